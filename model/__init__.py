@@ -1,0 +1,1 @@
+"""What RocketMQ does: the specification language, one file per protocol concept, the state explorer."""

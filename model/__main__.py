@@ -1,0 +1,104 @@
+"""`python -m model`: the explorer, a search of all states of named scopes (`rocketproof explore`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from invariants.front_desk.options import Json, NoSeed, Out, Property, desk_app, examples
+
+if TYPE_CHECKING:
+    from invariants.front_desk.desk import Desk
+    from invariants.verdict import Verdict
+    from model.explorer import Progress
+
+MEMORY_BYTES = 4 << 30
+EXAMPLES = examples(
+    "rocketproof explore",
+    'rocketproof explore "group 1,2,2" --property one_owner_per_queue --out out',
+    'rocketproof explore "order lock" --json rows.jsonl',
+    'rocketproof explore "group 2,3,2" --memory-bytes 1000000000',
+)
+
+
+def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    scope: Annotated[list[str] | None, typer.Argument(
+        metavar="SCOPE", show_default=False,
+        help="Named scopes, or the beginning of their names; default: all that take seconds.")] = None,
+    property: Property = None,  # noqa: A002 - the name of the option
+    memory_bytes: Annotated[int, typer.Option(
+        min=1, help="Bound for states and their tables; a search that reaches it ends as unknown.")] = MEMORY_BYTES,
+    heavy: Annotated[bool, typer.Option("--heavy", help="Without names: the scopes that take minutes too.")] = False,
+    twins: Annotated[bool, typer.Option(
+        "--twins", help="Plant each mutation that a property names, and expect the search to find it.")] = False,
+    json: Json = None, out: Out = None, seed: NoSeed = 0,
+) -> None:
+    """Search all reachable states of named scopes: exact counts, every property, shortest traces.
+
+    Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
+    """
+    from invariants.front_desk.desk import Desk
+
+    del seed
+    with Desk(json) as desk:
+        names, properties = scope or [], property or []
+        if not twins or names:
+            desk.judge("explore", searched(desk, names, properties, memory_bytes=memory_bytes, out=out, heavy=heavy))
+        if twins:
+            desk.judge("explore twins", planted(properties, out))
+
+
+def searched(  # noqa: PLR0913 - one parameter for each option
+    desk: Desk, names: Sequence[str], properties: Sequence[str], *, memory_bytes: int = MEMORY_BYTES,
+    out: Path | None = None, heavy: bool = False,
+) -> Iterator[Verdict]:
+    """Verdicts of the explorer, with its levels told to the desk; raises BadInputError when nothing is judged."""
+    from invariants import exploring
+    from invariants.front_desk import catalogue
+    from invariants.front_desk.options import only
+    from invariants.verdict import BadInputError
+
+    for name in properties:
+        catalogue.known(name)
+    names = catalogue.scope_names(names)
+
+    def tell(scope: str, reached: Progress) -> None:
+        desk.tell(f"{scope}: depth {reached.depth}, {reached.states:,} states, {reached.frontier:,} to expand")
+
+    whole = catalogue.of_judge("explore", [name for name in properties if name in catalogue.OWN])
+    found = exploring.explore_scopes(names, () if whole else properties, memory_bytes=memory_bytes, progress=tell, out=out,
+                                     heavy=heavy)
+    judged = False
+    for verdict in only(found, properties):
+        judged = True
+        yield verdict
+    if not judged:
+        where = f"in {'; '.join(names)}" if names else "in any scope that takes seconds"
+        raise BadInputError(f"nothing to search: {', '.join(properties)} is not judged {where}; "
+                            f"`rocketproof show {properties[0]}` says where")
+
+
+def planted(properties: Sequence[str], out: Path | None = None) -> Iterator[Verdict]:
+    """Verdicts about the mutations that properties name."""
+    from invariants.exploring import explore_twins
+    from invariants.front_desk import catalogue
+
+    for name in properties:
+        catalogue.known(name)
+    return explore_twins(properties, out=out)
+
+
+app = desk_app()
+app.command(epilog=EXAMPLES)(explore)
+
+
+def main() -> None:
+    """Entry point."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""One consumer group: what each member believes about the others, and which queues it therefore holds.
+
+`Group` is the heart: membership at the brokers, the id list that a member fetched, the queues it took (D1, D2, D4, D6).
+`Convergence` adds time: when the changes end, how long until everybody holds the right queues.
+"""
+
+from __future__ import annotations
+
+from model.language import (
+    FALSE,
+    TRUE,
+    Bool,
+    Constant,
+    Maybe,
+    Nat,
+    Rigid,
+    Set,
+    Sort,
+    State,
+    Table,
+    action,
+    empty,
+    every,
+    exists,
+    forall,
+    initially,
+    ite,
+    require,
+    setof,
+)
+
+
+class Broker(Sort):
+    """A broker that hosts queues of the topic."""
+
+
+class Member(Sort):
+    """A process with a consumer of the group; one connection per broker."""
+
+
+class Queue(Sort):
+    """A message queue of the one topic."""
+
+
+class Ms(Nat, saturates=True):
+    """Milliseconds since something happened, or a period."""
+
+
+class Sharing(State):
+    """What decides who gets a queue: the strategy, and how processes and client ids hang together."""
+
+    share: Rigid[tuple[Set[Member], Queue], Maybe[Member]]  # the strategy: whose slot has the queue, given the id list
+    subscribes: Rigid[Member, Bool]                         # whether the member subscribes the topic
+    leader: Rigid[Member, Member]                           # first process with the same client id (itself: ids differ)
+
+
+def takes(s: Sharing, m: Member, view: Set[Member], q: Queue) -> Bool:
+    """RebalanceImpl#rebalanceByTopic: the strategy uses the first position of the own id in the list."""
+    slot = ite(view.has(s.leader[m]), s.leader[m], m)
+    return view.has(m) & s.share[view, q].holds(slot)
+
+
+class Group(Sharing):
+    """Membership, member views and ownership."""
+
+    up: Table[Member, Bool]                     # the process runs
+    listed: Table[tuple[Broker, Member], Bool]  # ConsumerGroupInfo.channelInfoTable, per broker
+    answer: Table[Member, Set[Member]]          # the id list last fetched
+    fetched: Table[Member, Bool]                # … and not applied yet
+    holds: Table[tuple[Member, Queue], Bool]    # RebalanceImpl.processQueueTable, not dropped
+
+
+@initially
+def nobody(s: Group) -> Bool:
+    """No process runs."""
+    return (forall(~s.up[m] & ~s.fetched[m] & (s.answer[m] == empty(Member)) for m in every(Member))
+            & forall(~s.listed[b, m] for b, m in every(Broker, Member))
+            & forall(~s.holds[m, q] for m, q in every(Member, Queue)))
+
+
+@action("DefaultMQPushConsumerImpl#start")
+def start(s: Group, m: Member) -> None:
+    """A process starts; it holds nothing yet."""
+    require(~s.up[m])
+    s.up[m] = TRUE
+
+
+@action("ConsumerManager#registerConsumer", flow="m -> b")
+def heartbeat(s: Group, b: Broker, m: Member) -> None:
+    """A broker hears of a member; the network may deliver this after the member's end."""
+    s.listed[b, m] = TRUE
+
+
+@action("ConsumerManager#doChannelCloseEvent, #scanNotActiveChannel", environment=True, flow="m -> b")
+def forget(s: Group, b: Broker, m: Member) -> None:
+    """Close, expiry or a partition: one broker loses one member, dead or alive."""
+    s.listed[b, m] = FALSE
+
+
+@action("MQClientInstance#findConsumerIdList", flow="b -> m")
+def fetch(s: Group, b: Broker, m: Member) -> None:
+    """Any broker of the topic is asked; an empty group is an error and changes nothing."""
+    require(s.up[m], s.subscribes[m], exists(s.listed[b, x] for x in every(Member)))
+    s.answer[m] = setof(Member, lambda x: s.listed[b, x])
+    s.fetched[m] = TRUE
+
+
+@action("RebalanceImpl#updateProcessQueueTableInRebalance", atomic_by="RebalanceService, one thread per instance")
+def apply(s: Group, m: Member) -> None:
+    """The fetched list decides what the member holds from now on."""
+    require(s.fetched[m], s.up[m])
+    for q in every(Queue):
+        s.holds[m, q] = takes(s, m, s.answer[m], q)
+    s.fetched[m] = FALSE
+
+
+@action("kill -9", environment=True)
+def crash(s: Group, m: Member) -> None:
+    """A process ends; the brokers learn of it later."""
+    require(s.up[m])
+    s.up[m] = FALSE
+    s.fetched[m] = FALSE
+    for q in every(Queue):
+        s.holds[m, q] = FALSE
+
+
+class Convergence(Sharing):
+    """Membership changes and rebalance runs in time; an id list is fetched and applied in one step.
+
+    The environment keeps its deadlines: a living member runs at least every `period` (RebalanceService, 20 s, and the
+    run itself); the brokers' list is the living `lag` after the last change (heartbeat 30 s, expiry 120 s, scan 10 s).
+    """
+
+    alive: Table[Member, Bool]        # the process runs
+    listed: Table[Member, Bool]       # the id list that brokers answer
+    view: Table[Member, Set[Member]]  # the id list last applied
+    ran: Table[Member, Ms]            # since the end of the last rebalance run
+    calm: Ms                          # since the last start or end of a process
+    steady: Ms                        # since the id list changed last
+    period: Constant[Ms]
+    lag: Constant[Ms]
+
+
+def stale(s: Convergence) -> Bool:
+    """The brokers' list differs from the living members."""
+    return exists(~s.listed[m].iff(s.alive[m]) for m in every(Member))
+
+
+@initially
+def nobody_alive(s: Convergence) -> Bool:
+    """No process runs."""
+    nobody_there = forall(~s.alive[m] & ~s.listed[m] & (s.view[m] == empty(Member)) & (s.ran[m] == 0)
+                          for m in every(Member))
+    return (s.calm == 0) & (s.steady == 0) & nobody_there
+
+
+@action("DefaultMQPushConsumerImpl#start")
+def join(s: Convergence, m: Member) -> None:
+    """A member starts: it is registered, and runs its first rebalance within the period."""
+    require(~s.alive[m])
+    s.alive[m] = TRUE
+    s.view[m] = empty(Member)
+    s.ran[m] = Ms.of(0)
+    s.calm = Ms.of(0)
+
+
+@action("DefaultMQPushConsumerImpl#shutdown, kill -9", environment=True)
+def end(s: Convergence, m: Member) -> None:
+    """A member ends; what it held is free."""
+    require(s.alive[m])
+    s.alive[m] = FALSE
+    s.view[m] = empty(Member)
+    s.calm = Ms.of(0)
+
+
+@action("ConsumerManager#registerConsumer, #unregisterConsumer, #doChannelCloseEvent, #scanNotActiveChannel")
+def learn(s: Convergence, m: Member) -> None:
+    """The brokers' list takes note of one member's start or end."""
+    require(~s.listed[m].iff(s.alive[m]))
+    s.listed[m] = s.alive[m]
+    s.steady = Ms.of(0)
+
+
+@action("RebalanceService#run")
+def run(s: Convergence, m: Member) -> None:
+    """One rebalance: by the timer, or earlier because a notification came; nobody relies on the notification."""
+    require(s.alive[m])
+    s.view[m] = setof(Member, lambda x: s.listed[x])
+    s.ran[m] = Ms.of(0)
+
+
+def pass_time(s: Convergence, by: Ms) -> None:
+    """Every clock goes on; a living member does not exceed its period."""
+    require(by > 0, forall(s.alive[m].implies(s.ran[m] + by <= s.period) for m in every(Member)))
+    s.calm = s.calm + by
+    s.steady = s.steady + by
+    for m in every(Member):
+        s.ran[m] = s.ran[m] + by
+
+
+@action("time", environment=True)
+def elapse(s: Convergence, by: Ms) -> None:
+    """Time passes, but no further than to the next deadline."""
+    require(stale(s).implies(s.calm + by <= s.lag))
+    pass_time(s, by)
+
+
+@action("time; ClientManageProcessor#heartBeat, one ClientChannelInfo for all groups", environment=True)
+def elapse_beside_a_ghost(s: Convergence, by: Ms) -> None:
+    """Time passes although a dead member stays in the list: another group of its client refreshes it (B-10)."""
+    require(forall(s.alive[m].implies(s.listed[m]) for m in every(Member)))
+    pass_time(s, by)

@@ -1,0 +1,83 @@
+"""Traces: how a state is reached, as people and evidence files have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from model.explorer.expand import Expander
+from model.language.batch import Batch, Words, words
+from model.language.instantiate import Instance, Instantiation
+from model.language.nodes import FREE
+
+Step = tuple[Instance, int]  # an instance, and the state after it
+Document = dict[str, Any]
+
+_BATCH = 1 << 13
+
+
+def path(expander: Expander, levels: Sequence[Words], depth: int, target: int) -> tuple[int, list[Step]]:
+    """A shortest path to a state of the level `depth`: the initial state, and the steps.
+
+    No parents were stored: each level is expanded again until it yields the state.
+    """
+    steps: list[Step] = []
+    for level in reversed(levels[:depth]):
+        before, instance = predecessor(expander, level, target)
+        steps.append((instance, target))
+        target = before
+    return target, steps[::-1]
+
+
+def predecessor(expander: Expander, level: Words, target: int) -> tuple[int, Instance]:
+    """The first state of a level with a step to the target; raises LookupError when there is none."""
+    wanted = [word[0] for word in words([target], expander.words)]
+    for start in range(0, len(level[0]), _BATCH):
+        batch = Batch([word[start:start + _BATCH] for word in level])
+        best: tuple[int, int] | None = None
+        for edges in expander.edges(batch):
+            hit = np.logical_and.reduce([after == word for after, word in zip(edges.after, wanted, strict=True)])
+            found = np.flatnonzero(hit)
+            if len(found):
+                first = (int(edges.rows[found[0]]), int(edges.instances[found[0]]))
+                best = first if best is None else min(best, first)
+        if best is not None:
+            row, number = best
+            state = sum(int(word[row]) << 64 * i for i, word in enumerate(batch.words[0]))
+            return state, expander.instances[number]
+    raise LookupError("no state of the level has a step to the target")
+
+
+def document(ground: Instantiation, initial: int, steps: Sequence[Step]) -> Document:
+    """The trace as evidence files hold it: {initial, steps, lifelines}."""
+    state, shown = initial, []
+    for instance, after in steps:
+        shown.append(_step(ground, instance, state, after))
+        state = after
+    return {"initial": ground.layout.text(initial), "steps": shown, "lifelines": _lifelines(ground, steps)}
+
+
+def _step(ground: Instantiation, instance: Instance, before: int, after: int) -> Document:
+    action, layout = instance.action, ground.layout
+    arguments = {parameter.name: ground.scope.text(parameter.sort, number)
+                 for parameter, number in zip(action.parameters, instance.arguments, strict=True)}
+    changed = [cell for cell in layout.cells if layout.read(before, cell) != layout.read(after, cell)]
+    old, new = layout.text(before, changed), layout.text(after, changed)
+    return {
+        "action": action.name, "arguments": arguments, "cite": action.cite,
+        "flow": [arguments[end] for end in action.flow] if action.flow else None, "environment": action.environment,
+        "changes": [{"cell": cell, "before": old[cell], "after": new[cell]} for cell in old],
+    }
+
+
+def _lifelines(ground: Instantiation, steps: Sequence[Step]) -> list[str]:
+    """The elements of free sorts that take part, sort by sort in the order in which the sorts appear."""
+    taking: dict[str, set[int]] = {}
+    for instance, _ in steps:
+        for parameter, number in zip(instance.action.parameters, instance.arguments, strict=True):
+            if parameter.sort.kind == FREE:
+                taking.setdefault(parameter.sort.name, set()).add(number)
+    name: Callable[[str, int], str] = lambda sort, number: ground.scope.elements[sort][number]  # noqa: E731 - one line, used once
+    return [name(sort, number) for sort, numbers in taking.items() for number in sorted(numbers)]

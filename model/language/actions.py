@@ -1,0 +1,155 @@
+"""Actions: the steps of a concept, traced once, when they are defined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from model.language import nodes, tracing
+from model.language.misuse import Misuse, misuse
+from model.language.nodes import Node, Variable, make
+from model.language.state import Concept, State, signature
+from model.language.tracing import Assignment, Trace, formula, names_read
+from model.language.values import Bool
+
+P = ParamSpec("P")
+S = TypeVar("S", bound=State)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A traced action.
+
+    parameters -- nondeterministic choices, in order.
+    guards -- what RocketMQ tests, conjunct by conjunct.
+    assignments -- in the order of writing; a later one wins. What is not assigned keeps its value.
+    cite -- RocketMQ class and method. environment -- whether the world does it. atomic_by -- the lock or the thread
+    that makes it one step. flow -- names of the parameters that send and receive, for sequence diagrams.
+    search_only -- what only prunes a search; a monitor drops it.
+    """
+
+    name: str
+    parameters: tuple[Variable, ...]
+    guards: tuple[Node, ...]
+    assignments: tuple[Assignment, ...]
+    cite: str
+    sentence: str = ""
+    environment: bool = False
+    atomic_by: str = ""
+    flow: tuple[str, str] | None = None
+    search_only: tuple[Node, ...] = ()
+
+    @property
+    def guard(self) -> Node:
+        """All guards and prunings as one formula."""
+        return nodes.conjunction(*self.guards, *self.search_only)
+
+
+class ActionFunction(Generic[P]):
+    """A declared action; called inside another action's body it becomes part of that step."""
+
+    def __init__(self, body: Callable[P, None], traced: Action) -> None:
+        """Keep the body for joint actions."""
+        self.body, self.traced = body, traced
+        self.__name__, self.__doc__ = traced.name, body.__doc__
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> None:
+        """Take part in the step of the action that is being traced."""
+        if not tracing.tracing():
+            raise misuse("an action is called outside an action", "judges run actions; a joint action calls them")
+        self.body(*args, **kwargs)
+
+
+def action(
+    cite: str, *, environment: bool = False, atomic_by: str = "", flow: str = "",
+) -> Callable[[Callable[Concatenate[S, P], None]], ActionFunction[Concatenate[S, P]]]:
+    """Declare an action of the State class that the first parameter names.
+
+    cite -- the RocketMQ class and method that it stands for.
+    environment -- done by the world (crash, loss, time), not by RocketMQ.
+    atomic_by -- the lock or the thread that makes it one step.
+    flow -- "m -> b": the parameters between which a message flows, for sequence diagrams.
+    """
+
+    def declare(body: Callable[Concatenate[S, P], None]) -> ActionFunction[Concatenate[S, P]]:
+        owner, names, sorts = signature(body)
+        parameters = tuple(Variable(sort.info, name) for name, sort in zip(names, sorts, strict=True))
+        arguments = [sort(make("var", v.sort, payload=v)) for v, sort in zip(parameters, sorts, strict=True)]
+        trace = _run(body, owner, arguments)
+        traced = Action(
+            body.__name__, parameters, tuple(trace.guards), tuple(trace.assignments), cite,
+            " ".join((body.__doc__ or "").split()), environment, atomic_by,
+            _flow(body.__name__, flow, names), tuple(trace.search_only))
+        _check_ghosts(owner.concept, traced)
+        if owner.concept.actions.get(traced.name) is not None:
+            raise Misuse(f"{traced.name}: {owner.concept.name} already has an action of that name; rename one")
+        owner.concept.actions[traced.name] = traced
+        return ActionFunction(body, traced)
+
+    return declare
+
+
+def _run(body: Callable[..., Any], owner: type[State], arguments: list[Any]) -> Trace:
+    trace = tracing.begin()
+    try:
+        result = body(owner(), *arguments)
+    finally:
+        tracing.end()
+    if result is not None:
+        raise Misuse(f"{body.__name__}: an action returns nothing; state require(...) and assignments")
+    if not trace.assignments:
+        raise Misuse(f"{body.__name__}: an action without an assignment does nothing; state what it changes")
+    return trace
+
+
+def _flow(name: str, flow: str, names: list[str]) -> tuple[str, str] | None:
+    if not flow:
+        return None
+    sender, _, receiver = (part.strip() for part in flow.partition("->"))
+    if sender not in names or receiver not in names:
+        raise Misuse(f'{name}: flow={flow!r} does not name two of its parameters ({", ".join(names)}); write "a -> b"')
+    return sender, receiver
+
+
+def _check_ghosts(concept: Concept, traced: Action) -> None:
+    """Ghosts stay out of guards, out of keys and out of what is assigned to other variables."""
+    ghosts = {name for name, info in concept.variables.items() if info.ghost}
+    for guard in (*traced.guards, *traced.search_only):
+        for name in sorted(names_read(guard) & ghosts):
+            raise Misuse(f"{traced.name}: the guard reads the ghost {name}; a ghost must not decide what happens")
+    for assignment in traced.assignments:
+        parts = (*assignment.keys, *(() if assignment.value is None else (assignment.value,)))
+        leaked = set[str]().union(*map(names_read, parts)) & ghosts
+        if leaked and assignment.variable not in ghosts:
+            raise Misuse(f"{traced.name}: {assignment.variable} is assigned from the ghost {min(leaked)}; "
+                         "only ghosts depend on ghosts")
+
+
+def initially(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
+    """Declare the initial condition; several are conjoined."""
+    owner, _, _ = signature(condition)
+    traced = formula(condition(owner()), condition.__name__)  # type: ignore[arg-type]
+    owner.concept.initial = nodes.conjunction(owner.concept.initial, traced)
+    return condition
+
+
+def without_guard(traced: Action, number: int) -> Action:
+    """Return the action without its guard of that number (0 is the first): a mutation."""
+    return replace(traced, guards=tuple(guard for i, guard in enumerate(traced.guards) if i != number))
+
+
+def without_condition(traced: Action, variable: str) -> Action:
+    """Return the action that always takes the first branch of the `ite` that it assigns to a variable: a mutation."""
+    def take(assignment: Assignment) -> Assignment:
+        value = assignment.value
+        if assignment.variable != variable or value is None or value.op != "ite":
+            return assignment
+        return replace(assignment, value=value.args[1])
+
+    return replace(traced, assignments=tuple(map(take, traced.assignments)))
+
+
+def without_assignment(traced: Action, variable: str) -> Action:
+    """Return the action without its assignments to a variable: a mutation."""
+    return replace(traced, assignments=tuple(a for a in traced.assignments if a.variable != variable))

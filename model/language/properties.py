@@ -1,0 +1,239 @@
+"""Properties: what is promised of a concept, each declared once, as a term."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from model.language import nodes
+from model.language.actions import Action, without_assignment, without_condition, without_guard
+from model.language.expectation import Expectation, expectation
+from model.language.misuse import Misuse
+from model.language.nodes import Node
+from model.language.state import Concept, State, signature
+from model.language.tracing import formula, names_read
+from model.language.values import Bool
+
+S = TypeVar("S", bound=State)
+
+ALWAYS, STEP, SOMETIMES, LEADS_TO, LEMMA = "always", "step", "sometimes", "leads_to", "lemma"
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """Something that a proof or a search may assume.
+
+    condition -- a formula over constants and rigid functions. never -- actions that do not happen.
+    """
+
+    name: str
+    sentence: str
+    condition: Node = nodes.TRUE
+    never: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """A change of one action that makes a property fail: the evidence that its judges can see.
+
+    guard -- number of the guard to drop, or None. variable -- variable whose assignments are dropped, or None.
+    unconditional -- variable whose assigned `ite` always takes its first branch, or None.
+    """
+
+    action: str
+    guard: int | None = None
+    variable: str | None = None
+    unconditional: str | None = None
+
+    def __str__(self) -> str:
+        """As people say it."""
+        if self.unconditional is not None:
+            return f"{self.action} without the condition for {self.unconditional}"
+        what = f"guard {self.guard}" if self.guard is not None else f"the assignment of {self.variable}"
+        return f"{self.action} without {what}"
+
+    def applied(self, traced: Action) -> Action:
+        """Return the action, changed if the mutation is one of it."""
+        if traced.name != self.action:
+            return traced
+        if self.guard is not None:
+            return without_guard(traced, self.guard)
+        if self.unconditional is not None:
+            return without_condition(traced, self.unconditional)
+        return without_assignment(traced, self.variable or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A declared property.
+
+    kind -- always (every state), step (before, after), sometimes (reachable), leads_to (liveness), lemma (every state;
+    supports proofs). condition -- the formula; for leads_to the goal. when -- for leads_to what must lead to the goal.
+    expected -- on RocketMQ 4.9.3 as shipped, without the premises if it is violated there.
+    given -- premises under which it holds. fair, strongly_fair -- actions that may not be put off for ever.
+    until_quiet -- actions that have ceased when leads_to is judged. broken_by -- mutations that make it fail.
+    excludes -- actions that cannot happen under the premises. promised_by -- who promises it.
+    search_only -- why no proof without bounds is claimed, or "".
+    """
+
+    name: str
+    kind: str
+    concept: Concept
+    sentence: str
+    condition: Node
+    expected: Expectation
+    when: Node = nodes.TRUE
+    given: tuple[Premise, ...] = ()
+    fair: tuple[str, ...] = ()
+    strongly_fair: tuple[str, ...] = ()
+    until_quiet: tuple[str, ...] = ()
+    broken_by: tuple[Mutation, ...] = ()
+    excludes: tuple[str, ...] = ()
+    promised_by: str = ""
+    search_only: str = ""
+
+
+def always(
+    shipped: str, *, given: tuple[Premise, ...] = (), broken_by: tuple[Mutation, ...] = (),
+    excludes: tuple[str, ...] = (), promised_by: str = "", search_only: str = "",
+) -> Callable[[Callable[[S], Bool]], Callable[[S], Bool]]:
+    """Declare what is true in every reachable state.
+
+    shipped -- "holds", or "violated: HAZARD, …", on RocketMQ 4.9.3 as shipped. given -- premises under which it holds.
+    broken_by -- mutations that its judges must notice. excludes -- actions that cannot happen under the premises (any
+    other that cannot would make the proof vacuous). promised_by -- who promises it ("the documentation of …").
+    search_only -- why it is not proved without bounds.
+    """
+    def declare(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
+        owner, _, _ = signature(condition)
+        traced = formula(condition(owner()), condition.__name__)  # type: ignore[arg-type]
+        _register(owner, condition, ALWAYS, traced, shipped, given=given, broken_by=broken_by, excludes=excludes,
+                  promised_by=promised_by, search_only=search_only)
+        return condition
+
+    return declare
+
+
+def lemma(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
+    """Declare an invariant that supports proofs; it is proved and explored like the properties."""
+    owner, _, _ = signature(condition)
+    traced = formula(condition(owner()), condition.__name__)  # type: ignore[arg-type]
+    _register(owner, condition, LEMMA, traced, "holds")
+    return condition
+
+
+def lemma_given(*given: Premise) -> Callable[[Callable[[S], Bool]], Callable[[S], Bool]]:
+    """Declare an invariant that supports proofs under premises."""
+    def declare(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
+        owner, _, _ = signature(condition)
+        traced = formula(condition(owner()), condition.__name__)  # type: ignore[arg-type]
+        _register(owner, condition, LEMMA, traced, "holds", given=given)
+        return condition
+
+    return declare
+
+
+def sometimes(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
+    """Declare what must be reachable: a guard against vacuity."""
+    owner, _, _ = signature(condition)
+    traced = formula(condition(owner()), condition.__name__)  # type: ignore[arg-type]
+    _register(owner, condition, SOMETIMES, traced, "holds")
+    return condition
+
+
+def step(
+    shipped: str, *, given: tuple[Premise, ...] = (), broken_by: tuple[Mutation, ...] = (),
+    excludes: tuple[str, ...] = (), promised_by: str = "", search_only: str = "",
+) -> Callable[[Callable[[S, S], Bool]], Callable[[S, S], Bool]]:
+    """Declare what is true of every step, as a formula over the state before and after; arguments as for always."""
+    def declare(condition: Callable[[S, S], Bool]) -> Callable[[S, S], Bool]:
+        owner, _, _ = signature(condition, states=2)
+        result = condition(owner("before"), owner("after"))  # type: ignore[arg-type]
+        _register(owner, condition, STEP, formula(result, condition.__name__), shipped, given=given,
+                  broken_by=broken_by, excludes=excludes, promised_by=promised_by, search_only=search_only)
+        return condition
+
+    return declare
+
+
+def leads_to(
+    shipped: str, *, fair: tuple[str, ...] = (), strongly_fair: tuple[str, ...] = (), until_quiet: tuple[str, ...] = (),
+    given: tuple[Premise, ...] = (), broken_by: tuple[Mutation, ...] = (), promised_by: str = "",
+) -> Callable[[Callable[[S], tuple[Bool, Bool]]], Callable[[S], tuple[Bool, Bool]]]:
+    """Declare that the first formula leads to the second.
+
+    fair -- actions that happen when they stay enabled. strongly_fair -- … when they are enabled again and again.
+    until_quiet -- actions that happen finitely often; what is reached with them is still a start. Others as for always.
+    """
+    def declare(condition: Callable[[S], tuple[Bool, Bool]]) -> Callable[[S], tuple[Bool, Bool]]:
+        owner, _, _ = signature(condition)
+        when, then = condition(owner())  # type: ignore[arg-type]
+        for name in (*fair, *strongly_fair, *until_quiet):
+            _known_action(owner.concept, condition.__name__, name)
+        _register(owner, condition, LEADS_TO, formula(then, condition.__name__), shipped,
+                  when=formula(when, condition.__name__), fair=fair, strongly_fair=strongly_fair,
+                  until_quiet=until_quiet, given=given, broken_by=broken_by, promised_by=promised_by,
+                  search_only="liveness is judged by search; deadlines make it provable")
+        return condition
+
+    return declare
+
+
+def premise(condition: Callable[[S], Bool]) -> Premise:
+    """Declare an assumption about constants and rigid functions."""
+    owner, _, _ = signature(condition)
+    traced = formula(condition(owner()), condition.__name__)  # type: ignore[arg-type]
+    varying = names_read(traced)
+    if varying:
+        raise Misuse(f"{condition.__name__}: a premise reads the variable {min(varying)}; it may only read constants "
+                     "and rigid functions (what is true of states is a property)")
+    return Premise(condition.__name__, " ".join((condition.__doc__ or "").split()), traced)
+
+
+def never(*actions: str, because: str) -> Premise:
+    """Return the premise that some actions do not happen; because says it in one sentence."""
+    return Premise("never_" + "_".join(actions), because, never=actions)
+
+
+def drop_guard(action: str, number: int) -> Mutation:
+    """Return the mutation that drops a guard of an action (0 is the first)."""
+    return Mutation(action, guard=number)
+
+
+def drop_assignment(action: str, variable: str) -> Mutation:
+    """Return the mutation that drops the assignments of an action to a variable."""
+    return Mutation(action, variable=variable)
+
+
+def drop_condition(action: str, variable: str) -> Mutation:
+    """Return the mutation that always takes the first branch of the `ite` that an action assigns to a variable."""
+    return Mutation(action, unconditional=variable)
+
+
+def _register(owner: type[State], function: Callable[..., object], kind: str, condition: Node, shipped: str,
+              **options: object) -> None:
+    name, concept = function.__name__, owner.concept
+    sentence = " ".join((function.__doc__ or name.replace("_", " ")).split())
+    if name in concept.properties:
+        raise Misuse(f"{name}: {concept.name} already has a property of that name; rename one")
+    declared = Property(name, kind, concept, sentence, condition, expectation(shipped), **options)  # type: ignore[arg-type]
+    for mutation in declared.broken_by:
+        _check_mutation(concept, name, mutation)
+    for action in (*declared.excludes, *(action for assumed in declared.given for action in assumed.never)):
+        _known_action(concept, name, action)
+    concept.properties[name] = declared
+
+
+def _known_action(concept: Concept, name: str, action: str) -> None:
+    if action not in concept.actions:
+        raise Misuse(f"{name}: {concept.name} has no action {action!r}; it has {', '.join(concept.actions)}")
+
+
+def _check_mutation(concept: Concept, name: str, mutation: Mutation) -> None:
+    _known_action(concept, name, mutation.action)
+    traced = concept.actions[mutation.action]
+    if mutation.guard is not None and not 0 <= mutation.guard < len(traced.guards):
+        raise Misuse(f"{name}: {mutation.action} has {len(traced.guards)} guards, there is no guard {mutation.guard}")
+    if mutation.guard is None and mutation.applied(traced) == traced:
+        raise Misuse(f"{name}: the mutation {str(mutation)!r} changes nothing; {mutation.action} assigns no such thing")

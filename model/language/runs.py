@@ -1,0 +1,81 @@
+"""Runs: the evidence that a premise is needed, for every choice of constants that breaks it.
+
+    @tight("one_live_believer", leases_fit)
+    def the_answer_takes_too_long(s: OrderLock, a: Client, b: Client) -> Steps:
+        return (grant, a), (elapse, s.rpc_max), (answer, a), …
+
+says: whatever the constants are, if `leases_fit` is false, these steps can be taken from the start by any two clients
+and end in a state that violates the property. So the property holds if and only if the premise does (as far as it
+speaks of those constants).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from model.language.actions import ActionFunction
+from model.language.misuse import Misuse
+from model.language.nodes import Node, Variable, make
+from model.language.properties import Premise
+from model.language.state import State, signature
+from model.language.tracing import names_read
+from model.language.values import Term
+
+P = ParamSpec("P")
+S = TypeVar("S", bound=State)
+Steps = tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that breaks a property whenever a premise is false.
+
+    elements -- distinct elements that take part. steps -- (action, arguments over the elements and the constants).
+    where -- further assumptions about the constants.
+    """
+
+    name: str
+    sentence: str
+    property: str
+    premise: Premise
+    where: tuple[Premise, ...]
+    elements: tuple[Variable, ...]
+    steps: tuple[tuple[str, tuple[Node, ...]], ...]
+
+
+def tight(
+    declared: str, premise: Premise, *, where: tuple[Premise, ...] = (),
+) -> Callable[[Callable[Concatenate[S, P], Steps]], Callable[Concatenate[S, P], Steps]]:
+    """Declare a run of the concept that the first parameter names.
+
+    declared -- name of the property. premise -- what is false. where -- further assumptions about the constants.
+    """
+    def declare(body: Callable[Concatenate[S, P], Steps]) -> Callable[Concatenate[S, P], Steps]:
+        owner, names, sorts = signature(body)
+        if declared not in owner.concept.properties:
+            raise Misuse(f"{body.__name__}: {owner.concept.name} has no property {declared!r}")
+        elements = tuple(Variable(sort.info, name) for name, sort in zip(names, sorts, strict=True))
+        terms: list[Any] = [sort(make("var", v.sort, payload=v)) for v, sort in zip(elements, sorts, strict=True)]
+        steps = tuple(_step(body.__name__, step) for step in body(owner(), *terms))  # type: ignore[call-arg, arg-type]
+        sentence = " ".join((body.__doc__ or "").split())
+        owner.concept.runs[body.__name__] = Run(body.__name__, sentence, declared, premise, where, elements, steps)
+        return body
+
+    return declare
+
+
+def _step(name: str, step: tuple[Any, ...]) -> tuple[str, tuple[Node, ...]]:
+    function, *arguments = step
+    if not isinstance(function, ActionFunction):
+        raise Misuse(f"{name}: a step is (action, arguments…), not {step!r}")
+    parameters = function.traced.parameters
+    if [a.node.sort if isinstance(a, Term) else None for a in arguments] != [v.sort for v in parameters]:
+        wanted = ", ".join(f"{v.name}: {v.sort.name}" for v in parameters)
+        raise Misuse(f"{name}: {function.traced.name} takes ({wanted}); give one term each")
+    nodes = tuple(argument.node for argument in arguments)
+    for node in nodes:
+        if names_read(node):
+            raise Misuse(f"{name}: an argument of {function.traced.name} reads the state; use elements and constants")
+    return function.traced.name, nodes

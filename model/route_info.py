@@ -1,0 +1,468 @@
+"""Name servers: which brokers a route names, which topics it has, and what clients see of it.
+
+`Routes` is one broker name at one name server with its addresses, connections and the expiry scan (N-1, N-4 … N-8);
+`TopicRoutes` the topics behind data versions (N-2, N-3, N-16); `NameServers` several servers (N-18, N-21);
+`RouteCache` a client's copy.
+"""
+
+from __future__ import annotations
+
+from model.language import (
+    FALSE,
+    TRUE,
+    Bool,
+    Choice,
+    Constant,
+    Ghost,
+    Maybe,
+    Nat,
+    Sort,
+    State,
+    Table,
+    action,
+    every,
+    forall,
+    initially,
+    ite,
+    none,
+    require,
+    some,
+)
+
+
+class Address(Sort):
+    """A broker process, by its address."""
+
+
+class Connection(Sort):
+    """A connection from a broker to the name server."""
+
+
+class Role(Choice):
+    """The broker id within the name: 0, or the slave's."""
+
+    MASTER: Role
+    SLAVE: Role
+
+
+class Ms(Nat, saturates=True):
+    """Milliseconds since something happened, or a period."""
+
+
+class Routes(State):
+    """RouteInfoManager for one broker name."""
+
+    at: Table[Role, Maybe[Address]]             # BrokerData.brokerAddrs
+    live: Table[Address, Bool]                  # brokerLiveTable has the address
+    age: Table[Address, Ms]                     # … since lastUpdateTimestamp
+    channel: Table[Address, Connection]         # … with this connection
+    runs: Table[Address, Bool]                  # the process runs
+    role: Table[Address, Role]                  # its broker id
+    link: Table[Address, Maybe[Connection]]     # its connection
+    used: Table[Connection, Bool]               # the connection was opened
+    closed: Table[Connection, Bool]             # its CLOSE event is not handled yet
+    target: Table[Connection, Maybe[Address]]   # onChannelDestroy has found this address, and has not removed it yet
+    expired: Table[Address, Bool]               # the scan has found it expired, and has not removed it yet
+    leaving: Table[Address, Bool]               # its UNREGISTER_BROKER is under way
+    silent: Table[Address, Ms]                  # since its last registration was handled
+    ended: Table[Address, Ms]                   # since it ended
+    known: Ghost[Table[Address, Bool]]          # it registered over its connection and runs
+    period: Constant[Ms]                        # between registrations: 30 s and delays, at most three lost
+    expiry: Constant[Ms]                        # BROKER_CHANNEL_EXPIRED_TIME, 120 s
+    scan: Constant[Ms]                          # period of scanNotActiveBroker, 10 s
+
+
+@initially
+def no_brokers(s: Routes) -> Bool:
+    """Nothing runs, nothing is routed."""
+    return (forall(s.at[r].absent for r in every(Role))
+            & forall(~s.live[a] & ~s.runs[a] & s.link[a].absent & ~s.expired[a] & ~s.leaving[a] & ~s.known[a]
+                     & (s.silent[a] == 0) & (s.ended[a] == 0) for a in every(Address))
+            & forall(~s.used[k] & ~s.closed[k] & s.target[k].absent for k in every(Connection)))
+
+
+def clear(s: Routes, a: Address) -> None:
+    """RouteInfoManager#onChannelDestroy, second part: the address leaves both tables."""
+    s.live[a] = FALSE
+    for r in every(Role):
+        s.at[r] = ite(s.at[r].holds(a), none(Address), s.at[r])
+
+
+@action("BrokerController#start")
+def start(s: Routes, a: Address, r: Role, k: Connection) -> None:
+    """A broker starts under an id that no running broker has, on a connection of its own."""
+    require(~s.runs[a], ~s.leaving[a], ~s.used[k], forall(s.runs[x].implies(~(s.role[x] == r)) for x in every(Address)))
+    s.runs[a] = TRUE
+    s.role[a] = r
+    s.link[a] = some(k)
+    s.used[k] = TRUE
+    s.silent[a] = Ms.of(0)
+
+
+@action("a proxy, or several brokers in one process")
+def start_beside(s: Routes, a: Address, b: Address, r: Role, k: Connection) -> None:
+    """A broker starts on the connection of another (N-5)."""
+    require(~s.runs[a], ~s.leaving[a], s.runs[b], s.link[b].holds(k), ~(s.role[b] == r),
+            forall(s.runs[x].implies(~(s.role[x] == r)) for x in every(Address)))
+    s.runs[a] = TRUE
+    s.role[a] = r
+    s.link[a] = some(k)
+    s.silent[a] = Ms.of(0)
+
+
+@action("RouteInfoManager#registerBroker", atomic_by="the write lock")
+def register(s: Routes, a: Address, k: Connection) -> None:
+    """The address takes its id, leaves any other id, and is alive on this connection."""
+    require(s.runs[a], s.link[a].holds(k))
+    for r in every(Role):
+        s.at[r] = ite(s.role[a] == r, some(a), ite(s.at[r].holds(a), none(Address), s.at[r]))
+    s.live[a] = TRUE
+    s.age[a] = Ms.of(0)
+    s.channel[a] = k
+    s.silent[a] = Ms.of(0)
+    s.known[a] = TRUE
+
+
+@action("RouteInfoManager#registerBroker: an exception after the address was put")
+def register_half(s: Routes, a: Address) -> None:
+    """The address has its id and no entry in brokerLiveTable; SUCCESS is answered (N-6)."""
+    require(s.runs[a], ~s.live[a])
+    for r in every(Role):
+        s.at[r] = ite(s.role[a] == r, some(a), ite(s.at[r].holds(a), none(Address), s.at[r]))
+
+
+@action("BrokerController#shutdown")
+def shut_down(s: Routes, a: Address, k: Connection) -> None:
+    """A broker ends in order: UNREGISTER_BROKER is under way."""
+    require(s.runs[a], s.link[a].holds(k))
+    s.runs[a] = FALSE
+    s.link[a] = none(Connection)
+    s.leaving[a] = TRUE
+    s.ended[a] = Ms.of(0)
+    s.known[a] = FALSE
+
+
+@action("RouteInfoManager#unregisterBroker", atomic_by="the write lock")
+def unregister(s: Routes, a: Address) -> None:
+    """The id of the request is freed, whoever has it by now (N-1)."""
+    require(s.leaving[a])
+    s.leaving[a] = FALSE
+    s.live[a] = FALSE
+    s.at[s.role[a]] = none(Address)
+
+
+@action("RouteInfoManager#unregisterBroker, repaired upstream")
+def unregister_own(s: Routes, a: Address) -> None:
+    """The id of the request is freed if the address has it."""
+    require(s.leaving[a])
+    s.leaving[a] = FALSE
+    clear(s, a)
+
+
+@action("kill -9", environment=True)
+def kill(s: Routes, a: Address, k: Connection) -> None:
+    """A broker ends; its connection closes, and the name server sees it or not."""
+    require(s.runs[a], s.link[a].holds(k))
+    s.runs[a] = FALSE
+    s.link[a] = none(Connection)
+    s.closed[k] = TRUE
+    s.ended[a] = Ms.of(0)
+    s.known[a] = FALSE
+
+
+@action("host or network death", environment=True)
+def vanish(s: Routes, a: Address) -> None:
+    """A broker ends silently."""
+    require(s.runs[a])
+    s.runs[a] = FALSE
+    s.link[a] = none(Connection)
+    s.ended[a] = Ms.of(0)
+    s.known[a] = FALSE
+
+
+@action("the network", environment=True)
+def reconnect(s: Routes, a: Address, k: Connection, new: Connection) -> None:
+    """A connection breaks and the broker opens another; until it registers there, nothing is promised."""
+    require(s.runs[a], s.link[a].holds(k), ~s.used[new])
+    s.link[a] = some(new)
+    s.used[new] = TRUE
+    s.closed[k] = TRUE
+    s.known[a] = FALSE
+
+
+@action("RouteInfoManager#onChannelDestroy", atomic_by="a lock that 4.9.3 releases in between")
+def destroy(s: Routes, k: Connection, a: Address) -> None:
+    """The CLOSE event of a connection removes one address that is alive on it."""
+    require(s.closed[k], s.live[a], s.channel[a] == k)
+    s.closed[k] = FALSE
+    clear(s, a)
+
+
+@action("RouteInfoManager#onChannelDestroy: no address has the connection")
+def destroy_nothing(s: Routes, k: Connection) -> None:
+    """The CLOSE event of a connection that nothing is alive on."""
+    require(s.closed[k], forall(s.live[a].implies(~(s.channel[a] == k)) for a in every(Address)))
+    s.closed[k] = FALSE
+
+
+@action("RouteInfoManager#onChannelDestroy: under the read lock")
+def destroy_find(s: Routes, k: Connection, a: Address) -> None:
+    """First the address is found, then removed."""
+    require(s.closed[k], s.target[k].absent, s.live[a], s.channel[a] == k)
+    s.closed[k] = FALSE
+    s.target[k] = some(a)
+
+
+@action("RouteInfoManager#onChannelDestroy: under the write lock")
+def destroy_remove(s: Routes, k: Connection, a: Address) -> None:
+    """The address is removed, whatever came in between (N-7)."""
+    require(s.target[k].holds(a))
+    s.target[k] = none(Address)
+    clear(s, a)
+
+
+@action("RouteInfoManager#scanNotActiveBroker", atomic_by="a lock that 4.9.3 does not take")
+def expire(s: Routes, a: Address) -> None:
+    """The scan removes an expired address; its connection serves no other."""
+    require(s.live[a], s.expiry < s.age[a],
+            forall((s.live[x] & (s.channel[x] == s.channel[a])).implies(x == a) for x in every(Address)))
+    clear(s, a)
+
+
+@action("RouteInfoManager#scanNotActiveBroker, #onChannelDestroy")
+def expire_another(s: Routes, a: Address, b: Address) -> None:
+    """The scan takes the expired address from brokerLiveTable and another of its connection from the route (N-5)."""
+    require(s.live[a], s.expiry < s.age[a], ~(a == b), s.live[b], s.channel[b] == s.channel[a])
+    for r in every(Role):
+        s.at[r] = ite(s.at[r].holds(b), none(Address), s.at[r])
+    for x in every(Address):
+        s.live[x] = s.live[x] & ~(x == a) & ~(x == b)
+
+
+@action("RouteInfoManager#scanNotActiveBroker: reads lastUpdateTimestamp")
+def expire_find(s: Routes, a: Address) -> None:
+    """Without a lock: first the scan reads an old time, then it removes."""
+    require(s.live[a], s.expiry < s.age[a])
+    s.expired[a] = TRUE
+
+
+@action("RouteInfoManager#scanNotActiveBroker: removes the entry")
+def expire_remove(s: Routes, a: Address) -> None:
+    """The scan removes what may be fresh by now (N-8)."""
+    require(s.expired[a])
+    s.expired[a] = FALSE
+    clear(s, a)
+
+
+def pass_time(s: Routes, by: Ms) -> None:
+    """Every clock goes on; running brokers register in time."""
+    require(by > 0, forall(s.runs[a].implies(s.silent[a] + by <= s.period) for a in every(Address)))
+    for a in every(Address):
+        s.age[a] = s.age[a] + by
+        s.silent[a] = s.silent[a] + by
+        s.ended[a] = s.ended[a] + by
+
+
+@action("time", environment=True)
+def elapse(s: Routes, by: Ms) -> None:
+    """Time passes; the scan comes in time, unregistrations arrive."""
+    require(forall(s.live[a].implies(s.age[a] + by <= s.expiry + s.scan) for a in every(Address)))
+    pass_time(s, by)
+
+
+@action("time; the scan's timer has died of an exception", environment=True)
+def elapse_without_scan(s: Routes, by: Ms) -> None:
+    """Time passes, and nobody looks at it (N-4)."""
+    pass_time(s, by)
+
+
+class Topic(Sort):
+    """A topic of the broker."""
+
+
+class Version(Nat):
+    """DataVersion: only compared for equality; the counter of changes stands for it."""
+
+
+class TopicRoutes(State):
+    """The topics of one master at one name server."""
+
+    exists: Table[Topic, Bool]  # TopicConfigManager.topicConfigTable
+    version: Version            # … its DataVersion
+    known: Bool                 # brokerLiveTable has the broker
+    stored: Version             # … with this DataVersion
+    routed: Table[Topic, Bool]  # topicQueueTable has the topic on this broker
+    complete: Ghost[Bool]       # the last change was a full registration
+
+
+@initially
+def no_topics(s: TopicRoutes) -> Bool:
+    """A fresh broker and a fresh name server."""
+    return (s.version == 0) & ~s.known & ~s.complete & forall(~s.exists[t] & ~s.routed[t] for t in every(Topic))
+
+
+@action("TopicConfigManager#createTopicInSendMessage")
+def create(s: TopicRoutes, t: Topic) -> None:
+    """A topic is created by a send: the full registration is under way, not yet encoded."""
+    require(~s.exists[t])
+    s.exists[t] = TRUE
+    s.version = s.version + 1
+    s.complete = FALSE
+
+
+@action("AdminBrokerProcessor#updateAndCreateTopic, BrokerController#registerIncrementBrokerData")
+def create_by_admin(s: TopicRoutes, t: Topic) -> None:
+    """A topic is created by the administrator: it alone is registered, with the broker's version."""
+    require(~s.exists[t])
+    s.exists[t] = TRUE
+    s.stored = s.version + 1
+    s.version = s.version + 1
+    s.routed[t] = TRUE
+    s.known = TRUE
+    s.complete = FALSE
+
+
+@action("RouteInfoManager#registerBroker", atomic_by="the write lock")
+def register_all(s: TopicRoutes) -> None:
+    """A full registration installs its topics only if the version differs from the stored one."""
+    fresh = ~s.known | ~(s.stored == s.version)
+    for t in every(Topic):
+        s.routed[t] = s.routed[t] | (fresh & s.exists[t])
+    s.stored = s.version
+    s.known = TRUE
+    s.complete = TRUE
+
+
+@action("RouteInfoManager#registerBroker of a slave")
+def register_as_slave(s: TopicRoutes) -> None:
+    """The same broker as a slave: its version is stored, its topics are not installed; then it is promoted (N-16)."""
+    s.stored = s.version
+    s.known = TRUE
+    s.complete = FALSE
+
+
+@action("NamesrvStartup#main", environment=True)
+def restart_name_server(s: TopicRoutes) -> None:
+    """A name server forgets everything."""
+    for t in every(Topic):
+        s.routed[t] = FALSE
+    s.known = FALSE
+    s.complete = FALSE
+
+
+class Server(Sort):
+    """A name server."""
+
+
+class NameServers(State):
+    """One broker and several name servers that know nothing of each other."""
+
+    knows: Table[Server, Bool]     # the broker is routed there
+    up: Table[Server, Bool]        # the server runs and is reachable
+    calm: Table[Server, Ms]        # … since then
+    since: Table[Server, Ms]       # since the broker's last round of registrations
+    period: Constant[Ms]           # between rounds: 30 s, and the time-out of a round
+
+
+@initially
+def no_servers(s: NameServers) -> Bool:
+    """No server runs."""
+    return forall(~s.knows[n] & ~s.up[n] & (s.calm[n] == 0) & (s.since[n] == 0) for n in every(Server))
+
+
+@action("NamesrvStartup#main", environment=True)
+def come_up(s: NameServers, n: Server) -> None:
+    """A server starts, or becomes reachable."""
+    require(~s.up[n])
+    s.up[n] = TRUE
+    s.calm[n] = Ms.of(0)
+
+
+@action("kill -9, or the network", environment=True)
+def go_down(s: NameServers, n: Server) -> None:
+    """A server ends, or cannot be reached until it has dropped the broker."""
+    require(s.up[n])
+    s.up[n] = FALSE
+    s.knows[n] = FALSE
+
+
+@action("BrokerOuterAPI#registerBrokerAll")
+def register_at(s: NameServers, n: Server) -> None:
+    """The broker's round reaches a server."""
+    s.knows[n] = s.knows[n] | s.up[n]
+    s.since[n] = Ms.of(0)
+
+
+@action("BrokerOuterAPI#needRegister: the slow server's vote is missing")
+def skip(s: NameServers, n: Server) -> None:
+    """With forceRegister=false the broker believes that a server knows it (N-18)."""
+    s.since[n] = Ms.of(0)
+
+
+@action("NettyRemotingClient#invokeSync: a time-out closes the connection", environment=True)
+def time_out(s: NameServers, n: Server) -> None:
+    """A registration that takes too long ends in the removal of the broker (N-21)."""
+    require(s.up[n])
+    s.knows[n] = FALSE
+    s.since[n] = Ms.of(0)
+
+
+@action("time", environment=True)
+def go_on(s: NameServers, by: Ms) -> None:
+    """Time passes; the broker has a round for every server once a period."""
+    require(by > 0, forall(s.since[n] + by <= s.period for n in every(Server)))
+    for n in every(Server):
+        s.since[n] = s.since[n] + by
+        s.calm[n] = s.calm[n] + by
+
+
+class Route(Sort):
+    """A route: brokers and queues of a topic."""
+
+
+class RouteCache(State):
+    """One topic at one name server, and a client that polls it."""
+
+    present: Bool            # the name server has a route
+    route: Route             # … this one
+    cached: Maybe[Route]     # MQClientInstance.topicRouteTable
+    changed: Ms              # since the name server's route changed last
+    polled: Ms               # since the client asked last
+    poll: Constant[Ms]       # pollNameServerInterval, 30 s, and the call
+
+
+@initially
+def no_route(s: RouteCache) -> Bool:
+    """The topic is not known."""
+    return ~s.present & s.cached.absent & (s.changed == 0) & (s.polled == 0)
+
+
+@action("RouteInfoManager#registerBroker")
+def change(s: RouteCache, r: Route) -> None:
+    """The route becomes another."""
+    s.present = TRUE
+    s.route = r
+    s.changed = Ms.of(0)
+
+
+@action("RouteInfoManager#deleteTopic, #unregisterBroker")
+def delete(s: RouteCache) -> None:
+    """The topic has no route any more."""
+    require(s.present)
+    s.present = FALSE
+    s.changed = Ms.of(0)
+
+
+@action("MQClientInstance#updateTopicRouteInfoFromNameServer")
+def ask(s: RouteCache) -> None:
+    """The client takes a new route; TOPIC_NOT_EXIST is an error and changes nothing."""
+    s.cached = ite(s.present, some(s.route), s.cached)
+    s.polled = Ms.of(0)
+
+
+@action("time", environment=True)
+def run_on(s: RouteCache, by: Ms) -> None:
+    """Time passes; the client asks once a poll period."""
+    require(by > 0, s.polled + by <= s.poll)
+    s.changed = s.changed + by
+    s.polled = s.polled + by

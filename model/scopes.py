@@ -1,0 +1,204 @@
+"""Named scopes: sizes, rigid functions and the counts that a search of them must give.
+
+A scope that shows a hazard leaves out what shows the others (`forbid`), so that the shortest trace tells that story.
+Numbers in brackets behind a strategy or period are scaled: only their order matters (30 s < 60 s becomes 1 < 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from model.consumer_group import Convergence, Group
+from model.language.scope import Scope
+from model.language.state import State
+from model.language.values import Term
+from model.order_lock import Abandoned, OrderLock
+from model.registration import Membership, Registration
+from model.route_info import NameServers, RouteCache, Routes, TopicRoutes
+from model.subscription import Filters, Subscriptions
+
+
+@dataclass(frozen=True, slots=True)
+class NamedScope:
+    """A scope, the counts pinned for it, and what is expected to fail there.
+
+    violated -- hazards that the scope shows, by property. unreached -- `sometimes` properties that it cannot reach.
+    heavy -- takes more than a few seconds: searched when named, or by the long tests.
+    """
+
+    scope: Scope
+    states: int
+    transitions: int
+    depth: int
+    violated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unreached: tuple[str, ...] = ()
+    heavy: bool = False
+
+    @property
+    def name(self) -> str:
+        """As people call it."""
+        return self.scope.name
+
+
+def averagely(queues: int) -> Callable[[frozenset[int], int], int | None]:
+    """Shares of AllocateMessageQueueAveragely by its closed form: blocks in order, the first members get one more."""
+    def share(view: frozenset[int], queue: int) -> int | None:
+        members = sorted(view)
+        if not members:
+            return None
+        each, more = divmod(queues, len(members))
+        large = more * (each + 1)
+        place = queue // (each + 1) if queue < large else more + (queue - large) // max(each, 1)
+        return members[place]
+
+    return share
+
+
+def _group(name: str, *, brokers: int = 1, members: int = 2, queues: int = 2, **rigid: Any) -> Scope:
+    functions = {"share": averagely(queues), "subscribes": lambda _: True, "leader": lambda m: m, **rigid}
+    return Scope(Group, {"Broker": brokers, "Member": members, "Queue": queues}, functions, name=name)
+
+
+def _convergence(name: str, forbid: tuple[str, ...] = (), **rigid: Any) -> Scope:
+    functions = {"share": averagely(2), "subscribes": lambda _: True, "leader": lambda m: m, "period": 1, "lag": 2,
+                 **rigid}
+    return Scope(Convergence, {"Member": 2, "Queue": 2, "Ms": 5}, functions, name=name, forbid=forbid)
+
+
+def _plain(owner: type[State], name: str, sizes: dict[type[Term] | str, int], rigid: Mapping[str, Any] | None = None,
+           forbid: tuple[str, ...] = ()) -> Scope:
+    return Scope(owner, sizes, rigid or {}, name=name, forbid=forbid)
+
+
+_SPLIT = ("find_group", "put_channel", "remove_channel", "remove_group")
+_WHOLE_LEAVE = ("unregister",)
+_TOPICS = {"wants": lambda m, t: m == t, "first_text": lambda _m, _t: 0}
+_SAME_TOPICS = {"wants": lambda _m, _t: True, "first_text": lambda _m, _t: 1}
+_TEXTS = {"wants": lambda _m, _t: True, "first_text": lambda m, _t: m}
+_THREADS = ("begin", "add_topic", "turn", "remove_topic", "done")
+_LEASES = {"client_live": 1, "broker_live": 2, "rpc_max": 1, "batch_max": 1}
+_SHORT = {"client_live": 1, "broker_live": 3, "rpc_max": 1, "batch_max": 1}
+_MEMBERSHIP = {"period": 1, "expiry": 1, "scan": 1}
+_ROUTES = {"period": 1, "expiry": 1, "scan": 1}
+_FAST = ("fast_read", "fast_grant", "fast_miss")
+_LATE = ("drop_later", "unlock_late")
+
+
+def _lock(name: str, constants: Mapping[str, int], forbid: tuple[str, ...]) -> Scope:
+    return _plain(OrderLock, name, {"Client": 2, "Ms": 5}, constants, forbid)
+
+
+def _routes(name: str, *kept: str, connections: int = 2) -> Scope:
+    """Name one hazard's actions; those of the others do not happen."""
+    hazards = {"unregister", "destroy_find", "destroy_remove", "expire_find", "expire_remove", "start_beside",
+               "expire_another", "register_half", "elapse_without_scan"}
+    repaired = () if "unregister" not in kept else ("unregister_own",)
+    return _plain(Routes, name, {"Address": 2, "Connection": connections, "Ms": 4}, _ROUTES,
+                  (*sorted(hazards - set(kept)), *repaired))
+
+
+SCOPES: tuple[NamedScope, ...] = (
+    NamedScope(_group("group 1,2,2"), 1444, 11742, 14, {"one_owner_per_queue": ("D1",)}),
+    NamedScope(_group("group 2,2,2", brokers=2), 5776, 76912, 14, {"one_owner_per_queue": ("D2", "D4")}),
+    NamedScope(_group("group 2,3,2", brokers=2, members=3), 5038080, 105232384, 22,
+               {"one_owner_per_queue": ("D1",)}, heavy=True),
+    NamedScope(_group("group, one client id", leader=lambda _: 0), 1444, 11742, 14,
+               {"one_owner_per_queue": ("D1",), "one_owner_when_settled": ("D6",),
+                "every_queue_owned_when_settled": ("U3",)}),
+    NamedScope(_group("group, topics differ", subscribes=lambda m: m == 0), 152, 1074, 10,
+               {"every_queue_owned_when_settled": ("U4",)}, ("two_members_share",)),
+    NamedScope(_convergence("convergence", ("elapse_beside_a_ghost",)), 2831, 12999, 17),
+    NamedScope(_convergence("convergence, ghost"), 2972, 17177, 17, {"ownership_converges": ("B-10",)}),
+    NamedScope(_convergence("convergence, one client id", ("elapse_beside_a_ghost",), leader=lambda _: 0),
+               2831, 12999, 17,
+               {"ownership_converges": ("D6",)}),
+    NamedScope(_plain(Registration, "registration", {"Channel": 3, "Info": 2}, forbid=(*_SPLIT, "leave")),
+               1250, 3978, 13),
+    NamedScope(_plain(Registration, "registration, B-7", {"Channel": 2, "Info": 2},
+                      forbid=("heartbeat", "unregister", "leave")), 316, 592, 14,
+               {"answered_heartbeat_means_listed": ("B-7",)}),
+    NamedScope(_plain(Registration, "registration, B-8", {"Channel": 3, "Info": 2},
+                      forbid=("find_group", "put_channel", "unregister", "leave")), 3337, 8772, 21,
+               {"answered_heartbeat_means_listed": ("B-8",)}),
+    NamedScope(_plain(Registration, "registration, B-9", {"Channel": 2, "Info": 2}, forbid=_SPLIT), 369, 1018, 12,
+               {"leaving_member_stays_gone": ("B-9",)}),
+    NamedScope(_plain(Membership, "membership", {"Channel": 2, "GroupName": 1, "Info": 2, "Ms": 6}, _MEMBERSHIP,
+                      ("heartbeat_all", "finish_unheard", "disconnect")), 7310, 40424, 17),
+    NamedScope(_plain(Membership, "membership, two groups", {"Channel": 1, "GroupName": 2, "Info": 3, "Ms": 5},
+                      _MEMBERSHIP, ("heartbeat_all", "finish_unheard", "disconnect")), 32346, 177639, 18),
+    NamedScope(_plain(Membership, "membership, own objects", {"Channel": 1, "GroupName": 2, "Info": 3, "Ms": 6},
+                      _MEMBERSHIP, ("heartbeat_all", "disconnect")), 146505, 779916, 23,
+               {"live_member_is_never_forgotten": ("B-11",)}),
+    NamedScope(_plain(Membership, "membership, B-10", {"Channel": 1, "GroupName": 2, "Info": 3, "Ms": 6},
+                      _MEMBERSHIP, ("heartbeat_each", "disconnect")), 173523, 877314, 21,
+               {"list_is_exactly_the_living": ("B-10",), "live_member_is_never_forgotten": ("B-11",)}),
+    NamedScope(_plain(Membership, "membership, B-17", {"Channel": 1, "GroupName": 1, "Info": 2, "Ms": 5},
+                      _MEMBERSHIP, ("heartbeat_all", "finish_unheard")), 324, 1322, 12,
+               {"live_member_is_never_forgotten": ("B-17",), "list_is_exactly_the_living": ("B-17",)}),
+    NamedScope(_plain(Subscriptions, "subscription, same",
+                      {"Member": 2, "Topic": 2, "Expression": 2, "Version": 2}, _SAME_TOPICS,
+                      ("change_expression",)), 11296, 124008, 14),
+    NamedScope(_plain(Subscriptions, "subscription, B-1", {"Member": 2, "Topic": 2, "Expression": 1, "Version": 2},
+                      _TOPICS, (*_THREADS, "change_expression")), 640, 7200, 10,
+               {"pull_finds_its_subscription": ("B-1",), "heartbeats_do_not_remove_others_topics": ("B-1",)}),
+    NamedScope(_plain(Subscriptions, "subscription, B-2", {"Member": 2, "Topic": 2, "Expression": 1, "Version": 1},
+                      _TOPICS, ("heartbeat", "change_expression")), 282, 1752, 16,
+               {"pull_finds_its_subscription": ("B-2",), "heartbeats_do_not_remove_others_topics": ("B-1",),
+                "table_is_one_members_set": ("B-2",)}, ("two_versions_meet",)),
+    NamedScope(_plain(Subscriptions, "subscription, B-3", {"Member": 2, "Topic": 1, "Expression": 2, "Version": 3},
+                      _TEXTS, (*_THREADS, "change_expression")), 360, 3312, 7,
+               {"pull_is_filtered_by_own_expression": ("B-3", "L3")}),
+    NamedScope(_plain(Subscriptions, "subscription, L4", {"Member": 2, "Topic": 1, "Expression": 2, "Version": 3},
+                      _SAME_TOPICS, _THREADS), 1440, 30528, 5, {"pull_is_filtered_by_own_expression": ("L4",)}),
+    NamedScope(_plain(Filters, "filters", {"Member": 2, "Version": 3}, {"compiles": lambda _: True}), 86, 688, 6),
+    NamedScope(_plain(Filters, "filters, B-26", {"Member": 2, "Version": 3}, {"compiles": lambda m: m == 0}),
+               246, 1968, 8, {"bad_expression_is_refused": ("B-26",)}),
+    NamedScope(_lock("order lock", _SHORT, (*_FAST, *_LATE, "restart")), 81150, 564678, 23),
+    NamedScope(_lock("order lock, D7", _LEASES, (*_FAST, *_LATE, "restart", "lose_answer", "refuse")),
+               70638, 442392, 23,
+               {"listeners_do_not_overlap": ("D7",)}),
+    NamedScope(_lock("order lock, D8", _SHORT, (*_FAST, *_LATE, "lose_answer", "refuse")), 650996, 4732860, 24,
+               {"one_live_believer": ("D8",), "listeners_do_not_overlap": ("D8",)}),
+    NamedScope(_lock("order lock, D9", _SHORT, (*_FAST, "restart", "lose_answer", "refuse", "unlock")),
+               1147226, 7859612, 34,
+               {"one_live_believer": ("D9",), "listeners_do_not_overlap": ("D9",)}),
+    NamedScope(_lock("order lock, B-22a", _LEASES, (*_LATE, "restart", "lose_answer", "refuse", "crash", "work",
+                                                    "finish")), 28888, 136394, 19,
+               {"one_lock_holder": ("B-22a",), "one_live_believer": ("B-22a",)}, ("the_lock_changes_hands",)),
+    NamedScope(_plain(Abandoned, "abandoned lock", {"Ms": 6}, {"broker_live": 2, "retry": 1}, ("renew",)), 12, 39, 7),
+    NamedScope(_plain(Abandoned, "abandoned lock, U6", {"Ms": 6}, {"broker_live": 2, "retry": 1}), 41, 124, 12,
+               {"abandoned_lock_is_freed": ("U6",), "contender_gets_the_lock": ("U6",)}),
+    NamedScope(_routes("routes"), 34284, 129072, 11),
+    NamedScope(_routes("routes, N-1", "unregister"), 36824, 135620, 11,
+               {"live_broker_stays_routed": ("N-1",), "dead_broker_is_dropped": ("N-1",)}),
+    NamedScope(_routes("routes, N-4", "elapse_without_scan"), 40332, 246456, 11, {"dead_broker_is_dropped": ("N-4",)}),
+    NamedScope(_routes("routes, N-5", "start_beside", "expire_another"), 742674, 4757630, 27,
+               {"dead_broker_is_dropped": ("N-5",), "live_broker_stays_routed": ("N-5",)}),
+    NamedScope(_routes("routes, N-6", "register_half"), 64244, 261764, 11, {"dead_broker_is_dropped": ("N-6",)}),
+    NamedScope(_routes("routes, N-7", "destroy_find", "destroy_remove"), 47512, 186768, 13,
+               {"live_broker_stays_routed": ("N-7",)}),
+    NamedScope(_routes("routes, N-8", "expire_find", "expire_remove"),
+               57100, 253584, 13, {"live_broker_stays_routed": ("N-8",)}),
+    NamedScope(_plain(TopicRoutes, "topic routes", {"Topic": 3, "Version": 5},
+                      forbid=("create_by_admin", "register_as_slave")), 47, 145, 5),
+    NamedScope(_plain(TopicRoutes, "topic routes, N-2", {"Topic": 2, "Version": 4}, forbid=("register_as_slave",)),
+               24, 76, 3, {"full_registration_installs_all_topics": ("N-2",)}),
+    NamedScope(_plain(TopicRoutes, "topic routes, N-3", {"Topic": 2, "Version": 4},
+                      forbid=("register_as_slave", "restart_name_server")), 20, 44, 3,
+               {"full_registration_installs_all_topics": ("N-3",)}),
+    NamedScope(_plain(TopicRoutes, "topic routes, N-16", {"Topic": 2, "Version": 4}, forbid=("create_by_admin",)),
+               32, 116, 5, {"full_registration_installs_all_topics": ("N-16",)}),
+    NamedScope(_plain(NameServers, "name servers", {"Server": 2, "Ms": 4}, {"period": 1}, ("skip", "time_out")),
+               324, 1377, 12),
+    NamedScope(_plain(NameServers, "name servers, N-18", {"Server": 2, "Ms": 4}, {"period": 1}, ("time_out",)),
+               529, 3318, 12,
+               {"every_name_server_learns": ("N-18",)}),
+    NamedScope(_plain(NameServers, "name servers, N-21", {"Server": 2, "Ms": 4}, {"period": 1}, ("skip",)),
+               529, 2950, 12,
+               {"every_name_server_learns": ("N-21",)}),
+    NamedScope(_plain(RouteCache, "route cache", {"Route": 2, "Ms": 4}, {"poll": 1}, ("delete",)), 35, 121, 7),
+    NamedScope(_plain(RouteCache, "route cache, R-1", {"Route": 2, "Ms": 4}, {"poll": 1}), 76, 292, 10,
+               {"route_cache_becomes_true": ("R-1",)}),
+)

@@ -1,0 +1,211 @@
+"""What a broker believes that a group subscribes: one table per group, overwritten by every heartbeat.
+
+`Subscriptions` has the table, as one step per heartbeat and at the grain of threads (B-1, B-2, B-3, L3, L4); `Filters`
+has the compiled SQL92 expression beside it (B-26).
+"""
+
+from __future__ import annotations
+
+from model.language import (
+    FALSE,
+    TRUE,
+    Bool,
+    Choice,
+    Ghost,
+    Maybe,
+    Nat,
+    Rigid,
+    Sort,
+    State,
+    Table,
+    action,
+    every,
+    exists,
+    forall,
+    initially,
+    ite,
+    none,
+    require,
+    some,
+)
+
+
+class Member(Sort):
+    """A consumer of the group."""
+
+
+class Topic(Sort):
+    """A topic."""
+
+
+class Expression(Sort):
+    """A filter expression: tags, or SQL92."""
+
+
+class Version(Nat):
+    """A subVersion: the wall clock of the member that made the subscription."""
+
+
+class Phase(Choice):
+    """Where a heartbeat's thread stands."""
+
+    IDLE: Phase
+    ADDING: Phase
+    REMOVING: Phase
+
+
+class Subscriptions(State):
+    """ConsumerGroupInfo.subscriptionTable of one group at one broker."""
+
+    listed: Table[Member, Bool]                         # the member is registered
+    answered: Table[Member, Bool]                       # … and a heartbeat of it was answered
+    subscribed: Table[Topic, Bool]                      # the table has the topic
+    version: Table[Topic, Version]                      # … with this subVersion
+    expression: Table[Topic, Expression]                # … and this expression
+    stamp: Table[tuple[Member, Topic], Version]         # the member's own subVersion
+    text: Table[tuple[Member, Topic], Expression]       # the member's own expression
+    phase: Table[Member, Phase]                         # of the thread that handles its heartbeat
+    todo: Table[tuple[Member, Topic], Bool]             # topics that this thread has still to handle
+    last: Ghost[Maybe[Member]]                          # the last step was a whole heartbeat of this member
+    wants: Rigid[tuple[Member, Topic], Bool]            # the member subscribes the topic
+    first_text: Rigid[tuple[Member, Topic], Expression]  # … at first with this expression
+
+
+@initially
+def no_members(s: Subscriptions) -> Bool:
+    """Nobody is registered."""
+    return (s.last.absent & forall(~s.subscribed[t] for t in every(Topic))
+            & forall(~s.listed[m] & ~s.answered[m] & (s.phase[m] == Phase.IDLE) for m in every(Member))
+            & forall((s.text[m, t] == s.first_text[m, t]) & ~s.todo[m, t] for m, t in every(Member, Topic)))
+
+
+def newer(s: Subscriptions, m: Member, t: Topic) -> Bool:
+    """ConsumerGroupInfo#updateSubscription: a topic that is there is replaced by a greater subVersion only."""
+    return ~s.subscribed[t] | (s.version[t] < s.stamp[m, t])
+
+
+@action("ConsumerManager#registerConsumer", atomic_by="a lock that 4.9.3 does not have")
+def heartbeat(s: Subscriptions, m: Member) -> None:
+    """The member's topics are put or replaced, all others are removed."""
+    require(s.phase[m] == Phase.IDLE)
+    s.listed[m] = TRUE
+    s.answered[m] = TRUE
+    for t in every(Topic):
+        s.expression[t] = ite(s.wants[m, t] & newer(s, m, t), s.text[m, t], s.expression[t])
+        s.version[t] = ite(s.wants[m, t] & newer(s, m, t), s.stamp[m, t], s.version[t])
+    for t in every(Topic):
+        s.subscribed[t] = s.wants[m, t]
+    s.last = some(m)
+
+
+@action("RebalancePushImpl#messageQueueChanged: subVersion := now")
+def restamp(s: Subscriptions, m: Member, t: Topic, v: Version) -> None:
+    """A rebalance that changed something stamps the subscription with the member's wall clock, which may be any."""
+    s.stamp[m, t] = v
+    s.last = none(Member)
+
+
+@action("DefaultMQPushConsumerImpl#subscribe")
+def change_expression(s: Subscriptions, m: Member, t: Topic, e: Expression, v: Version) -> None:
+    """A member changes its mind at run time; its clock may be behind the table's version (L4)."""
+    s.text[m, t] = e
+    s.stamp[m, t] = v
+    s.last = none(Member)
+
+
+@action("ConsumerManager#unregisterConsumer, #doChannelCloseEvent, #scanNotActiveChannel")
+def leave(s: Subscriptions, m: Member) -> None:
+    """A member goes; its topics stay, unless the group ends with it."""
+    require(s.listed[m], s.phase[m] == Phase.IDLE)
+    alone = ~exists(s.listed[x] & ~(x == m) for x in every(Member))
+    for t in every(Topic):
+        s.subscribed[t] = s.subscribed[t] & ~alone
+    s.listed[m] = FALSE
+    s.answered[m] = FALSE
+    s.last = none(Member)
+
+
+@action("ConsumerGroupInfo#updateChannel")
+def begin(s: Subscriptions, m: Member) -> None:
+    """A heartbeat's thread has put the channel and starts with its topics; no lock is held."""
+    require(s.phase[m] == Phase.IDLE)
+    s.phase[m] = Phase.ADDING
+    s.listed[m] = TRUE
+    for t in every(Topic):
+        s.todo[m, t] = s.wants[m, t]
+    s.last = none(Member)
+
+
+@action("ConsumerGroupInfo#updateSubscription: first loop")
+def add_topic(s: Subscriptions, m: Member, t: Topic) -> None:
+    """… puts or replaces one topic."""
+    require(s.phase[m] == Phase.ADDING, s.todo[m, t])
+    s.expression[t] = ite(newer(s, m, t), s.text[m, t], s.expression[t])
+    s.version[t] = ite(newer(s, m, t), s.stamp[m, t], s.version[t])
+    s.subscribed[t] = TRUE
+    s.todo[m, t] = FALSE
+    s.last = none(Member)
+
+
+@action("ConsumerGroupInfo#updateSubscription: second loop begins")
+def turn(s: Subscriptions, m: Member) -> None:
+    """… looks for topics that it lacks."""
+    require(s.phase[m] == Phase.ADDING, forall(~s.todo[m, t] for t in every(Topic)))
+    s.phase[m] = Phase.REMOVING
+    for t in every(Topic):
+        s.todo[m, t] = s.subscribed[t] & ~s.wants[m, t]
+    s.last = none(Member)
+
+
+@action("ConsumerGroupInfo#updateSubscription: second loop")
+def remove_topic(s: Subscriptions, m: Member, t: Topic) -> None:
+    """… and removes one."""
+    require(s.phase[m] == Phase.REMOVING, s.todo[m, t])
+    s.subscribed[t] = FALSE
+    s.todo[m, t] = FALSE
+    s.last = none(Member)
+
+
+@action("ClientManageProcessor#heartBeat answers")
+def done(s: Subscriptions, m: Member) -> None:
+    """… and answers SUCCESS."""
+    require(s.phase[m] == Phase.REMOVING, forall(~s.todo[m, t] for t in every(Topic)))
+    s.phase[m] = Phase.IDLE
+    s.answered[m] = TRUE
+    s.last = none(Member)
+
+
+class Filters(State):
+    """One SQL92 topic: the subscription table's version and ConsumerFilterManager's compiled expression."""
+
+    present: Bool                          # the subscription table has the topic
+    version: Version                       # … with this subVersion
+    compiled: Bool                         # ConsumerFilterManager has data for it
+    compiled_version: Version              # … of this subVersion
+    stamp: Table[Member, Version]          # the member's own subVersion
+    answered: Table[Member, Bool]          # its heartbeat of that subVersion was answered
+    compiles: Rigid[Member, Bool]          # the broker can compile the member's expression
+
+
+@initially
+def no_filters(s: Filters) -> Bool:
+    """Nobody is registered."""
+    return ~s.present & ~s.compiled & forall(~s.answered[m] for m in every(Member))
+
+
+@action("ConsumerManager#registerConsumer, ConsumerFilterManager#register", atomic_by="a lock that 4.9.3 does not have")
+def heartbeat_sql(s: Filters, m: Member) -> None:
+    """The table takes the greater version uncompiled; the filter follows, and is removed if it cannot compile."""
+    greater = ~s.compiled | (s.compiled_version < s.stamp[m])
+    s.compiled_version = ite(greater & s.compiles[m], s.stamp[m], s.compiled_version)
+    s.version = ite(~s.present | (s.version < s.stamp[m]), s.stamp[m], s.version)
+    s.present = TRUE
+    s.compiled = ite(greater, s.compiles[m], TRUE)
+    s.answered[m] = TRUE
+
+
+@action("RebalancePushImpl#messageQueueChanged: subVersion := now")
+def restamp_sql(s: Filters, m: Member, v: Version) -> None:
+    """A member's subscription gets a new version; its next heartbeat will carry it."""
+    s.stamp[m] = v
+    s.answered[m] = FALSE
