@@ -1,0 +1,1 @@
+"""Benchmarks: ratios in one run, one JSON object a line."""

@@ -1,0 +1,100 @@
+"""Measures the state explorer on the group model: `python -m bench.explorer "3,3" "3,3 locked" --json -`.
+
+Each scope runs in a process of its own, with one property evaluated. One JSON object a line:
+
+    scope, states, transitions, depth       what was counted
+    violated                                properties that do not hold
+    cpu_seconds                             of the search alone, first state to last
+    transitions_per_cpu_second
+    bytes_per_state                         growth of the process's greatest resident memory during the search
+    seconds_to_first_state                  CPU seconds from the start of Python to the first state, imports included
+    wall_seconds                            of the search, for machines that are shared
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+DEFAULT = ("2,2 locked", "3,2", "3,3", "3,3 locked")
+_STATUS = Path("/proc/self/status")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the benchmark; exit status 0, 1 when a count differs from the pinned one, 2 for bad input."""
+    parser = argparse.ArgumentParser(prog="python -m bench.explorer", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scopes", nargs="*", default=list(DEFAULT), metavar="SCOPE",
+                        help='"CONSUMERS,QUEUES" or "CONSUMERS,QUEUES locked"')
+    parser.add_argument("--json", metavar="FILE", help="write the lines to a file; - for standard output only")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # one scope, in this process
+    options = parser.parse_args(arguments)
+    if options.here:
+        print(json.dumps(measure(options.scopes[0])))
+        return 0
+    rows = []
+    for scope in options.scopes:
+        row = _apart(scope)
+        if row is None:
+            return 2
+        rows.append(row)
+        print(json.dumps(row) if options.json == "-" else _line(row), flush=True)
+    if options.json and options.json != "-":
+        Path(options.json).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return 0 if all(row["as_pinned"] is not False for row in rows) else 1
+
+
+def _apart(scope: str) -> dict[str, Any] | None:
+    """Measure in a fresh process, so that memory and imports are its own."""
+    command = [sys.executable, "-m", "bench.explorer", scope, "--here"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own module
+    if done.returncode:
+        print((done.stderr.strip().splitlines() or ["the measurement ended without a word"])[-1], file=sys.stderr)
+        return None
+    row: dict[str, Any] = json.loads(done.stdout)
+    return row
+
+
+def measure(name: str) -> dict[str, Any]:
+    """Search one scope in this process; raises ValueError for a scope that does not exist."""
+    from bench.group import PINNED, scope  # noqa: PLC0415 - imports belong to what is measured
+    from model.explorer.search import Search  # noqa: PLC0415 - same
+
+    chosen = scope(name)
+    one = [wanted for wanted in chosen.concept.properties.values() if wanted.name.startswith("one_owner")]
+    search = Search(chosen, one)
+    first, memory, wall = time.process_time(), _resident("VmRSS"), time.perf_counter()
+    found = search.run()
+    cpu, wall = time.process_time() - first, time.perf_counter() - wall
+    grown = _resident("VmHWM") - memory
+    counts = (found.states, found.transitions, found.depth)
+    return {
+        "scope": name, "states": found.states, "transitions": found.transitions, "depth": found.depth,
+        "violated": sorted(found.violations), "cpu_seconds": round(cpu, 4),
+        "transitions_per_cpu_second": round(found.transitions / cpu), "bytes_per_state": round(grown / found.states, 1),
+        "seconds_to_first_state": round(first, 4), "wall_seconds": round(wall, 4),
+        "as_pinned": counts == PINNED[name] if name in PINNED else None,
+    }
+
+
+def _resident(field: str) -> int:
+    """Resident memory in bytes, now (VmRSS) or at its greatest (VmHWM); 0 where the system does not say."""
+    if not _STATUS.exists():
+        return 0
+    line = next(line for line in _STATUS.read_text(encoding="ascii").splitlines() if line.startswith(field))
+    return int(line.split()[1]) * 1024
+
+
+def _line(row: dict[str, Any]) -> str:
+    return (f"{row['scope']:12} {row['states']:>12,} states {row['transitions']:>13,} transitions "
+            f"depth {row['depth']:>3} {row['cpu_seconds']:>8.3f} s {row['transitions_per_cpu_second'] / 1e6:>6.1f} M/s "
+            f"{row['bytes_per_state']:>6.1f} B/state first {row['seconds_to_first_state']:.2f} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

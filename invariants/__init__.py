@@ -1,0 +1,1 @@
+"""What is promised: properties, hazards, decision claims, verdicts, the report. The front desk of every judge."""

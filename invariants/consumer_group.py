@@ -1,0 +1,145 @@
+"""What is promised of a consumer group: one owner per queue, and soon after every change."""
+
+from __future__ import annotations
+
+from model.consumer_group import Convergence, Group, Member, Queue, Sharing, stale, takes
+from model.language import (
+    Bool,
+    Set,
+    always,
+    drop_assignment,
+    drop_guard,
+    every,
+    exists,
+    forall,
+    lemma,
+    lemma_given,
+    never,
+    premise,
+    setof,
+    sometimes,
+)
+
+
+@premise
+def distinct_ids(s: Sharing) -> Bool:
+    """No two processes have the same client id."""
+    return forall(s.leader[m] == m for m in every(Member))
+
+
+@premise
+def same_subscriptions(s: Sharing) -> Bool:
+    """Every member of the group subscribes the topic."""
+    return forall(s.subscribes[m] for m in every(Member))
+
+
+@premise
+def strategy_is_total(s: Sharing) -> Bool:
+    """The strategy gives every queue to a member of the list (allocation_is_total)."""
+    return forall(exists(view.has(m) for m in every(Member))
+                  .implies(exists(view.has(m) & s.share[view, q].holds(m) for m in every(Member)))
+                  for view, q in every(Set[Member], Queue))
+
+
+def settled(s: Group) -> Bool:
+    """Every broker lists exactly the living, and every living subscriber has applied that list."""
+    living = setof(Member, lambda x: s.up[x])
+    return (exists(s.up[m] for m in every(Member))
+            & forall((s.up[m] & s.subscribes[m]).implies(~s.fetched[m] & (s.answer[m] == living))
+                     for m in every(Member))
+            & forall((s.up[m] & s.subscribes[m]).implies(s.holds[m, q].iff(takes(s, m, s.answer[m], q)))
+                     for m, q in every(Member, Queue)))
+
+
+@lemma
+def only_the_living_hold(s: Group) -> Bool:
+    """What does not run holds nothing and waits for no list."""
+    return forall((~s.up[m]).implies(~s.fetched[m] & ~s.holds[m, q]) for m, q in every(Member, Queue))
+
+
+@lemma
+def only_subscribers_hold(s: Group) -> Bool:
+    """A member that does not subscribe the topic never rebalances it."""
+    return forall((~s.subscribes[m]).implies(~s.fetched[m] & ~s.holds[m, q]) for m, q in every(Member, Queue))
+
+
+@always(shipped="violated: D1 join, D2 incomplete list, D4 partition",
+        promised_by="the documentation of clustering consumption: one queue, one consumer of the group")
+def one_owner_per_queue(s: Group) -> Bool:
+    """At every instant a queue is held by at most one member of the group."""
+    return forall((s.holds[a, q] & s.holds[b, q]).implies(a == b) for a, b, q in every(Member, Member, Queue))
+
+
+@always(shipped="violated: D6 two processes with one client id", given=(distinct_ids,),
+        broken_by=(drop_assignment("crash", "holds"),))
+def one_owner_when_settled(s: Group) -> Bool:
+    """Once every living member has applied the true list, no queue has two owners."""
+    return settled(s).implies(
+        forall((s.holds[a, q] & s.holds[b, q]).implies(a == b) for a, b, q in every(Member, Member, Queue)))
+
+
+@always(shipped="violated: U3 two processes with one client id, U4 unequal subscriptions",
+        given=(distinct_ids, same_subscriptions, strategy_is_total))
+def every_queue_owned_when_settled(s: Group) -> Bool:
+    """Once every living member has applied the true list, every queue has an owner."""
+    return settled(s).implies(forall(exists(s.holds[m, q] for m in every(Member)) for q in every(Queue)))
+
+
+@sometimes
+def two_members_share(s: Group) -> Bool:
+    """A settled group in which two members hold queues."""
+    return settled(s) & exists(~(a == b) & s.holds[a, q] & s.holds[b, r]
+                               for a, b, q, r in every(Member, Member, Queue, Queue))
+
+
+no_ghosts = never("elapse_beside_a_ghost", because="A member that ended leaves the brokers' list within its deadline.")
+
+
+def holds(s: Convergence, m: Member, q: Queue) -> Bool:
+    """What a member holds follows from the list that it applied last."""
+    return s.alive[m] & s.subscribes[m] & takes(s, m, s.view[m], q)
+
+
+@lemma
+def runs_are_in_time(s: Convergence) -> Bool:
+    """The timer alone makes every living member run once a period."""
+    return forall(s.alive[m].implies(s.ran[m] <= s.period) for m in every(Member))
+
+
+@lemma
+def old_views_are_young(s: Convergence) -> Bool:
+    """A view that differs from the list is older than the list, or than the member."""
+    now = setof(Member, lambda x: s.listed[x])
+    return forall((s.alive[m] & ~(s.view[m] == now)).implies((s.steady <= s.ran[m]) | (s.calm <= s.ran[m]))
+                  for m in every(Member))
+
+
+@lemma_given(no_ghosts)
+def the_list_follows(s: Convergence) -> Bool:
+    """The list differs from the living for at most the lag, and changes last within it."""
+    return stale(s).implies(s.calm <= s.lag) & (s.calm <= s.lag + s.steady)
+
+
+@always(shipped="holds", broken_by=(drop_assignment("learn", "steady"), drop_guard("elapse", 2)))
+def membership_change_reaches_all(s: Convergence) -> Bool:
+    """One period after the last change of the list every living member has applied it, by its timer alone."""
+    now = setof(Member, lambda x: s.listed[x])
+    return ((s.period < s.steady) & (s.period < s.calm)).implies(
+        forall(s.alive[m].implies(s.view[m] == now) for m in every(Member)))
+
+
+@always(shipped="violated: B-10 ghost in the list, D6 two processes with one client id",
+        given=(no_ghosts, distinct_ids, same_subscriptions, strategy_is_total),
+        broken_by=(drop_guard("elapse", 0), drop_assignment("end", "calm")))
+def ownership_converges(s: Convergence) -> Bool:
+    """After the last change, within the lag of the list and one period, every queue has exactly one owner."""
+    return ((s.lag + s.period < s.calm) & exists(s.alive[m] for m in every(Member))).implies(
+        forall(exists(holds(s, m, q) for m in every(Member)) for q in every(Queue))
+        & forall((holds(s, a, q) & holds(s, b, q)).implies(a == b) for a, b, q in every(Member, Member, Queue)))
+
+
+@sometimes
+def a_pair_converges(s: Convergence) -> Bool:
+    """Two members are settled for long."""
+    return (s.lag + s.period < s.calm) & exists(
+        ~(a == b) & holds(s, a, q) & holds(s, b, r) for a, b, q, r in every(Member, Member, Queue, Queue))

@@ -1,0 +1,58 @@
+"""Evidence files: what a verdict rests on, in one small JSON format that `replay` and the report read.
+
+A file is one JSON object:
+
+    format      "rocketproof-evidence/1"
+    kind        "trace" (steps of a model or a simulation) or "counterexample" (arguments of a decision or strategy)
+    property, judge, subject, replay      as in the verdict row
+    sentence    what went wrong, one English sentence
+
+A trace adds
+
+    initial     {variable cell: value} of the first state, as text
+    steps       [{action, arguments: {name: element}, cite, flow: [from, to] | null, environment: bool,
+                  changes: [{cell, before, after}]}]
+    lifelines   [element, …] in drawing order
+
+A counterexample adds
+
+    arguments   {name: value}, JSON values
+    results     {label: value}, what the decision answered, JSON values
+    table       optional {columns: [str], rows: [[str]]}, how people should see it (for example queue × owner)
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from invariants.verdict import BadInputError, Verdict
+
+FORMAT = "rocketproof-evidence/1"
+
+
+def document(verdict: Verdict, kind: str, sentence: str, **body: Any) -> dict[str, Any]:
+    """The evidence object for a verdict; body as the module's docstring says for the kind."""
+    return {
+        "format": FORMAT, "kind": kind, "property": verdict.property, "judge": verdict.judge,
+        "subject": asdict(verdict.subject), "replay": verdict.replay, "sentence": sentence, **body,
+    }
+
+
+def write(path: Path, evidence: dict[str, Any]) -> None:
+    """Write one evidence object; the folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(evidence, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read one evidence object; raises BadInputError when the file is not one."""
+    try:
+        evidence = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInputError(f"{path}: cannot be read ({error}); give an evidence file that a verdict names") from error
+    if not isinstance(evidence, dict) or evidence.get("format") != FORMAT:
+        raise BadInputError(f"{path}: not an evidence file ({FORMAT}); give a file that a verdict names")
+    return evidence

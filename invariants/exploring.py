@@ -1,0 +1,264 @@
+"""The judge `explore`: every property in every named scope, all reachable states, shortest traces as evidence.
+
+One row per scope and property that can be judged there: a property that needs premises is judged where the scope keeps
+them, a property that is violated as shipped is expected to fail in the scopes that show one of its hazards. Two rows
+speak of the scope itself: `state_space_is_pinned` (the counts are those of model.scopes) and `well_defined`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from invariants import consumer_group, evidence, order_lock, registration, route_info, subscription
+from invariants.verdict import BadInputError, Outcome, Subject, Verdict
+from model.explorer.checks import WELL_DEFINED
+from model.explorer.graph import graph
+from model.explorer.search import Exploration, Progress, explore
+from model.language import Mutation, Property, walk
+from model.language.defined import obligations
+from model.language.properties import LEADS_TO, LEMMA, SOMETIMES, STEP
+from model.language.scope import Scope
+from model.scopes import SCOPES, NamedScope
+
+CATALOGUE = (consumer_group, registration, subscription, order_lock, route_info)  # importing them declares properties
+MEMORY_BYTES = 4 << 30
+DRAWN = 60  # states of a graph that people can still read
+PINNED = "state_space_is_pinned"
+
+
+def scopes(names: Sequence[str] = (), *, heavy: bool = False) -> list[NamedScope]:
+    """Scopes by name or by the beginning of it; all that are not heavy without names. Raises BadInputError."""
+    if not names:
+        return [named for named in SCOPES if heavy or not named.heavy]
+    for name in names:
+        if not any(named.name.startswith(name) for named in SCOPES):
+            raise BadInputError(f"no scope is called {name!r}; there are: {'; '.join(named.name for named in SCOPES)}")
+    return [named for named in SCOPES if any(named.name.startswith(name) for name in names)]
+
+
+def judged_in(named: NamedScope, wanted: Sequence[str] = ()) -> list[Property]:
+    """Properties that can be judged in a scope: all of its concept, lemmas only where their premises are kept."""
+    return [p for p in named.scope.concept.properties.values()
+            if (not wanted or p.name in wanted) and (p.kind != LEMMA or keeps(named.scope, p))]
+
+
+def keeps(scope: Scope, declared: Property) -> bool:
+    """Whether the scope keeps all premises of a property."""
+    return all(set(premise.never) <= set(scope.forbid) and walk.value(premise.condition, scope, {}, {})
+               for premise in declared.given)
+
+
+def explore_scopes(
+    names: Sequence[str] = (), properties: Sequence[str] = (), *, memory_bytes: int = MEMORY_BYTES,
+    progress: Callable[[str, Progress], None] | None = None, out: Path | None = None, heavy: bool = False,
+) -> Iterator[Verdict]:
+    """Search the scopes of these names and judge the properties of these names (all, if none is given).
+
+    progress -- called with the scope's name after each level. out -- directory for evidence files.
+    """
+    for named in scopes(names, heavy=heavy):
+        wanted = judged_in(named, properties)
+        if properties and not wanted:
+            continue
+        started = time.process_time()
+        report = None if progress is None else lambda level, named=named: progress(named.name, level)
+        found = explore(named.scope, wanted, memory_bytes=memory_bytes, progress=report)
+        cost = {"states": found.states, "transitions": found.transitions, "depth": found.depth,
+                "cut": sum(found.cut.values()), "cpu_seconds": round(time.process_time() - started, 3)}
+        yield from _rows(named, found, cost, out, whole=not properties)
+        if found.unknown == "interrupted":
+            raise KeyboardInterrupt
+
+
+def _rows(
+    named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None, *, whole: bool,
+) -> Iterator[Verdict]:
+    if whole:
+        yield _pinned(named, found, cost, out)
+        yield _well_defined(named, found, cost, out)
+    for declared in found.properties:
+        hazards = named.violated.get(declared.name, ())
+        expected = Outcome.VIOLATED if hazards or declared.name in named.unreached else Outcome.HOLDS
+        note = found.undecided.get(declared.name, found.unknown)
+        row = _verdict(declared.name, named, expected, Outcome(found.outcome(declared.name)), cost, hazards, note)
+        yield _with_trace(row, found.violations.get(declared.name), declared.sentence, out)
+
+
+def _verdict(  # noqa: PLR0913, PLR0917 - the columns of a row
+    name: str, named: NamedScope, expected: Outcome, outcome: Outcome, cost: Mapping[str, float],
+    hazards: tuple[str, ...] = (), note: str = "", mutation: Mutation | None = None,
+) -> Verdict:
+    details: dict[str, Any] = {"concept": named.scope.concept.name}
+    if mutation is not None:
+        details["mutation"] = str(mutation)
+    replay = f"rocketproof explore {named.name!r} --property {name}"
+    if outcome is Outcome.HOLDS and cost.get("cut"):
+        note = note or "within the scope: steps that leave it were cut"
+    return Verdict(name, "explore", Subject("model", named.name, details), expected, outcome,
+                   replay, hazards, cost, note=note)
+
+
+def _pinned(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None) -> Verdict:
+    counts = (found.states, found.transitions, found.depth)
+    pinned = (named.states, named.transitions, named.depth)
+    outcome = Outcome.UNKNOWN if found.unknown else Outcome.HOLDS if counts == pinned else Outcome.VIOLATED
+    note = found.unknown or ("" if counts == pinned else f"states, transitions, depth are {counts}, pinned {pinned}")
+    row = _verdict(PINNED, named, Outcome.HOLDS, outcome, cost, note=note)
+    if out is None or found.unknown or found.states > DRAWN:
+        return row
+    drawn = graph(found, DRAWN)
+    return _with_evidence(row, evidence.document(row, "graph", f"All states of {named.name}.", **drawn), out)
+
+
+def _well_defined(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None) -> Verdict:
+    row = _verdict(WELL_DEFINED, named, Outcome.HOLDS, Outcome(found.outcome(WELL_DEFINED)), cost, note=found.unknown)
+    return _with_trace(row, found.violations.get(WELL_DEFINED), "A subtraction goes below 0.", out)
+
+
+def _with_trace(row: Verdict, trace: Mapping[str, Any] | None, sentence: str, out: Path | None) -> Verdict:
+    if trace is None or out is None:
+        return row
+    return _with_evidence(row, evidence.document(row, "trace", f"Violated: {sentence}", **trace), out)
+
+
+def _with_evidence(row: Verdict, found: dict[str, Any], out: Path) -> Verdict:
+    slug = "-".join("".join(c if c.isalnum() else " " for c in f"{row.subject.name} {row.property}").split())
+    if "mutation" in row.subject.details:
+        slug += "-" + "-".join(str(row.subject.details["mutation"]).split())
+    path = Path("evidence") / f"explore-{slug}.json"
+    replay = f"rocketproof replay {out / path}"
+    evidence.write(out / path, {**found, "replay": replay})
+    return Verdict(row.property, row.judge, row.subject, row.expected, row.outcome, replay, row.hazard, row.cost,
+                   str(path), row.seed, row.note)
+
+
+def explore_twins(properties: Sequence[str] = (), *, out: Path | None = None) -> Iterator[Verdict]:
+    """Apply each mutation that a property names, in the smallest scope that notices it: the judge is not blind.
+
+    The row is expected to be violated; it holds if no scope that keeps the property's premises notices.
+    """
+    by_size = sorted(scopes(), key=lambda named: named.states)
+    for declared in _declared(by_size):
+        if not properties or declared.name in properties:
+            able = [named for named in by_size if named.scope.concept is declared.concept
+                    and keeps(named.scope, declared) and declared.name not in named.violated]
+            for mutation in declared.broken_by:
+                yield _twin(declared, mutation, able, out)
+
+
+def _declared(named_scopes: Iterable[NamedScope]) -> list[Property]:
+    concepts = {id(named.scope.concept): named.scope.concept for named in named_scopes}
+    return [p for concept in concepts.values() for p in concept.properties.values()]
+
+
+def _twin(declared: Property, mutation: Mutation, able: Sequence[NamedScope], out: Path | None) -> Verdict:
+    if not able:
+        raise BadInputError(f"{declared.name}: no scope keeps its premises; add one to model/scopes.py")
+    for named in able:
+        started = time.process_time()
+        found = explore(named.scope, [declared], mutation=mutation, until_decided=True)
+        outcome = Outcome(found.outcome(declared.name))
+        if outcome is Outcome.VIOLATED or named is able[-1]:
+            break
+    cost = {"states": found.states, "transitions": found.transitions,
+            "cpu_seconds": round(time.process_time() - started, 3)}
+    row = _verdict(declared.name, named, Outcome.VIOLATED, outcome, cost, note=f"planted: {mutation}",
+                   mutation=mutation)
+    return _with_trace(row, found.violations.get(declared.name), f"{declared.sentence} (planted: {mutation})", out)
+
+
+def replay_trace(stored: Mapping[str, Any]) -> Verdict:
+    """Run a stored trace again, step by step, with the reference reading; the row says what the last state shows.
+
+    Raises BadInputError when the evidence names a scope, an action, an element or a state that does not exist.
+    """
+    named = scopes([stored["subject"]["name"]])[0]
+    mutation = _mutation(named, stored)
+    name = stored["property"]
+    if name not in named.scope.concept.properties and name != WELL_DEFINED:
+        raise BadInputError(f"{named.scope.concept.name} has no property {name!r}; explore the scope again")
+    run = _Replay(named.scope, mutation)
+    run.start(stored["initial"])
+    for step in stored["steps"]:
+        run.step(step["action"], step["arguments"])
+    outcome = Outcome.VIOLATED if run.breaks(name, stored) else Outcome.HOLDS
+    cost = {"steps": len(stored["steps"])}
+    return _verdict(name, named, Outcome.VIOLATED, outcome, cost, named.violated.get(name, ()), mutation=mutation)
+
+
+def _mutation(named: NamedScope, stored: Mapping[str, Any]) -> Mutation | None:
+    wanted = stored["subject"].get("details", {}).get("mutation")
+    known = {str(m): m for p in named.scope.concept.properties.values() for m in p.broken_by}
+    if wanted is not None and wanted not in known:
+        raise BadInputError(f"no property names the mutation {wanted!r} any more; run `rocketproof verify` again")
+    return known.get(wanted) if wanted is not None else None
+
+
+class _Replay:
+    """A trace in the reference reading: values by cell, names resolved as the scope shows them."""
+
+    def __init__(self, scope: Scope, mutation: Mutation | None) -> None:
+        self.scope, self.mutation = scope, mutation
+        self.before: dict[walk.Cell, int] = {}
+        self.now: dict[walk.Cell, int] = {}
+        self.last: tuple[str, tuple[int, ...]] | None = None
+        self.seen: list[dict[walk.Cell, int]] = []
+
+    def start(self, shown: Mapping[str, str]) -> None:
+        """Take the initial state; cells that are not shown have their first value."""
+        for cell, sort in walk.cells(self.scope.concept, self.scope):
+            info = self.scope.concept.variables[str(cell[0])]
+            keys = ", ".join(self.scope.text(k, int(n)) for k, n in zip(info.keys, cell[1:], strict=True))
+            text = shown.get(f"{cell[0]}[{keys}]" if keys else str(cell[0]))
+            values = {self.scope.text(sort, n): n for n in range(walk.span(sort, self.scope))}
+            self.now[cell] = 0 if text is None else self._number(values, text, str(cell[0]))
+        if not walk.value(self.scope.concept.initial, self.scope, self.now, {}):
+            raise BadInputError("the trace does not begin in an initial state; explore the scope again")
+        self.seen = [dict(self.now)]
+
+    def step(self, name: str, arguments: Mapping[str, str]) -> None:
+        """Take one step; it must be enabled."""
+        action = self.scope.concept.actions.get(name)
+        if action is None or name in self.scope.forbid:
+            raise BadInputError(f"the scope {self.scope.name} has no action {name!r}; explore it again")
+        action = action if self.mutation is None else self.mutation.applied(action)
+        numbers = tuple(
+            self._number({self.scope.text(v.sort, n): n for n in range(walk.span(v.sort, self.scope))},
+                         arguments.get(v.name, ""), name) for v in action.parameters)
+        taken = walk.apply(action, numbers, self.scope, self.now)
+        if taken is None:
+            raise BadInputError(f"{name}({', '.join(arguments.values())}) is not enabled; explore the scope again")
+        self.before, self.now, self.last = self.now, taken.values, (name, numbers)
+        self.seen.append(dict(self.now))
+
+    def breaks(self, name: str, stored: Mapping[str, Any]) -> bool:
+        """Whether the last state, the last step, or the part that repeats, breaks the property."""
+        if name == WELL_DEFINED:
+            return self._ill_defined(stored)
+        declared = self.scope.concept.properties[name]
+        if declared.kind == LEADS_TO:
+            loop = stored.get("loop", len(self.seen) - 1)
+            return self.seen[-1] == self.seen[loop] and not any(
+                walk.value(declared.condition, self.scope, state, {}) for state in self.seen[loop:])
+        if declared.kind == STEP:
+            return not walk.value(declared.condition, self.scope, self.before, {}, self.now)
+        holds = bool(walk.value(declared.condition, self.scope, self.now, {}))
+        return holds if declared.kind == SOMETIMES else not holds
+
+    def _ill_defined(self, stored: Mapping[str, Any]) -> bool:
+        broken = stored.get("broken_by", {})
+        action = self.scope.concept.actions.get(broken.get("action", ""))
+        if action is None:
+            raise BadInputError("the evidence does not say which action is ill defined; explore the scope again")
+        env = {v: self._number({self.scope.text(v.sort, n): n for n in range(walk.span(v.sort, self.scope))},
+                               broken.get("arguments", {}).get(v.name, ""), action.name) for v in action.parameters}
+        return not walk.value(obligations(action), self.scope, self.now, env)
+
+    @staticmethod
+    def _number(values: Mapping[str, int], text: str, where: str) -> int:
+        if text not in values:
+            raise BadInputError(f"{where}: {text!r} is none of {', '.join(values)}; explore the scope again")
+        return values[text]

@@ -1,0 +1,1 @@
+"""Maps from what the implementation reports to what the models do."""

@@ -1,0 +1,159 @@
+"""What is promised of a group's subscriptions at a broker: members do not overwrite each other."""
+
+from __future__ import annotations
+
+from model.language import (
+    Bool,
+    always,
+    drop_assignment,
+    drop_condition,
+    drop_guard,
+    every,
+    exists,
+    forall,
+    lemma,
+    lemma_given,
+    never,
+    premise,
+    sometimes,
+    step,
+)
+from model.subscription import Filters, Member, Phase, Subscriptions, Topic
+
+atomic = never("begin", "add_topic", "turn", "remove_topic", "done", because="A heartbeat is handled as one step.")
+expressions_stay = never("change_expression", because="No member changes its expression at run time.")
+
+
+@premise
+def same_topics(s: Subscriptions) -> Bool:
+    """Every member of the group subscribes the same topics."""
+    return forall(s.wants[a, t].iff(s.wants[b, t]) for a, b, t in every(Member, Member, Topic))
+
+
+@premise
+def same_expressions(s: Subscriptions) -> Bool:
+    """Members that subscribe the same topic start with the same expression."""
+    return forall((s.wants[a, t] & s.wants[b, t]).implies(s.first_text[a, t] == s.first_text[b, t])
+                  for a, b, t in every(Member, Member, Topic))
+
+
+@lemma
+def threads_keep_their_plan(s: Subscriptions) -> Bool:
+    """A thread adds what its member wants and removes what it does not want."""
+    return forall(((s.phase[m] == Phase.ADDING) & s.todo[m, t]).implies(s.wants[m, t])
+                  & ((s.phase[m] == Phase.REMOVING) & s.todo[m, t]).implies(~s.wants[m, t])
+                  & (s.phase[m] == Phase.IDLE).implies(~s.todo[m, t])
+                  & (s.answered[m] | ~(s.phase[m] == Phase.IDLE)).implies(s.listed[m])
+                  for m, t in every(Member, Topic))
+
+
+@lemma_given(same_topics)
+def everybody_adds_the_same(s: Subscriptions) -> Bool:
+    """Under equal subscriptions the table only grows, until the group ends."""
+    return forall(
+        ((s.answered[m] & s.wants[m, t]).implies(s.subscribed[t]))
+        & (((s.phase[m] == Phase.ADDING) & s.wants[m, t] & ~s.todo[m, t]).implies(s.subscribed[t]))
+        & (((s.phase[m] == Phase.REMOVING) & s.wants[m, t]).implies(s.subscribed[t]))
+        for m, t in every(Member, Topic))
+
+
+@lemma_given(same_expressions, expressions_stay)
+def the_table_has_everybodys_expression(s: Subscriptions) -> Bool:
+    """Under equal expressions whatever the table holds is everybody's."""
+    return (forall(s.text[m, t] == s.first_text[m, t] for m, t in every(Member, Topic))
+            & forall((s.subscribed[t] & s.wants[m, t]).implies(s.expression[t] == s.first_text[m, t])
+                     for m, t in every(Member, Topic)))
+
+
+@lemma
+def a_heartbeat_leaves_its_mark(s: Subscriptions) -> Bool:
+    """Right after a whole heartbeat the table is the sender's."""
+    return forall(s.last.holds(m).implies(
+        s.listed[m] & s.answered[m] & s.subscribed[t].iff(s.wants[m, t])
+        & s.wants[m, t].implies(s.stamp[m, t] <= s.version[t])) for m, t in every(Member, Topic))
+
+
+@always(shipped="violated: B-1 different topics in one group, B-2 concurrent heartbeats empty the table",
+        given=(same_topics,), broken_by=(drop_assignment("add_topic", "subscribed"),),
+        promised_by="the documentation: subscribers of a group receive what they subscribe")
+def pull_finds_its_subscription(s: Subscriptions) -> Bool:
+    """A registered member never gets SUBSCRIPTION_NOT_EXIST for its topic."""
+    return forall((s.answered[m] & s.wants[m, t]).implies(s.subscribed[t]) for m, t in every(Member, Topic))
+
+
+@step(shipped="violated: B-1 different topics in one group", given=(same_topics,),
+      broken_by=(drop_guard("remove_topic", 1),))
+def heartbeats_do_not_remove_others_topics(before: Subscriptions, after: Subscriptions) -> Bool:
+    """No step removes a topic that a registered member subscribes, unless that member itself goes."""
+    return forall((before.answered[m] & after.answered[m] & before.wants[m, t] & before.subscribed[t])
+                  .implies(after.subscribed[t]) for m, t in every(Member, Topic))
+
+
+@always(shipped="violated: B-3 the greatest subVersion wins, L3 unequal tags, L4 a clock that is behind",
+        given=(same_expressions, expressions_stay), broken_by=(drop_assignment("heartbeat", "expression"),))
+def pull_is_filtered_by_own_expression(s: Subscriptions) -> Bool:
+    """A pull that the broker accepts is filtered by the puller's own expression."""
+    return forall((s.answered[m] & s.wants[m, t] & s.subscribed[t] & (s.stamp[m, t] <= s.version[t]))
+                  .implies(s.expression[t] == s.text[m, t]) for m, t in every(Member, Topic))
+
+
+@step(shipped="holds", broken_by=(drop_condition("heartbeat", "version"), drop_condition("add_topic", "version")))
+def subscription_version_never_goes_back(before: Subscriptions, after: Subscriptions) -> Bool:
+    """While a topic stays in the table, its subVersion does not go down."""
+    return forall((before.subscribed[t] & after.subscribed[t]).implies(before.version[t] <= after.version[t])
+                  for t in every(Topic))
+
+
+@step(shipped="holds", broken_by=(drop_assignment("restamp", "last"),))
+def heartbeat_is_idempotent(before: Subscriptions, after: Subscriptions) -> Bool:
+    """A heartbeat that is repeated at once changes nothing."""
+    return forall((before.last.holds(m) & after.last.holds(m)).implies(
+        forall(before.listed[x].iff(after.listed[x]) for x in every(Member))
+        & forall(before.subscribed[t].iff(after.subscribed[t]) & (before.version[t] == after.version[t])
+                 & (before.subscribed[t].implies(before.expression[t] == after.expression[t])) for t in every(Topic)))
+        for m in every(Member))
+
+
+@lemma_given(atomic)
+def the_table_is_somebodys(s: Subscriptions) -> Bool:
+    """With whole heartbeats only, the table is one member's set, or the group has no member."""
+    return (forall(s.phase[m] == Phase.IDLE for m in every(Member))
+            & (exists(s.listed[x] for x in every(Member))).implies(
+                exists(forall(s.subscribed[t].iff(s.wants[m, t]) for t in every(Topic)) for m in every(Member))))
+
+
+@always(shipped="violated: B-2 concurrent heartbeats empty the table", given=(atomic,),
+        broken_by=(drop_assignment("heartbeat", "subscribed"),))
+def table_is_one_members_set(s: Subscriptions) -> Bool:
+    """While no heartbeat is being handled, the table of a group with members is the topic set of one of them."""
+    at_rest = forall(s.phase[m] == Phase.IDLE for m in every(Member))
+    return (at_rest & exists(s.listed[x] for x in every(Member))).implies(
+        exists(forall(s.subscribed[t].iff(s.wants[m, t]) for t in every(Topic)) for m in every(Member)))
+
+
+@sometimes
+def two_versions_meet(s: Subscriptions) -> Bool:
+    """Two registered members differ in their subVersion of one topic."""
+    return exists(s.answered[a] & s.answered[b] & (s.stamp[a, t] < s.stamp[b, t]) & s.subscribed[t]
+                  for a, b, t in every(Member, Member, Topic))
+
+
+@premise
+def all_expressions_compile(s: Filters) -> Bool:
+    """No member has an expression that the broker cannot compile."""
+    return forall(s.compiles[m] for m in every(Member))
+
+
+@lemma_given(all_expressions_compile)
+def the_filter_follows_the_table(s: Filters) -> Bool:
+    """What was answered is compiled and at least as new."""
+    return s.present.iff(s.compiled) & forall(s.answered[m].implies(
+        s.present & (s.stamp[m] <= s.version) & (s.stamp[m] <= s.compiled_version)) for m in every(Member))
+
+
+@always(shipped="violated: B-26 filter data out of step", given=(all_expressions_compile,),
+        broken_by=(drop_assignment("heartbeat_sql", "compiled_version"), drop_assignment("restamp_sql", "answered")))
+def bad_expression_is_refused(s: Filters) -> Bool:
+    """A member whose expression compiles never gets FILTER_DATA_NOT_EXIST or NOT_LATEST because of another's."""
+    return forall((s.answered[m] & s.compiles[m]).implies(s.compiled & (s.stamp[m] <= s.compiled_version))
+                  for m in every(Member))

@@ -1,0 +1,106 @@
+"""The verdict row: what every judge writes, and what the exit status of every command is made from."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Any, Self
+
+
+class Outcome(StrEnum):
+    """What a judge found, or what is expected of RocketMQ as shipped."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"  # a time-out, a memory bound, a crashed checker: never success
+
+
+class ExitStatus(IntEnum):
+    """Exit status of every command."""
+
+    AS_EXPECTED = 0
+    DIFFERENT = 1
+    BAD_INPUT = 2
+    UNKNOWN = 3
+
+
+class BadInputError(Exception):
+    """The user's input cannot be used; the message is one line that says what to do (exit status 2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What was judged.
+
+    kind -- model, decision, implementation, strategy, class, recording, endpoint or file.
+    name -- the model and its scope, the decision, the variant, the class path, the file.
+    details -- whatever else tells two subjects of the same name apart (sizes, versions), as plain JSON values.
+    """
+
+    kind: str
+    name: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One row of the verdict table.
+
+    property -- name of the property, a positive claim.
+    judge -- prove, explore, exhaust, machine, campaign, history, conform or check.
+    subject -- what was judged.
+    expected -- the outcome expected on RocketMQ 4.9.3 as shipped.
+    outcome -- what was found.
+    hazard -- names of the hazards that explain a violation (expected or found).
+    cost -- plain numbers: states, transitions, obligations, rows, runs, cpu_seconds, …
+    evidence -- path of the file that holds trace, counterexample or proof record; relative to the output directory.
+    seed -- the seed, where chance took part.
+    replay -- the one command that shows the same verdict again.
+    note -- one sentence for people: why unknown, within which scope, what the counterexample says.
+    """
+
+    property: str
+    judge: str
+    subject: Subject
+    expected: Outcome
+    outcome: Outcome
+    replay: str
+    hazard: tuple[str, ...] = ()
+    cost: Mapping[str, float] = field(default_factory=dict)
+    evidence: str | None = None
+    seed: int | None = None
+    note: str = ""
+
+    @builtins.property
+    def as_expected(self) -> bool:
+        """Whether the outcome is the expected one; unknown never is."""
+        return self.outcome is self.expected and self.outcome is not Outcome.UNKNOWN
+
+    def to_json(self) -> str:
+        """One line of JSON with sorted keys."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, line: str) -> Self:
+        """Read one line written by to_json; raises BadInputError when it is not a verdict row."""
+        try:
+            row = json.loads(line)
+            subject = Subject(**row.pop("subject"))
+            expected, outcome = Outcome(row.pop("expected")), Outcome(row.pop("outcome"))
+            hazard = tuple(row.pop("hazard", ()))
+            return cls(subject=subject, expected=expected, outcome=outcome, hazard=hazard, **row)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise BadInputError(f"not a verdict row ({error}): {line[:120]!r}; write rows with --json FILE") from error
+
+
+def exit_status(rows: Iterable[Verdict]) -> ExitStatus:
+    """0 if every outcome is as expected, 1 if some known outcome differs, else 3 if some outcome is unknown."""
+    rows = list(rows)
+    if any(not row.as_expected and row.outcome is not Outcome.UNKNOWN for row in rows):
+        return ExitStatus.DIFFERENT
+    if any(row.outcome is Outcome.UNKNOWN for row in rows):
+        return ExitStatus.UNKNOWN
+    return ExitStatus.AS_EXPECTED

@@ -1,0 +1,60 @@
+"""Counterexamples to induction: a small state that has all invariants, and a step after which one fails.
+
+Such a state need not be reachable: then the property may hold and the proof lacks a lemma. The explorer tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import z3
+
+from model.language import Property
+from model.language.nodes import BOOL
+from model.language.scope import Scope
+from proofs.enumerated import Enumerated
+from proofs.obligations import Induction, Obligation
+from proofs.solve import Answer, prove
+
+Cell = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """The obligation that fails and the values of the state before, by cell."""
+
+    obligation: Obligation
+    values: dict[Cell, int]
+
+
+def counterexample(declared: Property, scope: Scope, timeout_ms: int = 10_000) -> Counterexample | None:
+    """Find a state of the scope that breaks an obligation of the property or of its lemmas; None if there is none."""
+    reading = Enumerated(scope.concept, scope.sizes, scope.rigid)
+    induction = Induction(reading, declared.given)
+    for obligation in (*induction.of_lemmas(induction.lemmas), *induction.of(declared)):
+        solved = prove(obligation.hypotheses, obligation.goal, (0,), timeout_ms)
+        if solved.answer is Answer.REFUTED and solved.model is not None:
+            return Counterexample(obligation, dict(_values(reading, solved.model)))
+    return None
+
+
+def _values(reading: Enumerated, model: z3.ModelRef) -> Iterator[tuple[Cell, int]]:
+    for info in reading.concept.variables.values():
+        if not info.rigid:
+            for keys in product(*(range(reading.count(sort)) for sort in info.keys)):
+                value = model.eval(reading.cell("now", info, keys), model_completion=True)
+                number = int(z3.is_true(value)) if info.value.kind == BOOL else value.as_long()
+                yield (info.name, *keys), number
+
+
+def shown(found: Counterexample, scope: Scope) -> list[str]:
+    """Write the cells of the state that are not at their first value, one line each, as people say them."""
+    lines = []
+    for (name, *keys), number in found.values.items():
+        info = scope.concept.variables[str(name)]
+        if number:
+            place = ", ".join(scope.text(sort, int(key)) for sort, key in zip(info.keys, keys, strict=True))
+            lines.append(f"{name}{f'[{place}]' if place else ''} = {scope.text(info.value, number)}")
+    return lines

@@ -1,0 +1,152 @@
+"""The reading over a few named elements: values are bounded integers, quantifiers are written out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import z3
+
+from model.language import Concept
+from model.language.nodes import BOOL, CHOICE, MAYBE, SET, SortInfo, Variable
+from model.language.tracing import Assignment, VariableInfo
+from proofs.reading import Env, Expr, Reader, Reading
+
+
+class Enumerated(Reading):
+    """Sorts have a few named elements: values are bounded integers, quantifiers are written out.
+
+    sizes -- number of elements per free or natural sort.
+    rigid_values -- values of the rigid functions by element numbers; what is missing is symbolic.
+    """
+
+    def __init__(
+        self, concept: Concept, sizes: Mapping[str, int],
+        rigid_values: Callable[[str, tuple[int, ...]], int] | None = None,
+    ) -> None:
+        """Fix the sizes."""
+        super().__init__(concept)
+        self.sizes = sizes
+        self._rigid_values = rigid_values
+
+    def count(self, info: SortInfo) -> int:
+        """Number of values of a sort."""
+        if info.kind == BOOL:
+            return 2
+        if info.kind == CHOICE:
+            return len(info.members)
+        if info.kind in (SET, MAYBE):
+            assert info.element is not None  # noqa: S101 - narrows for mypy
+            elements = self.count(info.element)
+            return int(2**elements) if info.kind == SET else elements + 1
+        return self.sizes[info.name]
+
+    def sort(self, info: SortInfo) -> Any:
+        """Booleans, bit vectors for sets, integers for all else."""
+        if info.kind == BOOL:
+            return z3.BoolSort()
+        if info.kind == SET:
+            assert info.element is not None  # noqa: S101 - narrows for mypy
+            return z3.BitVecSort(self.count(info.element))
+        return z3.IntSort()
+
+    def constant(self, info: SortInfo, number: int) -> Expr:
+        """Value by its number."""
+        if info.kind == BOOL:
+            return z3.BoolVal(bool(number))
+        return z3.BitVecVal(number, self.sort(info)) if info.kind == SET else z3.IntVal(number)
+
+    def domain(self, info: SortInfo, value: Expr) -> Expr:
+        """Values lie below the size."""
+        if info.kind in (BOOL, SET):
+            return z3.BoolVal(True)
+        return z3.And(value >= 0, value < self.count(info))
+
+    def elements(self, info: SortInfo) -> list[Expr]:
+        """All values of a sort."""
+        return [self.constant(info, number) for number in range(self.count(info))]
+
+    def quantifier(self, op: str, variables: Sequence[Variable], body: Callable[[Env], Expr]) -> Expr:
+        """Write the quantifier out."""
+        instances = [body(dict(zip(variables, values, strict=True)))
+                     for values in product(*(self.elements(v.sort) for v in variables))]
+        return z3.And(*instances) if op == "forall" else z3.Or(*instances)
+
+    def setof(self, variable: Variable, body: Callable[[Env], Expr]) -> Expr:
+        """One bit per element."""
+        size = self.count(variable.sort)
+        bits = [z3.If(body({variable: x}), z3.BitVecVal(1 << i, size), z3.BitVecVal(0, size))
+                for i, x in enumerate(self.elements(variable.sort))]
+        result = bits[0]
+        for bit in bits[1:]:
+            result = result | bit
+        return result
+
+    def member(self, collection: Expr, element: Expr) -> Expr:
+        """Test one bit."""
+        return z3.Or(*(z3.And(element == i, z3.Extract(i, i, collection) == 1) for i in range(collection.size())))
+
+    def changed(self, collection: Expr, element: Expr, present: bool) -> Expr:
+        """Set or clear one bit."""
+        result = collection
+        for i in range(collection.size()):
+            mask = z3.BitVecVal(1 << i, collection.size())
+            result = z3.If(element == i, collection | mask if present else collection & ~mask, result)
+        return result
+
+    def some(self, info: SortInfo,  # noqa: ARG002 - one number for every sort
+              element: Expr) -> Expr:
+        """Element number + 1."""
+        return element + 1
+
+    def cell(self, prefix: str, info: VariableInfo, keys: tuple[int, ...]) -> Expr:
+        """Constant of one cell."""
+        return z3.Const("_".join([prefix, info.name, *map(str, keys)]), self.sort(info.value))
+
+    def _select(self, info: VariableInfo, keys: Sequence[Expr], cell: Callable[[tuple[int, ...]], Expr]) -> Expr:
+        """Cell that the keys name: a constant when they are constants, a chain of cases otherwise."""
+        numbers = [self._number(key) for key in keys]
+        sizes = [self.count(sort) for sort in info.keys]
+        if all(number is not None for number in numbers):
+            inside = all(number < size for number, size in zip(numbers, sizes, strict=True))  # type: ignore[operator]
+            return cell(tuple(numbers)) if inside else self.constant(info.value, 0)  # type: ignore[arg-type]
+        result = self.constant(info.value, 0)
+        for values in product(*map(range, sizes)):
+            same = [key == self.constant(sort, v) for key, sort, v in zip(keys, info.keys, values, strict=True)]
+            result = z3.If(z3.And(*same), cell(values), result)
+        return result
+
+    @staticmethod
+    def _number(key: Expr) -> int | None:
+        if z3.is_int_value(key) or z3.is_bv_value(key):
+            return int(key.as_long())
+        return int(z3.is_true(key)) if z3.is_true(key) or z3.is_false(key) else None
+
+    def state(self, name: str) -> Reader:
+        """One constant per cell."""
+        def read(variable: str, keys: Sequence[Expr]) -> Expr:
+            info = self.concept.variables[variable]
+            return self._select(info, keys, lambda values: self.cell(name, info, values))
+        return read
+
+    def rigid(self, info: VariableInfo, keys: Sequence[Expr]) -> Expr:
+        """Given value, or one constant per cell."""
+        given = self._rigid_values
+        if given is None:
+            return self._select(info, keys, lambda values: self.cell("rigid", info, values))
+        return self._select(info, keys, lambda values: self.constant(info.value, given(info.name, values)))
+
+    def well_formed(self, name: str) -> list[Expr]:
+        """Every cell holds a value of its sort."""
+        result = []
+        for info in self.concept.variables.values():
+            if not (info.rigid and self._rigid_values is not None):
+                prefix = "rigid" if info.rigid else name
+                result += [self.domain(info.value, self.cell(prefix, info, values))
+                           for values in product(*(range(self.count(sort)) for sort in info.keys))]
+        return result
+
+    def forgotten(self, assignment: Assignment, keys: Sequence[Expr]) -> Expr:  # noqa: ARG002 - the same for every cell
+        """Return to the value 0, as a search does."""
+        return self.constant(self.concept.variables[assignment.variable].value, 0)

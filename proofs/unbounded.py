@@ -1,0 +1,130 @@
+"""The reading without bounds: free sorts are uninterpreted, naturals are the integers from 0 on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import z3
+
+from model.language import Concept
+from model.language.nodes import BOOL, CHOICE, FREE, MAYBE, NAT, SET, SortInfo, Variable
+from model.language.tracing import Assignment, VariableInfo
+from proofs.reading import Env, Expr, Reader, Reading
+
+
+@cache
+def _enumeration(info: SortInfo) -> tuple[Any, list[Expr]]:
+    """Sort and elements of a choice; Z3 takes each name once per process."""
+    name = "_".join([info.name, *info.members])
+    sort, elements = z3.EnumSort(name, [f"{name}_is_{member}" for member in info.members])
+    return sort, elements
+
+
+class Unbounded(Reading):
+    """Sorts have any number of elements: free sorts are uninterpreted, naturals are integers from 0 on."""
+
+    def __init__(self, concept: Concept) -> None:
+        """Declare the sorts."""
+        super().__init__(concept)
+        self._sorts: dict[str, Any] = {BOOL: z3.BoolSort()}
+
+    def sort(self, info: SortInfo) -> Any:
+        """Uninterpreted sort, integers, enumeration, array of Booleans, or datatype."""
+        if info.kind == BOOL:
+            return z3.BoolSort()
+        if info.name not in self._sorts:
+            self._sorts[info.name] = self._declare(info)
+        return self._sorts[info.name]
+
+    def _declare(self, info: SortInfo) -> Any:
+        if info.kind == FREE:
+            return z3.DeclareSort(info.name)
+        if info.kind == NAT:
+            return z3.IntSort()
+        if info.kind == CHOICE:
+            return _enumeration(info)[0]
+        assert info.element is not None  # noqa: S101 - narrows for mypy
+        element = self.sort(info.element)
+        if info.kind == SET:
+            return z3.ArraySort(element, z3.BoolSort())
+        maybe = z3.Datatype(f"Maybe_{info.element.name}")
+        maybe.declare("nothing")
+        maybe.declare("just", ("held", element))
+        return maybe.create()
+
+    def constant(self, info: SortInfo, number: int) -> Expr:
+        """Numbers, choices, the empty set and nothing; elements of free sorts have no numbers here."""
+        sort = self.sort(info)
+        if info.kind == BOOL:
+            return z3.BoolVal(bool(number))
+        if info.kind == NAT:
+            return z3.IntVal(number)
+        if info.kind == CHOICE:
+            return _enumeration(info)[1][number]
+        if info.kind in (SET, MAYBE) and number == 0:
+            return z3.K(sort.domain(), z3.BoolVal(False)) if info.kind == SET else sort.nothing
+        raise AssertionError(f"{info.name}#{number} has no unbounded reading")
+
+    def domain(self, info: SortInfo, value: Expr) -> Expr:
+        """Naturals are not negative."""
+        return value >= 0 if info.kind == NAT else z3.BoolVal(True)
+
+    def quantifier(self, op: str, variables: Sequence[Variable], body: Callable[[Env], Expr]) -> Expr:
+        """Quantify over the sort; over naturals, over the integers from 0 on."""
+        bound = {v: self.fresh(v.name or "x", v.sort) for v in variables}
+        inside = [self.domain(v.sort, x) for v, x in bound.items() if v.sort.kind == NAT]
+        inner = body(bound)
+        if op == "forall":
+            return z3.ForAll(list(bound.values()), z3.Implies(z3.And(*inside), inner) if inside else inner)
+        return z3.Exists(list(bound.values()), z3.And(*inside, inner))
+
+    def setof(self, variable: Variable, body: Callable[[Env], Expr]) -> Expr:
+        """Lambda."""
+        x = self.fresh(variable.name or "x", variable.sort)
+        return z3.Lambda([x], body({variable: x}))
+
+    def member(self, collection: Expr, element: Expr) -> Expr:
+        """Select."""
+        return z3.Select(collection, element)
+
+    def changed(self, collection: Expr, element: Expr, present: bool) -> Expr:
+        """Store."""
+        return z3.Store(collection, element, z3.BoolVal(present))
+
+    def some(self, info: SortInfo, element: Expr) -> Expr:
+        """Constructor."""
+        return self.sort(info).just(element)
+
+    def _function(self, prefix: str, info: VariableInfo) -> Any:
+        return z3.Function(f"{prefix}{info.name}", *(self.sort(k) for k in info.keys), self.sort(info.value))
+
+    def state(self, name: str) -> Reader:
+        """One uninterpreted function per variable."""
+        functions = {info.name: self._function(f"{name}_", info) for info in self.concept.variables.values()}
+        return lambda variable, keys: functions[variable](*keys)
+
+    def rigid(self, info: VariableInfo, keys: Sequence[Expr]) -> Expr:
+        """One uninterpreted function per rigid function."""
+        return self._function("", info)(*keys)
+
+    def well_formed(self, name: str) -> list[Expr]:
+        """Tables of naturals hold naturals."""
+        result = []
+        for info in self.concept.variables.values():
+            if info.value.kind == NAT:
+                keys = [self.fresh("k", k) for k in info.keys]
+                cell = self._function("" if info.rigid else f"{name}_", info)(*keys)
+                result.append(z3.ForAll(keys, cell >= 0) if keys else cell >= 0)
+        return result
+
+    def forgotten(self, assignment: Assignment, keys: Sequence[Expr]) -> Expr:
+        """Give any value at all: a function of the cell that nothing else constrains."""
+        info = self.concept.variables[assignment.variable]
+        value = self._function(f"forgotten_{self._serial(assignment)}_", info)(*keys)
+        return z3.If(value >= 0, value, 0) if info.value.kind == NAT else value
+
+    def _serial(self, assignment: Assignment) -> int:
+        names = [id(a) for action in self.concept.actions.values() for a in action.assignments]
+        return names.index(id(assignment)) if id(assignment) in names else len(names)

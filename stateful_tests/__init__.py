@@ -1,0 +1,1 @@
+"""Worlds, machines, conformance with the real RocketMQ, and every test."""
