@@ -1,0 +1,89 @@
+"""The exceptions that RocketMQ's decisions throw: one Python class for each Java class, which it names."""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeVar
+
+_T = TypeVar("_T")
+
+_FAQ = "http://rocketmq.apache.org/docs/faq/"  # FAQUrl#DEFAULT_FAQ_URL
+
+
+class JavaError(Exception):
+    """A Java exception: `java_class` is its full class name, `message` is getMessage (None for null)."""
+
+    java_class: ClassVar[str] = "java.lang.Exception"
+
+    def __init__(self, message: str | None = None) -> None:
+        """Keep the message; None is Java's null."""
+        super().__init__(message)
+        self.message = message
+
+
+class IllegalArgumentError(JavaError):
+    """An argument that a method refuses."""
+
+    java_class = "java.lang.IllegalArgumentException"
+
+
+class NullPointerError(JavaError):
+    """A null that was dereferenced. Its text depends on the Java version: compare the class only."""
+
+    java_class = "java.lang.NullPointerException"
+
+
+class DivisionByZeroError(JavaError):
+    """Integer division or remainder by zero."""
+
+    java_class = "java.lang.ArithmeticException"
+
+    def __init__(self) -> None:
+        """Java has one text for it."""
+        super().__init__("/ by zero")
+
+
+class IndexOutOfBoundsError(JavaError):
+    """An index outside a list."""
+
+    java_class = "java.lang.IndexOutOfBoundsException"
+
+
+class ArrayIndexOutOfBoundsError(IndexOutOfBoundsError):
+    """An index outside an array."""
+
+    java_class = "java.lang.ArrayIndexOutOfBoundsException"
+
+
+class StringIndexOutOfBoundsError(IndexOutOfBoundsError):
+    """An index outside a text."""
+
+    java_class = "java.lang.StringIndexOutOfBoundsException"
+
+
+class NumberFormatError(IllegalArgumentError):
+    """A text that is not a number."""
+
+    java_class = "java.lang.NumberFormatException"
+
+
+class JavaRuntimeError(JavaError):
+    """A plain RuntimeException."""
+
+    java_class = "java.lang.RuntimeException"
+
+
+class MQClientError(JavaError):
+    """MQClientException without a cause: the client appends the address of its questions-and-answers page."""
+
+    java_class = "org.apache.rocketmq.client.exception.MQClientException"
+
+    def __init__(self, message: str) -> None:
+        """Append what FAQUrl#attachDefaultURL appends."""
+        super().__init__(f"{message}\nFor more information, please visit the url, {_FAQ}")
+
+
+def not_null(value: _T | None) -> _T:
+    """The value itself; raises NullPointerError for None, where Java would dereference null."""
+    if value is None:
+        raise NullPointerError
+    return value
