@@ -91,7 +91,8 @@ def _verdict(  # noqa: PLR0913, PLR0917 - the columns of a row
     name: str, named: NamedScope, expected: Outcome, outcome: Outcome, cost: Mapping[str, float],
     hazards: tuple[str, ...] = (), note: str = "", mutation: Mutation | None = None,
 ) -> Verdict:
-    details: dict[str, Any] = {"concept": named.scope.concept.name}
+    declared = named.scope.concept.properties.get(name)
+    details: dict[str, Any] = {"concept": named.scope.concept.name, "kind": declared.kind if declared else "scope"}
     if mutation is not None:
         details["mutation"] = str(mutation)
     replay = f"rocketproof explore {named.name!r} --property {name}"

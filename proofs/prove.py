@@ -100,7 +100,8 @@ class Prover:
         given = [premise.name for premise in declared.given]
         cost = {"obligations": record.obligations, "seconds": round(time.process_time() - started, 3)}
         replay = f"rocketproof prove {declared.name}"
-        subject = Subject("model", subject_name(declared.concept), {"given": given} if given else {})
+        details = {"concept": declared.concept.name, "kind": declared.kind, **({"given": given} if given else {})}
+        subject = Subject("model", subject_name(declared.concept), details)
         return Verdict(declared.name, "prove", subject, Outcome.HOLDS, outcome, replay, cost=cost, note=note)
 
     def tightness(self, declared: Property, run: Run) -> Verdict:
@@ -111,7 +112,9 @@ class Prover:
         record.work(self._solve(obligation) for obligation in of_run(reading, run))
         outcome, note = _outcome(record)
         cost = {"obligations": record.obligations, "seconds": round(time.process_time() - started, 3)}
-        subject = Subject("model", subject_name(declared.concept), {"run": run.name, "unless": run.premise.name})
+        subject = Subject("model", subject_name(declared.concept),
+                          {"concept": declared.concept.name, "kind": "run", "run": run.name,
+                           "unless": run.premise.name})
         return Verdict(f"{run.premise.name}_is_needed", "prove", subject, Outcome.HOLDS, outcome,
                        f"rocketproof prove {declared.name}", cost=cost, note=note or run.sentence)
 

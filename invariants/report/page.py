@@ -1,0 +1,57 @@
+"""The report page: one HTML file that needs nothing else, neither network nor neighbour files.
+
+Rows and evidence are untrusted input: the template escapes all of it, and a content security policy lets the page
+run its own script only (by hash) and load nothing at all.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from invariants.report import reading, words
+from invariants.report.view import view
+from invariants.verdict import Verdict
+
+_HERE = Path(__file__).parent
+NAME = "report.html"
+
+
+def render(rows: Sequence[Verdict], evidence: Mapping[str, dict[str, Any]]) -> str:
+    """The page for these rows; evidence maps the name that a row gives to the content of that file.
+
+    The same input gives the same page: there is no clock in it. A row whose evidence is not in the mapping says so;
+    evidence that no row names is shown too.
+    """
+    style, script = (_HERE.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    template = _environment().get_template("page.html.j2")
+    return template.render(page=view(rows, evidence), style=style, script=script, digest=digest)
+
+
+def write_report(directory: Path) -> Path:
+    """Write report.html for the rows and evidence below a directory, into it; returns its path.
+
+    Raises BadInputError for a row that cannot be read (file and line) and for a directory without rows.
+    """
+    rows = reading.rows(directory)
+    page = directory / NAME
+    page.write_text(render(rows, reading.evidence_files(directory, rows)), encoding="utf-8")
+    return page
+
+
+@cache
+def _environment() -> Environment:
+    """The templates, compiled once per process."""
+    environment = Environment(
+        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True,
+    )
+    environment.filters.update(number=words.number, seconds=words.seconds, breakable=words.breakable)
+    return environment

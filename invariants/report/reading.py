@@ -1,0 +1,110 @@
+"""Reads what a report is made of: the verdict rows and the evidence files below one directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from invariants import evidence
+from invariants.verdict import BadInputError, Verdict
+
+_EVIDENCE_FOLDER = "evidence"
+
+
+def rows(directory: Path) -> list[Verdict]:
+    """The rows of every *.jsonl below the directory, files by name, folders called "evidence" left out.
+
+    A row names its evidence relative to the output directory of the judge that wrote it, which may be a folder within
+    this one; here the name is made relative to this directory. Raises BadInputError with file and line of a row that
+    cannot be read, and when there is no row at all.
+    """
+    found = [_located(row, file, directory) for file in _row_files(directory) for row in _read(file)]
+    if not found:
+        raise BadInputError(
+            f"{directory}: no verdict rows (*.jsonl) here; make some with `rocketproof verify --json {directory}/"
+            "verdicts.jsonl`",
+        )
+    return found
+
+
+def evidence_files(directory: Path, verdicts: list[Verdict]) -> dict[str, dict[str, Any]]:
+    """Evidence by name relative to the directory: what the rows name, and every other evidence file below it.
+
+    A named file that is missing, unreadable or outside the directory is left out: the page says so at its row.
+    """
+    below = {file.relative_to(directory).as_posix() for file in directory.rglob("*.json") if file.is_file()}
+    named = {row.evidence for row in verdicts if row.evidence is not None}
+    inside = sorted(below | {name for name in named if _inside(directory, name)})
+    return {name: body for name in inside if (body := _evidence(directory / name)) is not None}
+
+
+def _row_files(directory: Path) -> Iterator[Path]:
+    if not directory.is_dir():
+        raise BadInputError(f"{directory}: no such directory; name the one that --out or --json wrote to")
+    for file in sorted(directory.rglob("*.jsonl")):
+        if file.is_file() and _EVIDENCE_FOLDER not in file.relative_to(directory).parent.parts:
+            yield file
+
+
+def _read(file: Path) -> Iterator[Verdict]:
+    try:
+        lines = file.read_text(encoding="utf-8").split("\n")  # splitlines would cut at U+2028 within a string
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInputError(f"{file}: cannot be read as verdict rows ({error}); remove it or write it again") from error
+    for at, line in enumerate(lines, 1):
+        if line.strip():
+            yield _row(line, file, at)
+
+
+def _row(line: str, file: Path, at: int) -> Verdict:
+    try:
+        row = Verdict.from_json(line)
+    except BadInputError as error:
+        raise BadInputError(f"{file}:{at}: {error}") from error
+    flaw = _flaw(row)
+    if flaw:
+        raise BadInputError(f"{file}:{at}: not a verdict row ({flaw}); write rows with --json FILE")
+    return row
+
+
+def _flaw(row: Verdict) -> str | None:
+    """What a row that JSON can spell still gets wrong: a type that from_json takes as it comes."""
+    words: dict[str, object] = {
+        "property": row.property, "judge": row.judge, "subject.name": row.subject.name, "replay": row.replay,
+        "subject.kind": row.subject.kind, "note": row.note, "evidence": row.evidence or "",
+    }
+    for name, value in words.items():
+        if not isinstance(value, str):
+            return f"{name} is not a string"
+    if "\0" in (row.evidence or ""):
+        return "evidence is not a path"
+    mappings: dict[str, object] = {"cost": row.cost, "subject.details": row.subject.details}
+    for name, mapping in mappings.items():
+        if not isinstance(mapping, Mapping):
+            return f"{name} is not an object"
+    return None if all(isinstance(hazard, str) for hazard in row.hazard) else "hazard is not a list of strings"
+
+
+def _located(row: Verdict, file: Path, directory: Path) -> Verdict:
+    """The row with its evidence named from the directory: the nearest folder around the row's file that has it."""
+    if row.evidence is None:
+        return row
+    for folder in (file.parent, *file.parent.parents):
+        if (folder / row.evidence).is_file() and _inside(directory, str(folder / row.evidence)):
+            return replace(row, evidence=(folder / row.evidence).resolve().relative_to(directory.resolve()).as_posix())
+        if folder == directory:
+            break
+    return row
+
+
+def _inside(directory: Path, name: str) -> bool:
+    return (directory / name).resolve().is_relative_to(directory.resolve())
+
+
+def _evidence(file: Path) -> dict[str, Any] | None:
+    try:
+        return evidence.read(file)
+    except BadInputError:
+        return None

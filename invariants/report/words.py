@@ -1,0 +1,98 @@
+"""Numbers and outcomes in words, the same on the page and in the terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from markupsafe import Markup, escape
+
+from invariants.verdict import Outcome, Verdict
+
+# One sign per outcome: told apart without colour, in print, and by people who see no red or green.
+GLYPHS = {Outcome.HOLDS: "✓", Outcome.VIOLATED: "✗", Outcome.UNKNOWN: "?"}
+
+# What users of RocketMQ rely on first; these lead every table in which they occur.
+HEADLINE = (
+    "nothing_is_skipped",
+    "acknowledged_survives_crash",
+    "send_outcome_is_honest",
+    "ordered_messages_stay_in_order",
+    "ownership_converges",
+)
+
+_MINUTE_S = 60
+_FIRST = ("rows", "different", "states", "transitions", "depth", "cut", "obligations", "runs")  # times come last
+CURVE = "coverage_at_"  # cost keys coverage_at_<seconds>, drawn as a curve and left out of the words
+
+
+def standing(row: Verdict) -> str:
+    """Whether a row is "expected", "different" or "unknown"."""
+    if row.outcome is Outcome.UNKNOWN:
+        return "unknown"
+    return "expected" if row.as_expected else "different"
+
+
+def standing_words(row: Verdict) -> str:
+    """The same as people read it: "as expected", or what was expected instead."""
+    return "as expected" if row.as_expected else f"expected {row.expected}"
+
+
+def number(value: object) -> str:
+    """12345.0 as "12,345", 0.04213 as "0.042"; whatever is no number as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:,.3g}" if abs(value) < 100 else f"{value:,.1f}"  # noqa: PLR2004 - three digits either way
+    return f"{int(value):,}"
+
+
+def seconds(value: object) -> str:
+    """A duration in its own unit: "0.042 s", "3.1 s", "2 min 5 s"."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _MINUTE_S <= value < float("inf"):
+        return f"{number(value)} s"
+    minutes, rest = divmod(round(value), _MINUTE_S)
+    return f"{minutes:,} min {rest} s" if rest else f"{minutes:,} min"
+
+
+def size(value: object) -> str:
+    """Bytes as "512 B", "64 KiB", "1.2 GiB"."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    for unit in ("B", "KiB", "MiB"):
+        if abs(value) < 1024:  # noqa: PLR2004 - the step of the unit itself
+            return f"{number(value)} {unit}"
+        value /= 1024
+    return f"{number(value)} GiB"
+
+
+def cost(values: Mapping[str, object]) -> str:
+    """A row's cost in one line, "19,683 states · depth 9 · CPU 0.42 s", to be broken after a dot only."""
+    keys = sorted((key for key in values if not key.startswith(CURVE)), key=_cost_order)
+    items = (_cost_item(key, values[key]).replace(" ", "\N{NO-BREAK SPACE}") for key in keys)
+    return "\N{NO-BREAK SPACE}· ".join(items)
+
+
+def breakable(value: str) -> Markup:
+    """A name that a page may break after a joint (underscore, dot, slash, hash), and only there."""
+    return Markup(re.sub(r"([_./#@:])(?=.)", r"\1<wbr>", str(escape(value))))  # noqa: S704 - escaped before the breaks go in
+
+
+def _cost_order(key: str) -> tuple[int, int, str]:
+    return key.endswith("seconds"), _FIRST.index(key) if key in _FIRST else len(_FIRST), key
+
+
+def _cost_item(key: str, value: object) -> str:
+    if key in {"seconds", "cpu_seconds"}:
+        return ("CPU " if key == "cpu_seconds" else "") + seconds(value)
+    for ending, unit in (("_seconds", seconds), ("_bytes", size)):
+        if key.endswith(ending):
+            return f"{key.removesuffix(ending).replace('_', ' ')} {unit(value)}"
+    if key in {"depth", "seed"}:
+        return f"{key} {number(value)}"
+    return f"{number(value)} {key.replace('_', ' ')}"
+
+
+def one_line(value: str) -> str:
+    """A string that cannot move a terminal's cursor or start a new line: control characters become spaces."""
+    return "".join(sign if sign.isprintable() else " " for sign in value)

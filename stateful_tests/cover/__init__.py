@@ -1,0 +1,1 @@
+"""Fast tests: what each file covers is in its name."""
