@@ -1,0 +1,1 @@
+"""Values that clients, brokers and name servers exchange; RocketMQ's `common` module."""

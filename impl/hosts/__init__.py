@@ -1,0 +1,1 @@
+"""Where the implementation runs: under simulation, or on real sockets and files."""

@@ -1,0 +1,136 @@
+"""Thread pools and timers of a simulated process.
+
+No fault is injected here. What a pool does to RocketMQ is in its numbers: a job holds a thread for as long as its
+coroutine lives, so a paused handler holds up the queue behind it, and a full queue refuses.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from impl.decisions.java_errors import JavaError
+from impl.hosts.simulation.process import Future, Process
+from impl.node_ports import Job, RejectedExecutionError
+
+
+class Pool:
+    """ThreadPoolExecutor with core = maximum threads, first in first out.
+
+    queue -- jobs that wait. free -- idle threads.
+    """
+
+    def __init__(self, process: Process, name: str, threads: int, queue_bound: int | None = None) -> None:
+        """All threads idle; queue_bound -- how many jobs may wait, None: any number."""
+        self.process, self.name, self.threads = process, name, threads
+        self.queue_bound = queue_bound
+        self.queue: deque[Job] = deque()
+        self.free = threads
+        self.is_shutdown = False
+        self._terminated: list[Future] = []
+
+    def execute(self, job: Job) -> None:
+        """See Pool in `impl.node_ports`."""
+        if self.is_shutdown:
+            raise RejectedExecutionError(f"{self.name} is shut down")
+        if self.free:
+            self.free -= 1
+            self.process.spawn(self.name, self._work(job))
+        elif self.queue_bound is None or len(self.queue) < self.queue_bound:
+            self.process.check_alive()
+            self.queue.append(job)
+        else:
+            raise RejectedExecutionError(f"{self.name}: {self.queue_bound} jobs wait")
+
+    async def _work(self, job: Job) -> None:
+        try:
+            more = job()
+            if more is not None:
+                await more
+        except JavaError as error:
+            self.process.kernel.uncaught(self.process.name, self.name, error)
+        self._next()
+
+    def _next(self) -> None:
+        if self.queue:
+            self.process.spawn(self.name, self._work(self.queue.popleft()))
+            return
+        self.free += 1
+        if self.is_shutdown and self.free == self.threads:
+            for waiting in self._terminated:
+                waiting.resolve(True)
+
+    def remove(self, job: Job) -> bool:
+        """See Pool in `impl.node_ports`."""
+        if job not in self.queue:
+            return False
+        self.queue.remove(job)
+        return True
+
+    def shutdown(self) -> None:
+        """See Pool in `impl.node_ports`."""
+        self.is_shutdown = True
+
+    def shutdown_now(self) -> list[Job]:
+        """See Pool in `impl.node_ports`."""
+        self.is_shutdown = True
+        given_back = list(self.queue)
+        self.queue.clear()
+        return given_back
+
+    async def await_termination(self, timeout_ms: int) -> bool:
+        """See Pool in `impl.node_ports`."""
+        if self.is_shutdown and self.free == self.threads:
+            return True
+        waiting = Future(self.process.kernel)
+        self._terminated.append(waiting)
+        return await self.process.until(waiting, timeout_ms) is True
+
+
+class Scheduler:
+    """ScheduledThreadPoolExecutor: jobs that are due queue for its threads."""
+
+    def __init__(self, process: Process, name: str, threads: int) -> None:
+        """Nothing scheduled."""
+        self.process = process
+        self.pool = Pool(process, name, threads)
+        self.is_shutdown = False
+
+    def schedule(self, job: Job, delay_ms: int) -> None:
+        """See Scheduler in `impl.node_ports`."""
+        if self.is_shutdown:
+            raise RejectedExecutionError(f"{self.pool.name} is shut down")
+        self.process.after(delay_ms, lambda: self.pool.execute(job))
+
+    def schedule_at_fixed_rate(self, job: Job, initial_delay_ms: int, period_ms: int) -> None:
+        """See Scheduler in `impl.node_ports`."""
+        self._schedule(job, initial_delay_ms, period_ms, fixed_rate=True)
+
+    def schedule_with_fixed_delay(self, job: Job, initial_delay_ms: int, delay_ms: int) -> None:
+        """See Scheduler in `impl.node_ports`."""
+        self._schedule(job, initial_delay_ms, delay_ms, fixed_rate=False)
+
+    def shutdown(self) -> None:
+        """See Scheduler in `impl.node_ports`."""
+        self.is_shutdown = True
+
+    def _schedule(self, job: Job, initial_delay_ms: int, period_ms: int, *, fixed_rate: bool) -> None:
+        if self.is_shutdown:
+            raise RejectedExecutionError(f"{self.pool.name} is shut down")
+        process = self.process
+        due_ms = process.uptime_ms() + initial_delay_ms
+
+        async def run() -> None:
+            nonlocal due_ms
+            if self.is_shutdown:
+                return
+            more = job()
+            if more is not None:
+                await more
+            due_ms = (due_ms if fixed_rate else process.uptime_ms()) + period_ms
+            process.after(due_ms - process.uptime_ms(), queue)
+
+        def queue() -> None:
+            if not self.is_shutdown:
+                self.pool.execute(run)
+
+        process.after(initial_delay_ms, queue)

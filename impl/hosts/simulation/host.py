@@ -1,0 +1,93 @@
+"""A whole simulated world: machines, what runs on them, and the network between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Self
+
+from impl.hosts.simulation.clock import WallClock
+from impl.hosts.simulation.digest import digest
+from impl.hosts.simulation.files import Disk
+from impl.hosts.simulation.kernel import Kernel, Monitor
+from impl.hosts.simulation.network import Network
+from impl.hosts.simulation.node import Node
+from impl.hosts.simulation.profile import CALM, FaultProfile
+from impl.hosts.simulation.tape import Tape, trimmed
+
+Boot = Callable[[Node], Coroutine[Any, Any, None]]
+"""What a machine runs from its start on: the main thread of the process."""
+
+
+class Simulation:
+    """Use it as a context manager: leaving it ends every process.
+
+    kernel, network -- see there. boots -- machine to what it runs. nodes -- machine to its process, the living or the
+    last. clocks, disks -- of the machines.
+    """
+
+    def __init__(
+        self, tape: Tape, profile: FaultProfile = CALM, monitor: Monitor | None = None, max_segments: int = 10_000_000,
+    ) -> None:
+        """No machine yet; the arguments are those of Kernel."""
+        self.kernel = Kernel(tape, profile, monitor, max_segments)
+        self.network = Network(self.kernel)
+        self.boots: dict[str, Boot] = {}
+        self.nodes: dict[str, Node] = {}
+        self.clocks: dict[str, WallClock] = {}
+        self.disks: dict[str, Disk] = {}
+
+    def __enter__(self) -> Self:
+        """Nothing to prepare."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.kernel.close()
+
+    def add(self, name: str, boot: Boot, clock_offset_ms: int = 0) -> Node:
+        """Add a machine and start its process; clock_offset_ms -- how far ahead its clock is."""
+        self.boots[name] = boot
+        self.clocks[name] = WallClock(self.kernel, clock_offset_ms)
+        self.disks[name] = Disk(self.kernel, name)
+        return self.start(name)
+
+    def start(self, name: str) -> Node:
+        """Start the process of a machine, again after a kill; raises ValueError if it lives."""
+        node = Node(name, self.network, self.clocks[name], self.disks[name])
+        self.nodes[name] = node
+        self.kernel.record(name, ("started", node.incarnation))
+        node.spawn("main", self.boots[name](node))
+        return node
+
+    def kill(self, name: str, *, power_loss: bool = False) -> None:
+        """End the process of a machine; see Kernel.kill. A power loss may cost what its files were given last."""
+        self.kernel.kill(self.nodes[name], power_loss=power_loss)
+        if power_loss:
+            self.disks[name].lose_power()
+
+    def restart_after(self, name: str, ms: int) -> None:
+        """Start the process again after so many true milliseconds, unless someone has done it by then."""
+        self.kernel.at(self.kernel.now_ms + ms, self._restart, name)
+
+    def _restart(self, name: str) -> None:
+        if not self.nodes[name].alive:
+            self.start(name)
+
+    def heal(self) -> None:
+        """End all faults, as `faults.py` says."""
+        self.kernel.profile = CALM
+        self.network.heal()
+        for name in self.boots:
+            self.nodes[name].paused_until_ms = 0
+            self.clocks[name].set_drift(0)
+            self._restart(name)
+        self.kernel.record("world", ("healed",))
+
+    def run(self, until_ms: int) -> None:
+        """Let everything happen up to this true time."""
+        self.kernel.run(until_ms)
+
+    def digest(self) -> str:
+        """See `digest.py`: over everything that was recorded, the tape, and how long the run was."""
+        kernel = self.kernel
+        return digest([*kernel.records, (kernel.now_ms, kernel.segments), trimmed(kernel.tape.choices)])

@@ -1,0 +1,206 @@
+"""The scheduler: steps the coroutines of all simulated processes, one at a time, in virtual time.
+
+Time is an int of milliseconds since the simulation began. Code takes no time; a task waits by sleeping or on a Future.
+A *segment* is what a task does between two awaits. After each, and also at each `interleave` at which the thread goes
+on at once, the monitor sees the process and the events that were traced in it.
+
+Fault injected here, chosen by the tape at the rate `order` of the fault profile (0 never, n once in n): of the tasks
+that could run in the same millisecond another than the first comes first; choice k: the k-th next of ORDER_WINDOW.
+
+And, when `faults.py` or a scenario says so:
+
+* `pause`: a whole process stands still (garbage collection, SIGSTOP) and goes on later as if nothing had been;
+* `kill`: a process is gone (kill -9, power loss). Its coroutines are closed here. Closing runs their `finally` clauses,
+  so that every port of a dead process raises ProcessDeadError: nothing they do reaches the world. A process that is
+  started again is another object, with the next incarnation number.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+from typing import Any, Self
+
+from impl.decisions.java_errors import JavaError
+from impl.hosts.simulation.clock import WallClock
+from impl.hosts.simulation.process import Process, ProcessDeadError, Task
+from impl.hosts.simulation.profile import CALM, FaultProfile
+from impl.hosts.simulation.tape import Tape, Where
+
+ORDER_WINDOW = 4
+
+
+class EndlessRunError(Exception):
+    """The run has had more segments than it may have: it makes no progress, and nothing is known about its end."""
+
+
+Record = tuple[int, str, Any]  # one line of the run: true time, name of the process, what it traced
+Monitor = Callable[[Process, Sequence[Record]], None]
+
+
+class Kernel:
+    """Virtual time and everything that waits in it; use it as a context manager, or call close.
+
+    now_ms -- true time. ready -- what runs in this millisecond, as (task or callback, argument). profile -- rates of
+    the faults, replaced when the world heals. records -- what was traced. segments -- how many have ended. monitor --
+    called after each, and at a process's `interleave`. max_segments -- where a run is given up.
+    """
+
+    def __init__(
+        self, tape: Tape, profile: FaultProfile = CALM, monitor: Monitor | None = None, max_segments: int = 10_000_000,
+    ) -> None:
+        """At time 0, with one process, `world`, for what is no part of RocketMQ (workload, faults); nobody kills it."""
+        self.tape, self.profile, self.monitor, self.max_segments = tape, profile, monitor, max_segments
+        self.now_ms = 0
+        self.segments = 0
+        self.records: list[Record] = []
+        self.processes: dict[str, Process] = {}
+        self.ready: deque[tuple[Any, Any]] = deque()
+        self.on_kill: list[Callable[[Process, bool], None]] = []
+        self._timers: list[tuple[int, int, Any, Any]] = []
+        self._sequence = 0
+        self._seen = 0
+        self.world = Process(self, "world", WallClock(self))
+
+    def __enter__(self) -> Self:
+        """Nothing to prepare."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def fault(self, one_in: int, values: Sequence[int], where: Where, who: str, meaning: str) -> int | None:
+        """Let the tape choose nothing (None) or one of the values; meaning -- the sentence, with {} for the value."""
+        chosen = self.tape.pick(len(values) + 1, where, one_in) if one_in else 0
+        if not chosen:
+            return None
+        value = values[chosen - 1]
+        if self.tape.telling:
+            self.tape.tell(self.now_ms, who, meaning.format(value))
+        return value
+
+    def record(self, process: str, event: Any) -> None:
+        """Write a line of the run record; the hosts' own events are tuples that begin with a lower-case word."""
+        self.records.append((self.now_ms, process, event))
+
+    def at(self, time_ms: int, callback: Callable[[Any], object] | Task, argument: Any = None) -> None:
+        """Call back at a true time, outside any segment; or let a task go on with the argument."""
+        self._sequence += 1
+        heappush(self._timers, (time_ms, self._sequence, callback, argument))
+
+    def end_segment(self, process: Process) -> None:
+        """Count a segment of the process and show it to the monitor."""
+        self.segments += 1
+        if self.segments > self.max_segments:
+            raise EndlessRunError(f"{self.max_segments} segments and only {self.now_ms} ms: does something spin?")
+        if self.monitor is not None:
+            seen, self._seen = self._seen, len(self.records)
+            self.monitor(process, self.records[seen:])
+
+    def run(self, until_ms: int) -> None:  # noqa: C901, PLR0912  # the inner loop: a call costs as much as a branch of it
+        """Let everything happen up to this true time, which it is then.
+
+        What is ready goes first, in its order; then comes the next timer. With the fault `order` all timers of one
+        millisecond are ready together.
+        """
+        timers, ready = self._timers, self.ready
+        while True:
+            if ready:
+                in_order = len(ready) == 1 or not self.profile.order
+                target, argument = ready.popleft() if in_order else self._out_of_order()
+            elif timers and timers[0][0] <= until_ms:
+                self.now_ms, _, target, argument = heappop(timers)
+                if self.profile.order and timers and timers[0][0] == self.now_ms:
+                    self._gather(target, argument)
+                    continue
+            else:
+                break
+            if target.__class__ is not Task:
+                target(argument)
+            elif not target.done:
+                process = target.process
+                if process.paused_until_ms <= self.now_ms:
+                    try:
+                        awaited = target.send(argument)
+                    except BaseException as error:  # noqa: BLE001  # _ended raises again what is none of its business
+                        self._ended(target, error)
+                    else:
+                        if awaited.__class__ is int:
+                            self._sequence += 1
+                            heappush(timers, (self.now_ms + awaited, self._sequence, target, None))
+                        elif awaited.waiter is None:
+                            awaited.waiter = target
+                        else:
+                            raise RuntimeError(f"{target} waits for a future for which {awaited.waiter} waits already")
+                    if self.monitor is None and self.segments < self.max_segments:
+                        self.segments += 1
+                    else:
+                        self.end_segment(process)
+                else:
+                    self.at(process.paused_until_ms, target, argument)
+        self.now_ms = until_ms
+
+    def _gather(self, target: Any, argument: Any) -> None:
+        timers, ready = self._timers, self.ready
+        ready.append((target, argument))
+        while timers and timers[0][0] == self.now_ms:
+            ready.append(heappop(timers)[2:])
+
+    def _out_of_order(self) -> tuple[Any, Any]:
+        ready = self.ready
+        k = self.tape.pick(min(len(ready), ORDER_WINDOW), "", self.profile.order)
+        chosen = ready[k]
+        if k and self.tape.telling:
+            who = str(chosen[0]) if isinstance(chosen[0], Task) else "the network"
+            self.tape.tell(self.now_ms, who, f"came before {k} that were ready first")
+        del ready[k]
+        return chosen
+
+    def _ended(self, task: Task, error: BaseException) -> None:
+        if isinstance(error, JavaError):
+            self.uncaught(task.process.name, task.name, error)
+        elif not isinstance(error, (StopIteration, ProcessDeadError)):
+            error.add_note(f"in thread {task} at {self.now_ms} ms")
+            raise error
+        task.end()
+
+    def uncaught(self, process: str, thread: str, error: JavaError) -> None:
+        """Record that a thread, or a job of a pool, ended with a Java exception; a Python error is ours and goes up."""
+        self.record(process, ("uncaught", thread, error.java_class, error.message))
+
+    def pause(self, process: Process, ms: int) -> None:
+        """Let no thread of the process run for so many true milliseconds."""
+        process.paused_until_ms = max(process.paused_until_ms, self.now_ms + ms)
+        self.record(process.name, ("paused", ms))
+
+    def kill(self, process: Process, *, power_loss: bool = False) -> None:
+        """End a process at once; power_loss -- its machine goes too, so that nobody closes its connections."""
+        process.check_alive()
+        process.alive = False
+        self.record(process.name, ("killed", process.incarnation, power_loss))
+        for hook in self.on_kill:
+            hook(process, power_loss)
+        self._close_tasks(process)
+
+    def _close_tasks(self, process: Process) -> None:
+        for task in list(process.tasks):
+            if task.coroutine.cr_running:  # type: ignore[attr-defined]  # a coroutine object has it, its type has not
+                self.at(self.now_ms, self._close_tasks, process)  # it kills its own process: after this segment
+                continue
+            try:
+                task.coroutine.close()
+            except ProcessDeadError:
+                pass
+            except RuntimeError as error:
+                raise RuntimeError(f"{task} awaits in finally: a kill -9 must not run it") from error
+            task.end()
+
+    def close(self) -> None:
+        """End all processes; afterwards no coroutine is left."""
+        for process in self.processes.values():
+            process.alive = False
+            self._close_tasks(process)
+        self.ready.clear()
+        self._timers.clear()

@@ -1,0 +1,175 @@
+"""What the kernel steps: processes, their threads, and what threads wait for.
+
+Fault injected here, chosen by the tape at the rate `thread_pause` of the fault profile: at an `interleave`, the thread
+is descheduled for one of PAUSES_MS; choice 0: it goes on.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from typing import TYPE_CHECKING, Any, Final
+
+from impl.decisions.java_errors import IllegalArgumentError
+from impl.hosts.simulation.clock import WallClock
+
+if TYPE_CHECKING:  # the kernel steps processes, a process asks its kernel
+    from impl.hosts.simulation.kernel import Kernel
+
+PAUSES_MS = (0, 1, 10, 100, 1_000, 3_000, 10_000, 40_000)  # 0: the others of this millisecond go first
+
+
+class _TimedOut:
+    """The type of TIMED_OUT."""
+
+
+TIMED_OUT: Final = _TimedOut()  # the value of a future that nobody resolved in time
+
+
+class ProcessDeadError(BaseException):
+    """A port of a dead process was used: no `except Exception` of the simulated code may swallow it."""
+
+
+class Future:
+    """A value that is not there yet, for one waiting task: `value = await future`."""
+
+    __slots__ = ("_ready", "done", "value", "waiter")
+
+    def __init__(self, kernel: Kernel) -> None:
+        """Unresolved; kernel -- whose tasks wait for it."""
+        self._ready = kernel.ready
+        self.done = False
+        self.value: Any = None
+        self.waiter: Task | None = None
+
+    def resolve(self, value: Any = None) -> bool:
+        """Give the value; False if there was one already, which stays."""
+        if self.done:
+            return False
+        self.done, self.value = True, value
+        if self.waiter is not None:
+            self._ready.append((self.waiter, value))
+        return True
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        """Wait for the value."""
+        return self.value if self.done else (yield self)
+
+
+class Task:
+    """One thread of a process.
+
+    done -- it has ended: returned, died of an exception, or was killed with its process; watchers -- called then.
+    """
+
+    __slots__ = ("coroutine", "done", "name", "process", "send", "watchers")
+
+    def __init__(self, process: Process, name: str, coroutine: Coroutine[Any, Any, Any]) -> None:
+        """Made by Process.spawn."""
+        self.process, self.name, self.coroutine, self.send = process, name, coroutine, coroutine.send
+        self.done = False
+        self.watchers: list[Callable[[], object]] = []
+
+    def end(self) -> None:
+        """Leave the process and tell the watchers."""
+        self.done = True
+        self.process.tasks.pop(self, None)
+        for watcher in self.watchers:
+            watcher()
+
+    def __str__(self) -> str:
+        """Process and thread."""
+        return f"{self.process.name} {self.name}"
+
+
+@types.coroutine
+def suspend(true_ms: int) -> Generator[int, Any, None]:
+    """Let this task go on after true_ms milliseconds of true time; 0: after the others of this millisecond."""
+    yield true_ms
+
+
+class Process:
+    """One life of one simulated process: what its threads may do without a network.
+
+    name -- of the machine; incarnation -- counts its lives from 1. alive -- not killed. paused_until_ms -- true time
+    before which none of its threads runs. tasks -- its living threads, in the order of their start.
+    """
+
+    def __init__(self, kernel: Kernel, name: str, clock: WallClock) -> None:
+        """Come to life; the former life of the same name must be over. clock -- of the machine."""
+        former = kernel.processes.get(name)
+        if former is not None and former.alive:
+            raise ValueError(f"{name} lives: kill it before it is started again")
+        self.kernel, self.name, self.clock = kernel, name, clock
+        self.incarnation: int = 1 if former is None else former.incarnation + 1
+        self.alive: bool = True
+        self.paused_until_ms = 0
+        self.tasks: dict[Task, None] = {}
+        kernel.processes[name] = self
+
+    def __deepcopy__(self, memo: object) -> Process:
+        """A process cannot be sent over a connection."""
+        raise TypeError(f"the process {self.name} is part of a message: send values")
+
+    def check_alive(self) -> None:
+        """Begin every port with this: a dead process reaches nothing."""
+        if not self.alive:
+            raise ProcessDeadError(self.name)
+
+    def spawn(self, name: str, coroutine: Coroutine[Any, Any, Any]) -> Task:
+        """Start a thread; the kernel owns the coroutine from now on."""
+        if not self.alive:
+            coroutine.close()
+            raise ProcessDeadError(self.name)
+        task = Task(self, name, coroutine)
+        self.tasks[task] = None
+        self.kernel.ready.append((task, None))
+        return task
+
+    def now_ms(self) -> int:
+        """See `impl.ports`."""
+        return self.clock.now_ms()
+
+    def uptime_ms(self) -> int:
+        """System#nanoTime in milliseconds: time on this machine that no jump of the clock disturbs."""
+        return self.clock.uptime_ms()
+
+    def sleep(self, ms: int) -> Awaitable[None]:
+        """Wait for so many milliseconds of this machine; raises IllegalArgumentError for a negative time, as Java."""
+        self.check_alive()
+        if ms < 0:
+            raise IllegalArgumentError("timeout value is negative")
+        return suspend(self.clock.true_ms(ms))
+
+    def after(self, ms: int, callback: Callable[[], object]) -> None:
+        """Call back after so many milliseconds of this machine (less than 0: now), unless the process is dead then."""
+        self.check_alive()
+        self.kernel.at(self.kernel.now_ms + self.clock.true_ms(max(0, ms)), self._fire, callback)
+
+    def _fire(self, callback: Callable[[], object]) -> None:
+        if self.alive:
+            callback()
+
+    async def until(self, future: Future, timeout_ms: int) -> Any:
+        """The value of the future, or TIMED_OUT, which it has from then on."""
+        self.check_alive()
+        kernel = self.kernel
+        true_ms = self.clock.true_ms(timeout_ms) if timeout_ms > 0 else 0
+        kernel.at(kernel.now_ms + true_ms, future.resolve, TIMED_OUT)
+        return await future
+
+    async def interleave(self, where: str) -> None:
+        """See `impl.ports`: end of a segment, and the place at which thread_pause strikes."""
+        self.check_alive()
+        kernel = self.kernel
+        rate = kernel.profile.thread_pause
+        pause_ms = kernel.fault(rate, PAUSES_MS, where, self.name, "paused {} ms") if rate else None
+        if pause_ms is None:
+            kernel.end_segment(self)
+        else:
+            await suspend(pause_ms)
+
+    def trace(self, event: Any) -> None:
+        """Report what this segment has just done."""
+        self.check_alive()
+        self.kernel.record(self.name, event)

@@ -1,0 +1,1 @@
+"""The tables of one name server."""

@@ -1,0 +1,112 @@
+"""What the classes and coroutines of `impl` ask of the host that runs them.
+
+A composed operation is an `async def` that takes one of these ports as its last argument. `async def` is only syntax:
+a simulation steps the coroutine and may run other tasks, or let time pass, at each `interleave`; `run_now` runs it to
+its end at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+_T = TypeVar("_T")
+
+
+class Clock(Protocol):
+    """The wall clock of one node."""
+
+    def now_ms(self) -> int:
+        """System#currentTimeMillis: milliseconds since 1970, by the clock of this node; it may jump, also backwards."""
+        ...
+
+
+class Interleave(Protocol):
+    """The places at which another thread of the same process can run."""
+
+    async def interleave(self, where: str) -> None:
+        """Return when this thread goes on.
+
+        where -- the Java method and the place in it ("registerConsumer: before updateChannel"), for people to read. No
+        lock is held there: everything that this thread has read may be stale when the call returns.
+        """
+        ...
+
+
+class Channel(Protocol):
+    """A connection, as the tables hold it: compared by identity."""
+
+    def close(self) -> None:
+        """RemotingUtil#closeChannel: ask for the end; the event that reports it comes later, on another thread."""
+        ...
+
+    def is_active(self) -> bool:
+        """Channel#isActive: connected, as far as this side knows."""
+        ...
+
+    def is_writable(self) -> bool:
+        """Channel#isWritable: the bytes that wait to be sent are below the mark."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Lock:
+    """A ReentrantLock of one process, as state: who waits for it, and how long, is the business of the host.
+
+    name -- the Java field ("TopicConfigManager.topicConfigTableLock").
+    held -- whether a thread holds it. No thread of RocketMQ enters one of these locks twice.
+    """
+
+    name: str
+    held: bool = False
+
+
+class Threads(Interleave, Protocol):
+    """A thread that can also wait for a lock."""
+
+    async def try_lock(self, lock: Lock, timeout_ms: int) -> bool:
+        """Lock#tryLock(timeout): take the lock, waiting at most `timeout_ms`; False when the time is over.
+
+        0 is tryLock() without an argument: it never waits.
+        """
+        ...
+
+    def unlock(self, lock: Lock) -> None:
+        """Lock#unlock by the thread that holds it."""
+        ...
+
+
+class Uninterrupted:
+    """The thread that no other thread disturbs: nothing here ever suspends."""
+
+    async def interleave(self, where: str) -> None:
+        """Go on."""
+
+    async def try_lock(self, lock: Lock, timeout_ms: int) -> bool:  # noqa: ARG002  # nothing is waited for
+        """Take a free lock; a held one stays held however long one thread alone would wait."""
+        if lock.held:
+            return False
+        lock.held = True
+        return True
+
+    def unlock(self, lock: Lock) -> None:
+        """Free the lock."""
+        lock.held = False
+
+
+UNINTERRUPTED = Uninterrupted()
+
+
+def run_now(operation: Coroutine[Any, Any, _T]) -> _T:
+    """Run a composed operation to its end and give its answer; what it raises is raised here.
+
+    Raises RuntimeError if the operation suspends, that is when one of its ports does.
+    """
+    try:
+        operation.send(None)
+    except StopIteration as stop:
+        answer: _T = stop.value
+        return answer
+    operation.close()
+    raise RuntimeError(f"{operation!r} suspended, but run_now has nothing else to run: give it ports that never wait")
