@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import z3
 
+from model.explorer.induction import trace_to
+from model.explorer.search import explore
 from model.language import Property
 from model.language.nodes import BOOL
 from model.language.scope import Scope
@@ -58,3 +61,21 @@ def shown(found: Counterexample, scope: Scope) -> list[str]:
             place = ", ".join(scope.text(sort, int(key)) for sort, key in zip(info.keys, keys, strict=True))
             lines.append(f"{name}{f'[{place}]' if place else ''} = {scope.text(info.value, number)}")
     return lines
+
+
+def explained(declared: Property, scope: Scope) -> tuple[str, dict[str, Any]] | None:
+    """Say in one sentence what fails and whether the state is reachable, and give the trace; None if nothing is found.
+
+    The trace leads to the state if the explorer reaches it in the scope; otherwise it begins and ends there.
+    """
+    found = counterexample(declared, scope)
+    if found is None:
+        return None
+    searched = explore(scope)
+    reached = trace_to(searched, found.values)
+    what = f"{found.obligation.invariant} fails after {found.obligation.action or 'the beginning'}"
+    if reached is not None:
+        return f"{what} from a state that is reachable in {len(reached['steps'])} steps of {scope.name}", reached
+    initial = dict(line.split(" = ", 1) for line in shown(found, scope))
+    return (f"{what} from a state that is not reachable in {scope.name}: a lemma that excludes it is missing",
+            {"initial": initial, "steps": [], "lifelines": []})

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+from invariants import evidence
+from invariants.exploring import keeps
 from invariants.verdict import Outcome, Subject, Verdict
 from model.language import Concept, Mutation, Premise, Property, Run
 from model.language.properties import ALWAYS, LEMMA, STEP
+from model.scopes import SCOPES
+from proofs.counterexample import explained
 from proofs.enumerated import Enumerated
 from proofs.obligations import Induction, Obligation, of_run, support
 from proofs.solve import SEEDS, TIMEOUT_MS, Answer, Solved, prove, satisfiable
@@ -74,9 +79,11 @@ def provable(declared: Property) -> bool:
 class Prover:
     """Proves properties of any concepts; the lemmas of a concept are proved once per set of premises."""
 
-    def __init__(self, seeds: Sequence[int] = SEEDS, timeout_ms: int = TIMEOUT_MS) -> None:
-        """Use these solver seeds; timeout_ms bounds each call."""
-        self.seeds, self.timeout_ms = seeds, timeout_ms
+    def __init__(
+        self, seeds: Sequence[int] = SEEDS, timeout_ms: int = TIMEOUT_MS, out: Path | None = None,
+    ) -> None:
+        """Use these solver seeds; timeout_ms bounds each call; out -- directory for counterexamples to induction."""
+        self.seeds, self.timeout_ms, self.out = seeds, timeout_ms, out
         self._layers: dict[tuple[int, tuple[Premise, ...]], Record] = {}
 
     def judge(self, properties: Iterable[Property]) -> Iterator[Verdict]:
@@ -102,7 +109,23 @@ class Prover:
         replay = f"rocketproof prove {declared.name}"
         details = {"concept": declared.concept.name, "kind": declared.kind, **({"given": given} if given else {})}
         subject = Subject("model", subject_name(declared.concept), details)
-        return Verdict(declared.name, "prove", subject, Outcome.HOLDS, outcome, replay, cost=cost, note=note)
+        row = Verdict(declared.name, "prove", subject, Outcome.HOLDS, outcome, replay, cost=cost, note=note)
+        return row if record.failed is None else self._explained(declared, row)
+
+    def _explained(self, declared: Property, row: Verdict) -> Verdict:
+        """Look for a small counterexample to induction, and say whether it is reachable."""
+        able = [named.scope for named in SCOPES if named.scope.concept is declared.concept
+                and not named.heavy and keeps(named.scope, declared)]
+        found = explained(declared, able[0]) if able else None
+        if found is None:
+            return row
+        sentence, trace = found
+        row = replace(row, note=f"{row.note}; {sentence}")
+        if self.out is None:
+            return row
+        path = Path("evidence") / f"prove-{declared.concept.name}-{declared.name}.json"
+        evidence.write(self.out / path, evidence.document(row, "trace", sentence, **trace))
+        return replace(row, evidence=str(path))
 
     def tightness(self, declared: Property, run: Run) -> Verdict:
         """Prove that a premise is needed: where it is false, a run violates the property."""

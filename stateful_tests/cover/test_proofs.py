@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import z3
 
+from invariants import evidence
 from invariants.exploring import CATALOGUE
 from invariants.verdict import ExitStatus, Outcome, exit_status
 from model.consumer_group import Convergence, Group, Member, Queue
@@ -75,6 +77,14 @@ def test_a_false_claim_is_unknown_to_the_prover_never_proved(toy: Property) -> N
     assert row.outcome is Outcome.UNKNOWN
     assert "under apply is not inductive" in row.note
     assert exit_status([row]) is ExitStatus.UNKNOWN
+
+
+def test_a_counterexample_to_induction_says_whether_it_is_reachable(toy: Property, tmp_path: Path) -> None:
+    row = Prover(seeds=(0,), out=tmp_path).verdict(toy)
+    stored = evidence.read(tmp_path / str(row.evidence))
+    assert "not reachable in group 1,2,2" in row.note or "reachable in" in row.note
+    assert stored["initial"]
+    assert stored["sentence"] in row.note
 
 
 def test_a_counterexample_to_induction_is_shown_as_a_state(toy: Property) -> None:
