@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,13 @@ def scopes(names: Sequence[str] = (), *, heavy: bool = False) -> list[NamedScope
     """Scopes by name or by the beginning of it; all that are not heavy without names. Raises BadInputError."""
     if not names:
         return [named for named in SCOPES if heavy or not named.heavy]
+    known = [named.name for named in SCOPES]
     for name in names:
-        if not any(named.name.startswith(name) for named in SCOPES):
-            raise BadInputError(f"no scope is called {name!r}; there are: {'; '.join(named.name for named in SCOPES)}")
-    return [named for named in SCOPES if any(named.name.startswith(name) for name in names)]
+        if not any(other.startswith(name) for other in known):
+            near = get_close_matches(name, known, 3, 0.4) or known
+            raise BadInputError(f"no scope is called {name!r}; perhaps: {'; '.join(near)}")
+    return [named for named in SCOPES if any(
+        named.name == name or (name not in known and named.name.startswith(name)) for name in names)]
 
 
 def judged_in(named: NamedScope, wanted: Sequence[str] = ()) -> list[Property]:

@@ -1,6 +1,7 @@
 """One consumer group: what each member believes about the others, and which queues it therefore holds.
 
-`Group` is the heart: membership at the brokers, the id list that a member fetched, the queues it took (D1, D2, D4, D6).
+`Ownership` is the heart: membership at the brokers, the id list that a member fetched, the queues it took. `Group` is
+that from the start on (D1, D6, U4); `Running` begins in a settled group whose members stay (D2, D4).
 `Convergence` adds time: when the changes end, how long until everybody holds the right queues.
 """
 
@@ -60,7 +61,7 @@ def takes(s: Sharing, m: Member, view: Set[Member], q: Queue) -> Bool:
     return view.has(m) & s.share[view, q].holds(slot)
 
 
-class Group(Sharing):
+class Ownership(Sharing):
     """Membership, member views and ownership."""
 
     up: Table[Member, Bool]                     # the process runs
@@ -68,6 +69,56 @@ class Group(Sharing):
     answer: Table[Member, Set[Member]]          # the id list last fetched
     fetched: Table[Member, Bool]                # … and not applied yet
     holds: Table[tuple[Member, Queue], Bool]    # RebalanceImpl.processQueueTable, not dropped
+
+
+@action("DefaultMQPushConsumerImpl#start")
+def start(s: Ownership, m: Member) -> None:
+    """A process starts; it holds nothing yet."""
+    require(~s.up[m])
+    s.up[m] = TRUE
+
+
+@action("ConsumerManager#registerConsumer", flow="m -> b")
+def heartbeat(s: Ownership, b: Broker, m: Member) -> None:
+    """A broker hears of a member; the network may deliver this after the member's end."""
+    s.listed[b, m] = TRUE
+
+
+@action("ConsumerManager#doChannelCloseEvent, #scanNotActiveChannel", environment=True, flow="m -> b")
+def forget(s: Ownership, b: Broker, m: Member) -> None:
+    """Close, expiry or a partition: one broker loses one member, dead or alive."""
+    s.listed[b, m] = FALSE
+
+
+@action("MQClientInstance#findConsumerIdList", flow="b -> m")
+def fetch(s: Ownership, b: Broker, m: Member) -> None:
+    """Any broker of the topic is asked; an empty group is an error and changes nothing."""
+    require(s.up[m], s.subscribes[m], exists(s.listed[b, x] for x in every(Member)))
+    s.answer[m] = setof(Member, lambda x: s.listed[b, x])
+    s.fetched[m] = TRUE
+
+
+@action("RebalanceImpl#updateProcessQueueTableInRebalance", atomic_by="RebalanceService, one thread per instance")
+def apply(s: Ownership, m: Member) -> None:
+    """The fetched list decides what the member holds from now on."""
+    require(s.fetched[m], s.up[m])
+    for q in every(Queue):
+        s.holds[m, q] = takes(s, m, s.answer[m], q)
+    s.fetched[m] = FALSE
+
+
+@action("kill -9", environment=True)
+def crash(s: Ownership, m: Member) -> None:
+    """A process ends; the brokers learn of it later."""
+    require(s.up[m])
+    s.up[m] = FALSE
+    s.fetched[m] = FALSE
+    for q in every(Queue):
+        s.holds[m, q] = FALSE
+
+
+class Group(Ownership):
+    """A group from its first member on."""
 
 
 @initially
@@ -78,50 +129,19 @@ def nobody(s: Group) -> Bool:
             & forall(~s.holds[m, q] for m, q in every(Member, Queue)))
 
 
-@action("DefaultMQPushConsumerImpl#start")
-def start(s: Group, m: Member) -> None:
-    """A process starts; it holds nothing yet."""
-    require(~s.up[m])
-    s.up[m] = TRUE
+class Running(Ownership, without=("start", "crash")):
+    """A settled group whose members all live on; some brokers have just restarted and know nobody."""
+
+    restarted: Rigid[Broker, Bool]
 
 
-@action("ConsumerManager#registerConsumer", flow="m -> b")
-def heartbeat(s: Group, b: Broker, m: Member) -> None:
-    """A broker hears of a member; the network may deliver this after the member's end."""
-    s.listed[b, m] = TRUE
-
-
-@action("ConsumerManager#doChannelCloseEvent, #scanNotActiveChannel", environment=True, flow="m -> b")
-def forget(s: Group, b: Broker, m: Member) -> None:
-    """Close, expiry or a partition: one broker loses one member, dead or alive."""
-    s.listed[b, m] = FALSE
-
-
-@action("MQClientInstance#findConsumerIdList", flow="b -> m")
-def fetch(s: Group, b: Broker, m: Member) -> None:
-    """Any broker of the topic is asked; an empty group is an error and changes nothing."""
-    require(s.up[m], s.subscribes[m], exists(s.listed[b, x] for x in every(Member)))
-    s.answer[m] = setof(Member, lambda x: s.listed[b, x])
-    s.fetched[m] = TRUE
-
-
-@action("RebalanceImpl#updateProcessQueueTableInRebalance", atomic_by="RebalanceService, one thread per instance")
-def apply(s: Group, m: Member) -> None:
-    """The fetched list decides what the member holds from now on."""
-    require(s.fetched[m], s.up[m])
-    for q in every(Queue):
-        s.holds[m, q] = takes(s, m, s.answer[m], q)
-    s.fetched[m] = FALSE
-
-
-@action("kill -9", environment=True)
-def crash(s: Group, m: Member) -> None:
-    """A process ends; the brokers learn of it later."""
-    require(s.up[m])
-    s.up[m] = FALSE
-    s.fetched[m] = FALSE
-    for q in every(Queue):
-        s.holds[m, q] = FALSE
+@initially
+def everybody_holds_its_share(s: Running) -> Bool:
+    """Everybody runs, has applied the full list and holds its share."""
+    full = setof(Member, lambda x: s.up[x])
+    return (forall(s.up[m] & ~s.fetched[m] & (s.answer[m] == full) for m in every(Member))
+            & forall(s.listed[b, m].iff(~s.restarted[b]) for b, m in every(Broker, Member))
+            & forall(s.holds[m, q].iff(takes(s, m, full, q)) for m, q in every(Member, Queue)))
 
 
 class Convergence(Sharing):

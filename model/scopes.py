@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from model.consumer_group import Convergence, Group
+from model.consumer_group import Convergence, Group, Running
 from model.language.scope import Scope
 from model.language.state import State
 from model.language.values import Term
@@ -61,6 +61,11 @@ def _group(name: str, *, brokers: int = 1, members: int = 2, queues: int = 2, **
     return Scope(Group, {"Broker": brokers, "Member": members, "Queue": queues}, functions, name=name)
 
 
+def _running(name: str, restarted: Callable[[int], bool], forbid: tuple[str, ...]) -> Scope:
+    functions = {"share": averagely(2), "subscribes": lambda _: True, "leader": lambda m: m, "restarted": restarted}
+    return Scope(Running, {"Broker": 2, "Member": 2, "Queue": 2}, functions, name=name, forbid=forbid)
+
+
 def _convergence(name: str, forbid: tuple[str, ...] = (), **rigid: Any) -> Scope:
     functions = {"share": averagely(2), "subscribes": lambda _: True, "leader": lambda m: m, "period": 1, "lag": 2,
                  **rigid}
@@ -101,7 +106,7 @@ def _routes(name: str, *kept: str, connections: int = 2) -> Scope:
 
 SCOPES: tuple[NamedScope, ...] = (
     NamedScope(_group("group 1,2,2"), 1444, 11742, 14, {"one_owner_per_queue": ("D1",)}),
-    NamedScope(_group("group 2,2,2", brokers=2), 5776, 76912, 14, {"one_owner_per_queue": ("D2", "D4")}),
+    NamedScope(_group("group 2,2,2", brokers=2), 5776, 76912, 14, {"one_owner_per_queue": ("D1",)}),
     NamedScope(_group("group 2,3,2", brokers=2, members=3), 5038080, 105232384, 22,
                {"one_owner_per_queue": ("D1",)}, heavy=True),
     NamedScope(_group("group, one client id", leader=lambda _: 0), 1444, 11742, 14,
@@ -109,6 +114,10 @@ SCOPES: tuple[NamedScope, ...] = (
                 "every_queue_owned_when_settled": ("U3",)}),
     NamedScope(_group("group, topics differ", subscribes=lambda m: m == 0), 152, 1074, 10,
                {"every_queue_owned_when_settled": ("U4",)}, ("two_members_share",)),
+    NamedScope(_running("running group, D2", lambda b: b == 1, ("forget",)), 144, 1336, 8,
+               {"one_owner_while_nobody_joins": ("D2",)}),
+    NamedScope(_running("running group, D4", lambda _: False, ("heartbeat",)), 1350, 10784, 10,
+               {"one_owner_while_nobody_joins": ("D4",)}),
     NamedScope(_convergence("convergence", ("elapse_beside_a_ghost",)), 2831, 12999, 17),
     NamedScope(_convergence("convergence, ghost"), 2972, 17177, 17, {"ownership_converges": ("B-10",)}),
     NamedScope(_convergence("convergence, one client id", ("elapse_beside_a_ghost",), leader=lambda _: 0),

@@ -97,7 +97,7 @@ def test_a_wrong_pin_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unknown_scope_is_bad_input() -> None:
-    with pytest.raises(BadInputError, match="no scope is called 'grup'"):
+    with pytest.raises(BadInputError, match="no scope is called 'grup'; perhaps: group"):
         scopes(["grup"])
 
 
