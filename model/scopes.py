@@ -62,7 +62,8 @@ def _group(name: str, *, brokers: int = 1, members: int = 2, queues: int = 2, **
 
 
 def _running(name: str, restarted: Callable[[int], bool], forbid: tuple[str, ...]) -> Scope:
-    functions = {"share": averagely(2), "subscribes": lambda _: True, "leader": lambda m: m, "restarted": restarted}
+    functions: dict[str, Any] = {"share": averagely(2), "subscribes": lambda _: True, "leader": lambda m: m,
+                                 "restarted": restarted}
     return Scope(Running, {"Broker": 2, "Member": 2, "Queue": 2}, functions, name=name, forbid=forbid)
 
 
