@@ -3,8 +3,8 @@
 A *segment* is what one thread of the implementation does between two waits. In it the implementation reports what
 happened, as events in its own words; a table maps each event to steps of the model. The monitor folds the steps over
 the model's state (each must be enabled: the first false conjunct is the report) and then compares what is visible of
-the state with what the implementation's tables say. After a divergence it takes the visible part from the implementation,
-keeps the hidden part, and goes on.
+it with what the implementation's tables say. After a divergence it takes the visible part from the
+implementation, keeps the hidden part, and goes on.
 
 An event may not know all arguments of its step: then it maps to several alternatives, and the monitor follows a set of
 states. A property is violated when it is false in all of them. More than MOST states is unknown, not a verdict.

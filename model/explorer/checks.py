@@ -11,6 +11,7 @@ from model.language.ground import Ground
 from model.language.instantiate import Instance, Instantiation
 from model.language.properties import LEADS_TO, SOMETIMES, STEP, Property
 from model.language.scalar import compiled
+from model.language.tracing import names_read
 
 WELL_DEFINED = "well_defined"
 
@@ -35,6 +36,11 @@ class Check:
 
 def checks(ground: Instantiation, expander: Expander, properties: Sequence[Property]) -> list[Check]:
     """All checks of a search; raises ValueError for a property of another concept."""
+    for wanted in properties:
+        foreign = (names_read(wanted.condition) | names_read(wanted.when)) - set(ground.scope.concept.variables)
+        if foreign:
+            raise ValueError(f"{wanted.name} is about {min(foreign)}, which {ground.scope.concept.name} does not have; "
+                             f"search a scope of {wanted.concept.name}")
     made = [_check(ground, expander, p) for p in properties if p.kind != LEADS_TO]
     owed = _over(expander, WELL_DEFINED, lambda i: ground.term(
         obligations(i.action), dict(zip(i.action.parameters, i.arguments, strict=True))))

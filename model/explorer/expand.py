@@ -28,7 +28,7 @@ class Group:
 
     mask -- the bits that they depend on. changes -- per word, per value of the bits (row), per instance (column).
     fires, cut -- where an instance makes a step, or leaves the scope. moves -- where the step changes the state.
-    seen -- how many states had each value of the bits.
+    some -- where any is enabled. seen -- how many states had each value of the bits.
     """
 
     mask: int
@@ -98,7 +98,7 @@ class Expander:
                 changes[word][:, column] = np.where(fires[:, column], after ^ batch.words[0][word], np.uint64(0))
         moves: Bools = np.logical_or.reduce([change != 0 for change in changes])
         return Group(mask, members, changes, fires, cut, moves,
-                     np.logical_or.reduce(fires, axis=1), np.zeros(len(batch), np.int64))
+                     np.logical_or.reduce(fires | cut, axis=1), np.zeros(len(batch), np.int64))
 
     def _single(self, instance: Instance, *, plain: bool = False) -> Single:
         cells = self.ground.layout.cells
@@ -153,14 +153,16 @@ class Expander:
         return rows
 
     def stuck(self, batch: Batch) -> NDArray[np.int64]:
-        """Rows of the states without any successor in the scope."""
+        """Rows of the states in which nothing is enabled."""
         moved = np.zeros(len(batch), np.bool_)
         for group in self.groups:
             moved |= group.some.take(batch.index(group.mask))
-        for single in self.singles:
             if moved.all():
-                break
-            moved |= batch.truth(single.fires)
+                return np.zeros(0, np.int64)
+        for single in self.singles:
+            moved |= batch.truth(single.fires) | batch.truth(single.cut)
+            if moved.all():
+                return np.zeros(0, np.int64)
         return np.flatnonzero(np.logical_not(moved))
 
     def edges(self, batch: Batch) -> Iterator[Edges]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -42,7 +42,7 @@ class Exploration:
     states, transitions -- reachable states, and enabled instances of actions in them whose successor is in the scope
     (a step that changes nothing is one too). depth -- greatest distance of a state from the initial states.
     firings, cut -- per action: transitions, and enabled instances that leave the scope.
-    deadlocks -- number of states without any successor; deadlock -- a shortest trace to one.
+    deadlocks -- number of states in which no action is enabled; deadlock -- a shortest trace to one.
     reached -- per `sometimes` property whether it was reached.
     violations -- per violated property a shortest trace: {initial, steps, lifelines}, for leads_to also `loop`, the
     number of the step at which the part that repeats begins. A step property is broken by the last step. A broken
@@ -70,7 +70,9 @@ class Exploration:
     levels: list[list[Word]] = field(default_factory=list, repr=False)
 
     def outcome(self, name: str) -> str:
-        """`holds`, `violated` or `unknown` for a property of this search (or "well_defined")."""
+        """`holds`, `violated` or `unknown` for a property that was searched for, or "well_defined"."""
+        if name != WELL_DEFINED and name not in {wanted.name for wanted in self.properties}:
+            raise KeyError(f"{name} was not searched for")
         if name in self.violations:
             return "violated"
         if self.reached.get(name):
@@ -85,24 +87,25 @@ class Exploration:
         return [name for name, count in self.firings.items() if not count]
 
 
+def suitable(bits: int, words: int) -> Seen:
+    """The set for layouts of so many bits and words: a map of all states while that is small."""
+    if bits <= FLAT_BITS:
+        return FlatMap(bits)
+    return PagedMap(bits) if bits <= PAGED_BITS else HashSet(words)
+
+
 @dataclass(frozen=True, slots=True)
 class Tuning:
     """How a search works; its result does not depend on it.
 
-    batch -- states that are expanded at once. table_bits -- what depends on at most so many bits is looked up.
-    word_bits -- bits of a machine word that are used. seen -- makes the set of seen states from (bits, words).
+    batch -- states that are expanded at once; 0 chooses. table_bits -- what depends on at most so many bits is looked
+    up. word_bits -- bits of a machine word that are used. seen -- makes the set of seen states from (bits, words).
     """
 
-    batch: int = 1 << 12
+    batch: int = 0
     table_bits: int = TABLE_BITS
     word_bits: int = USED
-    seen: Callable[[int, int], Seen] = lambda bits, words: _suitable(bits, words)
-
-
-def _suitable(bits: int, words: int) -> Seen:
-    if bits <= FLAT_BITS:
-        return FlatMap(bits)
-    return PagedMap(bits) if bits <= PAGED_BITS else HashSet(words)
+    seen: Callable[[int, int], Seen] = suitable
 
 
 def explore(  # noqa: PLR0913 - each is an option of a search, and goes by name
@@ -113,12 +116,12 @@ def explore(  # noqa: PLR0913 - each is an option of a search, and goes by name
     """Search all reachable states of a scope and judge properties.
 
     given -- premises: their conditions must be true of the scope's rigid functions, their `never` actions do not
-    happen. mutation -- a change of one action. memory_bytes -- bound for states and their tables; a search that reaches
-    it is `unknown`. progress -- called after each level. until_decided -- stop as soon as every property is violated or
-    reached; the counts are then those of a part.
+    happen; those of the properties are not assumed by themselves. mutation -- a change of one action. memory_bytes --
+    bound for states and their tables; a search that reaches it is `unknown`. progress -- called after each level.
+    until_decided -- stop as soon as every property is violated or reached; the counts are then those of a part.
 
     Ctrl-C ends the search as `unknown` with what it saw. Raises ValueError when a premise is false in the scope, when
-    no state is initial, or when no action is left.
+    no state is initial, when no action is left, or for a property about other variables.
     """
     return Search(scope, properties, given=given, mutation=mutation, tuning=tuning).run(
         memory_bytes, progress, until_decided=until_decided)
@@ -167,8 +170,8 @@ class Search:
             self._judge_liveness()
         except KeyboardInterrupt:
             found.unknown = "interrupted"
-        except MemoryError:
-            found.unknown = f"the search reached its bound of {memory_bytes} bytes"
+        except MemoryError as error:
+            found.unknown = str(error) or "the machine has no more memory"
         self._report()
         return found
 
@@ -176,18 +179,27 @@ class Search:
         """Judge and expand the states of a level; the states of the next one."""
         new: list[list[Word]] = []
         fresh, strict = 0, self.seen.strict
-        for batch in batches(level, self.batch):
+        # A map is fastest while a batch stays in the second-level cache; open addressing has a price per round.
+        for batch in batches(level, self.batch or (1 << 14 if strict else 1 << 13)):
             self._judge(batch)
-            for candidates in self.expander.moves(batch, raw=not self.seen.strict):
+            moves = self.expander.moves(batch, raw=not self.seen.strict)
+            for candidates in self._together(moves) if self.seen.strict else moves:
                 places = self.seen.add(candidates)
                 if len(places):
                     new.append([word.take(places) for word in candidates])
                     fresh += len(places)
             self._bound(new, fresh)
         if not new:
-            return [np.zeros(0, np.uint64) for _ in level]
+            return [word[:0] for word in level]
         level = [np.concatenate(parts) for parts in zip(*new, strict=True)]
         return level if strict else distinct(level)
+
+    @staticmethod
+    def _together(moves: Iterable[list[Word]]) -> Iterator[list[Word]]:
+        """All candidates at once: open addressing has a price per call, a map has none."""
+        parts = list(moves)
+        if parts:
+            yield [np.concatenate(part) for part in zip(*parts, strict=True)]
 
     def _bound(self, new: list[list[Word]], fresh: int) -> None:
         """Keep to the memory bound; give up a map that is too sparse."""
@@ -198,7 +210,7 @@ class Search:
                 self.seen.add(part)
         self.found.bytes = max(self.found.bytes, self.seen.bytes + 8 * self.ground.layout.words * (total + fresh))
         if self.found.bytes > self.memory_bytes:
-            raise MemoryError
+            raise MemoryError(f"the search reached its bound of {self.memory_bytes} bytes")
 
     def _judge(self, batch: Batch) -> None:
         depth = len(self.found.levels) - 1

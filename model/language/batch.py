@@ -7,6 +7,7 @@ Truth values are bool arrays, small numbers small unsigned integers; constants s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -178,6 +179,7 @@ class Batch:
         return found
 
 
+@cache
 def pieces(mask: int) -> list[tuple[int, int, int, int]]:
     """The runs of bits of a mask: (word, shift, width, place in the packed number)."""
     found, place = [], 0

@@ -165,6 +165,8 @@ class Instantiation:
                 return terms.eq(args[0], terms.add(args[1], terms.const(1)))
             case "absent":
                 return terms.eq(args[0], terms.const(0))
+            case "inside":
+                return terms.lt(args[0], terms.const(self.scope.size(node.args[0].sort)))
         raise AssertionError(op)
 
     def environments(self, variables: Sequence[Variable], env: Env | None = None) -> Iterator[dict[Variable, int]]:
