@@ -139,6 +139,8 @@ class Reading:
                 return args[0] == self.some(node.args[0].sort, args[1])
             case "absent":
                 return args[0] == self.constant(node.args[0].sort, 0)
+            case "inside":
+                return self.domain(node.args[0].sort, args[0])
         raise AssertionError(node.op)
 
     # -- steps -------------------------------------------------------------------------------------------------------

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from model.language import nodes, tracing
-from model.language.misuse import Misuse, misuse
+from model.language.misuse import misdeclared, misuse
 from model.language.nodes import Node, Variable, make
-from model.language.state import Concept, State, signature
-from model.language.tracing import Assignment, Trace, formula, names_read
+from model.language.state import State, signature
+from model.language.tracing import Assignment, Trace, formula
 from model.language.values import Bool
 
 P = ParamSpec("P")
@@ -71,65 +71,60 @@ def action(
     atomic_by -- the lock or the thread that makes it one step.
     flow -- "m -> b": the parameters between which a message flows, for sequence diagrams.
     """
+    if not isinstance(cite, str):
+        raise misuse("@action without what it stands for", 'write @action("Class#method")', "@action")
 
     def declare(body: Callable[Concatenate[S, P], None]) -> ActionFunction[Concatenate[S, P]]:
         owner, names, sorts = signature(body)
         parameters = tuple(Variable(sort.info, name) for name, sort in zip(names, sorts, strict=True))
         arguments = [sort(make("var", v.sort, payload=v)) for v, sort in zip(parameters, sorts, strict=True)]
-        trace = _run(body, owner, arguments)
+        trace = _run(body, owner, parameters, arguments)
         traced = Action(
             body.__name__, parameters, tuple(trace.guards), tuple(trace.assignments), cite,
             " ".join((body.__doc__ or "").split()), environment, atomic_by,
-            _flow(body.__name__, flow, names), tuple(trace.search_only))
-        _check_ghosts(owner.concept, traced)
-        if owner.concept.actions.get(traced.name) is not None:
-            raise Misuse(f"{traced.name}: {owner.concept.name} already has an action of that name; rename one")
+            _flow(body, flow, names), tuple(trace.search_only))
+        if traced.name in owner.concept.actions:
+            raise misdeclared(body, f"{owner.concept.name} already has an action {traced.name}", "rename one")
         owner.concept.actions[traced.name] = traced
         return ActionFunction(body, traced)
 
     return declare
 
 
-def _run(body: Callable[..., Any], owner: type[State], arguments: list[Any]) -> Trace:
-    trace = tracing.begin()
+def _run(
+    body: Callable[..., Any], owner: type[State], parameters: tuple[Variable, ...], arguments: list[Any],
+) -> Trace:
+    trace = tracing.begin(owner.concept, parameters)
     try:
         result = body(owner(), *arguments)
     finally:
         tracing.end()
     if result is not None:
-        raise Misuse(f"{body.__name__}: an action returns nothing; state require(...) and assignments")
+        raise misdeclared(body, "an action returns nothing", "state require(...) and assignments")
+    if trace.loops.left_early is not None:
+        raise trace.loops.left_early
     if not trace.assignments:
-        raise Misuse(f"{body.__name__}: an action without an assignment does nothing; state what it changes")
+        raise misdeclared(body, "an action without an assignment does nothing", "state what it changes")
     return trace
 
 
-def _flow(name: str, flow: str, names: list[str]) -> tuple[str, str] | None:
+def _flow(body: Callable[..., Any], flow: str, names: list[str]) -> tuple[str, str] | None:
     if not flow:
         return None
     sender, _, receiver = (part.strip() for part in flow.partition("->"))
     if sender not in names or receiver not in names:
-        raise Misuse(f'{name}: flow={flow!r} does not name two of its parameters ({", ".join(names)}); write "a -> b"')
+        raise misuse(f"it does not name two parameters of the action ({', '.join(names)})", 'write flow="a -> b"',
+                     f"flow={flow!r}", body.__name__)
     return sender, receiver
-
-
-def _check_ghosts(concept: Concept, traced: Action) -> None:
-    """Ghosts stay out of guards, out of keys and out of what is assigned to other variables."""
-    ghosts = {name for name, info in concept.variables.items() if info.ghost}
-    for guard in (*traced.guards, *traced.search_only):
-        for name in sorted(names_read(guard) & ghosts):
-            raise Misuse(f"{traced.name}: the guard reads the ghost {name}; a ghost must not decide what happens")
-    for assignment in traced.assignments:
-        parts = (*assignment.keys, *(() if assignment.value is None else (assignment.value,)))
-        leaked = set[str]().union(*map(names_read, parts)) & ghosts
-        if leaked and assignment.variable not in ghosts:
-            raise Misuse(f"{traced.name}: {assignment.variable} is assigned from the ghost {min(leaked)}; "
-                         "only ghosts depend on ghosts")
 
 
 def initially(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
     """Declare the initial condition; several are conjoined."""
-    owner, _, _ = signature(condition)
-    traced = formula(condition(owner()), condition.__name__)  # type: ignore[arg-type]
+    owner, names, _ = signature(condition)
+    if names:
+        raise misdeclared(condition, "the initial condition has no parameters",
+                          "write forall(... for x in every(Sort))", names[0])
+    traced = formula(condition(owner()), condition, owner.concept)  # type: ignore[arg-type]
     owner.concept.initial = nodes.conjunction(owner.concept.initial, traced)
     return condition
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any, TypeVar, get_args, get_origin, overload
 
 from model.language import nodes
-from model.language.misuse import misuse
+from model.language.misuse import Misuse, misuse
 from model.language.nodes import SortInfo, Variable
-from model.language.values import Bool, Set, Term, describe, set_of
+from model.language.values import Bool, Maybe, Set, Term, describe, element_sort, maybe_of, set_of
 
 S = TypeVar("S", bound=Term)
 T = TypeVar("T", bound=Term)
@@ -18,17 +19,32 @@ V = TypeVar("V", bound=Term)
 W = TypeVar("W", bound=Term)
 
 
-class _Frame:
-    """What one quantifier or one loop of an action binds."""
+class _Quantifier:
+    """A quantifier whose body is being traced: the frame of its comprehension, and what that has bound so far."""
 
-    __slots__ = ("variables",)
+    __slots__ = ("frame", "variables")
 
-    def __init__(self) -> None:
+    def __init__(self, frame: FrameType) -> None:
+        self.frame = frame
         self.variables: list[Variable] = []
 
 
-_quantifiers: list[_Frame] = []
-loops: list[Variable] = []  # the variables of the action's `for` loops that are open now, outermost first
+class Loops:
+    """The `for` loops of an action that is being traced.
+
+    variables -- of those that are open now, outermost first. left_early -- the error when one was left by `break`.
+    """
+
+    __slots__ = ("left_early", "variables")
+
+    def __init__(self) -> None:
+        """Start outside all loops."""
+        self.variables: list[Variable] = []
+        self.left_early: Misuse | None = None
+
+
+_quantifiers: list[_Quantifier] = []
+actions: list[Loops] = []  # one per action that is being traced
 
 
 @overload
@@ -45,15 +61,20 @@ def every(
 ) -> Iterator[tuple[S, T, U, V, W]]: ...
 def every(*sorts: type[Term]) -> Iterator[Any]:
     """Range over all elements of the sorts: inside forall and exists, or as a `for` loop of an action."""
+    if not sorts:
+        raise misuse("every() over nothing", "give sorts: every(Member, Queue)")
     return _every([_ranged(sort) for sort in sorts])
 
 
 def _ranged(sort: Any) -> tuple[type[Term], SortInfo]:
-    """Class and sort of what every() ranges over; Set[Member] ranges over all sets of members."""
+    """Class and sort of what every() ranges over; Set[Member] ranges over all sets of members, Maybe[Member] too."""
     if get_origin(sort) is Set:
-        return Set, set_of(_ranged(get_args(sort)[0])[1])
+        return Set, set_of(element_sort(get_args(sort)[0], "every Set"))
+    if get_origin(sort) is Maybe:
+        return Maybe, maybe_of(element_sort(get_args(sort)[0], "every Maybe"))
     if not (isinstance(sort, type) and issubclass(sort, Term) and hasattr(sort, "info")):
-        raise misuse(f"every({sort!r})", "give sorts: every(Member, Queue)")
+        shown = sort.__name__ if isinstance(sort, type) else describe(sort)
+        raise misuse(f"every over {shown}", "give sorts that were declared: every(Member, Queue)")
     return sort, sort.info
 
 
@@ -61,36 +82,45 @@ def _every(sorts: list[tuple[type[Term], SortInfo]]) -> Iterator[Any]:
     variables = [Variable(info) for _, info in sorts]
     terms = [sort(nodes.make("var", v.sort, payload=v)) for (sort, _), v in zip(sorts, variables, strict=True)]
     bound = terms[0] if len(terms) == 1 else tuple(terms)
-    if _quantifiers:
+    frame = sys._getframe(1)  # noqa: SLF001 - tells a loop from a comprehension, and knows the author's names
+    if _quantifiers and frame is _quantifiers[-1].frame:
         _quantifiers[-1].variables.extend(variables)
         yield bound
         return
-    loops.extend(variables)
+    if not actions or _quantifiers:
+        where = "a quantifier" if _quantifiers else "a formula"
+        raise misuse(f"a loop inside {where}", "write forall(... for x in every(Sort)) or exists(...)")
+    loops = actions[-1]
+    loops.variables.extend(variables)
     try:
         yield bound
-        _name(variables, sys._getframe(1).f_locals)  # noqa: SLF001 - the body that loops knows its names
+        _name(variables, frame.f_locals)
+    except GeneratorExit:
+        loops.left_early = loops.left_early or misuse(
+            "a loop over every(...) is left early", "it stands for all elements at once: assign ite(condition, a, b)")
+        raise
     finally:
-        del loops[len(loops) - len(variables):]
+        del loops.variables[len(loops.variables) - len(variables):]
 
 
 def _quantify(op: str, formulas: Iterator[Bool]) -> Bool:
     if isinstance(formulas, Bool) or not hasattr(formulas, "gi_frame"):
         raise misuse(f"{op} over {describe(formulas)}", f"write {op}(formula for x in every(Sort))")
-    frame = _Frame()
-    _quantifiers.append(frame)
+    quantifier = _Quantifier(formulas.gi_frame)
+    _quantifiers.append(quantifier)
     try:
         body = next(formulas)
     except StopIteration:
         raise misuse(f"{op} over nothing", "range over every(Sort)") from None
     finally:
         _quantifiers.pop()
-    if not frame.variables:
+    if not quantifier.variables:
         raise misuse(f"{op} does not range over every(...)", f"write {op}(formula for x in every(Sort))")
     if not isinstance(body, Bool):
         raise misuse(f"the body of {op} is {describe(body)}", "give a formula")
-    _name(frame.variables, formulas.gi_frame.f_locals if formulas.gi_frame else {})
+    _name(quantifier.variables, quantifier.frame.f_locals)
     formulas.close()  # type: ignore[attr-defined]
-    return Bool(nodes.quantified(op, tuple(frame.variables), body.node))
+    return Bool(nodes.quantified(op, tuple(quantifier.variables), body.node))
 
 
 def _name(variables: list[Variable], scope: dict[str, Any]) -> None:
@@ -113,8 +143,9 @@ def exists(formulas: Iterator[Bool]) -> Bool:
 def setof(sort: type[S], condition: Callable[[S], Bool]) -> Set[S]:
     """Return the set of the elements that satisfy the condition."""
     names = condition.__code__.co_varnames if hasattr(condition, "__code__") else ()
-    variable = Variable(sort.info, names[0] if names else "x")
-    body = condition(sort(nodes.make("var", sort.info, payload=variable)))
+    info = element_sort(sort, "setof")
+    variable = Variable(info, names[0] if names else "x")
+    body = condition(sort(nodes.make("var", info, payload=variable)))
     if not isinstance(body, Bool):
         raise misuse(f"the condition of setof is {describe(body)}", "give a formula")
-    return Set(nodes.make("setof", set_of(sort.info), body.node, payload=variable))
+    return Set(nodes.make("setof", set_of(info), body.node, payload=variable))

@@ -13,6 +13,7 @@ from model.language.actions import Action
 from model.language.nodes import (
     BOOLEAN,
     FALSE,
+    NAT,
     TRUE,
     Node,
     conjunction,
@@ -37,7 +38,7 @@ def _defined(node: Node, memo: dict[Node, Node]) -> Node:
 
 def _compute(node: Node, memo: dict[Node, Node]) -> Node:  # noqa: PLR0911 - one case per operator
     parts = [_defined(arg, memo) for arg in node.args]
-    if all(part is TRUE for part in parts) and node.op != "sub":
+    if all(part is TRUE for part in parts) and node.op not in ("sub", "read", "rigid"):
         return TRUE
     match node.op:
         case "and":
@@ -56,6 +57,9 @@ def _compute(node: Node, memo: dict[Node, Node]) -> Node:  # noqa: PLR0911 - one
             return quantified("forall", (node.payload,), parts[0])
         case "sub":
             return conjunction(*parts, make("le", BOOLEAN, node.args[1], node.args[0]))
+        case "read" | "rigid":
+            computed = (key for key in node.args if key.sort.kind == NAT and key.op not in ("var", "read"))
+            return conjunction(*parts, *(make("inside", BOOLEAN, key) for key in computed))
         case _:
             return conjunction(*parts)
 

@@ -24,6 +24,7 @@ A node has an operator, arguments, a sort and a payload:
     some        a                       –                   a Maybe that holds a
     holds       maybe, a                –
     absent      maybe                   –                   the Maybe holds nothing
+    inside      a                       –                   the natural is one of the scope's; true without a scope
 
 Every operator is total, so that all readings agree on every state, garbage included; where a subtraction or an index
 leaves its range, `model.language.defined` says so.

@@ -9,7 +9,7 @@ from typing import TypeVar
 from model.language import nodes
 from model.language.actions import Action, without_assignment, without_condition, without_guard
 from model.language.expectation import Expectation, expectation
-from model.language.misuse import Misuse
+from model.language.misuse import misdeclared, misuse
 from model.language.nodes import Node
 from model.language.state import Concept, State, signature
 from model.language.tracing import formula, names_read
@@ -105,9 +105,10 @@ def always(
     other that cannot would make the proof vacuous). promised_by -- who promises it ("the documentation of …").
     search_only -- why it is not proved without bounds.
     """
+    _check_shipped(shipped, "@always")
+
     def declare(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
-        owner, _, _ = signature(condition)
-        traced = formula(condition(owner()), condition.__name__)  # type: ignore[arg-type]
+        owner, traced = _traced(condition)
         _register(owner, condition, ALWAYS, traced, shipped, given=given, broken_by=broken_by, excludes=excludes,
                   promised_by=promised_by, search_only=search_only)
         return condition
@@ -117,8 +118,7 @@ def always(
 
 def lemma(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
     """Declare an invariant that supports proofs; it is proved and explored like the properties."""
-    owner, _, _ = signature(condition)
-    traced = formula(condition(owner()), condition.__name__)  # type: ignore[arg-type]
+    owner, traced = _traced(condition)
     _register(owner, condition, LEMMA, traced, "holds")
     return condition
 
@@ -126,8 +126,7 @@ def lemma(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
 def lemma_given(*given: Premise) -> Callable[[Callable[[S], Bool]], Callable[[S], Bool]]:
     """Declare an invariant that supports proofs under premises."""
     def declare(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
-        owner, _, _ = signature(condition)
-        traced = formula(condition(owner()), condition.__name__)  # type: ignore[arg-type]
+        owner, traced = _traced(condition)
         _register(owner, condition, LEMMA, traced, "holds", given=given)
         return condition
 
@@ -136,8 +135,7 @@ def lemma_given(*given: Premise) -> Callable[[Callable[[S], Bool]], Callable[[S]
 
 def sometimes(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
     """Declare what must be reachable: a guard against vacuity."""
-    owner, _, _ = signature(condition)
-    traced = formula(condition(owner()), condition.__name__)  # type: ignore[arg-type]
+    owner, traced = _traced(condition)
     _register(owner, condition, SOMETIMES, traced, "holds")
     return condition
 
@@ -147,10 +145,12 @@ def step(
     excludes: tuple[str, ...] = (), promised_by: str = "", search_only: str = "",
 ) -> Callable[[Callable[[S, S], Bool]], Callable[[S, S], Bool]]:
     """Declare what is true of every step, as a formula over the state before and after; arguments as for always."""
+    _check_shipped(shipped, "@step")
+
     def declare(condition: Callable[[S, S], Bool]) -> Callable[[S, S], Bool]:
-        owner, _, _ = signature(condition, states=2)
+        owner = _owner(condition, states=2)
         result = condition(owner("before"), owner("after"))  # type: ignore[arg-type]
-        _register(owner, condition, STEP, formula(result, condition.__name__), shipped, given=given,
+        _register(owner, condition, STEP, formula(result, condition, owner.concept), shipped, given=given,
                   broken_by=broken_by, excludes=excludes, promised_by=promised_by, search_only=search_only)
         return condition
 
@@ -166,13 +166,18 @@ def leads_to(
     fair -- actions that happen when they stay enabled. strongly_fair -- … when they are enabled again and again.
     until_quiet -- actions that happen finitely often; what is reached with them is still a start. Others as for always.
     """
+    _check_shipped(shipped, "@leads_to")
+
     def declare(condition: Callable[[S], tuple[Bool, Bool]]) -> Callable[[S], tuple[Bool, Bool]]:
-        owner, _, _ = signature(condition)
-        when, then = condition(owner())  # type: ignore[arg-type]
-        for name in (*fair, *strongly_fair, *until_quiet):
-            _known_action(owner.concept, condition.__name__, name)
-        _register(owner, condition, LEADS_TO, formula(then, condition.__name__), shipped,
-                  when=formula(when, condition.__name__), fair=fair, strongly_fair=strongly_fair,
+        owner = _owner(condition)
+        both = condition(owner())  # type: ignore[arg-type]
+        if not (isinstance(both, tuple) and len(both) == 2):  # noqa: PLR2004 - what leads, and to what
+            raise misdeclared(condition, "leads_to needs two formulas", "return what_leads, what_follows")
+        when, then = both
+        for role, names in (("fair", fair), ("strongly_fair", strongly_fair), ("until_quiet", until_quiet)):
+            _check_actions(owner.concept, condition.__name__, role, names)
+        _register(owner, condition, LEADS_TO, formula(then, condition, owner.concept), shipped,
+                  when=formula(when, condition, owner.concept), fair=fair, strongly_fair=strongly_fair,
                   until_quiet=until_quiet, given=given, broken_by=broken_by, promised_by=promised_by,
                   search_only="liveness is judged by search; deadlines make it provable")
         return condition
@@ -182,12 +187,11 @@ def leads_to(
 
 def premise(condition: Callable[[S], Bool]) -> Premise:
     """Declare an assumption about constants and rigid functions."""
-    owner, _, _ = signature(condition)
-    traced = formula(condition(owner()), condition.__name__)  # type: ignore[arg-type]
+    _, traced = _traced(condition)
     varying = names_read(traced)
     if varying:
-        raise Misuse(f"{condition.__name__}: a premise reads the variable {min(varying)}; it may only read constants "
-                     "and rigid functions (what is true of states is a property)")
+        raise misdeclared(condition, f"a premise reads the variable {min(varying)}",
+                          "read constants and rigid functions only; what is true of states is a property")
     return Premise(condition.__name__, " ".join((condition.__doc__ or "").split()), traced)
 
 
@@ -211,29 +215,58 @@ def drop_condition(action: str, variable: str) -> Mutation:
     return Mutation(action, unconditional=variable)
 
 
+def _owner(condition: Callable[..., object], states: int = 1) -> type[State]:
+    owner, names, _ = signature(condition, states)
+    if names:
+        raise misdeclared(condition, "a property has no parameters", "write forall(... for x in every(Sort))", names[0])
+    return owner
+
+
+def _traced(condition: Callable[[S], Bool]) -> tuple[type[State], Node]:
+    """The class and the formula of a condition over one state."""
+    owner = _owner(condition)
+    return owner, formula(condition(owner()), condition, owner.concept)  # type: ignore[arg-type]
+
+
+def _check_shipped(shipped: object, decorator: str) -> None:
+    """The text was given, and means something."""
+    if not isinstance(shipped, str):
+        raise misuse(f"{decorator} without what is expected", f'write {decorator}("holds")', decorator)
+    try:
+        expectation(shipped)
+    except ValueError:
+        raise misuse("it says neither that the property holds nor which hazards break it",
+                     'write "holds", or "violated: D1 in words, B-7"', f"shipped={shipped!r}") from None
+
+
 def _register(owner: type[State], function: Callable[..., object], kind: str, condition: Node, shipped: str,
               **options: object) -> None:
     name, concept = function.__name__, owner.concept
     sentence = " ".join((function.__doc__ or name.replace("_", " ")).split())
     if name in concept.properties:
-        raise Misuse(f"{name}: {concept.name} already has a property of that name; rename one")
+        raise misdeclared(function, f"{concept.name} already has a property {name}", "rename one", f"def {name}")
     declared = Property(name, kind, concept, sentence, condition, expectation(shipped), **options)  # type: ignore[arg-type]
     for mutation in declared.broken_by:
         _check_mutation(concept, name, mutation)
-    for action in (*declared.excludes, *(action for assumed in declared.given for action in assumed.never)):
-        _known_action(concept, name, action)
+    _check_actions(concept, name, "excludes", declared.excludes)
+    for assumed in declared.given:
+        _check_actions(concept, name, "given", assumed.never)
     concept.properties[name] = declared
 
 
-def _known_action(concept: Concept, name: str, action: str) -> None:
-    if action not in concept.actions:
-        raise Misuse(f"{name}: {concept.name} has no action {action!r}; it has {', '.join(concept.actions)}")
+def _check_actions(concept: Concept, name: str, role: str, actions: tuple[str, ...]) -> None:
+    for action in actions:
+        if action not in concept.actions:
+            raise misuse(f"{concept.name} has no action {action!r}", f"it has {', '.join(concept.actions) or 'none'}",
+                         f"{role}={action!r}", name)
 
 
 def _check_mutation(concept: Concept, name: str, mutation: Mutation) -> None:
-    _known_action(concept, name, mutation.action)
+    _check_actions(concept, name, "broken_by", (mutation.action,))
     traced = concept.actions[mutation.action]
     if mutation.guard is not None and not 0 <= mutation.guard < len(traced.guards):
-        raise Misuse(f"{name}: {mutation.action} has {len(traced.guards)} guards, there is no guard {mutation.guard}")
-    if mutation.guard is None and mutation.applied(traced) == traced:
-        raise Misuse(f"{name}: the mutation {str(mutation)!r} changes nothing; {mutation.action} assigns no such thing")
+        raise misuse(f"{mutation.action} has {len(traced.guards)} guards", "count them from 0", f"broken_by={mutation}",
+                     name)
+    if mutation.applied(traced) == traced:
+        raise misuse("the mutation changes nothing", f"name what {mutation.action} assigns", f"broken_by={mutation}",
+                     name)

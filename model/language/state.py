@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from model.language import nodes, tracing
-from model.language.misuse import Misuse, misuse
+from model.language.misuse import author, misannotated, misdeclared, misuse, refuse_identity
 from model.language.nodes import CHOICE, FREE, Node, SortInfo
 from model.language.tracing import VariableInfo
 from model.language.values import Bool, Maybe, Set, Term, maybe_of, set_of, typed
@@ -54,6 +53,12 @@ class Concept:
         return {name: owner.info for name, owner in sorted(self.classes.items()) if name != "Bool"}
 
 
+def _refuse(table: Table[Any, Any] | Rigid[Any, Any], *_: object) -> None:
+    """Refuse: a table is not what one of its cells is."""
+    raise misuse("a table is neither a term nor a Python container",
+                 f"read a cell: s.{table._info.name}[key]; range over every(Sort)")  # noqa: SLF001 - a method of both
+
+
 class Table(Generic[K, V]):
     """A total function of the state: `table[key]` reads, `table[key] = value` assigns one cell."""
 
@@ -74,12 +79,15 @@ class Table(Generic[K, V]):
         tracing.forget(self._info, key)
 
     if not TYPE_CHECKING:  # mypy refuses these by itself
+        __iter__ = __contains__ = __len__ = __bool__ = __call__ = __eq__ = __ne__ = __hash__ = _refuse
 
-        def _refuse(self, *_: object) -> None:
-            raise misuse("a table is not a Python container", "read a cell: table[key]; range over every(Sort)",
-                         f"s.{self._info.name}")
+        def __delitem__(self, key: object) -> None:
+            """Refuse: a table is total."""
+            raise misuse("a cell cannot be deleted", f"let it mean nothing: s.{self._info.name}.forget(key)")
 
-        __iter__ = __contains__ = __len__ = __bool__ = _refuse
+        def __repr__(self) -> str:
+            """Name the table, for error messages."""
+            return f"table {self._info.name}"
 
 
 class Rigid(Generic[K, V]):
@@ -97,7 +105,17 @@ class Rigid(Generic[K, V]):
 
         def __setitem__(self, key: object, value: object) -> None:
             """Refuse: nothing assigns a rigid function."""
-            raise misuse("a rigid function is never assigned", "declare a Table", f"s.{self._info.name}")
+            raise misuse("a rigid function is never assigned", "declare a Table")
+
+        def forget(self, key: object) -> None:
+            """Refuse: nothing assigns a rigid function."""
+            self[key] = None
+
+        def __repr__(self) -> str:
+            """Name the function, for error messages."""
+            return f"rigid function {self._info.name}"
+
+        __iter__ = __contains__ = __len__ = __bool__ = __call__ = __eq__ = __ne__ = __hash__ = _refuse
 
 
 class State:
@@ -112,7 +130,7 @@ class State:
     def __init_subclass__(cls, *, without: tuple[str, ...] = ()) -> None:
         """Read the annotations; actions and initial condition of the bases are inherited."""
         super().__init_subclass__()
-        cls.concept = _declare(cls, without, sys._getframe(1).f_locals)  # noqa: SLF001 - resolves local sorts
+        cls.concept = _declare(cls, without)
 
     def __init__(self, phase: str = "now") -> None:
         """Make a handle for tracing; phase is "now", or "before" and "after" for the two states of a step."""
@@ -131,8 +149,12 @@ class State:
             """Assign a scalar."""
             info = _info(self, name)
             if info.keys:
-                raise misuse("a table is assigned cell by cell", f"for x in every(...): s.{name}[x] = ...", f"s.{name}")
+                raise misuse("a table is assigned cell by cell", f"for x in every(...): s.{name}[x] = ...")
             tracing.assign(info, (), value)
+
+        def __delattr__(self, name: str) -> None:
+            """Refuse: a state has all its variables."""
+            raise misuse("a variable cannot be deleted", "let a cell mean nothing: s.table.forget(key)")
 
 
 def _info(state: State, name: str) -> VariableInfo:
@@ -149,41 +171,79 @@ def _value(state: State, info: VariableInfo, key: Any) -> Term:
 
 def signature(body: Callable[..., Any], states: int = 1) -> tuple[type[State], list[str], list[type[Term]]]:
     """State class, names and sorts of the parameters of a declared function whose first `states` are states."""
-    local = sys._getframe(2).f_locals  # noqa: SLF001 - resolves sorts that were declared inside a function
-    hints = get_type_hints(body, localns=local)
+    try:
+        hints = get_type_hints(body, localns=author().f_locals)  # sorts may be declared inside a function
+    except NameError as error:
+        raise misdeclared(body, str(error), "declare or import the sort before it is used") from None
     names = list(body.__code__.co_varnames[: body.__code__.co_argcount])
+    plain = inspect.signature(body).parameters.values()
+    if any(p.kind is not p.POSITIONAL_OR_KEYWORD or p.default is not p.empty for p in plain):
+        raise misdeclared(body, "a parameter is an element that is chosen", "write (s: Concept, m: Sort): no defaults, "
+                          "no *, no keyword-only parameters")
     owners = [hints.get(name) for name in names[:states]]
     owner = owners[0] if len(owners) == states and len(set(owners)) == 1 else None
     if not (isinstance(owner, type) and issubclass(owner, State)) or owner is State:
         wanted = "(s: Group)" if states == 1 else "(before: Group, after: Group)"
-        raise Misuse(f"{body.__name__}: annotate the first parameter with the concept: {wanted}")
+        raise misdeclared(body, "the first parameter is not the concept", f"write {wanted}", *names[:1])
+    refuse_identity(body)
     sorts = [_parameter(body, owner, name, hints.get(name)) for name in names[states:]]
     return owner, names[states:], sorts
 
 
 def _parameter(body: Callable[..., Any], owner: type[State], name: str, sort: Any) -> type[Term]:
     if not (isinstance(sort, type) and issubclass(sort, Term) and hasattr(sort, "info")):
-        raise Misuse(f"{body.__name__}: annotate {name} with a sort: a parameter is one element, not a set or a table")
-    owner.concept.classes.setdefault(sort.info.name, sort)
+        raise misdeclared(body, "a parameter is one element, not a set, a table or a number",
+                          "annotate it with a sort", name)
+    if owner.concept.classes.setdefault(sort.info.name, sort) is not sort:
+        raise misdeclared(body, f"{owner.concept.name} has another sort {sort.info.name}", "rename one", name)
     return sort
 
 
-def _declare(cls: type[State], without: tuple[str, ...], local: dict[str, Any]) -> Concept:
+def _declare(cls: type[State], without: tuple[str, ...]) -> Concept:
     parents = [base.concept for base in cls.__bases__ if issubclass(base, State) and base is not State]
     concept = Concept(cls.__name__, " ".join((cls.__doc__ or "").split()), cls.__module__, classes={"Bool": Bool})
-    for parent in parents:
-        concept.variables |= parent.variables
-        concept.classes |= parent.classes
-        concept.initial = nodes.conjunction(concept.initial, parent.initial)
-        concept.actions |= {name: traced for name, traced in parent.actions.items() if name not in without}
     known = sorted({name for parent in parents for name in parent.actions})
-    for name in without:
-        if name not in known:
-            raise Misuse(f"{cls.__name__}: without={name!r}, but no base has that action; they have {', '.join(known)}")
-    hints = get_type_hints(cls, localns={**local, cls.__name__: cls}, include_extras=True)
+    if not isinstance(without, tuple) or not set(without) <= set(known):
+        raise misannotated(cls.__name__, "", f"without={without!r} does not name actions of the bases",
+                           f'write without=("name",); they have {", ".join(known) or "none"}')
+    for parent in parents:
+        _inherit(cls, concept, parent, without)
+    try:
+        hints = get_type_hints(cls, localns={**author().f_locals, cls.__name__: cls}, include_extras=True)
+    except (NameError, TypeError) as error:
+        raise misannotated(cls.__name__, "", str(error), "declare or import each sort before it is used") from None
     for name in inspect.get_annotations(cls):
+        _check_name(cls, name)
         concept.variables[name] = _variable(cls, name, hints[name], concept.classes)
     return concept
+
+
+def _inherit(cls: type[State], concept: Concept, parent: Concept, without: tuple[str, ...]) -> None:
+    """Take over what a base declares; what two bases declare differently is refused."""
+    for name, owner in parent.classes.items():
+        if concept.classes.setdefault(name, owner) is not owner:
+            raise misannotated(cls.__name__, "", f"its bases have two sorts {name}", "rename one")
+    for name, traced in parent.actions.items():
+        if name not in without and concept.actions.setdefault(name, traced) is not traced:
+            raise misannotated(cls.__name__, "", f"two of its bases have an action {name}",
+                               f'leave both out by without=("{name}",) and declare the joint action')
+    for name in parent.variables:
+        _check_name(cls, name)
+    concept.variables |= parent.variables
+    concept.initial = nodes.conjunction(concept.initial, parent.initial)
+
+
+def _check_name(cls: type[State], name: str) -> None:
+    """A variable has one declaration, no value and a name of its own."""
+    if name.startswith("_") or hasattr(State, name) or name == "concept":
+        raise misannotated(cls.__name__, name, "the name has a meaning of its own", "rename the variable")
+    if name in vars(cls):
+        raise misannotated(cls.__name__, name, "a variable has no value here", "say it in @initially")
+    owners = [owner for owner in cls.__mro__ if name in inspect.get_annotations(owner)]
+    if len(owners) > 1:
+        names = " and ".join(owner.__name__ for owner in owners)
+        raise misannotated(cls.__name__, name, f"{name} is declared by {names}",
+                           "rename one, or declare it once in a common base")
 
 
 def _variable(cls: type[State], name: str, hint: Any, classes: dict[str, type[Term]]) -> VariableInfo:
@@ -199,6 +259,9 @@ def _variable(cls: type[State], name: str, hint: Any, classes: dict[str, type[Te
         parts = get_args(key) if get_origin(key) is tuple else (key,)
         keys = tuple(_sort(cls, name, part, classes) for part in parts)
     rigid = origin is Rigid or CONSTANT in roles
+    if rigid and (GHOST in roles or origin is Table):
+        raise misannotated(cls.__name__, name, "what no action assigns is neither a ghost nor a table",
+                           "write Rigid[key, value] or Constant[sort]")
     return VariableInfo(name, keys, _sort(cls, name, value, classes), ghost=GHOST in roles, rigid=rigid)
 
 
@@ -207,10 +270,13 @@ def _sort(cls: type[State], name: str, hint: Any, classes: dict[str, type[Term]]
     if origin in (Set, Maybe) and len(arguments) == 1:
         inner = _sort(cls, name, arguments[0], classes)
         if inner.kind not in (FREE, CHOICE):
-            raise Misuse(f"{cls.__name__}.{name}: {origin.__name__} of {inner.name}; give a free sort or a choice")
+            raise misannotated(cls.__name__, name, f"{origin.__name__} of {inner.name}",
+                               "give a free sort or a choice")
         return (set_of if origin is Set else maybe_of)(inner)
     if not (isinstance(hint, type) and issubclass(hint, Term) and hasattr(hint, "info")):
-        raise Misuse(f"{cls.__name__}.{name}: {hint!r} is no sort; use Bool, Sort, Nat, Choice, Set, Maybe, Table")
+        shown = hint.__name__ if isinstance(hint, type) else str(hint)
+        raise misannotated(cls.__name__, name, f"{shown} is no sort",
+                           "use Bool, a subclass of Sort, Nat or Choice, Set, Maybe, Table")
     if classes.setdefault(hint.info.name, hint) is not hint:
-        raise Misuse(f"{cls.__name__}.{name}: two sorts are called {hint.info.name}; rename one")
+        raise misannotated(cls.__name__, name, f"two sorts are called {hint.info.name}", "rename one")
     return hint.info

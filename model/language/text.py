@@ -98,6 +98,8 @@ def _atom(node: Node, names: _Names) -> str:  # noqa: PLR0911 - one case per ope
             return f"some({inner[0]})"
         case "holds":
             return f"({inner[0]} is {inner[1]})"
+        case "inside":
+            return f"({inner[0]} is in the scope)"
         case _:
             return f"({inner[0]} is nothing)"
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from model.language.binders import loops
-from model.language.misuse import Misuse, misuse
-from model.language.nodes import NAT, Node, SortInfo, Variable, make
-from model.language.values import Bool, Term, describe
+from model.language import binders
+from model.language.binders import Loops
+from model.language.misuse import misdeclared, misuse
+from model.language.nodes import BOOL, NAT, Node, SortInfo, Variable, make
+from model.language.values import Bool, Term, describe, one
+
+if TYPE_CHECKING:
+    from model.language.state import Concept
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +40,14 @@ class Assignment:
 
 @dataclass(slots=True)
 class Trace:
-    """What one body has said so far."""
+    """What one body has said so far.
 
+    concept, parameters -- of the action. written -- what was assigned. loops -- those that are open now.
+    """
+
+    concept: Concept
+    parameters: tuple[Variable, ...]
+    loops: Loops
     guards: list[Node] = field(default_factory=list)
     search_only: list[Node] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
@@ -45,16 +57,17 @@ class Trace:
 _open: list[Trace] = []
 
 
-def begin() -> Trace:
-    """Start to trace an action."""
-    _open.append(Trace())
+def begin(concept: Concept, parameters: tuple[Variable, ...]) -> Trace:
+    """Start to trace an action of a concept."""
+    binders.actions.append(Loops())
+    _open.append(Trace(concept, parameters, binders.actions[-1]))
     return _open[-1]
 
 
 def end() -> None:
     """Stop tracing the action."""
     _open.pop()
-    loops.clear()
+    binders.actions.pop()
 
 
 def tracing() -> bool:
@@ -75,11 +88,14 @@ def read(info: VariableInfo, key: Any, phase: str) -> Node:
 def assign(info: VariableInfo, key: Any, value: Any) -> None:
     """Record an assignment of a cell."""
     if info.rigid:
-        raise misuse("a constant is never assigned", "declare a variable without Constant", f"s.{info.name}")
+        raise misuse("a constant is never assigned", "declare a variable without Constant")
     if not isinstance(value, Term) or value.node.sort != info.value:
-        number = isinstance(value, int) and info.value.kind == NAT
-        cure = f"write {info.value.name}.of({value})" if number else f"give a term of sort {info.value.name}"
-        raise misuse(f"{info.name} takes a {info.value.name}, not {describe(value)}", cure)
+        cure = f"give a term of sort {info.value.name}"
+        if isinstance(value, bool):
+            cure = f"write {str(value).upper()}" if info.value.kind == BOOL else cure
+        elif isinstance(value, int) and info.value.kind == NAT:
+            cure = f"write {info.value.name}.of({value})"
+        raise misuse(f"{info.name} takes {one(info.value)}, not {describe(value)}", cure)
     _record(info, key, value.node)
 
 
@@ -90,23 +106,47 @@ def forget(info: VariableInfo, key: Any) -> None:
 
 def _record(info: VariableInfo, key: Any, value: Node | None) -> None:
     if not _open:
-        raise misuse("only an action assigns", "properties and macros read", f"s.{info.name}")
-    keys = _keys(info, key)
-    for variable in loops:
+        raise misuse("only an action assigns", "properties and macros read")
+    trace, keys = _open[-1], _keys(info, key)
+    for node in (*keys, *(() if value is None else (value,))):
+        _check_variables(trace, node, *trace.parameters, *trace.loops.variables)
+        if not info.ghost:
+            _check_ghosts(trace, node, f"{info.name} depends on the ghost", "only ghosts depend on ghosts")
+    for variable in trace.loops.variables:
         if not any(node.op == "var" and node.payload is variable for node in keys):
             raise misuse(f"{info.name} is assigned in a loop over {variable.sort.name} that is no key of it",
                          "one step assigns a cell once: use the loop's variable as a key")
-    _open[-1].assignments.append(Assignment(info.name, keys, value, tuple(loops)))
-    _open[-1].written.add(info.name)
+    trace.assignments.append(Assignment(info.name, keys, value, tuple(trace.loops.variables)))
+    trace.written.add(info.name)
+
+
+def _check_variables(trace: Trace, node: Node, *visible: Variable) -> None:
+    for problem, cure in _misbound(trace.concept, node, visible):
+        raise misuse(problem, cure)
+
+
+def _misbound(concept: Concept, node: Node, visible: tuple[Variable, ...] = ()) -> Iterator[tuple[str, str]]:
+    """A variable outside what binds it, or of a sort that the concept does not have: the problem, and the cure."""
+    for variable in free_variables(node).difference(visible):
+        yield (f"{variable.name or one(variable.sort)} is used outside the loop or the quantifier that binds it",
+               "bind it: forall(... for x in every(Sort)), or make it a parameter")
+    for name in sorted(sorts_bound(node).difference(concept.classes)):
+        yield f"{concept.name} has no sort {name}", "range over sorts of its variables and parameters"
+
+
+def _check_ghosts(trace: Trace, node: Node, problem: str, cure: str) -> None:
+    for name in sorted(names_read(node)):
+        if trace.concept.variables[name].ghost:
+            raise misuse(f"{problem} {name}", cure)
 
 
 def _keys(info: VariableInfo, key: Any) -> tuple[Node, ...]:
     parts = key if isinstance(key, tuple) else (key,)
     if len(parts) != len(info.keys):
-        raise misuse(f"{info.name} has {len(info.keys)} keys, not {len(parts)}", "give one term per key")
+        raise misuse(f"{len(parts)} given where {info.name} has {len(info.keys)} keys", "give one term per key")
     for part, sort in zip(parts, info.keys, strict=True):
         if not isinstance(part, Term) or part.node.sort != sort:
-            raise misuse(f"a key of {info.name} is a {sort.name}, not {describe(part)}", "give a term of that sort")
+            raise misuse(f"a key of {info.name} is {one(sort)}, not {describe(part)}", "give a term of that sort")
     return tuple(part.node for part in parts)
 
 
@@ -123,25 +163,48 @@ def search_only(*conditions: Bool) -> None:
 def _require(name: str, conditions: tuple[Bool, ...], into: Any) -> None:
     if not _open:
         raise misuse(f"{name} outside an action", "only actions have guards", name)
-    if loops:
-        raise misuse(f"{name} inside a loop", "write require(forall(... for x in every(Sort)))", name)
+    if _open[-1].loops.variables:
+        raise misuse(f"{name} inside a loop", f"write {name}(forall(... for x in every(Sort)))", name)
     if not conditions:
         raise misuse(f"{name} without a condition", "give a formula", name)
     for condition in conditions:
         if not isinstance(condition, Bool):
-            raise misuse(f"{name} of {describe(condition)}", "give a formula", name)
+            raise misuse(f"{name} of {describe(condition)}", "give a formula")
+        _check_variables(_open[-1], condition.node, *_open[-1].parameters)
+        _check_ghosts(_open[-1], condition.node, "the guard reads the ghost", "a ghost must not decide what happens")
         node = condition.node
         into(_open[-1]).extend(node.args if node.op == "and" else (node,))
 
 
-def formula(value: object, name: str) -> Node:
-    """Take the node of a traced condition; raise Misuse when it is no formula."""
+def formula(value: object, body: Callable[..., Any], concept: Concept) -> Node:
+    """Take the node of a traced condition; raise Misuse when it is no formula about the concept."""
     if not isinstance(value, Bool):
-        raise Misuse(f"{name}: returns {describe(value)}, not a formula; return a & b, forall(...), a.implies(b)")
+        raise misdeclared(body, f"{describe(value)} is returned, not a formula",
+                          "return a & b, forall(...), a.implies(b)")
+    for problem, cure in _misbound(concept, value.node):
+        raise misdeclared(body, problem, cure)
     return value.node
 
 
-def names_read(node: Node) -> set[str]:
+@cache
+def names_read(node: Node) -> frozenset[str]:
     """Names of the state variables that a node reads."""
     own = {node.payload[1]} if node.op == "read" else set[str]()
-    return own.union(*(names_read(arg) for arg in node.args))
+    return frozenset(own.union(*map(names_read, node.args)))
+
+
+@cache
+def free_variables(node: Node) -> frozenset[Variable]:
+    """Variables that a node depends on and does not bind."""
+    if node.op == "var":
+        return frozenset((node.payload,))
+    bound = node.payload if node.op in ("forall", "exists") else (node.payload,) if node.op == "setof" else ()
+    return frozenset().union(*map(free_variables, node.args)).difference(bound)
+
+
+@cache
+def sorts_bound(node: Node) -> frozenset[str]:
+    """Names of the sorts that the quantifiers of a node range over; of sets, the sort of the elements."""
+    bound = node.payload if node.op in ("forall", "exists") else (node.payload,) if node.op == "setof" else ()
+    own = {(variable.sort.element or variable.sort).name for variable in bound}
+    return frozenset(own.union(*map(sorts_bound, node.args)))

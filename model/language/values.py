@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import GeneratorType
 from typing import TYPE_CHECKING, ClassVar, Generic, NoReturn, Self, TypeVar
 
 from model.language import nodes
@@ -57,27 +58,38 @@ class Term:
         """Take the other operand's node, or say why it does not fit."""
         if isinstance(other, Term) and other.node.sort == self.node.sort:
             return other.node
-        if isinstance(other, Bool) or isinstance(self, Bool):
-            raise misuse(f"{op} between {describe(self)} and {describe(other)}",
-                         "& and | bind tighter than == and <: write (a == b) & (c)")
-        raise misuse(f"{op} between {describe(self)} and {describe(other)}", "both sides need the same sort")
+        problem = f"{op} between {describe(self)} and {describe(other)}"
+        if op != "ite" and (isinstance(other, Bool) or isinstance(self, Bool)):
+            raise misuse(problem, "& and | bind tighter than == and <: write (a == b) & (c)")
+        raise misuse(problem, "both branches need the same sort" if op == "ite" else "both sides need the same sort")
 
     def _refuse_connective(self, other: object) -> NoReturn:
+        cure = "connectives join formulas, and bind tighter than ==: write (a == b) & (c == d)"
         raise misuse(f"& or | between {describe(self)} and {describe(other)}",
-                     "connectives join formulas, and bind tighter than ==: write (a == b) & (c == d)")
+                     "write TRUE or FALSE" if isinstance(other, bool) else cure)
 
     def _refuse_order(self, other: object) -> NoReturn:
         raise misuse(f"< between {describe(self)} and {describe(other)}", "only Nat sorts are ordered")
 
-    def _refuse_arithmetic(self, other: object) -> NoReturn:
-        raise misuse(f"arithmetic between {describe(self)} and {describe(other)}",
-                     "only + and - of one Nat sort exist")
+    def _refuse_arithmetic(self, *other: object) -> NoReturn:
+        operands = " and ".join(map(describe, (self, *other)))
+        raise misuse(f"arithmetic {'between' if other else 'on'} {operands}",
+                     "there are only + and - of one Nat sort, a literal standing last: s.end + 1")
+
+    def _refuse_key(self, *_: object) -> NoReturn:
+        raise misuse(f"{describe(self)} has no cells", "only a Table or a Rigid has keys: table[key]")
 
     if not TYPE_CHECKING:  # mypy shall say "unsupported operand", people who do without it get the cure
-        __and__ = __or__ = __rand__ = __ror__ = __xor__ = _refuse_connective
+        __and__ = __or__ = __rand__ = __ror__ = _refuse_connective
         __lt__ = __le__ = __gt__ = __ge__ = _refuse_order
-        __add__ = __sub__ = __radd__ = __rsub__ = __mul__ = __rmul__ = _refuse_arithmetic
-        __truediv__ = __floordiv__ = __mod__ = __neg__ = __abs__ = _refuse_arithmetic
+        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __divmod__ = _refuse_arithmetic
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _refuse_arithmetic
+        __rdivmod__ = __lshift__ = __rshift__ = __neg__ = __pos__ = __abs__ = __round__ = _refuse_arithmetic
+        __getitem__ = __setitem__ = __delitem__ = __call__ = _refuse_key
+
+        def __xor__(self, other: object) -> NoReturn:
+            """Refuse: exclusive or is not among the connectives."""
+            raise misuse(f"^ between {describe(self)} and {describe(other)}", "write ~a.iff(b)")
 
         def __invert__(self) -> Bool:
             """Refuse: only formulas are negated."""
@@ -98,8 +110,15 @@ class Term:
 def describe(value: object) -> str:
     """Name a value as error messages do."""
     if isinstance(value, Term):
-        return f"a {value.node.sort.name}" if not isinstance(value, Bool) else "a formula"
-    return f"the Python value {value!r}"
+        return "a formula" if isinstance(value, Bool) else one(value.node.sort)
+    if isinstance(value, list | tuple):
+        return f"a Python {type(value).__name__}"
+    return "a Python generator" if isinstance(value, GeneratorType) else f"the Python value {value!r}"
+
+
+def one(sort: SortInfo) -> str:
+    """Name a sort with its article."""
+    return f"{'an' if sort.name[0] in 'AEIOU' else 'a'} {sort.name}"
 
 
 class Bool(Term):
@@ -111,7 +130,8 @@ class Bool(Term):
     def _formula(self, other: object, op: str) -> Node:
         if isinstance(other, Bool):
             return other.node
-        cure = "write TRUE or FALSE" if isinstance(other, bool) else "write (a == b) & (c): & binds tighter than =="
+        cure = "write (a == b) & (c): & binds tighter than ==" if isinstance(other, Term) else "give a formula"
+        cure = "write TRUE or FALSE" if isinstance(other, bool) else cure
         raise misuse(f"{op} between a formula and {describe(other)}", cure)
 
     def __and__(self, other: Bool) -> Bool:
@@ -136,7 +156,7 @@ class Bool(Term):
 
     def __eq__(self, other: Bool) -> Bool:  # type: ignore[override]
         """Equivalence, written as equality."""
-        return self.iff(other)
+        return Bool(make("iff", BOOLEAN, self.node, self._formula(other, "==")))
 
     __hash__ = Term.__hash__  # Python would derive None beside __eq__
 
@@ -172,6 +192,8 @@ class Nat(Term):
     @classmethod
     def of(cls, value: int) -> Self:
         """Return a literal."""
+        if cls is Nat:
+            raise misuse("Nat itself has no values", "declare what they mean: class QueueOffset(Nat)")
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise misuse(f"{value!r} is not a natural number", "naturals are 0, 1, 2, …")
         return cls(nodes.const(cls.info, value))
@@ -288,18 +310,29 @@ def maybe_of(element: SortInfo) -> SortInfo:
     return SortInfo(MAYBE, f"Maybe[{element.name}]", element)
 
 
+def element_sort(sort: object, where: str) -> SortInfo:
+    """Return the sort that sets and Maybes may hold; raises Misuse for anything else."""
+    if not (isinstance(sort, type) and issubclass(sort, Term) and hasattr(sort, "info")
+            and sort.info.kind in (FREE, CHOICE)):
+        shown = sort.__name__ if isinstance(sort, type) else describe(sort)
+        raise misuse(f"{where} of {shown}", "give a free sort or a choice, by its class")
+    return sort.info
+
+
 def empty(sort: type[S]) -> Set[S]:
     """Return the empty set."""
-    return Set(nodes.const(set_of(sort.info), 0))
+    return Set(nodes.const(set_of(element_sort(sort, "empty")), 0))
 
 
 def none(sort: type[S]) -> Maybe[S]:
     """Return the Maybe that holds nothing."""
-    return Maybe(nodes.const(maybe_of(sort.info), 0))
+    return Maybe(nodes.const(maybe_of(element_sort(sort, "none")), 0))
 
 
 def some(item: S) -> Maybe[S]:
     """Return the Maybe that holds the element."""
+    if not isinstance(item, Term) or item.node.sort.kind not in (FREE, CHOICE):
+        raise misuse(f"some of {describe(item)}", "give an element of a free sort or of a choice")
     return Maybe(make("some", maybe_of(item.node.sort), item.node))
 
 

@@ -122,6 +122,8 @@ def value(  # noqa: C901, PLR0911, PLR0912 - one case per operator
             return int(go(args[0]) == go(args[1]) + 1)
         case "absent":
             return int(go(args[0]) == 0)
+        case "inside":
+            return int(go(args[0]) < scope.size(args[0].sort))
     raise AssertionError(node.op)
 
 

@@ -1,0 +1,1 @@
+"""What tests of the specification language share: random declarations, and readings of them to compare."""

@@ -1,0 +1,185 @@
+"""Do all readings give one meaning to a random declaration? Each answers the same questions; the answers are compared.
+
+The questions about one declaration and some states: the value of each property and of what it owes (is it well
+defined?), and for each action with some arguments: enabled or not, the state after, or that this is none of the scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from model.language import walk
+from model.language.batch import Batch, words
+from model.language.defined import defined, obligations
+from model.language.nodes import Node
+from model.language.properties import STEP
+from model.language.scalar import LeavesScope, StepReading
+from model.language.scope import Scope
+from model.language.state import Concept
+from model.language.walk import Cell
+from stateful_tests.language.direct import Direct
+from stateful_tests.language.random_declarations import Declaration, declaration, drawn, scope, states
+from stateful_tests.language.random_terms import Pick
+from stateful_tests.language.strict import owes, well_defined
+
+Question = tuple[str, tuple[int, ...]]
+Answers = dict[Question, list[Any]]  # one answer per state
+
+CUT = "cut"
+_MOST = 3  # argument tuples per action
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A declaration with a scope, states, and arguments for each action."""
+
+    declared: Declaration
+    concept: Concept
+    scope: Scope
+    states: list[dict[Cell, int]]
+    arguments: dict[str, list[tuple[int, ...]]]
+
+    def formulas(self) -> Iterator[tuple[str, Node, bool]]:
+        """Name and formula of each property and of what it owes; whether it is about a step to the next state."""
+        for name, wanted in self.concept.properties.items():
+            yield name, wanted.condition, wanted.kind == STEP
+            yield f"{name} is defined", defined(wanted.condition), wanted.kind == STEP
+
+    def after(self, row: int) -> dict[Cell, int]:
+        """What is taken for the state after, in formulas about a step."""
+        return self.states[(row + 1) % len(self.states)]
+
+    def instances(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Actions with arguments."""
+        for name, choices in self.arguments.items():
+            for arguments in choices:
+                yield name, arguments
+
+
+def case(pick: Pick, count: int, name: str = "Random") -> Case:
+    """A random declaration with so many random states."""
+    declared = declaration(pick, name)
+    concept = declared.traced()
+    sized = scope(declared, concept, pick)
+    arguments = {name: sorted({tuple(pick(sized.size(v.sort)) for v in action.parameters) for _ in range(_MOST)})
+                 for name, action in concept.actions.items()}
+    return Case(declared, concept, sized, states(concept, sized, pick, count), arguments)
+
+
+def by_seed(seed: int, count: int) -> Case:
+    """The case of a seed."""
+    return case(drawn(seed), count, f"Random{seed}")
+
+
+def by_walking(given: Case) -> Answers:
+    """The reference."""
+    answers: Answers = {}
+    for name, node, stepping in given.formulas():
+        answers[name, ()] = [walk.value(node, given.scope, now, {}, given.after(row) if stepping else None)
+                             for row, now in enumerate(given.states)]
+    for name, arguments in given.instances():
+        action = given.concept.actions[name]
+        env, owed = dict(zip(action.parameters, arguments, strict=True)), obligations(action)
+        answers[f"{name} owes", arguments] = [walk.value(owed, given.scope, now, env) for now in given.states]
+        steps = [walk.apply(action, arguments, given.scope, now) for now in given.states]
+        answers[name, arguments] = [None if step is None else CUT if step.cut else step.values for step in steps]
+    return answers
+
+
+def by_batch(given: Case) -> Answers:
+    """All states at once, in numpy."""
+    step = StepReading(given.scope)
+    layout, ground = step.layout, step.ground
+    packed = [layout.pack(state) for state in given.states]
+    batch = Batch(words(packed, layout.words), words([*packed[1:], packed[0]], layout.words))
+    answers: Answers = {}
+    for name, node, _ in given.formulas():
+        answers[name, ()] = batch.truth(ground.term(node)).tolist()
+    for name, arguments in given.instances():
+        action = given.concept.actions[name]
+        env = dict(zip(action.parameters, arguments, strict=True))
+        answers[f"{name} owes", arguments] = batch.truth(ground.term(obligations(action), env)).tolist()
+        instance = ground.instance(action, arguments)
+        enabled, cut = batch.truth(instance.guard).tolist(), batch.truth(instance.cut).tolist()
+        columns = [(layout.cells[number], batch.value(term)) for number, term in instance.effect.items()]
+        answers[name, arguments] = [
+            None if not enabled[row] else CUT if cut[row] else {**now, **{
+                (cell.variable, *cell.keys): int(column if isinstance(column, int) else column[row])
+                for cell, column in columns}}
+            for row, now in enumerate(given.states)]
+    return answers
+
+
+def by_steps(given: Case) -> Answers:
+    """One state at a time, in generated Python."""
+    step = StepReading(given.scope)
+    pack, unpack = step.layout.pack, step.layout.unpack
+    packed = [pack(state) for state in given.states]
+    pairs = list(zip(packed, [*packed[1:], packed[0]], strict=True))
+    answers: Answers = {}
+    for name, node, _ in given.formulas():
+        answers[name, ()] = [step.value(node, now, after) for now, after in pairs]
+
+    def taken(name: str, arguments: tuple[int, ...], state: int) -> Any:
+        try:
+            after = step.step(name, arguments, state)
+        except LeavesScope:
+            return CUT
+        return None if after is None else unpack(after)
+
+    for name, arguments in given.instances():
+        action = given.concept.actions[name]
+        env = dict(zip(action.parameters, arguments, strict=True))
+        answers[f"{name} owes", arguments] = [step.value(obligations(action), now, env=env) for now in packed]
+        answers[name, arguments] = [taken(name, arguments, now) for now in packed]
+    return answers
+
+
+def by_running(given: Case) -> Answers:
+    """The text of the declaration, run directly; it cannot say what is well defined."""
+    direct = Direct(given.declared, given.concept.variables, given.scope)
+    answers: Answers = {}
+    for name, wanted in given.concept.properties.items():
+        answers[name, ()] = [direct.formula(name, now, *([given.after(row)] if wanted.kind == STEP else []))
+                             for row, now in enumerate(given.states)]
+    for name, arguments in given.instances():
+        answers[name, arguments] = [direct.step(name, arguments, now) for now in given.states]
+    return answers
+
+
+def by_strictness(given: Case) -> Answers:
+    """A walk that stops where a term is not defined; it answers only whether it got through."""
+    answers: Answers = {}
+    for name, wanted in given.concept.properties.items():
+        answers[f"{name} is defined", ()] = [
+            well_defined(wanted.condition, given.scope, now, given.after(row) if wanted.kind == STEP else None)
+            for row, now in enumerate(given.states)]
+    for name, arguments in given.instances():
+        action = given.concept.actions[name]
+        answers[f"{name} owes", arguments] = [owes(action, arguments, given.scope, now) for now in given.states]
+    return answers
+
+
+Reader = Callable[[Case], Answers]
+READERS: dict[str, Reader] = {
+    "batch": by_batch, "step": by_steps, "direct": by_running, "strict": by_strictness,
+}
+
+
+def differences(given: Case, readers: Sequence[Reader], expected: Answers | None = None) -> list[str]:
+    """Where the readings give other answers than the reference."""
+    reference = by_walking(given) if expected is None else expected
+    found = []
+    for reader in readers:
+        answers = reader(given)
+        if not answers or not set(answers) <= set(reference):
+            found.append(f"{reader.__name__}: other questions were answered")
+            continue
+        for (name, arguments), given_answers in answers.items():
+            for row, (mine, theirs) in enumerate(zip(given_answers, reference[name, arguments], strict=True)):
+                if mine != theirs:
+                    found.append(f"{reader.__name__}: {given.declared.name} {name}{arguments} in state {row}: "
+                                 f"{mine} instead of {theirs}")
+    return found
