@@ -1,0 +1,93 @@
+"""`python -m proofs`: proofs without bounds in Z3, of protocols and of decisions (`rocketproof prove`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from invariants.front_desk.options import Json, Names, Out, Property, Seed, desk_app, examples
+
+if TYPE_CHECKING:
+    from invariants.front_desk.catalogue import Chosen
+    from invariants.verdict import Verdict
+
+SEEDS, TIMEOUT_MS = 5, 5_000
+EXAMPLES = examples(
+    "rocketproof prove",
+    "rocketproof prove one_live_believer membership_change_reaches_all",
+    "rocketproof prove allocation_is_exclusive --seeds 20",
+    "rocketproof prove --timeout-ms 60000 --json -",
+)
+
+
+def prove(
+    names: Names = None,
+    property: Property = None,  # noqa: A002 - the name of the option
+    seeds: Annotated[int, typer.Option(
+        min=1, help="Solver seeds: every obligation is proved with each of them.")] = SEEDS,
+    timeout_ms: Annotated[int, typer.Option(
+        min=1, help="For each question about a protocol; what the solver has not answered by then is unknown.",
+    )] = TIMEOUT_MS,
+    seed: Seed = 0, json: Json = None, out: Out = None,
+) -> None:
+    """Prove properties for any size and any timing.
+
+    Protocols by induction, decisions path by path. Every proof is checked against vacuity, and must fail for mutations
+    of what it is about.
+    Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
+    """
+    from invariants.front_desk.desk import Desk
+
+    with Desk(json) as desk:
+        from invariants.front_desk import catalogue
+        from invariants.verdict import BadInputError
+
+        wanted = [*(names or []), *(property or [])]
+        chosen = catalogue.chosen(wanted)
+        total = provable(chosen)
+        if not total:
+            raise BadInputError(f"no proof is claimed of {', '.join(wanted)}; "
+                                f"`rocketproof show {wanted[0]}` says who judges it")
+        desk.judge("prove", proved(chosen, range(seed, seed + seeds), timeout_ms, out), total)
+
+
+def provable(chosen: Chosen) -> int:
+    """How many of the chosen properties and claims have a proof."""
+    from invariants.claim import CLAIMS
+    from invariants.front_desk import catalogue
+
+    claims = sum("prove" in CLAIMS[name].judges for name in chosen.claims)
+    return claims + sum(catalogue.provable(catalogue.protocol()[name]) for name in chosen.protocol)
+
+
+def proved(
+    chosen: Chosen, seeds: Sequence[int] = range(SEEDS), timeout_ms: int = TIMEOUT_MS, out: Path | None = None,
+) -> Iterator[Verdict]:
+    """Verdicts of both provers, protocols first; raises BadInputError for an unknown name."""
+    import z3
+
+    from invariants.front_desk import catalogue
+    from proofs.decisions import prove_decisions
+    from proofs.prove import Prover
+
+    z3.set_param("ctrl_c", False)  # Z3 would take Ctrl-C for itself, and go on with the next question
+    declared = catalogue.protocol()
+    yield from Prover(tuple(seeds), timeout_ms).judge(declared[name] for name in chosen.protocol)
+    if chosen.claims:
+        yield from prove_decisions(chosen.claims, seeds=tuple(seeds), out=out)
+
+
+app = desk_app()
+app.command(epilog=EXAMPLES)(prove)
+
+
+def main() -> None:
+    """Entry point."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Claims about decisions and strategies, judged by running them: on all small inputs, and on random ones."""
