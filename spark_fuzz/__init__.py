@@ -1,0 +1,1 @@
+"""Campaigns on Spark: plan, work, ledger."""

@@ -1,0 +1,50 @@
+"""The plan: which units make the next round, so that cores stay busy and the time is kept.
+
+Units come from an iterator in a fixed order, the cheap and telling ones first; what is already stored is left out. A
+round is at most four units for each core, so that the tail of its last unit stays below a quarter of it, and near the
+end of the time no more than what still fits. The first units may be marked as done in any case, time or not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+from spark_fuzz.work import Unit
+
+UNITS_PER_CORE = 4
+
+
+class Rounds:
+    """Cuts units into rounds until they or the time run out.
+
+    units -- in order; may be endless.
+    cores -- how many units run at the same time.
+    seconds -- wall time from now on; a round is begun only within it, or for the first units.
+    least -- how many first units are done however long they take.
+    now -- a clock in seconds.
+    """
+
+    def __init__(
+        self, units: Iterable[Unit], cores: int, seconds: float, *, least: int = 0,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """The time runs from here."""
+        self._units = iter(units)
+        self._cores, self._least = cores, least
+        self._now = now
+        self._until = now() + seconds
+
+    def __iter__(self) -> Iterator[list[Unit]]:
+        """The rounds; the time between two of them is taken as the time that the first one worked."""
+        per_core, given = 1, 0
+        while (units := list(islice(self._units, per_core * self._cores))):
+            began = self._now()
+            yield units
+            ended = self._now()
+            given += len(units)
+            if ended >= self._until and given >= self._least:
+                return
+            unit_s = max((ended - began) * self._cores / len(units), 1e-6)
+            per_core = min(UNITS_PER_CORE, max(1, int((self._until - ended) / unit_s)))

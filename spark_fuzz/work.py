@@ -1,0 +1,87 @@
+"""Work on a unit: what runs on a Spark worker, on the driver, or in a plain process, with the same rows each time.
+
+A unit is a name and a body of plain JSON values; a work function turns it into rows. The rows depend on nothing but
+the unit: no clock, no process, no order of a set. What a unit cost and whether it failed is added here.
+"""
+
+from __future__ import annotations
+
+import marshal
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from types import FrameType
+from typing import Any
+
+Row = dict[str, Any]
+Work = Callable[["Unit"], Iterable[Row]]
+
+ADDED = {"unit": "string", "cpu_us": "long", "error": "string"}
+"""Columns that every row has besides those of its work: the unit's id, the CPU time of the whole unit in
+microseconds, and why the unit failed (None when it did not). cpu_us differs from run to run; nothing else may."""
+
+CPU_LIMIT_S = 120
+"""A unit is made for 1 to 5 seconds; one that takes this much hangs, and ends as failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece of work that is done as a whole or not at all.
+
+    id -- names the unit within its campaign; equal ids mean equal rows.
+    body -- whatever the work function needs, as plain JSON values.
+    """
+
+    id: str
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+
+class OverrunError(BaseException):
+    """The unit used up its CPU time; no `except Exception` on the way may take it for an answer."""
+
+
+def attempt(work: Work, unit: Unit, cpu_limit_s: float = CPU_LIMIT_S) -> list[Row]:
+    """The unit's rows with the added columns; one row that holds only the error when the work raised.
+
+    cpu_limit_s -- CPU seconds after which the unit is given up (only in a process's main thread).
+    """
+    began = time.process_time_ns()
+    try:
+        with _limited(cpu_limit_s):
+            rows = list(work(unit))
+        error = None
+    except (Exception, OverrunError) as failure:  # noqa: BLE001 - any failure of a unit is a result: unknown
+        rows, error = [{}], f"{type(failure).__name__}: {failure}"
+    spent_us = (time.process_time_ns() - began) // 1000
+    return [{**row, "unit": unit.id, "cpu_us": spent_us, "error": error} for row in rows]
+
+
+@contextmanager
+def _limited(cpu_limit_s: float) -> Iterator[None]:
+    """CPU time, not wall time: a machine that is busy with something else must not change an outcome."""
+
+    def overrun(_signal: int, _frame: FrameType | None) -> None:
+        raise OverrunError(f"not done after {cpu_limit_s} s of CPU time")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGPROF, overrun)
+    signal.setitimer(signal.ITIMER_PROF, cpu_limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def feed(digest: blake2b, events: Any) -> None:
+    """Add events (nested lists and tuples of integers, strings, None) to a digest.
+
+    Version 2 of marshal exactly: later versions write back-references, so that equal values give different bytes.
+    """
+    digest.update(marshal.dumps(events, 2))

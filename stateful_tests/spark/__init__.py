@@ -1,0 +1,1 @@
+"""Tests that need the one Spark session; run in a process of their own (`pytest -m spark`)."""

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from invariants.verdict import BadInputError, Outcome, Verdict
+from spark_fuzz import decisions
+from spark_fuzz.campaign import Campaign, run
+from spark_fuzz.cluster import Cluster
+from spark_fuzz.commands import campaign_decisions
+from spark_fuzz.ledger import open_ledger
+from spark_fuzz.work import Row, Unit
+from stateful_tests.spark import toys
+from stateful_tests.spark.processes import gone, running
+
+BROKEN = "stateful_tests.spark.toys:BROKEN"
+LIMIT = 16
+
+
+def judged(folder: Path, cluster: Cluster, limit: int = LIMIT, table: str = decisions.TABLE) -> list[Verdict]:
+    return list(campaign_decisions(10.0, out=folder, cluster=cluster, limit=limit, table=table))
+
+
+def compared(verdicts: list[Verdict]) -> list[Verdict]:
+    """What does not depend on the machine and the folder."""
+    return [replace(one, replay="", cost={name: number for name, number in one.cost.items() if name != "cpu_seconds"})
+            for one in verdicts]
+
+
+def stored(folder: Path) -> list[Verdict]:
+    return [Verdict.from_json(line) for line in (folder / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> list[Verdict]:
+    return compared(judged(tmp_path_factory.mktemp("undisturbed"), cluster))
+
+
+def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """The command in a process of its own, whose children are known by the folder in their command lines."""
+    temporary = folder.parent / f"{folder.name}-tmp"
+    temporary.mkdir()
+    return subprocess.Popen(  # noqa: S603 - this Python
+        [sys.executable, "-m", "spark_fuzz", "--decisions", "--master", "local[2]", "--out", str(folder), *arguments],
+        env={**os.environ, "TMPDIR": str(temporary)}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    until = time.monotonic() + 120
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_rows_returned_are_the_rows_stored_and_name_evidence_that_is_there(cluster: Cluster, tmp_path: Path) -> None:
+    found = judged(tmp_path, cluster, 2, BROKEN)
+    assert found == stored(tmp_path)
+    named = [tmp_path / one.evidence for one in found if one.evidence]
+    assert len(named) == 2
+    assert sorted((tmp_path / "evidence").iterdir()) == sorted(named)
+
+
+def test_a_planted_bug_is_found_with_its_smallest_counterexample(cluster: Cluster, tmp_path: Path) -> None:
+    found = {(one.subject.name, one.property): one for one in judged(tmp_path, cluster, 2, BROKEN)}
+    lost = found["loses a queue", "allocation_is_total"]
+    assert (lost.outcome, lost.note) == (Outcome.VIOLATED, "5 queues, 3 members: T/b:4 has no owner")
+    raised = found["raises for four", "allocation_answers"]
+    assert (raised.outcome, raised.note[:19]) == (Outcome.VIOLATED, "1 queue, 4 members:")
+
+
+def test_a_run_in_parts_has_the_verdicts_of_a_run_in_one(
+    cluster: Cluster, tmp_path: Path, undisturbed: list[Verdict],
+) -> None:
+    for limit in (5, 7, LIMIT - 12):
+        found = judged(tmp_path, cluster, limit)
+    assert compared(found) == undisturbed
+
+
+def test_killed_workers_change_no_verdict(
+    cluster: Cluster, tmp_path: Path, undisturbed: list[Verdict], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    killed: set[int] = set()
+    original = Cluster._done
+
+    def kill(self: Cluster, group: str) -> int:
+        """Called while a round works: one Python worker of it, forked from the daemon, is killed with -9."""
+        daemons = running("-m spark_fuzz.daemon")
+        workers = [pid for pid, parent in daemons.items() if parent in daemons and pid not in killed]
+        if workers and len(killed) < 2:
+            killed.add(workers[0])
+            os.kill(workers[0], signal.SIGKILL)
+        return original(self, group)
+
+    monkeypatch.setattr(Cluster, "_done", kill)
+    found = list(campaign_decisions(10.0, out=tmp_path, cluster=cluster, limit=LIMIT))
+    assert len(killed) == 2
+    assert compared(found) == undisturbed
+
+
+def test_a_killed_driver_leaves_no_process_and_a_resumed_run_has_the_same_verdicts(
+    cluster: Cluster, tmp_path: Path, undisturbed: list[Verdict],
+) -> None:
+    folder = tmp_path / "killed"
+    process = started(folder, "--minutes", "10", "--units", str(LIMIT))
+    wait_for(folder / "units-000000.parquet", process)
+    process.kill()
+    process.communicate()
+    assert gone(f"{folder}-tmp", 20)
+    parts = [judged(folder, cluster, 1)]
+    with open_ledger(folder, header(), decisions.COLUMNS) as ledger:
+        done = len(ledger.done)
+    assert 1 < done < LIMIT
+    parts.append(judged(folder, cluster, LIMIT - done))
+    assert compared(parts[-1]) == undisturbed
+
+
+def header() -> dict[str, object]:
+    version = ".".join(map(str, sys.version_info[:2]))
+    return {"campaign": f"decisions of {decisions.TABLE}", "seed": 0, "version": decisions.version(), "python": version}
+
+
+def test_ctrl_c_keeps_what_was_found_and_leaves_no_process(tmp_path: Path) -> None:
+    folder = tmp_path / "interrupted"
+    process = started(folder, "--minutes", "10", "--json", str(tmp_path / "rows.jsonl"))
+    wait_for(folder / "units-000001.parquet", process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert [line for line in err.splitlines() if "interrupted" in line] == [
+        "rocketproof: interrupted; what was found is kept, give the command again to go on",
+    ]
+    assert "Traceback" not in out + err
+    assert gone(f"{folder}-tmp", 5)
+    assert list((tmp_path / "interrupted-tmp").iterdir()) == []
+    rows = [Verdict.from_json(line) for line in (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert rows == stored(folder)
+    assert any(row.outcome is not Outcome.UNKNOWN for row in rows)
+
+
+def test_a_disk_that_fills_up_ends_it_with_the_verdicts_so_far(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = cluster.run_units
+
+    def fills(units: list[Unit], *rest: object) -> object:
+        if (tmp_path / "units-000001.parquet").exists():
+            (tmp_path / ".units-000002.parquet.tmp").mkdir(exist_ok=True)  # nothing can be written there any more
+        return given(units, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(cluster, "run_units", fills)
+    seen: list[Verdict] = []
+    given_so_far = map(seen.append, campaign_decisions(10.0, out=tmp_path, cluster=cluster, limit=LIMIT))
+    with pytest.raises(BadInputError, match="units and their verdicts are kept"):
+        list(given_so_far)
+    assert seen == stored(tmp_path)
+    assert any(one.outcome is Outcome.VIOLATED for one in seen)
+
+
+class Nothing:
+    """A book that reads nothing from its rows."""
+
+    def __init__(self) -> None:
+        self.units: list[str] = []
+
+    def add(self, rows: Iterable[Row]) -> None:
+        self.units += [str(row["unit"]) for row in rows]
+
+    def inputs(self) -> int:
+        return len(self.units)
+
+    def verdicts(self) -> list[Verdict]:
+        return []
+
+    def evidence(self) -> dict[str, dict[str, object]]:
+        return {}
+
+
+def test_first_units_are_done_however_short_the_time(cluster: Cluster, tmp_path: Path) -> None:
+    units = [Unit(f"unit-{n}", {"n": n}) for n in range(40)]
+    book = Nothing()
+    columns = {"property": "string", "runs": "long", "total": "long", "digest": "binary"}
+    campaign = Campaign({"campaign": "toy"}, columns, units[:7], units[7:], toys.squares, book)
+    with open_ledger(tmp_path, campaign.header, columns) as ledger:
+        reached = list(run(campaign, cluster, ledger, 1e-9))
+    assert book.units[:7] == [unit.id for unit in units[:7]]
+    assert len(book.units) < 40
+    assert [one.inputs for one in reached] == sorted(one.inputs for one in reached)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import os
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from invariants.verdict import BadInputError
+from spark_fuzz.cluster import Cluster, _settings, open_cluster
+from spark_fuzz.work import Row, Unit, attempt
+from stateful_tests.spark import toys
+
+UNITS = [Unit(f"unit-{n}", {"n": n}) for n in range(12)]
+
+
+def compared(rows: list[Row]) -> list[Row]:
+    return sorted(({**row, "cpu_us": 0} for row in rows), key=lambda row: str(row["unit"]))
+
+
+def here(units: list[Unit]) -> list[Row]:
+    return compared([row for unit in units for row in attempt(toys.squares, unit)])
+
+
+def marked(number: int, marker: object) -> list[Unit]:
+    return [Unit(unit.id, {**unit.body, "marker": marker if k == number else None}) for k, unit in enumerate(UNITS)]
+
+
+def test_rows_from_workers_are_the_rows_of_this_process(cluster: Cluster) -> None:
+    assert compared(cluster.run_units(UNITS, toys.squares)) == here(UNITS)
+
+
+def test_one_unit_is_one_task_and_progress_ends_at_all_of_them(cluster: Cluster) -> None:
+    seen: list[tuple[int, int]] = []
+    cluster.run_units(UNITS, toys.squares, lambda done, of: seen.append((done, of)))
+    assert seen[-1][1] == len(UNITS)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+def test_progress_of_a_spark_that_is_gone_is_none_and_raises_nothing() -> None:
+    assert Cluster(object(), 1)._done("round-0") == 0
+
+
+def test_no_units_are_no_rows(cluster: Cluster) -> None:
+    assert cluster.run_units([], toys.squares) == []
+
+
+def test_a_worker_killed_in_the_middle_changes_no_row(cluster: Cluster, tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    rows = cluster.run_units(marked(5, str(marker)), toys.dies_once)
+    assert marker.exists()
+    assert compared(rows) == here(UNITS)
+
+
+def test_a_unit_that_always_kills_its_worker_fails_alone(cluster: Cluster) -> None:
+    rows = compared(cluster.run_units(marked(5, True), toys.dies_always))
+    assert [row["unit"] for row in rows if row["error"]] == ["unit-5"]
+    assert [row for row in rows if not row["error"]] == [row for row in here(UNITS) if row["unit"] != "unit-5"]
+
+
+def test_a_unit_that_raises_is_one_failed_row_without_its_other_rows(cluster: Cluster) -> None:
+    rows = compared(cluster.run_units(marked(5, True), toys.raises))
+    failed = [row for row in rows if row["error"]]
+    assert failed == [{"unit": "unit-5", "cpu_us": 0, "error": "ValueError: planted"}]
+    assert len(rows) == len(UNITS)
+
+
+def test_our_java_home_is_not_left_in_the_environment(cluster: Cluster) -> None:
+    assert cluster.context is not None
+    assert "rocketproof" not in os.environ.get("JAVA_HOME", "")
+
+
+@pytest.mark.parametrize(("given", "used"), [
+    ("local", "local[1,4]"), ("local[*]", "local[*,4]"), ("local[3]", "local[3,4]"), ("local[3,1]", "local[3,1]"),
+    ("spark://10.0.0.1:7077", "spark://10.0.0.1:7077"),
+])
+def test_local_masters_get_retries_and_others_pass_unchanged(given: str, used: str, tmp_path: Path) -> None:
+    assert _settings(given, tmp_path)["spark.master"] == used
+
+
+@pytest.mark.parametrize("master", ["lokal", "spark://", "spark://host", "local[x]", "local[*]; rm"])
+def test_what_is_no_master_is_refused(master: str) -> None:
+    with pytest.raises(BadInputError, match="give "), open_cluster(master):
+        pass
+
+
+def test_a_master_that_does_not_answer_is_refused_in_seconds() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    began = time.monotonic()
+    with pytest.raises(BadInputError, match="nothing answers there"), open_cluster(f"spark://127.0.0.1:{port}"):
+        pass
+    assert time.monotonic() - began < 30
+
+
+def test_a_second_spark_in_one_process_is_refused_and_the_first_goes_on(cluster: Cluster) -> None:
+    with pytest.raises(RuntimeError, match="has a Spark already"), open_cluster():
+        pass
+    assert len(cluster.run_units(UNITS, toys.squares)) == len(UNITS)

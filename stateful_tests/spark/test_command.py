@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from invariants.verdict import Verdict
+from spark_fuzz import commands
+from spark_fuzz.__main__ import app
+from spark_fuzz.cluster import Cluster, ClusterLostError
+from stateful_tests.spark.processes import gone
+
+BROKEN = "stateful_tests.spark.toys:BROKEN"
+
+
+@pytest.fixture(autouse=True)
+def _one_spark(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command uses the session's Spark where a test has it."""
+    if "cluster" in request.fixturenames:
+        running = request.getfixturevalue("cluster")
+        monkeypatch.setattr(commands, "open_cluster", lambda _master: nullcontext(running))
+
+
+def told(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["--decisions", *arguments])
+
+
+def test_as_expected_is_0_and_the_table_replays_every_hazard(cluster: Cluster, tmp_path: Path) -> None:
+    assert cluster.cores
+    result = told("--out", str(tmp_path), "--units", "37", "--json", str(tmp_path / "rows.jsonl"))
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "rows.jsonl").read_text(encoding="utf-8")
+    assert text == (tmp_path / "verdicts.jsonl").read_text(encoding="utf-8")
+    rows = [Verdict.from_json(line) for line in text.splitlines()]
+    assert all(row.as_expected for row in rows)
+    violated = {(row.property, row.hazard) for row in rows if row.outcome == "violated"}
+    replayed = {(row.property, row.hazard) for row in rows if row.outcome == "violated" and row.replay in result.output}
+    assert len(violated) > 10
+    assert violated == replayed
+
+
+def test_something_different_is_1(cluster: Cluster, tmp_path: Path) -> None:
+    assert cluster.cores
+    result = told("--out", str(tmp_path), "--units", "2", "--strategies", BROKEN)
+    assert result.exit_code == 1
+    assert "5 queues, 3 members: T/b:4 has no owner" in result.output
+
+
+def test_something_unknown_is_3(cluster: Cluster, tmp_path: Path) -> None:
+    assert cluster.cores
+    result = told("--out", str(tmp_path), "--units", "1")
+    assert result.exit_code == 3
+    assert "not reached in the time given" in result.output
+
+
+def test_a_spark_that_is_lost_is_3_and_keeps_the_verdicts(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lost(*_arguments: object) -> None:
+        raise ClusterLostError("Spark ended while it worked; give the same command again to go on")
+
+    assert told("--out", str(tmp_path), "--units", "1").exit_code == 3
+    kept = (tmp_path / "verdicts.jsonl").read_text(encoding="utf-8")
+    monkeypatch.setattr(cluster, "run_units", lost)
+    result = told("--out", str(tmp_path), "--json", "-")
+    assert result.exit_code == 3
+    assert "rocketproof: Spark ended while it worked" in result.stderr
+    assert result.stdout == kept == (tmp_path / "verdicts.jsonl").read_text(encoding="utf-8")
+
+
+def refused(*arguments: str) -> str:
+    """The one line of a command that ends with 2."""
+    result = told(*arguments)
+    assert result.exit_code == 2, result.output
+    lines = [line for line in result.stderr.splitlines() if line.startswith("rocketproof: ")]
+    assert len(lines) == 1
+    assert "Traceback" not in result.output
+    return lines[0]
+
+
+@pytest.mark.parametrize(("arguments", "line"), [
+    (["--minutes", "0"], "--minutes 0.0: give a number above 0"),
+    (["--minutes", "nan"], "--minutes nan: give a number above 0"),
+    (["--master", "lokal"], "--master lokal: not a master; give local[*]"),
+    (["--master", "spark://127.0.0.1:1"], "--master spark://127.0.0.1:1: nothing answers there; start the master"),
+    (["--strategies", "nowhere:TABLE"], "nowhere:TABLE: no table of strategies"),
+])
+def test_bad_input_is_2_and_says_what_to_do(arguments: list[str], line: str, tmp_path: Path) -> None:
+    assert line in refused(*arguments, "--out", str(tmp_path / "out"))
+
+
+def test_a_folder_of_another_version_is_2_and_its_verdicts_stay(tmp_path: Path) -> None:
+    header = {"campaign": "x", "format": "rocketproof-campaign/1", "python": "3.11", "seed": 0, "version": "old"}
+    (tmp_path / "campaign.json").write_text(json.dumps(header), encoding="utf-8")
+    (tmp_path / "verdicts.jsonl").write_text("kept\n", encoding="utf-8")
+    assert "version old, now" in refused("--out", str(tmp_path))
+    assert (tmp_path / "verdicts.jsonl").read_text(encoding="utf-8") == "kept\n"
+
+
+def test_a_folder_and_a_file_that_cannot_be_written_are_2(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert "cannot be written" in refused("--out", str(tmp_path / "file" / "below"))
+    assert "cannot be written" in refused("--json", str(tmp_path / "file" / "below"), "--out", str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_campaign_about_nothing_is_2(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["--out", str(tmp_path)])
+    assert (result.exit_code, "--decisions" in result.stderr) == (2, True)
+
+
+def test_a_java_that_cannot_start_is_2_with_its_own_words_and_leaves_no_process(tmp_path: Path) -> None:
+    java = tmp_path / "home" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\necho 'Error: no such virtual machine' >&2\nexit 1\n", encoding="utf-8")
+    java.chmod(0o755)
+    done = subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-m", "spark_fuzz", "--decisions", "--out", str(tmp_path / "out")],
+        env={**os.environ, "JAVA_HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path)},
+        capture_output=True, text=True, check=False, timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "rocketproof: Spark does not start: Error: no such virtual machine"
+    assert gone(str(tmp_path), 5)
