@@ -22,20 +22,31 @@ for (const button of all("button.sort")) {
   });
 }
 
-// Filtering: an entry (a verdict) must match judge and outcome; a line must match text and concept and keep an entry.
+// Filtering: an entry (a verdict, or a summary's part) must match; a line must match the text and keep an entry. While
+// something is filtered for, groups without a line are hidden and folded ones are open.
 const form = document.querySelector(".filters");
 const matches = (entry, wanted) =>
-  (!wanted.judge || entry.dataset.judge === wanted.judge) &&
+  ["judge", "concept", "kind"].every((name) => !wanted[name] || entry.dataset[name] === wanted[name]) &&
   (!wanted.outcome || entry.dataset.outcome === wanted.outcome || entry.dataset.standing === wanted.outcome);
+const filterLine = (row, wanted, text) => {
+  const entries = row.dataset.outcome ? [row] : all(".entry", row);
+  for (const entry of entries) entry.hidden = !matches(entry, wanted);
+  for (const part of all(".part", row)) {
+    const alike = (entry) => entry.dataset.outcome === part.dataset.outcome && entry.dataset.standing === part.dataset.standing;
+    part.hidden = !all(".entry", part.closest("td")).some((entry) => alike(entry) && !entry.hidden);
+  }
+  const said = row.textContent.toLowerCase().replace(/\s+/g, " ");
+  row.hidden = !entries.some((entry) => matches(entry, wanted)) || !text.every((word) => said.includes(word));
+};
 const filter = () => {
   const wanted = Object.fromEntries(new FormData(form));
   const text = wanted.text.trim().toLowerCase().split(/\s+/);
-  for (const row of all("table[data-filtered] > tbody > tr")) {
-    const entries = row.dataset.outcome ? [row] : all(".entry", row);
-    for (const entry of entries) entry.hidden = !matches(entry, wanted);
-    const said = row.textContent.toLowerCase().replace(/\s+/g, " ");
-    row.hidden = !entries.some((entry) => matches(entry, wanted)) ||
-      (wanted.concept && row.dataset.concept !== wanted.concept) || !text.every((word) => said.includes(word));
+  for (const row of all("table[data-filtered] > tbody > tr")) filterLine(row, wanted, text);
+  const active = Object.values(wanted).some((value) => value.trim());
+  for (const group of all("details.group")) {
+    group.hidden = !all("tbody > tr", group).some((row) => !row.hidden);
+    if (active && !group.open) { group.open = true; group.dataset.opened = ""; }
+    if (!active && "opened" in group.dataset) { group.open = false; delete group.dataset.opened; }
   }
   const rows = all("#rows tbody > tr");
   form.querySelector(".found").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
@@ -56,10 +67,13 @@ addEventListener("beforeprint", () => { closed = all("details:not([open])"); for
 addEventListener("afterprint", () => { for (const one of closed) one.open = false; });
 
 // Copying; where the clipboard is out of reach the command is selected instead.
-for (const button of all("button.copy")) {
-  button.hidden = false;
+for (const code of all(".command > code")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  code.after(button);
   button.addEventListener("click", async () => {
-    const code = button.previousElementSibling;
     try { await navigator.clipboard.writeText(code.textContent); button.textContent = "Copied"; }
     catch { getSelection().selectAllChildren(code); button.textContent = "Selected"; }
     setTimeout(() => { button.textContent = "Copy"; }, 1500);

@@ -53,5 +53,6 @@ def _environment() -> Environment:
         loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )
-    environment.filters.update(number=words.number, seconds=words.seconds, breakable=words.breakable)
+    environment.filters.update(number=words.number, seconds=words.seconds, breakable=words.breakable,
+                               subject=words.subject)
     return environment

@@ -6,6 +6,7 @@ Print them with `show`: rich would cut a command at the edge of the terminal, an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from rich import box
@@ -13,15 +14,31 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from invariants.report import shapes, words
+from invariants.report import grouping, shapes, words
 from invariants.verdict import Outcome, Verdict
 
+LONGEST = 40  # rows that are still read one by one
 _WIDEST_NAME = 32  # characters of a property's name before it is folded
+_LONGEST_NAME = 39  # the same among many rows
 _STYLES = {"expected": "", "different": "bold red", "unknown": "bold yellow"}
 
 
 def verdict_table(rows: Sequence[Verdict]) -> RenderableType:
-    """The table at the end of each command; below it, for each violation, difference or unknown, how to replay it."""
+    """The table at the end of each command; below it, for each violation, difference or unknown, how to replay it.
+
+    Up to 40 rows are read one by one. More are summed up by property and judge, and violations that are as expected
+    are shown once for each property and its hazards. Planted bugs that were noticed are only counted.
+    """
+    real, planted = grouping.split(rows)
+    table = _each(real) if len(real) <= LONGEST else _summed(real)
+    missed = [row for row in planted if not row.as_expected]
+    shown = [*(_first_of_each(real) if len(real) > LONGEST else zip(real, repeat(0))), *zip(missed, repeat(0))]
+    below = [line for row, others in shown if _needs_replay(row) for line in _replay(row, others)]
+    count = [_text(grouping.noticed(planted), "bold red" if missed else "")] if planted else []
+    return Group(*([table] if real or not planted else []), *count, *below)
+
+
+def _each(rows: Sequence[Verdict]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     longest = max((len(row.property) for row in rows), default=0)
     table.add_column("property", overflow="fold", min_width=min(longest, _WIDEST_NAME))
@@ -31,9 +48,63 @@ def verdict_table(rows: Sequence[Verdict]) -> RenderableType:
     table.add_column("outcome", no_wrap=True)
     table.add_column("cost", overflow="fold", style="dim")
     for row in rows:
-        cells = (row.property, row.judge, row.subject.name, row.expected, _outcome(row), words.cost(row.cost))
+        cells = (row.property, row.judge, words.subject(row), row.expected, _outcome(row), words.cost(row.cost))
         table.add_row(*(cell if isinstance(cell, Text) else _text(cell) for cell in cells))
-    return Group(table, *(line for row in rows if _needs_replay(row) for line in _replay(row)))
+    return table
+
+
+def _summed(rows: Sequence[Verdict]) -> Table:
+    """One line for each property and judge: how many scopes of each outcome, and the time."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    longest = max(len(row.property) for row in rows)
+    table.add_column("property", overflow="fold", min_width=min(longest, _LONGEST_NAME), max_width=_LONGEST_NAME)
+    table.add_column("judge", no_wrap=True)
+    table.add_column("outcome", overflow="fold")
+    table.add_column("of", justify="right", no_wrap=True, style="dim")
+    table.add_column("time", justify="right", no_wrap=True, style="dim")
+    last = None
+    for name, own in grouping.by_property(rows).items():
+        group = grouping.group(own)
+        if group is not last:
+            table.add_section()
+            table.add_row(_text(group, "bold"))
+        last = group
+        for at, judge in enumerate(dict.fromkeys(row.judge for row in own)):
+            these = [row for row in own if row.judge == judge]
+            table.add_row(_text("" if at else name), _text(judge), _parts(these), _count(these), _text(_time(these)))
+    return table
+
+
+def _parts(rows: Sequence[Verdict]) -> Text:
+    shown = Text()
+    for at, part in enumerate(grouping.parts(rows)):
+        word = "hold" if part.outcome is Outcome.HOLDS and part.count > 1 else part.outcome
+        mark = " ≠ expected" if part.standing == "different" else ""
+        shown.append(" · " if at else "")
+        shown.append(f"{part.glyph} {part.count:,} {word}{mark}", style=_STYLES[part.standing])
+    return shown
+
+
+def _count(rows: Sequence[Verdict]) -> Text:
+    """How many scopes, claims, cases there are."""
+    return Text(f"{len(rows):,} {grouping.noun(rows)}{'s' * (len(rows) != 1)}")
+
+
+def _time(rows: Sequence[Verdict]) -> str:
+    spent = grouping.seconds(grouping.total(rows))
+    return "" if spent is None else words.seconds(round(spent, 3))
+
+
+def _first_of_each(rows: Sequence[Verdict]) -> list[tuple[Verdict, int]]:
+    """All that differs or is unknown; of the rest one for each property and hazards, with how many more there are."""
+    urgent: list[tuple[Verdict, int]] = []
+    alike: dict[tuple[str, tuple[str, ...]], list[Verdict]] = {}
+    for row in (row for own in grouping.by_property(rows).values() for row in own):
+        if row.as_expected:
+            alike.setdefault((row.property, row.hazard if _needs_replay(row) else ("holds",)), []).append(row)
+        else:
+            urgent.append((row, 0))
+    return [*((own[0], len(own) - 1) for own in alike.values()), *urgent]
 
 
 def trace_table(evidence: Mapping[str, Any]) -> RenderableType:
@@ -68,10 +139,13 @@ def _outcome(row: Verdict) -> Text:
     return _text(f"{words.GLYPHS[row.outcome]} {row.outcome}{mark}", _STYLES[standing])
 
 
-def _replay(row: Verdict) -> tuple[Text, Text]:
+def _replay(row: Verdict, others: int = 0) -> tuple[Text, Text]:
+    """What a row says, in one paragraph, and its command; others -- how many rows more say the same."""
     hazards = f" ({', '.join(row.hazard)})" if row.hazard else ""
     note = f": {row.note}" if row.note else ""
-    head = f"{words.GLYPHS[row.outcome]} {row.property}, {row.judge}: {row.outcome}, {words.standing_words(row)}"
+    note += f"; {others:,} more like it" if others else ""
+    what = f"{row.property}, {row.judge}" + (f" {words.subject(row)}" if grouping.planted(row) else "")
+    head = f"{words.GLYPHS[row.outcome]} {what}: {row.outcome}, {words.standing_words(row)}"
     return _text(f"{head}{hazards}{note}", _STYLES[words.standing(row)]), _command(row.replay)
 
 

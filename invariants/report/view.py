@@ -2,136 +2,89 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote
 
-from markupsafe import Markup
+from invariants.report import charts, grouping, words
+from invariants.report.exhibits import Exhibit, Shown, anchors, exhibits
+from invariants.report.grouping import Group, Part
+from invariants.verdict import Verdict
 
-from invariants.report import charts, sequence, shapes, words
-from invariants.report.graph import LARGEST, draw
-from invariants.verdict import BadInputError, Outcome, Verdict
-
-JUDGES = ("prove", "explore", "exhaust", "machine", "campaign", "history", "conform", "check")
-_URGENCY = {"different": 0, "unknown": 1}
+_BARS = 20  # the longest proofs are looked at; the others are folded below
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A row with what the page says about it.
+class Cell:
+    """What one judge says about one property: its rows, often none, and their summary."""
 
-    anchor -- id of its line in the table of all rows.
-    standing -- expected, different or unknown.
-    evidence_anchor -- id of its drawing; None when there is none.
-    lacks_evidence -- the row names a file that is missing or unreadable.
-    """
-
-    row: Verdict
-    anchor: str
-    standing: str
-    concept: str
-    evidence_anchor: str | None = None
-    lacks_evidence: bool = False
+    shown: Sequence[Shown]
 
     @property
-    def glyph(self) -> str:
-        """The outcome's sign."""
-        return words.GLYPHS[self.row.outcome]
-
-    @property
-    def words(self) -> str:
-        """"as expected", or what was expected instead."""
-        return words.standing_words(self.row)
+    def parts(self) -> list[Part]:
+        """The summary: how many rows of each outcome."""
+        return grouping.parts(self._rows)
 
     @property
     def cost(self) -> str:
-        """The row's cost in one line."""
-        return words.cost(self.row.cost)
+        """The cost of all rows in one line."""
+        return words.cost(grouping.total(self._rows))
+
+    @property
+    def given(self) -> list[str]:
+        """The premises that its rows state."""
+        return grouping.given(self._rows)
 
     @property
     def urgency(self) -> int:
-        """Order when sorted by outcome: different, unknown, violated as expected, holds."""
-        return _URGENCY.get(self.standing, 2 + (self.row.outcome is Outcome.HOLDS))
+        """Order when sorted by this judge; a cell without rows comes last."""
+        return min((shown.urgency for shown in self.shown), default=9)
+
+    @property
+    def _rows(self) -> list[Verdict]:
+        return [one.row for one in self.shown]
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the table property × judge: for each judge of the page its rows, often none."""
+    """A line of a table property × judge; planted says what became of the bugs planted to test it, if any were."""
 
     property: str
     concept: str
     headline: bool
-    cells: Mapping[str, Sequence[Shown]]
-
-    def urgency(self, judge: str) -> int:
-        """Order when sorted by a judge's column; a cell without rows comes last."""
-        return min((shown.urgency for shown in self.cells[judge]), default=9)
+    cells: Mapping[str, Cell]
+    planted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Exhibit:
-    """A piece of evidence: where its file is, which row rests on it (if any), and its drawing or why there is none."""
+class Table:
+    """One group of properties with the judges that speak about them; folded: nothing in it needs a look."""
 
-    anchor: str
-    file: str
-    href: str
-    evidence: Mapping[str, Any]
-    shown: Shown | None
-    drawing: Any = None
-    flaw: str = ""
+    group: Group
+    judges: Sequence[str]
+    lines: Sequence[Line]
+    folded: bool
 
     @property
-    def name(self) -> str:
-        """Name of the property that the evidence is about."""
-        return self.shown.row.property if self.shown else shapes.text(self.evidence.get("property", self.file))
-
-    @property
-    def judge(self) -> str:
-        """The judge that found it."""
-        return self.shown.row.judge if self.shown else shapes.text(self.evidence.get("judge", ""))
-
-    @property
-    def subject(self) -> str:
-        """Name of what was judged."""
-        if self.shown:
-            return self.shown.row.subject.name
-        subject = self.evidence.get("subject")
-        return shapes.text(subject.get("name", "")) if isinstance(subject, Mapping) else ""
-
-    @property
-    def sentence(self) -> str:
-        """What went wrong."""
-        return shapes.text(self.evidence.get("sentence", ""))
-
-    @property
-    def replay(self) -> str:
-        """The one command that shows it again."""
-        return self.shown.row.replay if self.shown else shapes.text(self.evidence.get("replay", ""))
+    def headline(self) -> bool:
+        """Whether properties that users rely on most lead it."""
+        return any(line.headline for line in self.lines)
 
 
 @dataclass(frozen=True, slots=True)
-class TraceDrawing:
-    """A trace and its layout."""
+class Search:
+    """One search of a scope, and what its properties came to."""
 
-    trace: shapes.Trace
-    diagram: sequence.Diagram
-
-
-@dataclass(frozen=True, slots=True)
-class GraphDrawing:
-    """A graph and its picture; no picture (None) when there are more states than one can look at."""
-
-    graph: shapes.Graph
-    picture: Markup | None
-    largest: int = LARGEST
+    subject: str
+    cost: Mapping[str, float]
+    properties: int
+    parts: Sequence[Part]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Everything on the page, in its order."""
+    """Everything on the page, in its order; rows and all that counts them are without planted bugs."""
 
     counts: Mapping[str, int]
     outcomes: Mapping[str, int]
@@ -139,70 +92,66 @@ class View:
     dates: Sequence[str]
     judges: Sequence[str]
     concepts: Sequence[str]
-    lines: Sequence[Line]
+    kinds: Sequence[str]
+    tables: Sequence[Table]
     rows: Sequence[Shown]
     attention: Sequence[Shown]
+    planted: Sequence[Shown]
+    missed: int
+    noticed: str
     traces: Sequence[Exhibit] = ()
     counterexamples: Sequence[Exhibit] = ()
     graphs: Sequence[Exhibit] = ()
     others: Sequence[Exhibit] = ()
-    proofs: Sequence[charts.Bar] = ()
-    searches: Sequence[Shown] = ()
+    planted_exhibits: Sequence[Exhibit] = ()
+    proofs: Sequence[Sequence[charts.Bar]] = ()
+    searches: Sequence[Search] = ()
     conformance: Sequence[Shown] = ()
     campaigns: Sequence[Shown] = ()
     curves: Sequence[charts.Curve] = field(default_factory=tuple)
 
+    @property
+    def title(self) -> str:
+        """The worst that there is to say: what differs, then planted bugs that no judge saw, then what is unknown."""
+        different, unknown, every = self.counts["different"], self.counts["unknown"], len(self.rows)
+        missed = f"{self.missed:,} of {len(self.planted):,} planted mutations not noticed" if self.missed else ""
+        if different:
+            said = f"{different:,} of {every:,} verdicts differ{'s' * (different == 1)} from what is expected"
+            return f"{said}, {missed}" if missed else said
+        if unknown:
+            return f"{unknown:,} of {every:,} verdicts unknown, {missed or 'none wrong'}"
+        if missed:
+            return f"{missed[0].upper()}{missed[1:]}"
+        return "The verdict is as expected" if every == 1 else f"All {every:,} verdicts are as expected"
+
 
 def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]]) -> View:
     """Arrange rows and evidence; the same input gives the same view, in whatever folder or year it is made."""
-    concepts = _concepts(rows)
-    shown = [_shown(at, row, concepts[row.property], evidence) for at, row in enumerate(_ordered(rows), 1)]
-    exhibits = _exhibits(shown, evidence)
-    judges = sorted({row.judge for row in rows}, key=_judge_order)
+    real, twins = grouping.split(rows)
+    shown, planted = _shown(real, "v", evidence), _shown(twins, "p", evidence)
+    judges = sorted({row.judge for row in real}, key=grouping.judge_order)
     by_judge = {judge: [one for one in shown if one.row.judge == judge] for judge in judges}
+    drawn = exhibits([*shown, *planted], evidence)
+    bars = charts.bars([one.row for one in by_judge.get("prove", [])], "seconds")
     return View(
-        counts=Counter(one.standing for one in shown), outcomes=Counter(str(row.outcome) for row in rows),
-        versions=_versions(rows), dates=_dates(rows), judges=judges, concepts=sorted(set(concepts.values())),
-        lines=_lines(shown, judges), rows=shown, attention=[one for one in shown if one.standing != "expected"],
-        **exhibits, proofs=charts.bars([one.row for one in by_judge.get("prove", [])], "seconds"),
-        searches=by_judge.get("explore", []), conformance=by_judge.get("conform", []),
-        campaigns=by_judge.get("campaign", []), curves=charts.curves([one.row for one in shown]),
+        counts=Counter(one.standing for one in shown), outcomes=Counter(str(row.outcome) for row in real),
+        versions=_versions(rows), dates=_dates(rows), judges=judges,
+        concepts=sorted({one.concept for one in shown}), kinds=grouping.kinds(real), tables=_tables(shown, planted),
+        rows=shown, attention=[one for one in [*shown, *planted] if one.standing != "expected"],
+        planted=planted, missed=sum(not row.as_expected for row in twins), noticed=grouping.noticed(twins),
+        planted_exhibits=drawn.pop("planted"), **drawn,
+        proofs=[part for part in (bars[:_BARS], bars[_BARS:]) if part], searches=_searches(by_judge.get("explore", [])),
+        conformance=by_judge.get("conform", []), campaigns=by_judge.get("campaign", []),
+        curves=charts.curves([one.row for one in shown]),
     )
 
 
-def _ordered(rows: Sequence[Verdict]) -> list[Verdict]:
-    """Headline properties in their order, the others by name; within one by judge, then subject."""
-    def key(row: Verdict) -> tuple[int, str, tuple[int, str], str, str]:
-        return _headline_order(row.property), row.property, _judge_order(row.judge), row.subject.name, row.to_json()
-    return sorted(rows, key=key)
-
-
-def _headline_order(name: str) -> int:
-    return words.HEADLINE.index(name) if name in words.HEADLINE else len(words.HEADLINE)
-
-
-def _judge_order(judge: str) -> tuple[int, str]:
-    return (JUDGES.index(judge) if judge in JUDGES else len(JUDGES)), judge
-
-
-def _shown(at: int, row: Verdict, concept: str, evidence: Mapping[str, object]) -> Shown:
-    anchor = None if row.evidence is None or row.evidence not in evidence else _anchor(row.evidence, evidence)
-    return Shown(row, f"v{at}", words.standing(row), concept, anchor, row.evidence is not None and anchor is None)
-
-
-def _anchor(file: str, evidence: Mapping[str, object]) -> str:
-    return f"e{sorted(evidence).index(file) + 1}"
-
-
-def _concepts(rows: Sequence[Verdict]) -> dict[str, str]:
-    """Each property's concept: the one a row states in its subject's details, else the first word of its model."""
-    stated = {row.property: str(row.subject.details["concept"]) for row in rows if "concept" in row.subject.details}
-    guessed: dict[str, str] = {}
-    for row in sorted(rows, key=lambda row: (row.subject.kind != "model", row.subject.kind, row.subject.name)):
-        word = re.match(r"[a-z][a-z_]*", row.subject.name)
-        own = row.subject.kind in {"model", "decision", "strategy"} and word
-        guessed.setdefault(row.property, word[0] if own and word else row.subject.kind)
-    return guessed | stated
+def _shown(rows: Sequence[Verdict], prefix: str, evidence: Mapping[str, object]) -> list[Shown]:
+    place = anchors(evidence)
+    ordered = ((row, grouping.concept(row, own)) for own in grouping.by_property(rows).values() for row in own)
+    return [Shown(row, f"{prefix}{at}", words.standing(row), concept, place.get(row.evidence or ""),
+                  row.evidence is not None and row.evidence not in evidence)
+            for at, (row, concept) in enumerate(ordered, 1)]
 
 
 def _versions(rows: Sequence[Verdict]) -> list[tuple[str, str]]:
@@ -216,52 +165,39 @@ def _dates(rows: Sequence[Verdict]) -> list[str]:
     return found if len(found) < 3 else [found[0], found[-1]]  # noqa: PLR2004 - the first and the last
 
 
-def _lines(shown: Iterable[Shown], judges: Sequence[str]) -> list[Line]:
-    lines: dict[str, dict[str, list[Shown]]] = {}
+def _tables(shown: Sequence[Shown], planted: Sequence[Shown]) -> list[Table]:
+    """One table for each group that occurs; the supporting facts are folded unless one of them needs a look."""
+    properties: dict[str, list[Shown]] = {}
     for one in shown:
-        lines.setdefault(one.row.property, {judge: [] for judge in judges})[one.row.judge].append(one)
-    concepts = {one.row.property: one.concept for one in shown}
-    return [Line(name, concepts[name], name in words.HEADLINE, cells) for name, cells in lines.items()]
+        properties.setdefault(one.row.property, []).append(one)
+    groups: dict[Group, list[list[Shown]]] = {}
+    for own in properties.values():
+        groups.setdefault(grouping.group(one.row for one in own), []).append(own)
+    return [_table(group, groups[group], planted) for group in Group if group in groups]
 
 
-def _exhibits(shown: Sequence[Shown], evidence: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Exhibit]]:
-    """Evidence by kind: what rows rest on in their order, then the files that no row names."""
-    owners: dict[str, Shown] = {}
+def _table(group: Group, properties: Sequence[Sequence[Shown]], planted: Sequence[Shown]) -> Table:
+    every = [one for own in properties for one in own]
+    judges = sorted({one.row.judge for one in every}, key=grouping.judge_order)
+    lines = [_line(own, judges, [one.row for one in planted if one.row.property == own[0].row.property])
+             for own in properties]
+    calm = all(one.standing == "expected" for one in every)
+    return Table(group, judges, lines, group is Group.SUPPORTING and calm)
+
+
+def _line(own: Sequence[Shown], judges: Sequence[str], planted: Sequence[Verdict]) -> Line:
+    name = own[0].row.property
+    concepts = sorted({one.concept for one in own})
+    cells = {judge: Cell([one for one in own if one.row.judge == judge]) for judge in judges}
+    return Line(name, concepts[0] if len(concepts) == 1 else f"{len(concepts)} concepts", name in words.HEADLINE,
+                cells, grouping.noticed(planted) if planted else "")
+
+
+def _searches(shown: Sequence[Shown]) -> list[Search]:
+    """Each search once, although every property that it judged has a row: same scope, same counts."""
+    found: dict[tuple[str, ...], list[Verdict]] = {}
     for one in shown:
-        if one.row.evidence is not None:
-            owners.setdefault(one.row.evidence, one)
-    files = [file for file in owners if file in evidence] + sorted(set(evidence) - set(owners))
-    sections: dict[str, list[Exhibit]] = {"traces": [], "counterexamples": [], "graphs": [], "others": []}
-    for file in files:
-        kind, drawing, flaw = _drawing(file, evidence[file])
-        sections[kind].append(Exhibit(
-            _anchor(file, evidence), file, "./" + quote(file), evidence[file], owners.get(file), drawing, flaw))
-    return sections
-
-
-def _drawing(file: str, evidence: Mapping[str, Any]) -> tuple[str, object, str]:
-    """Section, drawing and, if it cannot be drawn, the reason."""
-    parse: Callable[[], object]
-    match evidence.get("kind"):
-        case "trace":
-            section, parse = "traces", lambda: _trace(evidence)
-        case "counterexample":
-            section, parse = "counterexamples", lambda: shapes.counterexample(evidence)
-        case "graph":
-            section, parse = "graphs", lambda: _graph(evidence, file)
-        case kind:
-            return "others", None, f"evidence of kind {shapes.text(kind)[:40]} has no picture; open the file"
-    try:
-        return section, parse(), ""
-    except BadInputError as error:
-        return section, None, f"cannot be drawn ({error})"
-
-
-def _trace(evidence: Mapping[str, Any]) -> TraceDrawing:
-    trace = shapes.trace(evidence)
-    return TraceDrawing(trace, sequence.diagram(trace))
-
-
-def _graph(evidence: Mapping[str, Any], file: str) -> GraphDrawing:
-    states = shapes.graph(evidence)
-    return GraphDrawing(states, draw(states, file) if len(states.nodes) <= LARGEST else None)
+        counts = (str(one.row.cost.get(key)) for key in ("states", "transitions", "depth", "cut"))
+        found.setdefault((one.subject, *counts), []).append(one.row)
+    return [Search(key[0], max((row.cost for row in own), key=lambda cost: grouping.seconds(cost) or 0),
+                   len({row.property for row in own}), grouping.parts(own)) for key, own in sorted(found.items())]

@@ -22,6 +22,7 @@ HEADLINE = (
 )
 
 _MINUTE_S = 60
+_SAID_ELSEWHERE = {"concept", "kind", "given", "versions", "date", "mutation"}  # details that have their own place
 _FIRST = ("rows", "different", "states", "transitions", "depth", "cut", "obligations", "runs")  # times come last
 CURVE = "coverage_at_"  # cost keys coverage_at_<seconds>, drawn as a curve and left out of the words
 
@@ -36,6 +37,17 @@ def standing(row: Verdict) -> str:
 def standing_words(row: Verdict) -> str:
     """The same as people read it: "as expected", or what was expected instead."""
     return "as expected" if row.as_expected else f"expected {row.expected}"
+
+
+def subject(row: Verdict) -> str:
+    """What was judged, with what tells it from others of the same name: a claim, a family of inputs."""
+    details = row.subject.details
+    if row.subject.kind == "decision":
+        return str(details.get("claim", row.subject.name))
+    if row.subject.kind == "strategy":
+        own = (str(value) for key, value in details.items() if key not in _SAID_ELSEWHERE)
+        return ", ".join([row.subject.name, *own])
+    return row.subject.name
 
 
 def number(value: object) -> str:

@@ -184,6 +184,62 @@ def _plain(at: int) -> Verdict:
     return row(name, judge, scope, cost=proof if judge == "prove" else search)
 
 
+PLANTED = "evidence/planted.json"
+
+
+def planted_row(name: str, mutation: str, outcome: str = "violated", **more: Any) -> Verdict:
+    """A row about a bug that was planted into a model: expected to be noticed."""
+    details = {"concept": "Group", "kind": "always", "mutation": mutation}
+    return row(name, "explore", "group 1,2,2", outcome, expected="violated", details=details,
+               cost={"states": 890, "transitions": 5000, "cpu_seconds": 0.01}, note=f"planted: {mutation}", **more)
+
+
+def grouped_rows() -> list[Verdict]:
+    """Rows as judges write them today: kinds, premises, several scopes, planted bugs, claims, recordings."""
+    promised = [one for at in range(18) for one in _scopes(f"promise_{at:02}", "Group" if at % 2 else "OrderLock")]
+    given = {"concept": "Convergence", "kind": "always", "given": ["distinct_ids", "leases_fit"]}
+    claim, inputs = {"claim": "averagely_is_total"}, {"inputs": "equal lists"}
+    return [
+        *promised,
+        row("ownership_converges", "prove", "consumer_group.Convergence", details=given,
+            cost={"obligations": 21, "seconds": 1.0}),
+        row("a_promise_by_steps", "explore", "filters", details={"concept": "Filters", "kind": "step"}),
+        row("only_the_living_hold", "explore", "group 1,2,2", details={"concept": "Group", "kind": "lemma"}),
+        row("two_members_share", "explore", "group 1,2,2", details={"concept": "Group", "kind": "sometimes"}),
+        row("well_defined", "explore", "group 1,2,2", details={"concept": "Group", "kind": "scope"}),
+        row("well_defined", "explore", "order lock", details={"concept": "OrderLock", "kind": "scope"}),
+        row("leases_fit_is_needed", "prove", "order_lock.OrderLock", details={"concept": "OrderLock", "kind": "run"}),
+        row("allocation_is_total", "exhaust", "allocation.averagely", kind="decision", details=claim),
+        row("allocation_is_total", "exhaust", "AVG", "violated", kind="strategy", details=inputs, hazard=("A-4",)),
+        row("conforms_to_recordings", "conform", "names.jsonl", kind="recording", cost={"rows": 8, "different": 0},
+            details={"java": "AllocateMessageQueueStrategy#getName"}),
+        planted_row("promise_00", "crash without the assignment of holds", evidence=PLANTED),
+        planted_row("promise_00", "elapse without guard 0"),
+    ]
+
+
+def _scopes(name: str, concept: str) -> list[Verdict]:
+    """A promise that hazards break in two of three scopes."""
+    details = {"concept": concept, "kind": "always"}
+    cost = {"states": 1000, "transitions": 9000, "depth": 17, "cut": 0, "cpu_seconds": 0.5}
+    broken = [row(name, "explore", f"{concept}, {hazard}", "violated", hazard=(hazard,), details=details, cost=cost,
+                  evidence=TRACE if (name, hazard) == ("promise_00", "B-2") else None) for hazard in ("B-10", "B-2")]
+    return [*broken, row(name, "explore", concept, details=details, cost=cost)]
+
+
+def grouped_documents() -> dict[str, dict[str, Any]]:
+    """The evidence of the grouped rows: a violation, and a planted bug that was noticed."""
+    return {TRACE: group_trace(), PLANTED: lock_trace()}
+
+
+def write_grouped(directory: Path) -> None:
+    """A result directory with the grouped rows."""
+    lines = "".join(f"{one.to_json()}\n" for one in grouped_rows())
+    (directory / "verdicts.jsonl").write_text(lines, encoding="utf-8")
+    for name, body in grouped_documents().items():
+        evidence.write(directory / name, body)
+
+
 def write(directory: Path) -> None:
     """A result directory as judges write it: rows in two files, evidence beside them."""
     rows = hundred_rows()

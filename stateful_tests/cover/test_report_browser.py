@@ -83,7 +83,8 @@ def test_nothing_is_loaded_beside_the_page(page: Page) -> None:
     assert page.run("performance.getEntriesByType('resource').length") == 0
 
 
-@pytest.mark.parametrize(("table", "columns"), [("table.matrix", 2), ("table.rows", 7)])
+@pytest.mark.parametrize(("table", "columns"), [
+    (".group:nth-of-type(1) table.matrix", 2), (".group:nth-of-type(2) table.matrix", 2), ("table.rows", 6)])
 def test_every_column_sorts_both_ways(page: Page, table: str, columns: int) -> None:
     heads = page.run(f"document.querySelectorAll('{table} thead th').length")
     assert heads >= columns
@@ -120,7 +121,7 @@ def test_filters_narrow_both_tables(page: Page) -> None:
     choose(page, "outcome", "different")
     assert page.run(found) == "2 of 100 rows"
     assert column(page, "table.matrix", 0) == ["one_lock_holder", "real_and_ours_agree"]
-    assert page.run(_VISIBLE.format("table.matrix .entry")) == 2
+    assert page.run("document.querySelectorAll('table.matrix .entry:not([hidden])').length") == 2
     choose(page, "judge", "conform")
     assert column(page, "table.rows", 0) == ["real_and_ours_agree"]
     page.click(".filters button[type=reset]")
@@ -192,6 +193,86 @@ def test_a_step_of_a_diagram_stands_beside_what_it_changes(page: Page) -> None:
         " return [box.top, box.right, box.left]; }))")
     assert len(boxes) == 3
     assert all(drawing[0] == effects[0] and drawing[1] <= effects[2] for drawing, effects in boxes)
+
+
+@pytest.fixture(scope="module")
+def grouped_address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    directory = tmp_path_factory.mktemp("grouped")
+    report_samples.write_grouped(directory)
+    return write_report(directory).as_uri()
+
+
+@pytest.fixture
+def grouped(browser: Page, grouped_address: str) -> Iterator[Page]:
+    browser.resize(1280, 900)
+    browser.open(grouped_address)
+    yield browser
+    browser.run("1")
+    assert browser.errors == []
+
+
+def test_a_screen_shows_fifteen_properties_of_many_scopes(grouped: Page) -> None:
+    grouped.run("document.querySelector('.group').scrollIntoView()")
+    seen = grouped.run(
+        "[...document.querySelectorAll('.matrix tbody tr')].map((row) => row.getBoundingClientRect())"
+        ".filter((box) => box.height > 0 && box.top >= 0 && box.bottom <= 900).length")
+    assert seen >= 15
+
+
+@pytest.mark.parametrize("how", ["click", "keyboard"])
+def test_a_summary_opens_to_its_rows(grouped: Page, how: str) -> None:
+    assert grouped.run(_VISIBLE.format("details.cell .entry")) == 0
+    if how == "click":
+        grouped.click("details.cell > summary")
+    else:
+        grouped.run("document.querySelector('details.cell > summary').focus()")
+        grouped.press("Enter", "\r")
+    assert grouped.run(_VISIBLE.format("details.cell .entry")) == 3
+
+
+def test_the_kind_filters_and_a_folded_group_opens_for_it(grouped: Page) -> None:
+    assert grouped.run("[...document.querySelectorAll('.group')].map((one) => one.open)") == [True, True, True, False]
+    choose(grouped, "kind", "lemma")
+    assert column(grouped, "table.matrix", 0) == ["only_the_living_hold"]
+    assert grouped.run(_VISIBLE.format(".group")) == 1
+    assert grouped.run(_VISIBLE.format(".group .entry")) == 1
+    choose(grouped, "kind", "")
+    assert grouped.run("[...document.querySelectorAll('.group')].map((one) => one.open)") == [True, True, True, False]
+
+
+def test_a_filter_leaves_only_the_parts_of_a_summary_that_match(grouped: Page) -> None:
+    choose(grouped, "outcome", "violated")
+    visible = "[...document.querySelectorAll('.part')].filter((one) => one.checkVisibility())"
+    assert set(grouped.run(f"{visible}.map((one) => one.dataset.outcome)")) == {"violated"}
+
+
+def test_planted_mutations_are_folded_and_a_link_to_their_trace_opens_it(grouped: Page) -> None:
+    assert grouped.run(_VISIBLE.format("table.planted, #planted .exhibit")) == 0
+    grouped.click("#planted .fold > summary")
+    assert grouped.run(_VISIBLE.format("table.planted")) == 1
+    grouped.click("table.planted td a")
+    grouped.run("new Promise((done) => setTimeout(done, 50))")
+    assert grouped.run(_VISIBLE.format("#planted .exhibit[open] .drawing svg")) > 0
+
+
+@pytest.mark.parametrize("width", [360, 700, 1280])
+def test_summaries_and_planted_mutations_fit_the_window(grouped: Page, width: int) -> None:
+    grouped.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    grouped.resize(width, 800)
+    assert grouped.run(_SIDEWAYS) == 0
+    inside = "one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 0.5"
+    outside = grouped.run(
+        f"[...document.querySelectorAll('.part, .cost, .given, .about, .hazards dd')].filter((one) => {inside})"
+        ".map((one) => one.textContent)")
+    assert outside == []
+
+
+def test_a_step_is_told_to_those_who_cannot_see_the_drawing(grouped: Page) -> None:
+    grouped.click("#violations .exhibit > summary")
+    said = grouped.run("[...document.querySelectorAll('#violations .exhibit[open] .said')].map((one) => "
+                       "[one.textContent, getComputedStyle(one).display])")
+    assert len(said) == 9
+    assert all(text and display != "none" for text, display in said)
 
 
 def test_without_a_browser_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from invariants.hazards import HAZARDS
 from invariants.report import words
 from invariants.report.graph import LARGEST
 from invariants.report.page import render, write_report
@@ -79,6 +80,110 @@ def test_what_users_rely_on_leads_every_table(whole: Reader) -> None:
     assert whole.lines("matrix")[:5] == list(words.HEADLINE)
     assert whole.lines("rows")[:5] == list(words.HEADLINE)
     assert len(whole.lines("rows")) == 100
+
+
+@pytest.fixture(scope="module")
+def grouped() -> Reader:
+    return read(samples.grouped_rows(), samples.grouped_documents())
+
+
+def flat(page: Reader) -> str:
+    return " ".join(page.text.replace("\N{NO-BREAK SPACE}", " ").split())
+
+
+def test_a_cell_with_several_rows_is_one_summary_with_its_total_cost(grouped: Reader) -> None:
+    said = flat(grouped)
+    assert "✗ violated as expected in 2 scopes (B-2, B-10) ✓ holds in 1 3,000 states · CPU 1.5 s" in said
+    cells = [attributes for tag, attributes in grouped.tags if tag == "details" and attributes.get("class") == "cell"]
+    assert len(cells) == 18 + 1 + 1  # the promises, well_defined, allocation_is_total
+
+
+def test_a_summary_says_first_what_needs_a_look() -> None:
+    rows = [samples.row("a", "explore", "m 1"), samples.row("a", "explore", "m 2", expected="violated"),
+            samples.row("a", "explore", "m 3", "unknown", expected="holds"),
+            samples.row("a", "explore", "m 4", "violated", hazard=("D1",))]
+    assert ("✓ holds against expectation in 1 scope ? unknown in 1 ✗ violated as expected in 1 (D1) ✓ holds in 1"
+            in flat(read(rows)))
+
+
+def test_properties_stand_in_groups_headlines_first_then_concept_by_concept(grouped: Reader) -> None:
+    rows = grouped.lines("rows")
+    names = list(dict.fromkeys(rows))
+    assert names[:2] == ["ownership_converges", "a_promise_by_steps"]
+    assert names[2:20] == [f"promise_{at:02}" for at in (*range(1, 18, 2), *range(0, 18, 2))]
+    assert names[20:22] == ["allocation_is_total", "conforms_to_recordings"]
+    assert set(names[22:]) == {"only_the_living_hold", "two_members_share", "leases_fit_is_needed", "well_defined"}
+    said = flat(grouped)
+    titles = ("Promised (20)", "Decisions and strategies (1)", "Compared with RocketMQ (1)", "Supporting facts (4)")
+    assert [said.index(title) for title in titles] == sorted(said.index(title) for title in titles)
+    folded = ["open" in attributes for tag, attributes in grouped.tags if attributes.get("class") == "group"]
+    assert folded == [True, True, True, False]
+
+
+def test_a_supporting_fact_that_needs_a_look_is_not_folded() -> None:
+    bad = samples.row("a_lemma", "explore", "m", "violated", expected="holds", details={"kind": "lemma"})
+    page = read([bad])
+    assert ["open" in attributes for _, attributes in page.tags if attributes.get("class") == "group"] == [True]
+
+
+def test_planted_rows_are_no_verdicts_about_rocketmq(grouped: Reader) -> None:
+    said = flat(grouped)
+    assert "All 64 verdicts are as expected" in said
+    assert "✗ 37 violated" in said
+    assert said.count("2 of 2 planted mutations noticed") == 3  # head, the property's line, its own section
+    assert len(grouped.lines("planted")) == 2
+    assert len(grouped.lines("rows")) == 64
+    assert "crash without the assignment of holds group 1,2,2 after 890 states · trace" in said
+    assert said.index("Violations, step by step") < said.index("Planted mutations A judge that never objects")
+    violations = said[said.index("Violations, step by step"):said.index("Planted mutations A judge that never objects")]
+    assert "holds the lock & b too" not in violations
+
+
+def test_a_planted_bug_that_no_judge_notices_is_said_at_once() -> None:
+    missed = samples.planted_row("promise_00", "elapse without guard 0", "holds")
+    said = flat(read([samples.row("promise_00", "explore", "m"), missed]))
+    assert "1 of 1 planted mutations not noticed" in said
+    assert "0 of 1 planted mutation noticed" in said
+    assert "Needs a look" in said
+    assert "planted mutation: elapse without guard 0" in said
+    assert "as expected All" not in said
+    unknown = samples.planted_row("promise_00", "elapse without guard 0", "unknown")
+    assert "1 of 1 planted mutations not noticed" in flat(read([samples.row("a", "explore", "m"), unknown]))
+
+
+def test_premises_are_said_where_the_proof_is(grouped: Reader) -> None:
+    assert flat(grouped).count("given: distinct_ids, leases_fit") == 2  # in the table, and in the list of rows
+    odd = samples.row("a", "prove", "m", details={"given": "x", "kind": ["always"], "concept": 7})
+    assert "given:" not in flat(read([odd]))
+
+
+def test_a_violation_is_headed_by_property_hazards_and_scope_and_says_what_the_hazard_is(grouped: Reader) -> None:
+    said = flat(grouped)
+    assert "promise_00 B-2 OrderLock, B-2 ✗ violated as expected explore · 9 steps" in said
+    assert f"B-2 {HAZARDS['B-2'].sentence} {HAZARDS['B-2'].cite}" in said
+
+
+def test_violations_are_ordered_by_property_then_hazard() -> None:
+    rows = [samples.row(name, "explore", f"m {hazard}", "violated", hazard=(hazard,), evidence=f"{name}{hazard}.json")
+            for name, hazard in (("b", "B-10"), ("b", "B-2"), ("a", "Z-1"), ("ownership_converges", "D6"))]
+    page = flat(read(rows, {str(one.evidence): samples.lock_trace() for one in rows}))
+    page = page[page.index("Violations, step by step"):page.index("Every row The filters")]
+    heads = ["ownership_converges D6 m D6", "a Z-1 m Z-1", "b B-2 m B-2", "b B-10 m B-10"]
+    assert [page.index(head) for head in heads] == sorted(page.index(head) for head in heads)
+
+
+def test_a_search_is_listed_once_however_many_properties_it_judged() -> None:
+    cost = {"states": 10, "transitions": 20, "depth": 3, "cut": 0, "cpu_seconds": 0.1}
+    rows = [samples.row("a", "explore", "m", cost=cost), samples.row("b", "explore", "m", "violated", cost=cost)]
+    page = read(rows)
+    assert "m 10 20 3 0 0.1 s 2: ✗ 1 violated, ✓ 1 holds" in flat(page)
+
+
+def test_a_trace_costs_little_of_the_page() -> None:
+    names = [f"{at:02}.json" for at in range(20)]
+    rows = [samples.row(f"p{at}", "explore", "m", "violated", evidence=name) for at, name in enumerate(names)]
+    size = len(render(rows, dict.fromkeys(names, samples.group_trace()))) - len(render(rows, {}))
+    assert size / 20 / 9 < 1400  # characters for a step with its drawing, changes and source
 
 
 def test_input_never_becomes_markup(whole: Reader) -> None:

@@ -36,6 +36,38 @@ def test_violations_differences_and_unknowns_are_followed_by_their_replay() -> N
     assert "b, prove: violated, as expected (D1)" in said
 
 
+def test_many_rows_are_one_line_for_each_property_and_judge() -> None:
+    said = shown(verdict_table(samples.grouped_rows()), width=100)
+    lines = [" ".join(line.split()) for line in said.splitlines()]
+    assert "promise_03 explore ✗ 2 violated · ✓ 1 holds 3 scopes 1.5 s" in lines
+    assert "ownership_converges prove ✓ 1 holds 1 proof 1 s" in lines
+    assert sum(line.startswith("promise_00 explore") for line in lines) == 1
+    assert lines.index("Promised") < lines.index("Decisions and strategies") < lines.index("Supporting facts")
+    assert "✗ promise_03, explore: violated, as expected (B-10)" in lines
+    assert lines.count("2 of 2 planted mutations noticed") == 1
+    assert "crash without" not in said
+    assert max(len(line.rstrip()) for line in said.splitlines() if not line.startswith("    rocketproof")) <= 100
+
+
+def test_among_many_rows_all_that_is_not_as_expected_is_told_with_its_replay() -> None:
+    many = [samples.row(f"p{at}", "explore", "m") for at in range(50)]
+    odd = [samples.row("q", "explore", f"m {at}", "violated", expected="holds", replay=f"replay {at}") for at in (1, 2)]
+    alike = [samples.row("r", "explore", f"m {at}", "violated", hazard=("D1",), replay=f"known {at}") for at in (1, 2)]
+    said = shown(verdict_table([*many, *odd, *alike]), width=100)
+    commands = [line.strip() for line in said.splitlines() if line.startswith(("    known", "    replay"))]
+    assert commands == ["known 1", "replay 1", "replay 2"]
+    assert "r, explore: violated, as expected (D1); 1 more like it" in said
+    assert "✗ 2 violated ≠ expected" in said
+
+
+def test_a_planted_bug_that_was_not_noticed_is_told_with_its_replay() -> None:
+    missed = samples.planted_row("a", "elapse without guard 0", "holds", replay="again")
+    said = shown(verdict_table([samples.row("a", "explore", "m"), missed]))
+    assert "0 of 1 planted mutation noticed" in said
+    assert "a, explore group 1,2,2" in said
+    assert "    again" in said.splitlines()
+
+
 def test_a_command_stays_on_one_line_however_narrow_the_terminal() -> None:
     command = "rocketproof explore --property " + "x" * 200
     said = shown(verdict_table([samples.row("a", "explore", "m", "violated", replay=command)]), width=60)
