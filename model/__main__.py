@@ -36,7 +36,9 @@ def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
         "--twins", help="Plant each mutation that a property names, and expect the search to find it.")] = False,
     json: Json = None, out: Out = None, seed: NoSeed = 0,
 ) -> None:
-    """Search all reachable states of named scopes: exact counts, every property, shortest traces.
+    """Search all reachable states of named scopes.
+
+    Exact counts, every property, shortest traces.
 
     Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
     """
@@ -51,7 +53,7 @@ def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
             desk.judge("explore twins", planted(properties, out))
 
 
-def searched(  # noqa: PLR0913 - one parameter for each option
+def searched(
     desk: Desk, names: Sequence[str], properties: Sequence[str], *, memory_bytes: int = MEMORY_BYTES,
     out: Path | None = None, heavy: bool = False,
 ) -> Iterator[Verdict]:
@@ -69,8 +71,8 @@ def searched(  # noqa: PLR0913 - one parameter for each option
         desk.tell(f"{scope}: depth {reached.depth}, {reached.states:,} states, {reached.frontier:,} to expand")
 
     whole = catalogue.of_judge("explore", [name for name in properties if name in catalogue.OWN])
-    found = exploring.explore_scopes(names, () if whole else properties, memory_bytes=memory_bytes, progress=tell, out=out,
-                                     heavy=heavy)
+    found = exploring.explore_scopes(names, () if whole else properties, memory_bytes=memory_bytes, progress=tell,
+                                     out=out, heavy=heavy)
     judged = False
     for verdict in only(found, properties):
         judged = True

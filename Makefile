@@ -1,0 +1,54 @@
+# Everything here sets itself up: it needs make and a Python of 3.11 or later, nothing else.
+#
+#   make verify    every judge on RocketMQ 4.9.3 as shipped, and out/verify/report.html
+#   make test      all tests        make lint     ruff and mypy
+#   make bench     benchmarks       make interop  compare live with the official RocketMQ jars
+#   make lock      resolve the dependencies anew (needs uv)
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help verify test lint bench interop lock
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.installed
+LOCKED := requirements/locked.txt
+
+help:
+	@sed -n 's/^# \{0,1\}//p' Makefile | sed '/^$$/q;1d' ; sed -n 's/^#   /  /p' Makefile
+
+verify: $(READY)
+	$(BIN)/rocketproof verify --campaign-seconds 30
+
+test: $(READY)
+	@$(BIN)/python -m stateful_tests.cover.report_browser || echo "no browser: the tests marked 'browser' will fail" >&2
+	$(BIN)/python -m pytest -m "not spark and not java" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m spark
+	$(BIN)/python -m pytest -m java
+
+lint: $(READY)
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python -m bench.explorer
+	$(BIN)/python -m bench.kernel
+
+interop: $(READY)
+	$(BIN)/python -m stateful_tests.conformance.java
+
+lock:
+	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 2; }
+	uv pip compile pyproject.toml requirements/build.in --all-extras --universal --generate-hashes \
+	  --python-version 3.11 --no-annotate --custom-compile-command "make lock" --upgrade --quiet -o $(LOCKED)
+
+# The virtual environment: made with the newest Python that is there, filled with the locked packages and this project.
+$(READY): $(LOCKED) pyproject.toml
+	@python=$$(.ci/python) && { [ -x $(BIN)/python ] || "$$python" -m venv $(VENV) || { \
+	  echo "$$python cannot make a virtual environment; on Debian: apt-get install python3-venv" >&2; rm -rf $(VENV); exit 2; }; }
+	@echo "installing the locked packages into $(VENV) (once; some 500 MB to download)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCKED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@

@@ -1,0 +1,397 @@
+"""`rocketproof`: the front desk. Its commands bring the judges of all rooms together.
+
+Each command imports its engine when it runs, so that --help is there at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from invariants.front_desk.interrupt import INTERRUPT
+from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Seed, desk_app, examples, only
+from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict
+from model import __main__ as explorer
+from proofs import __main__ as prover
+
+if TYPE_CHECKING:
+    from invariants.front_desk.catalogue import Chosen
+    from invariants.front_desk.desk import Desk
+
+OUT = Path("out") / "verify"
+INTERRUPTED = 130  # Typer's exit status after Ctrl-C
+
+app = desk_app(help="""Does what Apache RocketMQ 4.9.3 promises hold? Ask `verify`; the catalogue is `list`.
+
+Exit status of every command: 0 every outcome is as expected, 1 some outcome differs, 2 bad input, 3 some is unknown.
+""", epilog=examples("rocketproof verify", "rocketproof list", "rocketproof verify one_owner_per_queue"))
+check_app = desk_app(help="Judge your own code by the claims about RocketMQ.")
+app.add_typer(check_app, name="check")
+
+
+# The catalogue --------------------------------------------------------------------------------------------------------
+
+
+@app.command("list", epilog=examples("rocketproof list", "rocketproof list --json"))
+def list_catalogue(
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for programs.")] = False,
+) -> None:
+    """List every property: kind, judges, expected verdict."""
+    import json as format_json
+    from dataclasses import asdict
+
+    from invariants.front_desk.catalogue import entries
+    from invariants.front_desk.desk import guarded
+    from invariants.front_desk.show import listed
+
+    lines = (format_json.dumps(asdict(one), sort_keys=True) for one in entries()) if json else listed()
+    guarded(lambda: print("\n".join(lines)))
+
+
+@app.command(epilog=examples("rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive"))
+def show(name: Annotated[str, typer.Argument(metavar="PROPERTY", help="A property or a claim.")]) -> None:
+    """Show one property: claim, premises, formula, hazards.
+
+    With its judges, the verdict expected of RocketMQ as shipped, and the actions around it.
+    """
+    from invariants.front_desk.desk import guarded
+    from invariants.front_desk.show import shown
+
+    guarded(lambda: print("\n".join(shown(name))))
+
+
+# All judges -----------------------------------------------------------------------------------------------------------
+
+
+@app.command(epilog=examples(
+    "rocketproof verify", "rocketproof verify one_owner_per_queue allocation_is_total",
+    "rocketproof verify --campaign-seconds 30 --out out/verify", "rocketproof verify --json - | jq .outcome"))
+def verify(
+    names: Names = None,
+    property: Property = None,  # noqa: A002 - the name of the option
+    campaign_seconds: Annotated[float, typer.Option(
+        min=0, help="At the end, so many seconds of a campaign on Spark.")] = 0.0,
+    out: Annotated[Path, typer.Option(
+        metavar="DIR",
+        help="Folder for verdicts.jsonl, evidence and report.html; what an earlier run wrote there goes.")] = OUT,
+    seed: Seed = 0, json: Json = None,
+) -> None:
+    """Put every judge that applies to work, cheapest first.
+
+    Rows are shown as they are found; at the end a table, the replay command of each violation, and a report.
+
+    Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
+    """
+    from invariants.front_desk.desk import Desk, StoppedError, guarded
+    from invariants.front_desk.folder import prepare
+
+    guarded(lambda: prepare(out))
+    with Desk(json, str(out / "verdicts.jsonl"), stream=True) as desk:
+        from invariants.front_desk import catalogue
+
+        chosen = catalogue.chosen([*(names or []), *(property or [])])
+        try:
+            for judge, verdicts in judges(desk, chosen, out, seed):
+                desk.judge(judge, verdicts)
+            if campaign_seconds and chosen.strategies:
+                campaigned = campaign_rows(desk, campaign_seconds / 60, "local[*]", out / "campaign", seed)
+                desk.judge("campaign", only(moved(campaigned, out), chosen.strategies), quiet=True)
+        except KeyboardInterrupt:
+            desk.closing.append(f"no report was made; rocketproof report {out}")
+            raise
+        except (BadInputError, StoppedError):
+            finish(desk, out)
+            raise
+        finish(desk, out)
+
+
+def finish(desk: Desk, out: Path) -> None:
+    """Write the report; one that crashes leaves a row that says so, and all the others."""
+    from invariants.report.page import write_report
+
+    if not desk.rows:
+        return
+    try:
+        desk.closing.append(f"report: {write_report(out)}")
+    except BadInputError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the table below is worth more than a picture of it
+        desk.crashed("report", error)
+
+
+def judges(desk: Desk, chosen: Chosen, out: Path, seed: int) -> Iterator[tuple[str, Iterable[Verdict]]]:
+    """The judges that apply to what was chosen, cheapest first."""
+    from invariants.front_desk.catalogue import of_judge
+
+    searched = [] if chosen.everything else [*chosen.protocol, *of_judge("explore", chosen.own)]
+    if chosen.scopes():
+        yield "explore", explorer.searched(desk, [], searched, out=out)
+        yield "explore twins", explorer.planted(chosen.protocol, out)
+    if prover.provable(chosen):
+        yield "prove", prover.proved(chosen, range(seed, seed + prover.SEEDS), out=out)
+    if chosen.claims or chosen.strategies:
+        yield "exhaust", exhausted(chosen, out)
+        yield "machine", drawn(chosen, out, seed)
+    if of_judge("conform", chosen.own):
+        yield "conform", conforming(desk, None, [], out)
+
+
+def exhausted(chosen: Chosen, out: Path) -> Iterator[Verdict]:
+    """Decisions and strategies on all small inputs."""
+    from stateful_tests.decisions.exhaust import exhaust_allocation, exhaust_decisions
+
+    yield from exhaust_decisions(chosen.claims, out=out)
+    if chosen.strategies:
+        yield from exhaust_allocation(None if chosen.everything else chosen.strategies, out=out)
+
+
+def drawn(chosen: Chosen, out: Path, seed: int) -> Iterator[Verdict]:
+    """Decisions and strategies on random inputs."""
+    from stateful_tests.decisions.machine import explore_allocation, explore_decisions
+
+    yield from explore_decisions(chosen.claims, seed=seed, out=out)
+    if chosen.strategies:
+        yield from explore_allocation(None if chosen.everything else chosen.strategies, seed=seed, out=out)
+
+
+def conforming(desk: Desk, vectors: Path | None, files: list[str], out: Path | None) -> Iterator[Verdict]:
+    """The implementation against recordings."""
+    from stateful_tests.conformance.judge import RECORDINGS, conform
+
+    return conform(vectors or RECORDINGS, files, out, lambda path, rows: desk.tell(f"{path.name}: {rows:,} rows"))
+
+
+def campaign_rows(desk: Desk, minutes: float, master: str, out: Path | None, seed: int) -> Iterator[Verdict]:
+    """Verdicts of a campaign on Spark, with its own progress."""
+    from invariants.front_desk.desk import StoppedError
+    from spark_fuzz.cluster import ClusterLostError
+    from spark_fuzz.commands import campaign_decisions
+    from spark_fuzz.progress import Screen
+
+    try:
+        screen = Screen(desk.console if desk.console.is_terminal else None)
+        yield from campaign_decisions(minutes, master, out, seed, screen=screen)
+    except ClusterLostError as error:
+        raise StoppedError(str(error)) from error
+
+
+def moved(verdicts: Iterable[Verdict], out: Path) -> Iterator[Verdict]:
+    """Verdicts of the campaign below a folder, as rows of that folder: the campaign's own file of rows goes."""
+    from dataclasses import replace
+
+    for verdict in verdicts:
+        (out / "campaign" / "verdicts.jsonl").unlink(missing_ok=True)
+        yield replace(verdict, evidence=None if verdict.evidence is None else f"campaign/{verdict.evidence}")
+
+
+# One judge ------------------------------------------------------------------------------------------------------------
+
+app.command("explore", epilog=explorer.EXAMPLES)(explorer.explore)
+app.command("prove", epilog=prover.EXAMPLES)(prover.prove)
+
+
+@check_app.command("allocation", epilog=examples(
+    "rocketproof check allocation --python my_package.strategies:StickyAllocation",
+    "rocketproof check allocation --java target/classes:lib/* --class com.example.Sticky --out out"))
+def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    python: Annotated[str | None, typer.Option(
+        metavar="MODULE:CLASS", help="Class with allocate(consumer_group, current_cid, mq_all, cid_all).")] = None,
+    java: Annotated[str | None, typer.Option(
+        metavar="CLASSPATH", help="Jars and class folders; goes with --class.")] = None,
+    class_name: Annotated[str | None, typer.Option(
+        "--class", metavar="NAME", help="Binary name of an AllocateMessageQueueStrategy.")] = None,
+    queues: Annotated[int, typer.Option(min=1, help="Queues of the largest exhaustive case.")] = 12,
+    members: Annotated[int, typer.Option(min=1, help="Members of the largest exhaustive case.")] = 6,
+    random: Annotated[int, typer.Option("--examples", min=1, help="Random cases afterwards.")] = 100,
+    property: Property = None,  # noqa: A002 - the name of the option
+    seed: Seed = 0, json: Json = None, out: Out = None,
+) -> None:
+    """Judge your own allocation strategy: all small groups, smallest first, then random ones.
+
+    The class is made without arguments, in a process of its own. Queues are impl.decisions.message_queue.MessageQueue.
+    Exit status: 0 nothing a group cannot do without is broken, 1 something is, 2 bad input, 3 something is unknown.
+    """
+    from invariants.front_desk.desk import Desk
+
+    with Desk(json) as desk:
+        from invariants.front_desk import catalogue
+
+        for name in property or []:
+            catalogue.known(name)
+        from stateful_tests.decisions import check
+
+        sizes: dict[str, int] = {"queues": queues, "members": members, "examples": random, "seed": seed}
+        if python is not None and java is None and class_name is None:
+            sys.path.insert(0, str(Path.cwd()))  # the user's class is looked up from here
+            rows = check.check_allocation(python, out=out, **sizes)
+        elif java is not None and class_name is not None and python is None:
+            rows = check.check_java_allocation(java, class_name, out=out, **sizes)
+        else:
+            raise BadInputError("say what to check: --python MODULE:CLASS, or --java CLASSPATH --class NAME")
+        desk.judge("check", only(rows, property or []))
+
+
+@app.command(epilog=examples(
+    "rocketproof conform", "rocketproof conform --file names", "rocketproof conform --vectors DIR --json rows.jsonl"))
+def conform(
+    vectors: Annotated[Path | None, typer.Option(
+        metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz); default: the project's own.")] = None,
+    file: Annotated[list[str] | None, typer.Option(
+        metavar="NAME", help="Only this recording, with or without suffix; may be repeated.")] = None,
+    json: Json = None, out: Out = None, seed: NoSeed = 0,
+) -> None:
+    """Compare with recordings of the real RocketMQ 4.9.3.
+
+    Row by row; a file that is not understood is reported as not compared.
+    Exit status: 0 as recorded, 1 some row differs, 2 bad input, 3 some file could not be compared.
+    """
+    from invariants.front_desk.desk import Desk
+
+    del seed
+    with Desk(json) as desk:
+        desk.judge("conform", conforming(desk, vectors, file or [], out))
+
+
+@app.command(epilog=examples(
+    "rocketproof campaign --decisions --minutes 0.5",
+    "rocketproof campaign --decisions --minutes 60 --master spark://host:7077 --out DIR   # goes on where it stopped"))
+def campaign(
+    decisions: Annotated[bool, typer.Option("--decisions", help="About the allocation strategies.")] = False,
+    minutes: Annotated[float, typer.Option(help="Wall time of the work; Spark's start comes on top.")] = 1.0,
+    master: Annotated[str, typer.Option(help="Spark master: local[*], local[2], spark://HOST:PORT.")] = "local[*]",
+    property: Property = None,  # noqa: A002 - the name of the option
+    seed: Seed = 0, json: Json = None,
+    out: Annotated[Path | None, typer.Option(
+        metavar="DIR",
+        help="Folder of rows, evidence and verdicts.jsonl; the same folder goes on where it stopped.")] = None,
+) -> None:
+    """Judge decision claims on Spark.
+
+    All sizes up to 64 queues and 24 members first, then random inputs until time is up.
+
+    Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
+    """
+    from invariants.front_desk.desk import Desk
+
+    with Desk(json) as desk:
+        from invariants.front_desk import catalogue
+
+        if not decisions:
+            raise BadInputError("say what the campaign is about: --decisions")
+        for name in property or []:
+            catalogue.known(name)
+        desk.judge("campaign", only(campaign_rows(desk, minutes, master, out, seed), property or []), quiet=True)
+
+
+# Evidence -------------------------------------------------------------------------------------------------------------
+
+
+@app.command(epilog=examples("rocketproof replay out/verify/evidence/explore-group-1-2-2-one-owner-per-queue.json"))
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An evidence file of any judge.")],
+    json: Json = None,
+) -> None:
+    """Run the evidence of a verdict again.
+
+    The same steps, the same arguments, the same claim.
+
+    Exit status: 0 the stored verdict is confirmed, 1 it is not, 2 bad input.
+    """
+    from invariants import evidence
+    from invariants.front_desk.desk import Desk
+    from invariants.front_desk.replay import conclusion, evidence_view, stored_outcome
+
+    with Desk(json, summary=False) as desk:
+        document = evidence.read(file)
+        stored, found = understood(file, lambda: (stored_outcome(document), replayed(document)))
+        desk.print(evidence_view(document))
+        desk.take(found)
+        desk.closing.append(str(conclusion(stored, found)))
+        desk.status = ExitStatus.AS_EXPECTED if found.outcome is stored else ExitStatus.DIFFERENT
+
+
+def understood(file: Path, work: Callable[[], tuple[Outcome, Verdict]]) -> tuple[Outcome, Verdict]:
+    """What the work gives; evidence that lacks what it needs is bad input."""
+    try:
+        return work()
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        raise BadInputError(f"{file}: not evidence that can be replayed ({type(error).__name__}: {error}); "
+                            "give a file that a verdict names") from error
+
+
+def replayed(document: dict[str, Any]) -> Verdict:
+    """Run evidence again, whichever judge it is from."""
+    from invariants.exploring import replay_trace
+    from invariants.front_desk.replay import recorded_row, replay_graph, replay_row
+    from stateful_tests.conformance.adapters import ADAPTERS
+    from stateful_tests.conformance.judge import RECORDINGS
+    from stateful_tests.conformance.replay import lines, stem
+    from stateful_tests.decisions.replay import replay_counterexample
+
+    kind, about = document["kind"], document["subject"]["kind"]
+    if kind == "trace":
+        return replay_trace(document)
+    if kind == "graph":
+        return replay_graph(document)
+    if about == "recording":
+        row = recorded_row(document, RECORDINGS, lines)
+        return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])
+    if about == "implementation":
+        return replay_row(document, document, live_row)
+    sys.path.insert(0, str(Path.cwd()))  # a user's class is looked up from here
+    return replay_counterexample(document)
+
+
+def live_row(document: Mapping[str, Any]) -> str | None:
+    """What differs from the answer that the real RocketMQ gave in a live comparison; None when nothing does."""
+    from impl.decisions.message_queue import MessageQueue
+    from stateful_tests.conformance.adapters import ADAPTERS
+    from stateful_tests.conformance.adapters.comparison import compare
+    from stateful_tests.conformance.java.__main__ import _SUBJECTS
+    from stateful_tests.conformance.java.compare import JAVA
+    from stateful_tests.conformance.java.implemented import implemented
+
+    arguments, recorded = document["arguments"], document["results"][JAVA]
+    if "strategy" not in arguments:
+        name = next(name for name, subject in _SUBJECTS.items() if subject == document["subject"]["name"])
+        return ADAPTERS[name]({"a": arguments["a"], **recorded})
+    queues = None if arguments["mqAll"] is None else [MessageQueue(*row) for row in arguments["mqAll"]]
+
+    def allocate() -> list[list[Any]] | None:
+        strategy = implemented(arguments["strategy"])
+        given = strategy.allocate(arguments["group"], arguments["cid"], queues, arguments["cidAll"])
+        return None if given is None else [[queue.topic, queue.broker_name, queue.queue_id] for queue in given]
+
+    return compare(recorded, allocate)
+
+
+@app.command(epilog=examples("rocketproof report out/verify"))
+def report(directory: Annotated[Path, typer.Argument(metavar="DIR", help="What --out or --json wrote to.")]) -> None:
+    """Make one HTML page of all verdicts below a folder.
+
+    It shows the evidence too, and needs no other file and no network.
+    """
+    from invariants.front_desk.desk import guarded
+    from invariants.report.page import write_report
+
+    guarded(lambda: print(write_report(directory)))
+
+
+def main() -> None:
+    """Entry point."""
+    INTERRUPT.listen()
+    try:
+        app()
+    except SystemExit as ended:
+        if ended.code != INTERRUPTED:
+            raise
+        print("rocketproof: interrupted before anything was judged", file=sys.stderr)
+        sys.exit(ExitStatus.UNKNOWN)
+
+
+if __name__ == "__main__":
+    main()

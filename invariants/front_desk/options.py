@@ -1,0 +1,47 @@
+"""Options that mean the same in every command."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from invariants.verdict import Verdict
+
+Json: TypeAlias = Annotated[str | None, typer.Option(
+    "--json", metavar="FILE", help="Write verdict rows to this file, one JSON object a line; - for standard output.")]
+Out: TypeAlias = Annotated[Path | None, typer.Option(
+    "--out", metavar="DIR", help="Folder for evidence; without it none is written.")]
+Names: TypeAlias = Annotated[list[str] | None, typer.Argument(
+    metavar="PROPERTY", show_default=False,
+    help="Properties or claims, as `rocketproof list` names them; default: all.")]
+Property: TypeAlias = Annotated[list[str] | None, typer.Option(
+    "--property", metavar="NAME", help="Only this property; may be repeated.")]
+Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="Seed of whatever is left to chance.")]
+NoSeed: TypeAlias = Annotated[int, typer.Option(
+    "--seed", help="Taken by every judge; here nothing is left to chance.")]
+
+
+def desk_app(**options: object) -> typer.Typer:
+    """An application with the house's settings: plain help that is there at once, no traceback dressed up."""
+    return typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None,
+                       pretty_exceptions_enable=False, **options)  # type: ignore[arg-type]  # Typer's own options
+
+
+def examples(*commands: str) -> str:
+    """The end of a command's help: what one would type, a line each."""
+    lines = "\n".join(f"  {command}" for command in commands)
+    return f"\b\nExamples:\n{lines}"
+
+
+def only(verdicts: Iterable[Verdict], properties: Sequence[str]) -> Iterator[Verdict]:
+    """The verdicts about these properties; all, if none is given. The judge ends with this iterator."""
+    try:
+        for verdict in verdicts:
+            if not properties or verdict.property in properties:
+                yield verdict
+    finally:
+        if isinstance(verdicts, Generator):
+            verdicts.close()

@@ -1,0 +1,140 @@
+"""One property as people read it: claim, premises, formula, judges, expected verdict, hazards, actions around it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from invariants import allocation
+from invariants.allocation import Shipped
+from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, entry, protocol, scopes_of
+from invariants.hazards import HAZARDS
+from model.language import Expectation, Property, text
+
+WIDTH = 110
+_JUDGED_BY = {
+    "explore": "explore   all reachable states of {scopes}",
+    "prove": "prove     for any number of elements and any timing within the premises, in Z3",
+    "exhaust": "exhaust   all small inputs, smallest first",
+    "machine": "machine   random inputs, shrunk by Hypothesis",
+    "campaign": "campaign  every size up to 64 queues x 24 members, then random ones, on Spark",
+    "check": "check     your own strategy: rocketproof check allocation",
+    "conform": "conform   the answers recorded from RocketMQ 4.9.3, row by row",
+}
+
+
+def listed() -> Iterator[str]:
+    """The catalogue: a heading for each home, then a line for each property: name, kind, expected verdict, judges."""
+    home = ""
+    for one in entries():
+        if _room(one) != home:
+            home = _room(one)
+            yield f"\n{home}"
+        expected = f"{one.expected}: {', '.join(one.hazards)}" if one.hazards else one.expected
+        yield f"  {one.name:40} {one.kind:10} {', '.join(one.judges):32} {expected}".rstrip()
+
+
+def _room(one: Entry) -> str:
+    return "impl.decisions" if one.kind == "decision" else one.home
+
+
+def shown(name: str) -> Iterator[str]:
+    """All that is known of a property or a claim, line by line; raises BadInputError for an unknown name."""
+    one = entry(name)
+    yield from (one.name, *_folded(one.sentence, "  "), "")
+    yield f"kind      {one.kind}"
+    yield f"declared  {one.home}"
+    if name in protocol():
+        yield from _of_protocol(protocol()[name])
+    elif one.kind != HOUSE:
+        yield from _of_strategies(name)
+    yield from _judges(one)
+    yield from _hazards(one)
+    if name in protocol():
+        yield from _actions(protocol()[name])
+    elif one.kind != HOUSE:
+        yield from _of_claims(name)
+    yield from ("", f"judge it  rocketproof verify {name}")
+
+
+# Protocols ------------------------------------------------------------------------------------------------------------
+
+
+def _of_protocol(declared: Property) -> Iterator[str]:
+    if declared.promised_by:
+        yield f"promised  by {declared.promised_by}"
+    under = "; holds under the premises" if declared.given and declared.expected.hazards else ""
+    yield f"expected  {_expected(declared.expected)}{under}"
+    for premise in declared.given:
+        yield f"premise   {premise.name}: {premise.sentence}"
+        yield f"          {text.assumption(premise)}"
+    for what, names in (("fair", declared.fair), ("strongly fair", declared.strongly_fair),
+                        ("until quiet", declared.until_quiet)):
+        if names:
+            yield f"{what:9} {', '.join(names)}"
+    yield from ("", "formula", *_folded(text.claim(declared), "  "))
+    if declared.broken_by:
+        yield from ("", "must fail with", *(f"  {mutation}" for mutation in declared.broken_by))
+
+
+def _actions(declared: Property) -> Iterator[str]:
+    yield from ("", f"actions of {declared.concept.name}")
+    for action in declared.concept.actions.values():
+        yield from (f"  {part}" for part in text.action(action).splitlines())
+
+
+# Decisions and strategies ---------------------------------------------------------------------------------------------
+
+
+def _of_strategies(name: str) -> Iterator[str]:
+    rows = [one for one in allocation.SHIPPED if name in one.expected]
+    if rows:
+        yield from ("", "strategies as shipped")
+        yield from (f"  {_subject(one):72} {_expected(one.expected[name])}" for one in rows)
+
+
+def _subject(one: Shipped) -> str:
+    return f"{one.name}, {one.inputs.name}" + (f", {one.note}" if one.note else "")
+
+
+def _of_claims(name: str) -> Iterator[str]:
+    for one in claims_of(name):
+        yield from ("", f"claim {one.name}: {_expected(one.expected)}", "")
+        yield from (f"  {part}" for part in textwrap.dedent(one.text()).splitlines())
+
+
+# Judges and hazards ---------------------------------------------------------------------------------------------------
+
+
+def _judges(one: Entry) -> Iterator[str]:
+    yield from ("", "judges")
+    for judge in one.judges:
+        yield from _folded(_JUDGED_BY[judge].format(scopes=_scopes(one)), "  ", "            ")
+    if not one.judges:
+        yield "  none: it supports proofs only"
+
+
+def _scopes(one: Entry) -> str:
+    if one.name not in protocol():
+        return "each named scope"
+    found = [named.name for named in scopes_of(protocol()[one.name])]
+    return f"{len(found)} scope{'s' * (len(found) != 1)}: {'; '.join(found)}"
+
+
+def _hazards(one: Entry) -> Iterator[str]:
+    if one.hazards:
+        yield from ("", "hazards of RocketMQ 4.9.3 that break it")
+        for name in one.hazards:
+            known = HAZARDS.get(name)
+            yield from _folded(f"{known.sentence} ({known.cite})" if known else "?", f"  {name:6}", "        ")
+
+
+def _expected(wanted: Expectation) -> str:
+    if wanted.outcome == "holds":
+        return "holds" + (f" {wanted.remark}" if wanted.remark else "")
+    return f"violated: {', '.join(wanted.hazards)}"
+
+
+def _folded(sentence: str, first: str, later: str | None = None) -> list[str]:
+    return textwrap.wrap(sentence, WIDTH, initial_indent=first, subsequent_indent=first if later is None else later,
+                         break_long_words=False, break_on_hyphens=False)

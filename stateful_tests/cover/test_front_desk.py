@@ -1,0 +1,446 @@
+"""The commands of `rocketproof`, in this process: what they print, write, and leave with."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from invariants import __main__ as front_desk
+from invariants import evidence, exploring
+from invariants.__main__ import app
+from invariants.front_desk import catalogue, show
+from invariants.front_desk.desk import CRASHED, Desk
+from invariants.front_desk.interrupt import INTERRUPT
+from invariants.hazards import HAZARDS
+from invariants.report import page
+from invariants.verdict import Outcome, Verdict
+from proofs.prove import provable
+
+COMMANDS = ("list", "show", "verify", "explore", "prove", "conform", "campaign", "replay", "report", "check allocation")
+GREEDY = """
+class Greedy:
+    def allocate(self, consumer_group, current_cid, mq_all, cid_all):
+        return {answer}
+"""
+
+
+def run(*arguments: str | Path) -> Any:
+    return CliRunner(env={"COLUMNS": "160"}).invoke(app, list(map(str, arguments)))
+
+
+def rows(text: str) -> list[Verdict]:
+    return [Verdict.from_json(line) for line in text.splitlines()]
+
+
+def one_line(stderr: str) -> str:
+    """The single line that a command says on standard error."""
+    (line,) = stderr.splitlines()
+    assert line.startswith("rocketproof: ")
+    return line
+
+
+# The catalogue --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help_with_examples(command: str) -> None:
+    result = run(*command.split(), "--help")
+    assert result.exit_code == 0
+    assert f"rocketproof {command}" in result.stdout.partition("Examples:")[2]
+
+
+def test_the_list_has_every_property_with_a_judge() -> None:
+    entries = catalogue.entries()
+    shown = run("list").stdout
+    assert len({one.name for one in entries}) == len(entries) > 90
+    for one in entries:
+        assert f"  {one.name} " in shown
+        assert one.judges, f"nobody judges {one.name}"
+        assert one.sentence.endswith(".")
+        assert set(one.hazards) <= set(HAZARDS)
+        assert one.hazards or one.expected == "holds"
+
+
+def test_the_list_for_programs_is_the_catalogue() -> None:
+    listed = [json.loads(line) for line in run("list", "--json").stdout.splitlines()]
+    assert [one["name"] for one in listed] == [one.name for one in catalogue.entries()]
+    assert listed[0]["judges"]
+
+
+def test_the_catalogue_knows_what_the_prover_proves() -> None:
+    found = {name for name, declared in catalogue.protocol().items() if catalogue.provable(declared)}
+    assert found == {name for name, declared in catalogue.protocol().items() if provable(declared)}
+    assert "one_owner_when_settled" in found
+    assert "one_owner_per_queue" not in found
+
+
+@pytest.mark.parametrize(("name", "parts"), [
+    ("one_live_believer", ["∀ a, b: Client", "client_live + rpc_max ≤ broker_live", "violated: D8", "order lock, D8",
+                           "holds under the premises", "D9    A delayed unlock", "RebalanceLockManager#"]),
+    ("one_owner_per_queue", ["promised  by the documentation", "D1    A joiner takes its share"]),
+    ("averagely_is_exclusive", ["assume(i < j, j < m, k < n)", "impl.decisions.allocation.averagely_owns", "prove "]),
+    ("allocation_is_total", ["MACHINE_ROOM, equal lists, a room not configured", "violated: L13", "circle_is_total"]),
+    ("conforms_to_recordings", ["the answers recorded from RocketMQ 4.9.3"]),
+])
+def test_a_property_is_shown_with_all_that_is_known(name: str, parts: list[str]) -> None:
+    result = run("show", name)
+    assert result.exit_code == 0
+    for part in parts:
+        assert part in result.stdout
+
+
+def test_every_entry_can_be_shown() -> None:
+    for one in catalogue.entries():
+        assert list(show.shown(one.name))[-1] == f"judge it  rocketproof verify {one.name}"
+
+
+@pytest.mark.parametrize("command", [
+    "show", "verify", "prove", "explore --property", "check allocation --python a:b --property",
+])
+def test_an_unknown_property_is_answered_with_the_nearest(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*command.split(), "one_owner_per_que")
+    assert result.exit_code == 2
+    assert "did you mean 'one_owner_per_queue'" in one_line(result.stderr)
+
+
+def test_names_that_look_alike_are_suggested_and_others_are_not() -> None:
+    assert "'group 1,2,2'" in catalogue.nearest("grup", ["group 1,2,2", "routes"])
+    assert "'leaving_member_stays_gone'" in catalogue.nearest("leaving", ["leaving_member_stays_gone"])
+    assert catalogue.nearest("xyzzy", ["group 1,2,2", "routes"]) == ""
+
+
+# Judges ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [
+    "abandoned_lock_is_freed", "it_took_the_whole_lease", "allocation_does_not_overflow", "averagely_is_balanced",
+    "allocation_answers",
+])
+def test_verify_puts_every_judge_that_applies_to_work(name: str, tmp_path: Path) -> None:
+    result = run("verify", name, "--out", tmp_path)
+    found = rows((tmp_path / "verdicts.jsonl").read_text(encoding="utf-8"))
+    assert result.exit_code == 0, result.output
+    assert {row.judge for row in found} == set(catalogue.entry(name).judges) - {"campaign", "check"}
+    assert {row.property for row in found} <= {name, *(one.promises for one in catalogue.claims_of(name))}
+    assert f"report: {tmp_path / 'report.html'}" in result.stdout
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!")
+    for row in found:
+        if row.evidence:
+            assert evidence.read(tmp_path / row.evidence)["property"] == row.property
+            assert row.replay == f"rocketproof replay {tmp_path / row.evidence}"
+            assert row.replay in result.stdout or "mutation" in row.subject.details
+
+
+def test_verify_leaves_nothing_of_an_earlier_run_and_keeps_what_is_not_its_own(tmp_path: Path) -> None:
+    (tmp_path / "evidence").mkdir()
+    (tmp_path / "evidence" / "old.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    assert run("verify", "it_took_the_whole_lease", "--out", tmp_path).exit_code == 0
+    assert not (tmp_path / "evidence" / "old.json").exists()
+    assert (tmp_path / "notes.txt").exists()
+
+
+def test_rows_alone_go_to_standard_output(tmp_path: Path) -> None:
+    result = run("verify", "--property", "it_took_the_whole_lease", "--json", "-", "--out", tmp_path)
+    assert result.exit_code == 0
+    assert {row.judge for row in rows(result.stdout)} == {"explore"}
+    assert "as expected" in result.stderr
+
+
+def test_explore_judges_the_scope_itself_too(tmp_path: Path) -> None:
+    result = run("explore", "abandoned lock, U6", "--json", tmp_path / "rows.jsonl", "--out", tmp_path)
+    found = {row.property: row for row in rows((tmp_path / "rows.jsonl").read_text(encoding="utf-8"))}
+    assert result.exit_code == 0
+    assert found["state_space_is_pinned"].outcome is Outcome.HOLDS
+    assert found["abandoned_lock_is_freed"].hazard == ("U6",)
+    assert found["abandoned_lock_is_freed"].cost["states"] == 41
+    assert "U6" in result.stdout
+
+
+def test_a_search_that_reaches_its_memory_bound_is_unknown() -> None:
+    result = run("explore", "order lock, D8", "--memory-bytes", "100000")
+    assert result.exit_code == 3
+    assert "bound of 100000 bytes" in result.stdout
+
+
+def test_planted_bugs_are_found() -> None:
+    result = run("explore", "--twins", "--property", "abandoned_lock_is_freed")
+    assert result.exit_code == 0
+    planted = len(catalogue.protocol()["abandoned_lock_is_freed"].broken_by)
+    assert planted > 0
+    assert f"{planted} of {planted} planted mutations noticed" in result.stdout
+
+
+@pytest.mark.parametrize(("command", "said"), [
+    (["explore", "grup"], "did you mean 'group 1,2,2'"),
+    (["explore", "nowhere"], "there are: group 1,2,2;"),
+    (["explore", "routes", "--property", "one_owner_per_queue"], "is not judged in routes"),
+    (["prove", "one_owner_per_queue"], "no proof is claimed of one_owner_per_queue"),
+    (["check", "allocation"], "say what to check: --python MODULE:CLASS"),
+    (["check", "allocation", "--python", "no_such_module:Strategy"], "no_such_module"),
+    (["check", "allocation", "--java", "nowhere.jar", "--class", "a.B"], "nowhere.jar does not exist"),
+    (["conform", "--vectors", "/nowhere"], "/nowhere: no such directory"),
+    (["conform", "--file", "nonsense"], "no recording 'nonsense'"),
+    (["campaign"], "--decisions"),
+    (["campaign", "--decisions", "--minutes", "0"], "give a number above 0"),
+    (["replay", "/nowhere.json"], "cannot be read"),
+    (["report", "/nowhere"], "no such directory"),
+    (["verify", "--json", "/proc/nowhere/rows.jsonl"], "cannot be written"),
+    (["verify", "--out", "/proc/nowhere"], "cannot be written"),
+])
+def test_bad_input_is_answered_in_one_line(
+    command: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*command)
+    assert result.exit_code == 2
+    assert said in one_line(result.stderr)
+    assert result.stdout == ""
+
+
+def test_prove_proves_protocols_and_decisions_with_as_many_seeds_as_asked() -> None:
+    result = run("prove", "abandoned_lock_is_freed", "--property", "circle_is_total", "--seeds", "2", "--json", "-")
+    protocol, decision = rows(result.stdout)
+    assert result.exit_code == 0
+    assert (protocol.property, decision.property) == ("abandoned_lock_is_freed", "allocation_is_total")
+    assert decision.subject.details["claim"] == "circle_is_total"
+    assert {row.outcome for row in (protocol, decision)} == {Outcome.HOLDS}
+
+
+def test_conform_prints_rows_compared_and_different_per_file() -> None:
+    result = run("conform", "--file", "allocation-names", "--file", "delay-levels")
+    assert result.exit_code == 0
+    assert "allocation-names.jsonl" in result.stdout
+    assert "0 different" in result.stdout.replace("\N{NO-BREAK SPACE}", " ")
+
+
+# A user's strategy ----------------------------------------------------------------------------------------------------
+
+
+def strategy(folder: Path, answer: str) -> None:
+    (folder / "desk_strategy.py").write_text(GREEDY.format(answer=answer), encoding="utf-8")
+
+
+def test_a_broken_strategy_is_refuted_and_its_counterexample_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    strategy(tmp_path, "mq_all")
+    sizes = ["--queues", "3", "--members", "2", "--examples", "5"]
+    files = ["--out", "found", "--json", "rows.jsonl"]
+    result = run("check", "allocation", "--python", "desk_strategy:Greedy", *sizes, *files)
+    found = {row.property: row for row in rows((tmp_path / "rows.jsonl").read_text(encoding="utf-8"))}
+    assert result.exit_code == 1
+    exclusive = found["allocation_is_exclusive"]
+    assert exclusive.outcome is Outcome.VIOLATED
+    assert exclusive.note.startswith("1 queue, 2 members")
+    assert exclusive.replay in result.stdout
+    again = run(*exclusive.replay.split()[1:])
+    assert again.exit_code == 0
+    assert "confirmed: allocation_is_exclusive is violated again" in again.stdout
+    strategy(tmp_path, "mq_all[cid_all.index(current_cid)::len(cid_all)]")
+    mended = run(*exclusive.replay.split()[1:])
+    assert mended.exit_code == 1
+    assert "not confirmed: allocation_is_exclusive was violated, and is holds now" in mended.stdout
+
+
+def test_a_good_strategy_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "desk_good.py").write_text(
+        GREEDY.format(answer="mq_all[cid_all.index(current_cid)::len(cid_all)]"), encoding="utf-8")
+    sizes = ["--queues", "3", "--members", "2", "--examples", "5", "--property", "allocation_is_total"]
+    result = run("check", "allocation", "--python", "desk_good:Greedy", *sizes, "--json", "-")
+    (row,) = rows(result.stdout)
+    assert result.exit_code == 0
+    assert row.outcome is Outcome.HOLDS
+
+
+# Replays --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Evidence of a small scope: a trace, and the graph of its states."""
+    folder = tmp_path_factory.mktemp("searched")
+    assert run("explore", "abandoned lock, U6", "--out", folder).exit_code == 0
+    return folder / "evidence"
+
+
+def test_a_trace_is_run_again_step_by_step(searched: Path) -> None:
+    result = run("replay", searched / "explore-abandoned-lock-U6-abandoned-lock-is-freed.json", "--json", "-")
+    (row,) = rows(result.stdout)
+    assert result.exit_code == 0
+    assert row.outcome is Outcome.VIOLATED
+    assert "confirmed: abandoned_lock_is_freed is violated again" in result.stderr
+
+
+def test_a_trace_that_no_longer_ends_in_a_violation_is_not_confirmed(searched: Path, tmp_path: Path) -> None:
+    document = evidence.read(searched / "explore-abandoned-lock-U6-abandoned-lock-is-freed.json")
+    evidence.write(tmp_path / "cut.json", {**document, "steps": document["steps"][:-1]})
+    result = run("replay", tmp_path / "cut.json")
+    assert result.exit_code == 1
+    assert "not confirmed" in result.stdout
+
+
+def test_a_graph_is_drawn_again(searched: Path, tmp_path: Path) -> None:
+    file = searched / "explore-abandoned-lock-U6-state-space-is-pinned.json"
+    assert run("replay", file).exit_code == 0
+    document = evidence.read(file)
+    evidence.write(tmp_path / "less.json", {**document, "edges": document["edges"][1:]})
+    assert run("replay", tmp_path / "less.json").exit_code == 1
+
+
+@pytest.mark.parametrize("change", [
+    {"kind": "picture"}, {"subject": {"kind": "model", "name": "no such scope", "details": {}}}, {"initial": 3},
+    {"steps": [{"action": "fly"}]}, {"property": "no_such_property"}, {"subject": None},
+])
+def test_evidence_that_cannot_be_run_is_bad_input(searched: Path, tmp_path: Path, change: dict[str, Any]) -> None:
+    document = evidence.read(searched / "explore-abandoned-lock-U6-abandoned-lock-is-freed.json")
+    evidence.write(tmp_path / "changed.json", {**document, **change})
+    result = run("replay", tmp_path / "changed.json")
+    assert result.exit_code == 2
+    assert one_line(result.stderr)
+
+
+def recording(folder: Path, *answers: dict[str, Any]) -> None:
+    header = {"what": "names", "java": "getName", "version": "4.9.3", "args": "a", "result": "r", "errors": ""}
+    lines = [header, *({"a": "AllocateMessageQueueAveragely", **answer} for answer in answers)]
+    (folder / "allocation-names.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+
+
+def test_a_row_that_differs_is_compared_again(tmp_path: Path) -> None:
+    recording(tmp_path, {"r": "AVG"}, {"r": "CIRCLE"})
+    assert run("conform", "--vectors", tmp_path, "--out", tmp_path / "out").exit_code == 1
+    file = tmp_path / "out" / "evidence" / "conform-allocation-names.json"
+    again = run("replay", file)
+    assert again.exit_code == 0
+    assert "confirmed: conforms_to_recordings is violated again" in again.stdout
+    assert 'expected {"r": "CIRCLE"}, got {"r": "AVG"}' in again.stdout
+    (tmp_path / "allocation-names.jsonl").unlink()
+    assert run("replay", file).exit_code == 0, "the evidence carries the row"
+    recording(tmp_path, {"r": "AVG"}, {"r": "AVG"})
+    assert run("replay", file).exit_code == 1
+
+
+def test_a_row_that_was_not_understood_is_unknown_again(tmp_path: Path) -> None:
+    header = {"what": "names", "java": "getName", "version": "4.9.3"}
+    text = f"{json.dumps(header)}\n" + json.dumps({"a": "NoSuchStrategy", "r": "AVG"})
+    (tmp_path / "allocation-names.jsonl").write_text(text, encoding="utf-8")
+    assert run("conform", "--vectors", tmp_path, "--out", tmp_path).exit_code == 3
+    assert run("replay", tmp_path / "evidence" / "conform-allocation-names.json").exit_code == 0
+
+
+@pytest.mark.parametrize(("answer", "status"), [(0, 1), (1, 0)])
+def test_an_answer_of_the_live_comparison_is_compared_again(tmp_path: Path, answer: int, status: int) -> None:
+    arguments = {"strategy": {"strategy": "AVG"}, "group": "g", "cid": "a", "cidAll": ["a", "b"],
+                 "mqAll": [["T", "x", 0], ["T", "x", 1]]}
+    stored = {"format": evidence.FORMAT, "kind": "counterexample", "property": "answers_as_rocketmq",
+              "judge": "conform",
+              "subject": {"kind": "implementation", "name": "AllocateMessageQueueAveragely", "details": {}},
+              "replay": "", "sentence": "", "arguments": arguments,
+              "results": {"RocketMQ 4.9.3": {"r": [["T", "x", answer]]}}}
+    evidence.write(tmp_path / "live.json", stored)
+    assert run("replay", tmp_path / "live.json").exit_code == status
+
+
+# What goes wrong ------------------------------------------------------------------------------------------------------
+
+
+def test_a_judge_that_crashes_is_unknown_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: Any, **__: Any) -> Iterator[Verdict]:
+        raise ZeroDivisionError("by accident")
+
+    monkeypatch.setattr(exploring, "explore_scopes", broken)
+    result = run("verify", "abandoned_lock_is_freed", "--out", tmp_path)
+    found = rows((tmp_path / "verdicts.jsonl").read_text(encoding="utf-8"))
+    assert result.exit_code == 3
+    assert (found[0].property, found[0].outcome) == (CRASHED, Outcome.UNKNOWN)
+    assert "ZeroDivisionError: by accident" in found[0].note
+    assert {row.judge for row in found[1:]} == {"explore", "prove"}
+
+
+def test_a_report_that_crashes_takes_no_verdict_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Path) -> Path:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(page, "write_report", broken)
+    result = run("verify", "it_took_the_whole_lease", "--out", tmp_path)
+    assert result.exit_code == 3
+    assert "it_took_the_whole_lease" in result.stdout
+
+
+def swallowing(row: Verdict) -> Iterator[Verdict]:
+    """A judge that does not let Ctrl-C through."""
+    yield row
+    with contextlib.suppress(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+    yield row
+    raise AssertionError("it goes on after Ctrl-C")
+
+
+def test_ctrl_c_that_a_judge_swallows_is_heard(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (row,) = exploring.explore_scopes(["abandoned lock"], ["it_took_the_whole_lease"])
+    desk = Desk(str(tmp_path / "rows.jsonl"))
+    with pytest.raises(BaseException) as ended, desk:  # noqa: PT011 - the status is looked at
+        desk.judge("swallowing", swallowing(row))
+    assert getattr(ended.value, "exit_code", None) == 3
+    assert len(rows((tmp_path / "rows.jsonl").read_text(encoding="utf-8"))) == 2
+    assert "interrupted: 2 verdicts kept" in one_line(capsys.readouterr().err)
+
+
+def test_ctrl_c_between_two_judges_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def typer_after_ctrl_c() -> None:
+        raise SystemExit(front_desk.INTERRUPTED)
+
+    monkeypatch.setattr(front_desk, "app", typer_after_ctrl_c)
+    monkeypatch.setattr(INTERRUPT, "listen", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        front_desk.main()
+    assert ended.value.code == 3
+    assert "interrupted" in one_line(capsys.readouterr().err)
+
+
+def test_a_package_that_is_missing_is_named_with_its_cure(capsys: pytest.CaptureFixture[str]) -> None:
+    def judge() -> Iterator[Verdict]:
+        yield from ()
+        raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark.sql")
+
+    with pytest.raises(BaseException) as ended, Desk() as desk:  # noqa: PT011 - the status is looked at
+        desk.judge("campaign", judge())
+    assert getattr(ended.value, "exit_code", None) == 2
+    assert "pip install 'rocketproof[spark]'" in one_line(capsys.readouterr().err)
+
+
+def test_a_judge_ends_with_the_desk(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[bool] = []
+
+    def judge() -> Iterator[Verdict]:
+        try:
+            yield row
+        finally:
+            ended.append(True)
+
+    def interrupted(_: Verdict) -> None:
+        raise KeyboardInterrupt
+
+    (row,) = exploring.explore_scopes(["abandoned lock"], ["it_took_the_whole_lease"])
+    desk = Desk()
+    monkeypatch.setattr(desk, "take", interrupted)
+    with pytest.raises(BaseException), desk:  # noqa: B017, PT011 - whatever it leaves with
+        desk.judge("short", judge())
+    assert ended == [True]
