@@ -1,0 +1,122 @@
+"""AdminBrokerProcessor: queue locks, the ends of queues, topics; every code that no other processor has.
+
+adminBrokerExecutor has 16 threads: lock and unlock of one client may be handled in any order (B-22b).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from impl.common.headers import (
+    CreateTopicRequestHeader,
+    LockBatchRequestBody,
+    OffsetResponseHeader,
+    QueueOffsetRequestHeader,
+    TopicRequestHeader,
+)
+from impl.common.request_code import RequestCode, ResponseCode
+from impl.common.topic_config import TopicConfig
+from impl.decisions.java_errors import JavaError
+from impl.decisions.names import is_system_topic, validate_topic
+from impl.node_ports import Command, Connection, Handler, Node
+from impl.ports import Lock
+
+if TYPE_CHECKING:  # the controller makes its processors
+    from impl.broker.controller import BrokerController
+
+
+class AdminBrokerProcessor:
+    """`broker.processor.AdminBrokerProcessor`."""
+
+    def __init__(self, controller: BrokerController) -> None:
+        """Work on the tables of this broker."""
+        self.controller = controller
+        self.node: Node = controller.node
+        self.monitor = Lock("AdminBrokerProcessor: synchronized updateAndCreateTopic, deleteTopic")
+        self.handlers: dict[int, Handler] = {
+            RequestCode.LOCK_BATCH_MQ: self.lock_batch_mq,
+            RequestCode.UNLOCK_BATCH_MQ: self.unlock_batch_mq,
+            RequestCode.SEARCH_OFFSET_BY_TIMESTAMP: self.search_offset_by_timestamp,
+            RequestCode.GET_MAX_OFFSET: self.get_max_offset,
+            RequestCode.GET_MIN_OFFSET: self.get_min_offset,
+            RequestCode.UPDATE_AND_CREATE_TOPIC: self.update_and_create_topic,
+            RequestCode.DELETE_TOPIC_IN_BROKER: self.delete_topic,
+        }
+
+    async def process_request(self, channel: Connection, request: Command) -> Command | None:
+        """AdminBrokerProcessor#processRequest, the default processor of the broker."""
+        handler = self.handlers.get(request.code)
+        if handler is None:
+            remark = f" request type {int(request.code)} not supported"
+            return Command(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
+        response = handler(channel, request)
+        return response if response is None or isinstance(response, Command) else await response
+
+    async def lock_batch_mq(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#lockBatchMQ: group, client and queues are believed."""
+        body: LockBatchRequestBody = request.body
+        await self.node.interleave("lockBatchMQ: before tryLockBatch")
+        locked = await self.controller.rebalance_lock_manager.try_lock_batch(
+            body.consumer_group, body.mq_set, body.client_id, self.node,
+        )
+        return Command(ResponseCode.SUCCESS, body=tuple(locked))
+
+    async def unlock_batch_mq(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#unlockBatchMQ."""
+        body: LockBatchRequestBody = request.body
+        await self.node.interleave("unlockBatchMQ: before unlockBatch")
+        self.controller.rebalance_lock_manager.unlock_batch(body.consumer_group, body.mq_set, body.client_id)
+        return Command(ResponseCode.SUCCESS)
+
+    def get_max_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#getMaxOffset."""
+        header: QueueOffsetRequestHeader = request.header
+        offset = self.controller.queue_offsets.get_max_offset_in_queue(header.topic, header.queue_id)
+        return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
+
+    def get_min_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#getMinOffset."""
+        header: QueueOffsetRequestHeader = request.header
+        offset = self.controller.queue_offsets.get_min_offset_in_queue(header.topic, header.queue_id)
+        return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
+
+    def search_offset_by_timestamp(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#searchOffsetByTimestamp; without messages here every time is behind the last one."""
+        header: QueueOffsetRequestHeader = request.header
+        offset = self.controller.queue_offsets.get_max_offset_in_queue(header.topic, header.queue_id)
+        return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
+
+    async def update_and_create_topic(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # Handler
+        """AdminBrokerProcessor#updateAndCreateTopic, synchronized: table, version, then the INCREMENT (N-2, N-3)."""
+        header: CreateTopicRequestHeader = request.header
+        legal, code, remark = validate_topic(header.topic)
+        if not legal:
+            return Command(code, remark=remark)
+        if is_system_topic(header.topic):
+            remark = f"The topic[{header.topic}] is conflict with system topic."
+            return Command(ResponseCode.SYSTEM_ERROR, remark=remark)
+        await self.node.lock(self.monitor)
+        topic_config = TopicConfig(
+            header.topic, header.read_queue_nums, header.write_queue_nums, header.perm, header.topic_filter_type,
+            header.topic_sys_flag,
+        )
+        self.controller.topic_config_manager.update_topic_config(topic_config)
+        await self.node.interleave("updateAndCreateTopic: before registerIncrementBrokerData")
+        try:
+            await self.controller.register_increment_broker_data(topic_config)
+        except JavaError:
+            self.node.unlock(self.monitor)
+            raise
+        self.node.unlock(self.monitor)
+        return Command(ResponseCode.SUCCESS)
+
+    async def delete_topic(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#deleteTopic, synchronized; name servers are not told."""
+        header: TopicRequestHeader = request.header
+        if is_system_topic(header.topic):
+            remark = f"The topic[{header.topic}] is conflict with system topic."
+            return Command(ResponseCode.SYSTEM_ERROR, remark=remark)
+        await self.node.lock(self.monitor)
+        self.controller.topic_config_manager.delete_topic_config(header.topic)
+        self.node.unlock(self.monitor)
+        return Command(ResponseCode.SUCCESS)

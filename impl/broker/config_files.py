@@ -1,0 +1,41 @@
+"""The files of a broker's configuration tables: what is in topics.json and subscriptionGroup.json."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from impl.broker.subscription_group_manager import SubscriptionGroupManager
+from impl.broker.topic_config_manager import TopicConfigManager
+from impl.common.data_version import DataVersion
+from impl.common.subscription_group_config import SubscriptionGroupConfig
+from impl.common.topic_config import TopicConfig
+
+
+def topics_text(manager: TopicConfigManager) -> str:
+    """TopicConfigManager#encode."""
+    table = {topic: asdict(config) for topic, config in manager.topic_config_table.entries()}
+    return json.dumps({"topicConfigTable": table, "dataVersion": asdict(manager.data_version)})
+
+
+def load_topics(manager: TopicConfigManager, text: str) -> None:
+    """TopicConfigManager#decode: the topics of the file beside the system topics, and the version of the file."""
+    document: dict[str, Any] = json.loads(text)
+    for topic, config in document["topicConfigTable"].items():
+        manager.topic_config_table.put(topic, TopicConfig(**config))
+    manager.data_version.assign_new_one(DataVersion(**document["dataVersion"]))
+
+
+def groups_text(manager: SubscriptionGroupManager) -> str:
+    """SubscriptionGroupManager#encode."""
+    table = {group: asdict(config) for group, config in manager.subscription_group_table.entries()}
+    return json.dumps({"subscriptionGroupTable": table, "dataVersion": asdict(manager.data_version)})
+
+
+def load_groups(manager: SubscriptionGroupManager, text: str) -> None:
+    """SubscriptionGroupManager#decode: as load_topics."""
+    document: dict[str, Any] = json.loads(text)
+    for group, config in document["subscriptionGroupTable"].items():
+        manager.subscription_group_table.put(group, SubscriptionGroupConfig(**config))
+    manager.data_version.assign_new_one(DataVersion(**document["dataVersion"]))

@@ -1,0 +1,67 @@
+"""ConsumerManageProcessor: the members of a group, and the offsets it has committed.
+
+All three codes share consumerManageExecutor, 32 threads: two commits of one client may be handled in any order (B-18).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from impl.broker.reported_tables import connection_of
+from impl.common.headers import ConsumerGroupRequestHeader, ConsumerOffsetRequestHeader, OffsetResponseHeader
+from impl.common.request_code import ResponseCode
+from impl.decisions.java_errors import not_null
+from impl.events import ConsumerIdsAnswered, OffsetCommitted
+from impl.node_ports import Command, Connection, Node
+
+if TYPE_CHECKING:  # the controller makes its processors
+    from impl.broker.controller import BrokerController
+
+
+class ConsumerManageProcessor:
+    """`broker.processor.ConsumerManageProcessor`."""
+
+    def __init__(self, controller: BrokerController) -> None:
+        """Work on the tables of this broker."""
+        self.controller = controller
+        self.node: Node = controller.node
+
+    def get_consumer_list_by_group(self, channel: Connection, request: Command) -> Command:
+        """ConsumerManageProcessor#getConsumerListByGroup: one id for each connection of the GROUP; no lock."""
+        header: ConsumerGroupRequestHeader = request.header
+        info = self.controller.consumer_manager.get_consumer_group_info(header.consumer_group)
+        client_ids = [] if info is None else info.get_all_client_id()
+        self.node.trace(ConsumerIdsAnswered(
+            self.node.name, header.consumer_group, connection_of(channel), tuple(client_ids),
+        ))
+        if not client_ids:
+            remark = f"no consumer for this group, {header.consumer_group}"
+            return Command(ResponseCode.SYSTEM_ERROR, remark=remark)
+        return Command(ResponseCode.SUCCESS, body=client_ids)
+
+    async def update_consumer_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # Handler
+        """ConsumerManageProcessor#updateConsumerOffset: whoever sends it, whatever was there before."""
+        header: ConsumerOffsetRequestHeader = request.header
+        offset = not_null(header.commit_offset)
+        await self.node.interleave("updateConsumerOffset: before commitOffset")
+        await self.controller.consumer_offset_manager.commit_offset(
+            header.consumer_group, header.topic, header.queue_id, offset, self.node,
+        )
+        self.node.trace(OffsetCommitted(
+            self.node.name, header.consumer_group, header.topic, header.queue_id, offset,
+        ))
+        return Command(ResponseCode.SUCCESS)
+
+    def query_consumer_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """ConsumerManageProcessor#queryConsumerOffset: a young queue answers 0 to a group it does not know."""
+        header: ConsumerOffsetRequestHeader = request.header
+        offset = self.controller.consumer_offset_manager.query_offset(
+            header.consumer_group, header.topic, header.queue_id,
+        )
+        if offset >= 0:
+            return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
+        queue = self.controller.queue_offsets.range_of(header.topic, header.queue_id)
+        if queue.min_offset <= 0 and not queue.on_disk:
+            return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(0))
+        remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
+        return Command(ResponseCode.QUERY_NOT_FOUND, remark=remark)

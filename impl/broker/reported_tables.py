@@ -1,0 +1,158 @@
+"""The tables of a broker, their writes reported to the node in the segment that makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from impl.broker.client_channel_info import ClientChannelInfo
+from impl.broker.consumer_group_info import ConsumerGroupInfo
+from impl.broker.consumer_manager import ConsumerIdsChangeListener, ConsumerManager
+from impl.broker.rebalance_lock_manager import RebalanceLockManager
+from impl.common.heartbeat_data import ConsumerData
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.subscription import SubscriptionData
+from impl.events import (
+    ConsumerRegistered,
+    ConsumerRemoved,
+    GroupEntered,
+    GroupRemoved,
+    LockGranted,
+    LockReleased,
+    SubscriptionRemoved,
+    SubscriptionUpdated,
+)
+from impl.hash_map import ConcurrentHashMap
+from impl.node_ports import Node
+from impl.ports import Channel, Interleave
+from impl.reported_map import ReportedMap
+
+
+def connection_of(channel: Channel) -> str:
+    """The name of a connection in events."""
+    return str(getattr(channel, "remote_address", ""))
+
+
+class ReportedGroupInfo(ConsumerGroupInfo):
+    """ConsumerGroupInfo with reports.
+
+    consumer_table -- of the manager: an object that has left it goes on living in whoever has a reference.
+    """
+
+    def __init__(
+        self, consumer_data: ConsumerData, node: Node, consumer_table: ConcurrentHashMap[str, ConsumerGroupInfo],
+    ) -> None:
+        """Start without members and subscriptions."""
+        super().__init__(consumer_data, node.now_ms)
+        self.node, self.consumer_table = node, consumer_table
+        self._why = "expired"  # only the scan removes a connection outside the methods below
+        self.channel_info_table = ReportedMap(16, _unreported, self._removed)
+        self.subscription_table = ReportedMap(16, self._subscribed, self._unsubscribed)
+
+    def update_channel(self, info_new: ClientChannelInfo, consumer_data: ConsumerData) -> bool:
+        """ConsumerGroupInfo#updateChannel."""
+        updated = super().update_channel(info_new, consumer_data)
+        connection = connection_of(info_new.channel)
+        self.node.trace(ConsumerRegistered(
+            self.node.name, self.group_name, info_new.client_id, connection, self.attached, updated,
+        ))
+        return updated
+
+    @property
+    def attached(self) -> bool:
+        """Whether the manager's table has this object."""
+        return self.consumer_table.get(self.group_name) is self
+
+    def unregister_channel(self, client_channel_info: ClientChannelInfo) -> None:
+        """ConsumerGroupInfo#unregisterChannel."""
+        self._why = "unregistered"
+        super().unregister_channel(client_channel_info)
+        self._why = "expired"
+
+    def do_channel_close_event(self, channel: Channel) -> bool:
+        """ConsumerGroupInfo#doChannelCloseEvent."""
+        self._why = "closed"
+        removed = super().do_channel_close_event(channel)
+        self._why = "expired"
+        return removed
+
+    def _removed(self, channel: Channel, info: ClientChannelInfo) -> None:
+        self.node.trace(ConsumerRemoved(
+            self.node.name, self.group_name, info.client_id, connection_of(channel), self._why, self.attached,
+        ))
+
+    def _subscribed(self, topic: str, sub: SubscriptionData) -> None:
+        self.node.trace(SubscriptionUpdated(
+            self.node.name, self.group_name, topic, sub.sub_string, sub.sub_version, self.attached,
+        ))
+
+    def _unsubscribed(self, topic: str, _: SubscriptionData) -> None:
+        self.node.trace(SubscriptionRemoved(self.node.name, self.group_name, topic, self.attached))
+
+
+class ReportedConsumerManager(ConsumerManager):
+    """ConsumerManager with reports."""
+
+    def __init__(self, listener: ConsumerIdsChangeListener, node: Node) -> None:
+        """Start empty."""
+        super().__init__(listener, node.now_ms)
+        self.node = node
+        self.consumer_table = ReportedMap(1024, self._entered, self._removed)
+
+    def get_or_create_group(self, consumer_data: ConsumerData) -> ConsumerGroupInfo:
+        """The group as ConsumerManager#registerConsumer finds or makes it; get and putIfAbsent."""
+        info = self.consumer_table.get(consumer_data.group_name)
+        if info is not None:
+            return info
+        tmp = ReportedGroupInfo(consumer_data, self.node, self.consumer_table)
+        return self.consumer_table.put_if_absent(consumer_data.group_name, tmp) or tmp
+
+    def _entered(self, group: str, _: ConsumerGroupInfo) -> None:
+        self.node.trace(GroupEntered(self.node.name, group))
+
+    def _removed(self, group: str, info: ConsumerGroupInfo) -> None:
+        self.node.trace(GroupRemoved(self.node.name, group, tuple(info.get_all_client_id())))
+
+
+class ReportedLocks(RebalanceLockManager):
+    """RebalanceLockManager with reports."""
+
+    def __init__(self, node: Node) -> None:
+        """Start empty, as every broker process does."""
+        super().__init__(node.now_ms)
+        self.node = node
+
+    async def is_locked(self, group: str, mq: MessageQueue, client_id: str, threads: Interleave) -> bool:
+        """RebalanceLockManager#isLocked, the fast path."""
+        locked = await super().is_locked(group, mq, client_id, threads)
+        if locked:
+            self._granted(group, mq, client_id, fast=True)
+        return locked
+
+    def try_lock_under_lock(self, group: str, mqs: Sequence[MessageQueue], client_id: str) -> list[MessageQueue]:
+        """The locked part of RebalanceLockManager#tryLockBatch."""
+        granted = super().try_lock_under_lock(group, mqs, client_id)
+        for mq in granted:
+            self._granted(group, mq, client_id, fast=False)
+        return granted
+
+    def unlock_batch(self, group: str, mqs: Sequence[MessageQueue], client_id: str) -> None:
+        """RebalanceLockManager#unlockBatch."""
+        before = [mq for mq in mqs if self.holder(group, mq) is not None]
+        super().unlock_batch(group, mqs, client_id)
+        for mq in before:
+            if self.holder(group, mq) is None:
+                self.node.trace(LockReleased(self.node.name, group, mq, client_id))
+
+    def holder(self, group: str, mq: MessageQueue) -> str | None:
+        """Whose id the entry has, expired or not; None: there is no entry."""
+        group_value = self.mq_lock_table.get(group)
+        entry = None if group_value is None else group_value.get(mq)
+        return None if entry is None else entry.client_id
+
+    def _granted(self, group: str, mq: MessageQueue, client_id: str, *, fast: bool) -> None:
+        holder = self.holder(group, mq) or ""
+        self.node.trace(LockGranted(self.node.name, group, mq, client_id, holder, fast))
+
+
+def _unreported(channel: Channel, info: ClientChannelInfo) -> None:
+    """ConsumerGroupInfo#updateChannel reports its put itself, with what came of it."""

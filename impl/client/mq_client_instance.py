@@ -1,0 +1,406 @@
+"""MQClientInstance: what all consumers of one client id share: connections, routes, heartbeats, threads."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from impl.client.client_remoting_processor import ClientRemotingProcessor
+from impl.client.mq_client_api import MQClientAPI
+from impl.client.offset_store import FindBrokerResult
+from impl.client.rebalance_service import RebalanceService
+from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, RouteTables
+from impl.common.heartbeat_data import ConsumerData, HeartbeatData, ProducerData
+from impl.common.request_code import RequestCode
+from impl.decisions.java_errors import JavaError, MQClientError
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC, MASTER_ID
+from impl.decisions.route_queues import PublishQueues, TopicRouteData
+from impl.decisions.subscription import SubscriptionData, is_tag_type
+from impl.events import ConsumerIdsFetched
+from impl.hash_map import ConcurrentHashMap
+from impl.node_ports import Node
+from impl.ports import Lock
+
+if TYPE_CHECKING:  # a consumer has an instance
+    from impl.client.push_consumer import DefaultMQPushConsumerImpl
+
+CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED = "CREATE_JUST", "RUNNING", "SHUTDOWN_ALREADY", "START_FAILED"
+CLIENT_INNER_PRODUCER_GROUP = "CLIENT_INNER_PRODUCER"
+OFFSET_OF_QUEUE_TIMEOUT_MS = 6_000  # MQAdminImpl.timeoutMillis
+DEFAULT_INSTANCE_NAME = "DEFAULT"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfig:
+    """`client.ClientConfig`, what is read here, with its defaults. namesrv_addrs -- "host:port" each."""
+
+    namesrv_addrs: tuple[str, ...]
+    client_ip: str
+    instance_name: str = DEFAULT_INSTANCE_NAME
+    poll_name_server_interval_ms: int = 30_000
+    heartbeat_broker_interval_ms: int = 30_000
+    persist_consumer_offset_interval_ms: int = 5_000
+    client_callback_executor_threads: int = 4
+
+    def build_mq_client_id(self) -> str:
+        """ClientConfig#buildMQClientId, without a unit."""
+        return f"{self.client_ip}@{self.instance_name}"
+
+
+class InnerProducer:
+    """The producer that each instance has for messages sent back: here, what it does to routes and heartbeats.
+
+    topic_publish_info_table -- DefaultMQProducerImpl.topicPublishInfoTable; TBW102 is in it from the start, so every
+    client polls the route of TBW102, and thereby learns of all brokers that create topics by themselves.
+    """
+
+    def __init__(self) -> None:
+        """DefaultMQProducerImpl#start."""
+        self.topic_publish_info_table: ConcurrentHashMap[str, PublishQueues] = ConcurrentHashMap()
+        self.topic_publish_info_table.put(AUTO_CREATE_TOPIC_KEY_TOPIC, PublishQueues([], order_topic=False))
+
+    def publish_topics(self) -> tuple[str, ...]:
+        """DefaultMQProducerImpl#getPublishTopicList."""
+        return self.topic_publish_info_table.key_set()
+
+    def is_publish_topic_need_update(self, topic: str) -> bool:
+        """DefaultMQProducerImpl#isPublishTopicNeedUpdate."""
+        publish = self.topic_publish_info_table.get(topic)
+        return publish is None or not publish.queues
+
+    def update_topic_publish_info(self, topic: str, publish: PublishQueues, route: TopicRouteData) -> None:
+        """DefaultMQProducerImpl#updateTopicPublishInfo."""
+        del route
+        self.topic_publish_info_table.put(topic, publish)
+
+
+class MQClientInstance:
+    """`client.impl.factory.MQClientInstance`.
+
+    All periodic tasks and the delayed unlocks of orderly consumers run on ONE thread: a slow one holds up the others.
+
+    consumer_table -- group to consumer. producer_table -- group to producer; only the inner one here.
+    """
+
+    def __init__(self, node: Node, config: ClientConfig, manager: MQClientManager) -> None:
+        """Not started."""
+        self.node, self.config, self.manager = node, config, manager
+        self.client_id = config.build_mq_client_id()
+        self.service_state = CREATE_JUST
+        self.consumer_table: ConcurrentHashMap[str, DefaultMQPushConsumerImpl] = ConcurrentHashMap()
+        self.producer_table: ConcurrentHashMap[str, InnerProducer] = ConcurrentHashMap()
+        self.monitor = Lock("MQClientInstance: synchronized start, shutdown")
+        self.lock_heartbeat = Lock("MQClientInstance.lockHeartbeat")
+        self.remoting_client = node.remoting_client("NettyClient", config.client_callback_executor_threads)
+        self.remoting_client.update_name_server_address_list(config.namesrv_addrs)
+        self.remoting_client.register_processor(
+            RequestCode.NOTIFY_CONSUMER_IDS_CHANGED,
+            ClientRemotingProcessor(self.rebalance_immediately).notify_consumer_ids_changed,
+        )
+        self.api = MQClientAPI(self.remoting_client, self.client_id)
+        self.routes = RouteTables(self.api, self.producer_table.values, self.consumer_table.values)
+        self.scheduler = node.scheduler("MQClientFactoryScheduledThread")
+        self.pull_pool = node.pool("PullMessageService", 1)
+        self.pull_scheduler = node.scheduler("PullMessageServiceScheduledThread")
+        self.pull_stopped = False
+        self.rebalance_service = RebalanceService(node, self.do_rebalance)
+
+    # Life -------------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """MQClientInstance#start, synchronized: once; raises MQClientError if an earlier start has failed."""
+        await self.node.lock(self.monitor)
+        if self.service_state == START_FAILED:
+            self.node.unlock(self.monitor)
+            raise MQClientError(f"The Factory object[{self.client_id}] has been created before, and failed.")
+        if self.service_state == CREATE_JUST:
+            self.service_state = START_FAILED
+            self.remoting_client.start()
+            self._start_scheduled_task()
+            self.rebalance_service.start()
+            self.producer_table.put_if_absent(CLIENT_INNER_PRODUCER_GROUP, InnerProducer())
+            await self.send_heartbeat_to_all_broker_with_lock()
+            self.service_state = RUNNING
+        self.node.unlock(self.monitor)
+
+    def _start_scheduled_task(self) -> None:
+        """MQClientInstance#startScheduledTask: each job catches what it throws."""
+        config = self.config
+        for job, initial_delay_ms, period_ms in (
+            (self.update_topic_route_info_of_all, 10, config.poll_name_server_interval_ms),
+            (self._clean_and_heartbeat, 1_000, config.heartbeat_broker_interval_ms),
+            (self.persist_all_consumer_offset, 10_000, config.persist_consumer_offset_interval_ms),
+        ):
+            self.scheduler.schedule_at_fixed_rate(_logging(job), initial_delay_ms, period_ms)
+
+    async def _clean_and_heartbeat(self) -> None:
+        await self.routes.clean_offline_broker(self.node)
+        await self.send_heartbeat_to_all_broker_with_lock()
+
+    async def shutdown(self) -> None:
+        """MQClientInstance#shutdown: nothing as long as anybody uses it."""
+        if not self.consumer_table.is_empty() or len(self.producer_table) > 1:
+            return
+        await self.node.lock(self.monitor)
+        if self.service_state == RUNNING:
+            self.producer_table.remove(CLIENT_INNER_PRODUCER_GROUP)
+            await self.unregister_client(CLIENT_INNER_PRODUCER_GROUP, None)
+            self.service_state = SHUTDOWN_ALREADY
+            self.pull_stopped = True
+            self.pull_pool.shutdown()
+            self.pull_scheduler.shutdown()
+            self.scheduler.shutdown()
+            self.remoting_client.shutdown()
+            await self.rebalance_service.shutdown()
+            self.manager.factory_table.remove(self.client_id)
+        self.node.unlock(self.monitor)
+
+    def register_consumer(self, group: str, consumer: DefaultMQPushConsumerImpl) -> bool:
+        """MQClientInstance#registerConsumer: False if the instance has a consumer of the group already."""
+        return self.consumer_table.put_if_absent(group, consumer) is None
+
+    async def unregister_consumer(self, group: str) -> None:
+        """MQClientInstance#unregisterConsumer: out of the table, then a goodbye to every known broker address."""
+        self.consumer_table.remove(group)
+        await self.node.interleave("unregisterConsumer: before unregisterClient")
+        await self.unregister_client(None, group)
+
+    async def unregister_client(self, producer_group: str | None, consumer_group: str | None) -> None:
+        """MQClientInstance#unregisterClient: one address after another; errors are logged."""
+        for _, addrs in self.routes.broker_addr_table.traverse():
+            for _, addr in addrs.entries():
+                try:
+                    await self.api.unregister_client(addr, producer_group, consumer_group, MQ_CLIENT_API_TIMEOUT_MS)
+                except JavaError:
+                    continue  # logged
+
+    # Periodic work ----------------------------------------------------------------------------------------------------
+
+    async def update_topic_route_info_of_all(self) -> None:
+        """MQClientInstance#updateTopicRouteInfoFromNameServer(): an unreachable name server ends the round."""
+        topics: dict[str, None] = {}
+        for consumer in self.consumer_table.values():
+            topics.update(dict.fromkeys(consumer.rebalance_impl.subscription_inner.key_set()))
+        for producer in self.producer_table.values():
+            topics.update(dict.fromkeys(producer.publish_topics()))
+        for topic in topics:
+            await self.update_topic_route_info_from_name_server(topic)
+
+    async def persist_all_consumer_offset(self) -> None:
+        """MQClientInstance#persistAllConsumerOffset."""
+        for _, consumer in self.consumer_table.traverse():
+            await consumer.persist_consumer_offset()
+
+    async def send_heartbeat_to_all_broker_with_lock(self) -> None:
+        """MQClientInstance#sendHeartbeatToAllBrokerWithLock: NO heartbeat, and nobody is told, if one is under way."""
+        if not await self.node.try_lock(self.lock_heartbeat, 0):
+            return
+        await _logging(self._send_heartbeat_to_all_broker)()
+        self.node.unlock(self.lock_heartbeat)
+
+    async def _send_heartbeat_to_all_broker(self) -> None:
+        """MQClientInstance#sendHeartbeatToAllBroker: broker by broker, 3 s each; slaves only for consumers."""
+        heartbeat_data = self._prepare_heartbeat_data()
+        has_consumers = bool(heartbeat_data.consumer_data_set)
+        if not has_consumers and not heartbeat_data.producer_data_set:
+            return
+        for broker_name, addrs in self.routes.broker_addr_table.traverse():
+            for broker_id, addr in addrs.entries():
+                if not has_consumers and broker_id != MASTER_ID:
+                    continue
+                await self.node.interleave("sendHeartbeatToAllBroker: before the next broker")
+                try:
+                    version = await self.api.send_heartbeat(
+                        addr, self._as_encoded_now(heartbeat_data), MQ_CLIENT_API_TIMEOUT_MS,
+                    )
+                except JavaError:
+                    continue  # logged
+                self.routes.note_broker_version(broker_name, addr, version)
+
+    def _prepare_heartbeat_data(self) -> HeartbeatData:
+        """MQClientInstance#prepareHeartbeatData."""
+        return HeartbeatData(
+            self.client_id,
+            [ProducerData(group) for group in self.producer_table.key_set()],
+            [consumer.consumer_data() for consumer in self.consumer_table.values()],
+        )
+
+    def _as_encoded_now(self, heartbeat_data: HeartbeatData) -> HeartbeatData:
+        """Each address gets the same topics, but their versions as they are when the body is encoded for it."""
+        return replace(heartbeat_data, consumer_data_set=[
+            replace(data, subscription_data_set=[self._live(data, sub) for sub in data.subscription_data_set])
+            for data in heartbeat_data.consumer_data_set
+        ])
+
+    def _live(self, data: ConsumerData, sub: SubscriptionData) -> SubscriptionData:
+        consumer = self.consumer_table.get(data.group_name)
+        current = None if consumer is None else consumer.rebalance_impl.subscription_inner.get(sub.topic or "")
+        same = current is not None and current.sub_string == sub.sub_string
+        return current if current is not None and same else sub
+
+    # Rebalance --------------------------------------------------------------------------------------------------------
+
+    def rebalance_immediately(self) -> None:
+        """MQClientInstance#rebalanceImmediately."""
+        self.rebalance_service.wakeup()
+
+    async def do_rebalance(self) -> None:
+        """MQClientInstance#doRebalance: consumer by consumer; errors are logged."""
+        for _, consumer in self.consumer_table.traverse():
+            try:
+                await consumer.do_rebalance()
+            except JavaError:
+                continue
+
+    async def find_consumer_id_list(self, topic: str, group: str) -> Sequence[str] | None:
+        """MQClientInstance#findConsumerIdList: of one broker of the topic, another one each time."""
+        addr = self._find_broker_addr_by_topic(topic)
+        if addr is None:
+            await self.update_topic_route_info_from_name_server(topic)
+            addr = self._find_broker_addr_by_topic(topic)
+        client_ids: Sequence[str] | None = None
+        if addr is not None:
+            try:
+                client_ids = await self.api.get_consumer_id_list_by_group(addr, group, MQ_CLIENT_API_TIMEOUT_MS)
+            except JavaError:
+                client_ids = None  # logged
+        self.node.trace(ConsumerIdsFetched(
+            self.client_id, group, topic, addr, None if client_ids is None else tuple(client_ids),
+        ))
+        await self.node.interleave("findConsumerIdList: the list is here, and not applied yet")
+        return client_ids
+
+    def _find_broker_addr_by_topic(self, topic: str) -> str | None:
+        return self.routes.find_broker_addr_by_topic(
+            topic, lambda n: self.node.random(n, "MQClientInstance#findBrokerAddrByTopic"),
+        )
+
+    # What consumers ask -----------------------------------------------------------------------------------------------
+
+    async def update_topic_route_info_from_name_server(self, topic: str) -> bool:
+        """MQClientInstance#updateTopicRouteInfoFromNameServer(topic)."""
+        return await self.routes.update_topic_route_info_from_name_server(topic, self.node)
+
+    def find_broker_address_in_subscribe(
+        self, broker_name: str, broker_id: int, *, only_this_broker: bool,
+    ) -> FindBrokerResult | None:
+        """MQClientInstance#findBrokerAddressInSubscribe."""
+        return self.routes.find_broker_address_in_subscribe(broker_name, broker_id, only_this_broker=only_this_broker)
+
+    async def check_client_in_broker(self) -> None:
+        """MQClientInstance#checkClientInBroker: one broker for each expression that is not by tag.
+
+        It stops at the first consumer without a subscription. Raises MQClientError for a refusal.
+        """
+        for group, consumer in self.consumer_table.traverse():
+            subscriptions = consumer.rebalance_impl.subscription_inner.values()
+            if not subscriptions:
+                return
+            for subscription in subscriptions:
+                if is_tag_type(subscription.expression_type):
+                    continue
+                addr = self._find_broker_addr_by_topic(subscription.topic or "")
+                if addr is not None:
+                    await self._check(addr, group, subscription)
+
+    async def _check(self, addr: str, group: str, subscription: SubscriptionData) -> None:
+        try:
+            await self.api.check_client_in_broker(addr, group, subscription, MQ_CLIENT_API_TIMEOUT_MS)
+        except MQClientError:
+            raise
+        except JavaError as error:
+            raise MQClientError(f"Check client in broker error, maybe because you use {subscription.expression_type} "
+                                f"to filter message, but server has not been upgraded to support!{error}") from error
+
+    async def max_offset(self, mq: MessageQueue) -> int:
+        """MQAdminImpl#maxOffset; raises MQClientError."""
+        return await self._ask_master(mq, lambda addr: self.api.get_max_offset(addr, mq, OFFSET_OF_QUEUE_TIMEOUT_MS))
+
+    async def search_offset(self, mq: MessageQueue, timestamp: int) -> int:
+        """MQAdminImpl#searchOffset; raises MQClientError."""
+        return await self._ask_master(
+            mq, lambda addr: self.api.search_offset(addr, mq, timestamp, OFFSET_OF_QUEUE_TIMEOUT_MS),
+        )
+
+    async def _ask_master(self, mq: MessageQueue, ask: Callable[[str], Awaitable[int]]) -> int:
+        addr = self.routes.find_broker_address_in_publish(mq.broker_name)
+        if addr is None:
+            await self.update_topic_route_info_from_name_server(mq.topic)
+            addr = self.routes.find_broker_address_in_publish(mq.broker_name)
+        if addr is None:
+            raise MQClientError(f"The broker[{mq.broker_name}] not exist")
+        try:
+            return await ask(addr)
+        except JavaError as error:
+            raise MQClientError(f"Invoke Broker[{addr}] exception") from error
+
+    async def lock_batch_mq(
+        self, addr: str, group: str, mqs: Collection[MessageQueue], timeout_ms: int,
+    ) -> Collection[MessageQueue]:
+        """MQClientAPIImpl#lockBatchMQ."""
+        return await self.api.lock_batch_mq(addr, group, mqs, timeout_ms)
+
+    async def unlock_batch_mq(
+        self, addr: str, group: str, mqs: Collection[MessageQueue], timeout_ms: int, *, oneway: bool,
+    ) -> None:
+        """MQClientAPIImpl#unlockBatchMQ."""
+        await self.api.unlock_batch_mq(addr, group, mqs, timeout_ms, oneway=oneway)
+
+    async def query_consumer_offset(self, addr: str, group: str, mq: MessageQueue, timeout_ms: int) -> int:
+        """MQClientAPIImpl#queryConsumerOffset."""
+        return await self.api.query_consumer_offset(addr, group, mq, timeout_ms)
+
+    async def update_consumer_offset(
+        self, addr: str, group: str, mq: MessageQueue, offset: int, timeout_ms: int,
+    ) -> None:
+        """MQClientAPIImpl#updateConsumerOffset."""
+        await self.api.update_consumer_offset(addr, group, mq, offset, timeout_ms)
+
+    async def update_consumer_offset_oneway(
+        self, addr: str, group: str, mq: MessageQueue, offset: int, timeout_ms: int,
+    ) -> None:
+        """MQClientAPIImpl#updateConsumerOffsetOneway."""
+        await self.api.update_consumer_offset_oneway(addr, group, mq, offset, timeout_ms)
+
+
+class MQClientManager:
+    """`client.impl.MQClientManager`: the instances of one process, by client id.
+
+    factory_table -- client id to instance; the first one's configuration counts for all that share it.
+    """
+
+    def __init__(self, node: Node) -> None:
+        """Start empty, as every process does."""
+        self.node = node
+        self.factory_table: ConcurrentHashMap[str, MQClientInstance] = ConcurrentHashMap()
+        self._names = 0
+
+    def get_or_create_mq_client_instance(self, config: ClientConfig) -> MQClientInstance:
+        """MQClientManager#getOrCreateMQClientInstance."""
+        client_id = config.build_mq_client_id()
+        instance = self.factory_table.get(client_id)
+        if instance is None:
+            instance = MQClientInstance(self.node, config, self)
+            self.factory_table.put(client_id, instance)
+        return instance
+
+    def change_instance_name_to_pid(self, config: ClientConfig) -> ClientConfig:
+        """ClientConfig#changeInstanceNameToPID: "DEFAULT" becomes a name that no other client has, nor had."""
+        if config.instance_name != DEFAULT_INSTANCE_NAME:
+            return config
+        self._names += 1
+        return replace(config, instance_name=f"{self._names}#{self.node.now_ms()}")
+
+
+def _logging(job: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    """The try around a job: what it throws is logged."""
+
+    async def run() -> None:
+        try:
+            await job()
+        except JavaError:
+            return
+
+    return run

@@ -1,0 +1,276 @@
+"""DefaultMQPushConsumerImpl: the life of a push consumer, and its place in a group.
+
+Messages are not fetched here: a pull is a hold of 15 s at a broker that has nothing new, without the request. All that
+a pull does to ownership is done: chains end at dropped queues, others stay fresh, orderly ones wait for their lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from impl.client.local_file_offset_store import LocalFileOffsetStore
+from impl.client.mq_client_instance import (
+    CREATE_JUST,
+    RUNNING,
+    SHUTDOWN_ALREADY,
+    START_FAILED,
+    ClientConfig,
+    MQClientManager,
+)
+from impl.client.offset_store import ReadOffsetType, RemoteBrokerOffsetStore
+from impl.client.process_queue import REBALANCE_LOCK_INTERVAL_MS
+from impl.client.rebalance import PullRequest
+from impl.client.rebalance_push import OffsetStore, RebalancePushImpl
+from impl.common.heartbeat_data import BROADCASTING, CLUSTERING, CONSUME_PASSIVELY, ConsumerData
+from impl.decisions.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueStrategy
+from impl.decisions.java_errors import JavaError, MQClientError
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import check_group, get_retry_topic
+from impl.decisions.start_offset import ConsumeFromWhere
+from impl.decisions.subscription import SUB_ALL, TAG, build
+from impl.events import ConsumerShutDown, ConsumerStarted, RouteUpdated
+from impl.node_ports import Node, Scheduler
+
+PULL_TIME_DELAY_MS_WHEN_EXCEPTION = 1_000
+PULL_TIME_DELAY_MS_WHEN_SUSPEND = 1_000
+BROKER_SUSPEND_MAX_TIME_MS = 15_000
+CONSUME_TIMESTAMP_BACK_MS = 30 * 60 * 1000  # DefaultMQPushConsumer.consumeTimestamp: half an hour before it was made
+
+
+@dataclass(frozen=True, slots=True)
+class PushConsumerConfig:
+    """`client.consumer.DefaultMQPushConsumer`, what is read here, with its defaults.
+
+    subscription -- topic to expression, by tag. orderly -- the listener is a MessageListenerOrderly.
+    """
+
+    consumer_group: str
+    subscription: Mapping[str, str]
+    message_model: str = CLUSTERING
+    orderly: bool = False
+    consume_from_where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
+    strategy: AllocateMessageQueueStrategy = field(default_factory=AllocateMessageQueueAveragely)
+
+
+class DefaultMQPushConsumerImpl:
+    """`client.impl.consumer.DefaultMQPushConsumerImpl`.
+
+    service_state -- CREATE_JUST, RUNNING, … pause -- suspended by its user. rebalance_impl -- its queues.
+    """
+
+    def __init__(
+        self, node: Node, manager: MQClientManager, client_config: ClientConfig, config: PushConsumerConfig,
+    ) -> None:
+        """Subscribe; raises MQClientError for an illegal group."""
+        check_group(config.consumer_group)
+        self.node, self.config, self.group = node, config, config.consumer_group
+        if config.message_model == CLUSTERING:
+            client_config = manager.change_instance_name_to_pid(client_config)
+        self.instance = manager.get_or_create_mq_client_instance(client_config)
+        self.service_state = CREATE_JUST
+        self.pause = False
+        self.offset_store: OffsetStore
+        if config.message_model == BROADCASTING:
+            self.offset_store = LocalFileOffsetStore(node, self.instance.client_id, self.group)
+        else:
+            self.offset_store = RemoteBrokerOffsetStore(self.instance, self.group)
+        self.rebalance_impl = RebalancePushImpl(
+            node, self.instance, self.group, config.message_model, config.strategy, orderly=config.orderly,
+            consume_from_where=config.consume_from_where,
+            consume_timestamp_ms=node.now_ms() - CONSUME_TIMESTAMP_BACK_MS,
+            offset_store=self.offset_store, execute_pull_request=self.execute_pull_request_immediately,
+        )
+        self._copy_subscription()
+        self.lock_scheduler: Scheduler | None = None
+        self.stopped = False  # ConsumeMessageOrderlyService.stopped
+
+    def _copy_subscription(self) -> None:
+        """DefaultMQPushConsumerImpl#copySubscription."""
+        topics = dict(self.config.subscription)
+        if self.config.message_model == CLUSTERING:
+            topics[get_retry_topic(self.group)] = SUB_ALL
+        for topic, expression in topics.items():
+            self._put_subscription(topic, expression)
+
+    def _put_subscription(self, topic: str, expression: str, expression_type: str = TAG) -> None:
+        subscription = build(topic, expression, expression_type, self.node.now_ms())
+        self.rebalance_impl.subscription_inner.put(topic, subscription)
+
+    # Life -------------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """DefaultMQPushConsumerImpl#start; raises MQClientError, or IllegalStateError without any name server.
+
+        In the latter case the consumer is RUNNING all the same, with all its threads.
+        """
+        if self.service_state != CREATE_JUST:
+            raise MQClientError(f"The PushConsumer service state not OK, maybe started once, {self.service_state}")
+        self.service_state = START_FAILED
+        if isinstance(self.offset_store, LocalFileOffsetStore):
+            self.offset_store.load()
+        self._start_consume_service()
+        if not self.instance.register_consumer(self.group, self):
+            self.service_state = CREATE_JUST
+            await self._shutdown_consume_service()
+            raise MQClientError(f"The consumer group[{self.group}] has been created before, specify another name "
+                                "please.")
+        self.node.trace(ConsumerStarted(self.instance.client_id, self.group))
+        await self.instance.start()
+        self.service_state = RUNNING
+        for topic in self.rebalance_impl.subscription_inner.key_set():
+            await self.instance.update_topic_route_info_from_name_server(topic)
+        await self.instance.check_client_in_broker()
+        await self.instance.send_heartbeat_to_all_broker_with_lock()
+        self.instance.rebalance_immediately()
+
+    async def shutdown(self) -> None:
+        """DefaultMQPushConsumerImpl#shutdown(0), synchronized: locks, offsets, membership, connections, queues."""
+        if self.service_state != RUNNING:
+            return
+        await self._shutdown_consume_service()
+        await self.node.interleave("shutdown: between unlockAll and persistConsumerOffset")
+        await self.persist_consumer_offset()
+        await self.instance.unregister_consumer(self.group)
+        await self.instance.shutdown()
+        self.rebalance_impl.destroy()
+        self.service_state = SHUTDOWN_ALREADY
+        self.node.trace(ConsumerShutDown(self.instance.client_id, self.group))
+
+    def _start_consume_service(self) -> None:
+        """ConsumeMessageOrderlyService#start: lockAll after 1 s and every 20 s, on a thread of the service."""
+        if self.config.orderly and self.config.message_model == CLUSTERING:
+            self.lock_scheduler = self.node.scheduler("ConsumeMessageScheduledThread")
+            self.lock_scheduler.schedule_at_fixed_rate(
+                self._lock_mq_periodically, 1_000, REBALANCE_LOCK_INTERVAL_MS,
+            )
+
+    async def _lock_mq_periodically(self) -> None:
+        """ConsumeMessageOrderlyService#lockMQPeriodically."""
+        if not self.stopped:
+            await self.rebalance_impl.lock_all()
+
+    async def _shutdown_consume_service(self) -> None:
+        """ConsumeMessageOrderlyService#shutdown(0): nobody waits for a running listener before the locks go."""
+        self.stopped = True
+        if self.lock_scheduler is not None:
+            self.lock_scheduler.shutdown()
+            await self.rebalance_impl.unlock_all(oneway=False)
+
+    def suspend(self) -> None:
+        """DefaultMQPushConsumerImpl#suspend: it keeps its queues and its place in the list."""
+        self.pause = True
+
+    async def resume(self) -> None:
+        """DefaultMQPushConsumerImpl#resume: rebalances in the thread of the caller."""
+        self.pause = False
+        await self.do_rebalance()
+
+    async def subscribe(self, topic: str, expression: str) -> None:
+        """DefaultMQPushConsumerImpl#subscribe: a heartbeat if it runs; neither a route nor a rebalance."""
+        self._put_subscription(topic, expression)
+        await self.node.interleave("subscribe: before the heartbeat")
+        await self.instance.send_heartbeat_to_all_broker_with_lock()
+
+    def unsubscribe(self, topic: str) -> None:
+        """DefaultMQPushConsumerImpl#unsubscribe: here only; the next heartbeat and rebalance will show it."""
+        self.rebalance_impl.subscription_inner.remove(topic)
+
+    # What the instance asks -------------------------------------------------------------------------------------------
+
+    def consumer_data(self) -> ConsumerData:
+        """Its part of a heartbeat."""
+        return ConsumerData(
+            self.group, CONSUME_PASSIVELY, self.config.message_model, self.config.consume_from_where,
+            self.rebalance_impl.subscription_inner.values(),
+        )
+
+    async def do_rebalance(self) -> None:
+        """DefaultMQPushConsumerImpl#doRebalance."""
+        if not self.pause:
+            await self.rebalance_impl.do_rebalance(self.config.orderly, self.node)
+
+    async def persist_consumer_offset(self) -> None:
+        """DefaultMQPushConsumerImpl#persistConsumerOffset: of all queues in the table, while RUNNING."""
+        if self.service_state == RUNNING:
+            mqs = frozenset(self.rebalance_impl.process_queue_table.key_set())
+            await self.offset_store.persist_all(mqs, self.node)
+
+    def is_subscribe_topic_need_update(self, topic: str) -> bool:
+        """DefaultMQPushConsumerImpl#isSubscribeTopicNeedUpdate."""
+        rebalance = self.rebalance_impl
+        subscribed = rebalance.subscription_inner.contains_key(topic)
+        return subscribed and not rebalance.topic_subscribe_info_table.contains_key(topic)
+
+    def update_topic_subscribe_info(self, topic: str, mqs: Collection[MessageQueue]) -> None:
+        """DefaultMQPushConsumerImpl#updateTopicSubscribeInfo."""
+        if self.rebalance_impl.subscription_inner.contains_key(topic):
+            self.rebalance_impl.topic_subscribe_info_table.put(topic, mqs)
+            self.node.trace(RouteUpdated(self.instance.client_id, self.group, topic, frozenset(mqs)))
+
+    # Pull chains ------------------------------------------------------------------------------------------------------
+
+    def execute_pull_request_immediately(self, pull_request: PullRequest) -> None:
+        """PullMessageService#executePullRequestImmediately: into the queue of its one thread."""
+        if not self.instance.pull_stopped:
+            self.instance.pull_pool.execute(lambda: self.pull_message(pull_request))
+
+    def _execute_pull_request_later(self, pull_request: PullRequest, delay_ms: int) -> None:
+        """PullMessageService#executePullRequestLater: after the stop it is discarded."""
+        if not self.instance.pull_stopped:
+            self.instance.pull_scheduler.schedule(
+                lambda: self.execute_pull_request_immediately(pull_request), delay_ms,
+            )
+
+    async def pull_message(self, pull_request: PullRequest) -> None:
+        """PullMessageService#pullMessage, DefaultMQPushConsumerImpl#pullMessage up to the request."""
+        pq = pull_request.process_queue
+        if pq.dropped or not self.instance.consumer_table.contains_key(self.group):
+            return
+        pq.last_pull_timestamp = self.node.now_ms()
+        if self.service_state == RUNNING and self.pause:
+            self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_SUSPEND)
+        elif await self._may_pull(pull_request):
+            self._hold(pull_request)
+        else:
+            self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION)
+
+    async def _may_pull(self, pull_request: PullRequest) -> bool:
+        """The guards that end in a pull a second later."""
+        if self.service_state != RUNNING or (self.config.orderly and not await self._has_order(pull_request)):
+            return False
+        return self.rebalance_impl.subscription_inner.contains_key(pull_request.message_queue.topic)
+
+    def _hold(self, pull_request: PullRequest) -> None:
+        """What stands for the request: a broker that holds it and finds nothing."""
+        if not self.instance.pull_stopped:
+            self.instance.pull_scheduler.schedule(
+                lambda: self._on_no_new_msg(pull_request), BROKER_SUSPEND_MAX_TIME_MS,
+            )
+
+    async def _has_order(self, pull_request: PullRequest) -> bool:
+        """The guard of an orderly chain: locked, and from the first time on at the offset that is committed now."""
+        if not pull_request.process_queue.locked:
+            return False
+        if not pull_request.previously_locked:
+            try:
+                offset = await self.rebalance_impl.compute_pull_from_where_with_exception(
+                    pull_request.message_queue, self.node,
+                )
+            except JavaError:
+                return False
+            pull_request.previously_locked = True
+            pull_request.next_offset = offset
+        return True
+
+    def _on_no_new_msg(self, pull_request: PullRequest) -> None:
+        """PullCallback#onSuccess with NO_NEW_MSG: the offset moves if nothing is cached; `dropped` is not looked at."""
+        if pull_request.process_queue.msg_count == 0:
+            self.offset_store.update_offset(
+                pull_request.message_queue, pull_request.next_offset, increase_only=True,
+            )
+        self.execute_pull_request_immediately(pull_request)
+
+    async def consumed_offset(self, mq: MessageQueue) -> int:
+        """What would be committed next; -1 for none."""
+        return await self.offset_store.read_offset(mq, ReadOffsetType.READ_FROM_MEMORY, self.node)

@@ -1,0 +1,211 @@
+"""RebalancePushImpl: how a push consumer takes queues and gives them up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Protocol
+
+from impl.client.mq_client_instance import MQClientInstance
+from impl.client.offset_store import ReadOffsetType
+from impl.client.process_queue import ProcessQueue
+from impl.client.rebalance import PullRequest, RebalanceImpl
+from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY
+from impl.decisions.allocation import AllocateMessageQueueStrategy
+from impl.decisions.java_errors import JavaError, not_null
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
+from impl.decisions.start_offset import ConsumeFromWhere, Source, start_offset, start_offset_source
+from impl.events import LockBelieved, QueueDropped, QueuesAssigned, QueueTaken
+from impl.node_ports import Node
+from impl.ports import Interleave, Lock, Threads
+
+UNLOCK_DELAY_TIME_MS = 20_000  # property rocketmq.client.unlockDelayTimeMills
+CONSUME_LOCK_TIMEOUT_MS = 1_000
+
+
+class OffsetStore(Protocol):
+    """`client.consumer.store.OffsetStore`."""
+
+    def update_offset(self, mq: MessageQueue | None, offset: int, *, increase_only: bool) -> None:
+        """OffsetStore#updateOffset."""
+        ...
+
+    async def read_offset(self, mq: MessageQueue | None, read_type: ReadOffsetType, threads: Interleave) -> int:
+        """OffsetStore#readOffset."""
+        ...
+
+    async def persist_all(self, mqs: Collection[MessageQueue] | None, threads: Interleave) -> None:
+        """OffsetStore#persistAll."""
+        ...
+
+    async def persist(self, mq: MessageQueue | None) -> None:
+        """OffsetStore#persist."""
+        ...
+
+    def remove_offset(self, mq: MessageQueue | None) -> None:
+        """OffsetStore#removeOffset."""
+        ...
+
+
+class RebalancePushImpl(RebalanceImpl):
+    """`client.impl.consumer.RebalancePushImpl`.
+
+    orderly -- the listener is a MessageListenerOrderly. consume_from_where, consume_timestamp_ms -- where a queue is
+    begun that has no offset. execute_pull_request -- DefaultMQPushConsumerImpl#executePullRequestImmediately.
+    """
+
+    def __init__(  # noqa: PLR0913  # what Java's class reads of its consumer
+        self,
+        node: Node,
+        instance: MQClientInstance,
+        group: str,
+        message_model: str,
+        strategy: AllocateMessageQueueStrategy,
+        *,
+        orderly: bool,
+        consume_from_where: ConsumeFromWhere,
+        consume_timestamp_ms: int,
+        offset_store: OffsetStore,
+        execute_pull_request: Callable[[PullRequest], None],
+    ) -> None:
+        """Start without queues."""
+        super().__init__(group, message_model, strategy, instance, node.now_ms)
+        self.node, self.instance, self.offset_store = node, instance, offset_store
+        self.orderly = orderly
+        self.consume_from_where, self.consume_timestamp_ms = consume_from_where, consume_timestamp_ms
+        self.execute_pull_request = execute_pull_request
+        self._held: dict[MessageQueue, ProcessQueue] = {}  # taken, and its drop not reported yet
+
+    # What happens to queues -------------------------------------------------------------------------------------------
+
+    def consume_type(self) -> str:
+        """RebalancePushImpl#consumeType."""
+        return CONSUME_PASSIVELY
+
+    async def message_queue_changed(
+        self, topic: str, mq_all: Collection[MessageQueue], mq_divided: Collection[MessageQueue], threads: Threads,
+    ) -> None:
+        """RebalancePushImpl#messageQueueChanged: a new version of the subscription, then a heartbeat, if it may.
+
+        Raises NullPointerError if the topic is not subscribed any more. The thresholds per topic are off by default.
+        """
+        del mq_all, mq_divided
+        subscription = not_null(self.subscription_inner.get(topic))
+        self.subscription_inner.put(topic, replace(subscription, sub_version=self.now_ms()))
+        await threads.interleave("messageQueueChanged: before the heartbeat")
+        await self.instance.send_heartbeat_to_all_broker_with_lock()
+
+    async def remove_unnecessary_message_queue(self, mq: MessageQueue, pq: ProcessQueue, threads: Threads) -> bool:
+        """RebalancePushImpl#removeUnnecessaryMessageQueue: the offset goes first, whatever becomes of the queue."""
+        self.report_dropped()
+        await self.offset_store.persist(mq)
+        await threads.interleave("removeUnnecessaryMessageQueue: between persist and removeOffset")
+        self.offset_store.remove_offset(mq)
+        if not self.orderly or self.message_model != CLUSTERING:
+            return True
+        if not await threads.try_lock(pq.consume_lock, CONSUME_LOCK_TIMEOUT_MS):
+            pq.try_unlock_times += 1
+            return False
+        try:
+            await self._unlock_delay(mq, pq)
+        except JavaError:
+            threads.unlock(pq.consume_lock)
+            return False
+        threads.unlock(pq.consume_lock)
+        return True
+
+    async def _unlock_delay(self, mq: MessageQueue, pq: ProcessQueue) -> None:
+        """RebalancePushImpl#unlockDelay: with messages in the cache the lock is given back 20 s later in any case."""
+        if pq.has_temp_message():
+            self.instance.scheduler.schedule(lambda: self.unlock(mq, oneway=True), UNLOCK_DELAY_TIME_MS)
+        else:
+            await self.unlock(mq, oneway=True)
+
+    def remove_dirty_offset(self, mq: MessageQueue) -> None:
+        """RebalancePushImpl#removeDirtyOffset."""
+        self.offset_store.remove_offset(mq)
+
+    async def compute_pull_from_where_with_exception(self, mq: MessageQueue, threads: Threads) -> int:
+        """RebalancePushImpl#computePullFromWhereWithException."""
+        stored = await self.offset_store.read_offset(mq, ReadOffsetType.READ_FROM_STORE, threads)
+        retry_topic = mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX)
+        source = start_offset_source(self.consume_from_where, stored, retry_topic=retry_topic)
+        max_offset = await self.instance.max_offset(mq) if source is Source.MAX_OFFSET else -1
+        searched = -1
+        if source is Source.SEARCH_OFFSET:
+            searched = await self.instance.search_offset(mq, self.consume_timestamp_ms)
+        return start_offset(source, stored, max_offset, searched)
+
+    async def dispatch_pull_request(self, pull_request_list: list[PullRequest]) -> None:
+        """RebalancePushImpl#dispatchPullRequest: at once, but only after all new queues have been entered."""
+        for pull_request in pull_request_list:
+            self.execute_pull_request(pull_request)
+
+    # Reports ----------------------------------------------------------------------------------------------------------
+
+    async def do_rebalance(self, is_order: bool, threads: Threads) -> None:
+        """RebalanceImpl#doRebalance."""
+        await super().do_rebalance(is_order, _Reporting(self, threads))
+        self.report_dropped()
+
+    async def update_process_queue_table(
+        self, topic: str, mq_set: Collection[MessageQueue], is_order: bool, threads: Threads,
+    ) -> bool:
+        """RebalanceImpl#updateProcessQueueTableInRebalance."""
+        changed = await super().update_process_queue_table(topic, mq_set, is_order, threads)
+        self.report_dropped()
+        mqs = frozenset(mq for mq in self._held if mq.topic == topic)
+        self.node.trace(QueuesAssigned(self.instance.client_id, self.consumer_group, topic, mqs, changed))
+        return changed
+
+    async def _take(self, mq: MessageQueue, is_order: bool, threads: Threads) -> PullRequest | None:
+        pull_request = await super()._take(mq, is_order, threads)
+        if pull_request is not None:
+            self._held[mq] = pull_request.process_queue
+            self.node.trace(QueueTaken(self.instance.client_id, self.consumer_group, mq, pull_request.next_offset))
+        return pull_request
+
+    def destroy(self) -> None:
+        """RebalanceImpl#destroy."""
+        super().destroy()
+        self.report_dropped()
+
+    def report_dropped(self) -> None:
+        """Report the queues whose `dropped` has been set in this segment."""
+        for mq in [mq for mq, pq in self._held.items() if pq.dropped]:
+            del self._held[mq]
+            self.node.trace(QueueDropped(self.instance.client_id, self.consumer_group, mq))
+
+    def _mark_locked(self, mqs: Collection[MessageQueue]) -> None:
+        super()._mark_locked(mqs)
+        self._report_locks(mqs, locked=True)
+
+    def _mark_unlocked(self, mqs: Collection[MessageQueue]) -> None:
+        super()._mark_unlocked(mqs)
+        self._report_locks(mqs, locked=False)
+
+    def _report_locks(self, mqs: Collection[MessageQueue], *, locked: bool) -> None:
+        for mq in mqs:
+            if self.process_queue_table.contains_key(mq):
+                self.node.trace(LockBelieved(self.instance.client_id, self.consumer_group, mq, locked))
+
+
+class _Reporting:
+    """The thread of a rebalance: before its segment ends, drops are reported that it has made."""
+
+    def __init__(self, rebalance: RebalancePushImpl, threads: Threads) -> None:
+        self.rebalance, self.threads = rebalance, threads
+
+    async def interleave(self, where: str) -> None:
+        """See `impl.ports`."""
+        self.rebalance.report_dropped()
+        await self.threads.interleave(where)
+
+    async def try_lock(self, lock: Lock, timeout_ms: int) -> bool:
+        """See `impl.ports`."""
+        return await self.threads.try_lock(lock, timeout_ms)
+
+    def unlock(self, lock: Lock) -> None:
+        """See `impl.ports`."""
+        self.threads.unlock(lock)

@@ -1,0 +1,134 @@
+"""What requests and responses carry beside their code: `common.protocol.header` and `common.protocol.body`.
+
+Times are milliseconds since 1970. What encoding adds (checksum, compression, JSON) is not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from impl.common.topic_config import TopicConfigSerializeWrapper
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.subscription import SubscriptionData
+
+
+class RegisterBrokerRequestHeader(NamedTuple):
+    """Also of UNREGISTER_BROKER and QUERY_DATA_VERSION, which leave ha_server_addr out."""
+
+    broker_name: str
+    broker_addr: str
+    cluster_name: str
+    broker_id: int
+    ha_server_addr: str | None = None
+
+
+@dataclass(slots=True)
+class RegisterBrokerBody:
+    """`RegisterBrokerBody`: topics with their version, and the broker's filter servers."""
+
+    topic_config_serialize_wrapper: TopicConfigSerializeWrapper | None
+    filter_server_list: list[str] | None
+
+
+class RegisterBrokerResponseHeader(NamedTuple):
+    """What a slave learns; a master gets None twice."""
+
+    ha_server_addr: str | None
+    master_addr: str | None
+
+
+class QueryDataVersionResponseHeader(NamedTuple):
+    """Whether the name server has another version; the body is the one that it has, if any."""
+
+    changed: bool
+
+
+class TopicRequestHeader(NamedTuple):
+    """GetRouteInfoRequestHeader, DeleteTopicRequestHeader, DeleteTopicFromNamesrvRequestHeader."""
+
+    topic: str
+
+
+class BrokerNameRequestHeader(NamedTuple):
+    """WipeWritePermOfBrokerRequestHeader, AddWritePermOfBrokerRequestHeader."""
+
+    broker_name: str
+
+
+class TopicCountResponseHeader(NamedTuple):
+    """WipeWritePermOfBrokerResponseHeader, AddWritePermOfBrokerResponseHeader."""
+
+    topic_count: int
+
+
+class KVConfigRequestHeader(NamedTuple):
+    """PutKVConfigRequestHeader and its kin: key or value None where the request has none."""
+
+    namespace: str
+    key: str | None = None
+    value: str | None = None
+
+
+class UnregisterClientRequestHeader(NamedTuple):
+    """Who leaves: the connection counts, the client id does not."""
+
+    client_id: str | None
+    producer_group: str | None
+    consumer_group: str | None
+
+
+class ConsumerGroupRequestHeader(NamedTuple):
+    """GetConsumerListByGroupRequestHeader, NotifyConsumerIdsChangedRequestHeader."""
+
+    consumer_group: str
+
+
+class ConsumerOffsetRequestHeader(NamedTuple):
+    """QueryConsumerOffsetRequestHeader (commit_offset None), UpdateConsumerOffsetRequestHeader."""
+
+    consumer_group: str
+    topic: str
+    queue_id: int
+    commit_offset: int | None = None
+
+
+class QueueOffsetRequestHeader(NamedTuple):
+    """GetMaxOffsetRequestHeader, GetMinOffsetRequestHeader, SearchOffsetRequestHeader (the one with a timestamp)."""
+
+    topic: str
+    queue_id: int
+    timestamp: int | None = None
+
+
+class OffsetResponseHeader(NamedTuple):
+    """Of all requests that ask for an offset."""
+
+    offset: int
+
+
+class LockBatchRequestBody(NamedTuple):
+    """LockBatchRequestBody, UnlockBatchRequestBody; the broker believes all three."""
+
+    consumer_group: str
+    client_id: str
+    mq_set: tuple[MessageQueue, ...]
+
+
+class CheckClientRequestBody(NamedTuple):
+    """CheckClientRequestBody."""
+
+    client_id: str
+    group: str
+    subscription_data: SubscriptionData
+
+
+class CreateTopicRequestHeader(NamedTuple):
+    """CreateTopicRequestHeader; `order` is ignored by 4.9.3."""
+
+    topic: str
+    read_queue_nums: int
+    write_queue_nums: int
+    perm: int
+    topic_filter_type: str = "SINGLE_TAG"
+    topic_sys_flag: int = 0

@@ -1,0 +1,313 @@
+"""What the implementation reports, in RocketMQ's words.
+
+An event is traced in the same segment as the write that it names, right after it. Events hold texts, numbers, queues
+and sets or tuples of them, nothing that can change, so that they can be compared, stored and printed. The words of the
+host itself (a process started, killed, paused, cut off, a clock set, the world healed) are plain tuples and not here.
+
+namesrv, broker -- machine of the server. client_id -- as in heartbeats; None where a heartbeat had none. connection --
+"host:port" of the other end, which names one connection of a server.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from impl.decisions.message_queue import MessageQueue
+
+# Name server: RouteInfoManager ----------------------------------------------------------------------------------------
+
+
+class BrokerRegistered(NamedTuple):
+    """RouteInfoManager#registerBroker has ended.
+
+    version -- timestamp and counter of the data version, None if the body had none. topics -- what the registration
+    listed (not all need have been taken over).
+    """
+
+    namesrv: str
+    broker_name: str
+    broker_id: int
+    broker_addr: str
+    connection: str
+    version: tuple[int, int] | None
+    topics: frozenset[str]
+
+
+class BrokerUnregistered(NamedTuple):
+    """RouteInfoManager#unregisterBroker has ended."""
+
+    namesrv: str
+    broker_name: str
+    broker_id: int
+    broker_addr: str
+
+
+class BrokerLiveRemoved(NamedTuple):
+    """An address left brokerLiveTable; why -- "unregistered", "destroyed" (onChannelDestroy), "expired" (the scan)."""
+
+    namesrv: str
+    broker_addr: str
+    why: str
+
+
+class BrokerFound(NamedTuple):
+    """RouteInfoManager#onChannelDestroy, under the read lock: the address of the connection; None if it has none."""
+
+    namesrv: str
+    broker_addr: str | None
+
+
+class BrokerDropped(NamedTuple):
+    """RouteInfoManager#onChannelDestroy, under the write lock: the address left the routes; known or not before."""
+
+    namesrv: str
+    broker_addr: str
+
+
+class BrokerUpdateTimestamp(NamedTuple):
+    """RouteInfoManager#updateBrokerInfoUpdateTimestamp: an unchanged version counts as a sign of life."""
+
+    namesrv: str
+    broker_addr: str
+
+
+class TopicDeleted(NamedTuple):
+    """RouteInfoManager#deleteTopic."""
+
+    namesrv: str
+    topic: str
+
+
+# Broker: registration -------------------------------------------------------------------------------------------------
+
+
+class BrokerStarted(NamedTuple):
+    """BrokerController#start: it listens; nobody knows of it yet."""
+
+    broker: str
+    broker_name: str
+    broker_id: int
+
+
+class BrokerShutDown(NamedTuple):
+    """BrokerController#shutdown has begun: UNREGISTER_BROKER is about to be sent."""
+
+    broker: str
+
+
+class TopicConfigUpdated(NamedTuple):
+    """A topic entered topicConfigTable, or was replaced there; the version is raised later."""
+
+    broker: str
+    topic: str
+
+
+class TopicConfigDeleted(NamedTuple):
+    """A topic left topicConfigTable."""
+
+    broker: str
+    topic: str
+
+
+class RegistrationEncoded(NamedTuple):
+    """BrokerOuterAPI#registerBrokerAll: version and topics as the body has them; increment -- one topic only."""
+
+    broker: str
+    version: tuple[int, int]
+    topics: frozenset[str]
+    increment: bool
+
+
+class RegistrationFailed(NamedTuple):
+    """BrokerOuterAPI#registerBroker: one name server did not answer SUCCESS."""
+
+    broker: str
+    namesrv_addr: str
+    error: str
+
+
+# Broker: client management --------------------------------------------------------------------------------------------
+
+
+class GroupEntered(NamedTuple):
+    """ConsumerManager: a group got a place in consumerTable, without members yet."""
+
+    broker: str
+    group: str
+
+
+class GroupRemoved(NamedTuple):
+    """ConsumerManager: the group left consumerTable, by key, whatever object was there; members -- those it had."""
+
+    broker: str
+    group: str
+    members: tuple[str | None, ...]
+
+
+class ConsumerRegistered(NamedTuple):
+    """ConsumerGroupInfo#updateChannel: the connection was put into the table of the group object.
+
+    attached -- whether that object is (still) the one of consumerTable, here and below; what is written to another one
+    nobody will read. added -- the connection was not there before.
+    """
+
+    broker: str
+    group: str
+    client_id: str | None
+    connection: str
+    attached: bool
+    added: bool
+
+
+class ConsumerRemoved(NamedTuple):
+    """A connection left the table of a group; why -- "unregistered", "closed" or "expired" (the scan)."""
+
+    broker: str
+    group: str
+    client_id: str | None
+    connection: str
+    why: str
+    attached: bool
+
+
+class SubscriptionUpdated(NamedTuple):
+    """ConsumerGroupInfo#updateSubscription put a topic, new or in a newer version."""
+
+    broker: str
+    group: str
+    topic: str
+    sub_string: str
+    sub_version: int
+    attached: bool
+
+
+class SubscriptionRemoved(NamedTuple):
+    """ConsumerGroupInfo#updateSubscription removed a topic that the heartbeat did not list."""
+
+    broker: str
+    group: str
+    topic: str
+    attached: bool
+
+
+class ConsumerIdsChanged(NamedTuple):
+    """Broker2Client#notifyConsumerIdsChanged was written, or not: delivered -- False if it could not be sent."""
+
+    broker: str
+    group: str
+    connection: str
+    delivered: bool
+
+
+class ConsumerIdsAnswered(NamedTuple):
+    """ConsumerManageProcessor#getConsumerListByGroup: the answer; empty means an error to the client."""
+
+    broker: str
+    group: str
+    connection: str
+    client_ids: tuple[str | None, ...]
+
+
+class OffsetCommitted(NamedTuple):
+    """ConsumerOffsetManager#commitOffset: put, unconditionally."""
+
+    broker: str
+    group: str
+    topic: str
+    queue_id: int
+    offset: int
+
+
+class LockGranted(NamedTuple):
+    """RebalanceLockManager: the entry has the client's id and the time of now.
+
+    fast -- without the lock (then another client may have taken the entry over: `holder` says whose id it has).
+    """
+
+    broker: str
+    group: str
+    mq: MessageQueue
+    client_id: str
+    holder: str
+    fast: bool
+
+
+class LockReleased(NamedTuple):
+    """RebalanceLockManager#unlockBatch removed the client's entry."""
+
+    broker: str
+    group: str
+    mq: MessageQueue
+    client_id: str
+
+
+# Client ---------------------------------------------------------------------------------------------------------------
+
+
+class ConsumerStarted(NamedTuple):
+    """DefaultMQPushConsumerImpl#start: RUNNING, and registered at its instance."""
+
+    client_id: str
+    group: str
+
+
+class ConsumerShutDown(NamedTuple):
+    """DefaultMQPushConsumerImpl#shutdown has ended: all queues are dropped."""
+
+    client_id: str
+    group: str
+
+
+class ConsumerIdsFetched(NamedTuple):
+    """MQClientInstance#findConsumerIdList has answered; client_ids -- None for any failure."""
+
+    client_id: str
+    group: str
+    topic: str
+    broker_addr: str | None
+    client_ids: tuple[str | None, ...] | None
+
+
+class QueueTaken(NamedTuple):
+    """RebalanceImpl#updateProcessQueueTableInRebalance: a process queue entered the table; offset -- its first."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offset: int
+
+
+class QueueDropped(NamedTuple):
+    """ProcessQueue#setDropped: the client gives the queue up; it may stay in the table."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+
+
+class QueuesAssigned(NamedTuple):
+    """RebalanceImpl#rebalanceByTopic: a run for one topic has ended; mqs -- held and not dropped; changed -- by it."""
+
+    client_id: str
+    group: str
+    topic: str
+    mqs: frozenset[MessageQueue]
+    changed: bool
+
+
+class LockBelieved(NamedTuple):
+    """ProcessQueue#setLocked; True also sets lastLockTimestamp."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    locked: bool
+
+
+class RouteUpdated(NamedTuple):
+    """RebalanceImpl.topicSubscribeInfoTable of the consumer has the readable queues of a new route."""
+
+    client_id: str
+    group: str
+    topic: str
+    mqs: frozenset[MessageQueue]

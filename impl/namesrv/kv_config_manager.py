@@ -1,0 +1,69 @@
+"""KVConfigManager: the only table of a name server that is on its disk."""
+
+from __future__ import annotations
+
+import json
+
+from impl.common.config_manager import load_string, string_to_file
+from impl.hash_map import HashMap
+from impl.node_ports import Node
+
+NAMESPACE_ORDER_TOPIC_CONFIG = "ORDER_TOPIC_CONFIG"  # NamesrvUtil
+KV_CONFIG_PATH = "namesrv/kvConfig.json"
+
+
+class KVConfigManager:
+    """`namesrv.kvconfig.KVConfigManager`.
+
+    A ReentrantReadWriteLock guards the map; persist() takes the READ lock after the write lock has been given back, so
+    two writers can be at the file at once (N-24). An emptied namespace stays.
+
+    config_table -- namespace to key to value.
+    """
+
+    def __init__(self, node: Node) -> None:
+        """Start empty."""
+        self.node = node
+        self.config_table: HashMap[str, HashMap[str, str | None]] = HashMap()
+
+    def load(self) -> None:
+        """KVConfigManager#load."""
+        text = load_string(self.node.files, KV_CONFIG_PATH)
+        for namespace, table in (json.loads(text)["configTable"] if text else {}).items():
+            for key, value in table.items():
+                self._put(namespace, key, value)
+
+    async def put_kv_config(self, namespace: str, key: str, value: str | None) -> None:
+        """KVConfigManager#putKVConfig."""
+        self._put(namespace, key, value)
+        await self.node.interleave("putKVConfig: between the write lock and persist")
+        self._persist()
+
+    def _put(self, namespace: str, key: str, value: str | None) -> None:
+        table = self.config_table.get(namespace)
+        if table is None:
+            table = HashMap()
+            self.config_table.put(namespace, table)
+        table.put(key, value)
+
+    async def delete_kv_config(self, namespace: str, key: str) -> None:
+        """KVConfigManager#deleteKVConfig."""
+        table = self.config_table.get(namespace)
+        if table is not None:
+            table.remove(key)
+        await self.node.interleave("deleteKVConfig: between the write lock and persist")
+        self._persist()
+
+    def get_kv_config(self, namespace: str, key: str) -> str | None:
+        """KVConfigManager#getKVConfig, under the read lock."""
+        table = self.config_table.get(namespace)
+        return None if table is None else table.get(key)
+
+    def get_kv_list_by_namespace(self, namespace: str) -> dict[str, str | None] | None:
+        """KVConfigManager#getKVListByNamespace, under the read lock: None if nobody ever put something there."""
+        table = self.config_table.get(namespace)
+        return None if table is None else dict(table.entries())
+
+    def _persist(self) -> None:
+        document = {namespace: dict(table.entries()) for namespace, table in self.config_table.entries()}
+        string_to_file(self.node.files, KV_CONFIG_PATH, json.dumps({"configTable": document}))
