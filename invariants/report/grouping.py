@@ -53,6 +53,11 @@ class Part:
         return words.GLYPHS[self.outcome]
 
     @property
+    def verb(self) -> str:
+        """The outcome behind its count: 1 holds, 2 hold."""
+        return "hold" if self.outcome is Outcome.HOLDS and self.count > 1 else str(self.outcome)
+
+    @property
     def words(self) -> str:
         """What stands behind the outcome: "as expected in 3 scopes"."""
         said = "as expected " if self.outcome is Outcome.VIOLATED and self.standing == "expected" else ""

@@ -57,7 +57,7 @@ def _summed(rows: Sequence[Verdict]) -> Table:
     """One line for each property and judge: how many scopes of each outcome, and the time."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     longest = max(len(row.property) for row in rows)
-    table.add_column("property", overflow="fold", min_width=min(longest, _LONGEST_NAME), max_width=_LONGEST_NAME)
+    table.add_column("property", overflow="fold", width=min(longest, _LONGEST_NAME))
     table.add_column("judge", no_wrap=True)
     table.add_column("outcome", overflow="fold")
     table.add_column("of", justify="right", no_wrap=True, style="dim")
@@ -78,10 +78,9 @@ def _summed(rows: Sequence[Verdict]) -> Table:
 def _parts(rows: Sequence[Verdict]) -> Text:
     shown = Text()
     for at, part in enumerate(grouping.parts(rows)):
-        word = "hold" if part.outcome is Outcome.HOLDS and part.count > 1 else part.outcome
         mark = " ≠ expected" if part.standing == "different" else ""
         shown.append(" · " if at else "")
-        shown.append(f"{part.glyph} {part.count:,} {word}{mark}", style=_STYLES[part.standing])
+        shown.append(f"{part.glyph} {part.count:,} {part.verb}{mark}", style=_STYLES[part.standing])
     return shown
 
 

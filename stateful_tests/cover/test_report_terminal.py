@@ -37,7 +37,10 @@ def test_violations_differences_and_unknowns_are_followed_by_their_replay() -> N
 
 
 def test_many_rows_are_one_line_for_each_property_and_judge() -> None:
-    said = shown(verdict_table(samples.grouped_rows()), width=100)
+    name = "registrations_beat_the_expiry_is_needed_and_more"
+    wide = [samples.row(name, "campaign", f"m {at}", outcome, expected="violated", cost={"cpu_seconds": 5000})
+            for outcome in ("holds", "violated", "unknown") for at in range(12)]
+    said = shown(verdict_table([*samples.grouped_rows(), *wide]), width=100)
     lines = [" ".join(line.split()) for line in said.splitlines()]
     assert "promise_03 explore ✗ 2 violated · ✓ 1 holds 3 scopes 1.5 s" in lines
     assert "ownership_converges prove ✓ 1 holds 1 proof 1 s" in lines
