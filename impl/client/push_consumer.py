@@ -18,7 +18,7 @@ from impl.client.mq_client_instance import (
     ClientConfig,
     MQClientManager,
 )
-from impl.client.offset_store import ReadOffsetType, RemoteBrokerOffsetStore
+from impl.client.offset_store import RemoteBrokerOffsetStore
 from impl.client.process_queue import REBALANCE_LOCK_INTERVAL_MS
 from impl.client.rebalance import PullRequest
 from impl.client.rebalance_push import OffsetStore, RebalancePushImpl
@@ -270,7 +270,3 @@ class DefaultMQPushConsumerImpl:
                 pull_request.message_queue, pull_request.next_offset, increase_only=True,
             )
         self.execute_pull_request_immediately(pull_request)
-
-    async def consumed_offset(self, mq: MessageQueue) -> int:
-        """What would be committed next; -1 for none."""
-        return await self.offset_store.read_offset(mq, ReadOffsetType.READ_FROM_MEMORY, self.node)

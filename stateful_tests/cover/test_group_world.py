@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 
 from impl.broker.reported_tables import ReportedGroupInfo
+from impl.client.push_consumer import PushConsumerConfig
 from impl.client.rebalance_push import RebalancePushImpl
+from impl.common.topic_config import TopicConfig
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from stateful_tests.stories.reported import Reported
+from stateful_tests.stories.script import PAUSING, Script
 from stateful_tests.stories.storm import CONVERGENCE_MS, GROUP, STORMY, TOPIC, group_world, weather
+from stateful_tests.stories.world import World
 
 ROOT = Path(__file__).parents[2]
 DIGEST = """
@@ -68,6 +72,28 @@ def test_a_recorded_storm_replays_to_the_same_digest_and_tape() -> None:
         [sys.executable, "-c", DIGEST], cwd=ROOT, env=environment, text=True, timeout=60,
     )
     assert elsewhere.strip() == recorded.digest
+
+
+def joined_late(tape: Script | ReplayTape) -> str:
+    with World(tape, PAUSING) as world:
+        world.add_namesrv()
+        world.add_broker("broker-a", "broker-a", topics=[TopicConfig(TOPIC, 4, 4)])
+        world.run(100)
+        world.add_consumer("c1", PushConsumerConfig(GROUP, {TOPIC: "*"}))
+        world.run(1_500)
+        return world.simulation.digest()
+
+
+def test_a_script_is_a_tape_too() -> None:
+    script = Script()
+    paused = script.pause("registerConsumer: before updateChannel", 1_000)
+    scripted = joined_late(script)
+    assert paused.hit
+    replayed = ReplayTape(script.choices)
+    assert joined_late(replayed) == scripted
+    (sentence,) = replayed.sentences
+    assert sentence.endswith("broker-a: paused 1000 ms at registerConsumer: before updateChannel")
+    assert joined_late(Script()) != scripted
 
 
 def unreported(seed: int, profile: FaultProfile, *, orderly: bool) -> Reported:

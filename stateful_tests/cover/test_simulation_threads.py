@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from impl.decisions.java_errors import JavaRuntimeError
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.node import Node
+from impl.hosts.simulation.profile import CALM
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from impl.node_ports import Node as NodePort
 from impl.node_ports import RejectedExecutionError, Signal
@@ -64,6 +66,28 @@ def test_a_lock_has_one_holder_and_waiters_take_turns(world: Simulation, node: N
     assert not lock.held
     with pytest.raises(RuntimeError, match="lock is not held"):
         node.unlock(lock)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_an_unlock_in_the_millisecond_in_which_patience_ends_loses_nobody(seed: int) -> None:
+    lock, got = Lock("lock"), []
+    with Simulation(RandomTape(seed), replace(CALM, order=2)) as world:
+        world.add("broker", nothing)
+        node = world.nodes["broker"]
+
+        async def use(name: str, at_ms: int, patience_ms: int) -> None:
+            await node.sleep(at_ms)
+            if await node.try_lock(lock, patience_ms):
+                got.append(name)
+                await node.sleep(100)
+                node.unlock(lock)
+
+        node.start_thread("holder", use("holder", 0, 0))
+        node.start_thread("impatient", use("impatient", 1, 99))
+        node.start_thread("patient", use("patient", 2, 500))
+        world.run(5_000)
+    assert not lock.held
+    assert set(got) >= {"holder", "patient"}
 
 
 def test_a_lock_is_not_fair_but_who_was_overtaken_stays_first(world: Simulation, node: Node) -> None:

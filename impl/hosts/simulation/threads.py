@@ -81,8 +81,8 @@ class Threads(Process):
             first = False
             if deadline_ms is None:
                 await turn
-            elif await self.until(turn, deadline_ms - self.uptime_ms()) is TIMED_OUT:
-                queue.remove(turn)
+            elif await self.until(turn, deadline_ms - self.uptime_ms()) is TIMED_OUT and turn in queue:
+                queue.remove(turn)  # not there: an unlock of the same millisecond has taken it out
         lock.held = True
         return True
 

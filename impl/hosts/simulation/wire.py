@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import cache
 from typing import Any
 
 _ATOMS = frozenset((type(None), bool, int, str, bytes, float))
@@ -37,8 +38,13 @@ def _rebuilt(value: Any) -> Any:
     return make(items)
 
 
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
 def _dataclass(value: Any) -> Any:
-    names = [field.name for field in fields(value)]
+    names = _names(value.__class__)
     old = [getattr(value, name) for name in names]
     new = [copied(item) for item in old]
     if value.__dataclass_params__.frozen and all(one is other for one, other in zip(new, old, strict=True)):
