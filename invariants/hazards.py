@@ -34,6 +34,8 @@ _TABLE = (
      "AllocateMessageQueueConsistentHash#allocate, virtualNodeCnt 0"),
     ("A-7", "Members of one group may use different strategies; nothing compares them.",
      "DefaultMQPushConsumer#setAllocateMessageQueueStrategy"),
+    ("A-8", "Where two virtual nodes of a hash ring meet in one place, the member that was listed later has it.",
+     "ConsistentHashRouter#addNode"),
     ("B-1", "A heartbeat removes from the group's subscription table the topics that its sender lacks.",
      "ConsumerGroupInfo#updateSubscription"),
     ("B-2", "Two heartbeats at once remove each other's topics and leave an empty table.",
