@@ -99,7 +99,8 @@ def _verdict(  # noqa: PLR0913, PLR0917 - the columns of a row
     details: dict[str, Any] = {"concept": named.scope.concept.name, "kind": declared.kind if declared else "scope"}
     if mutation is not None:
         details["mutation"] = str(mutation)
-    replay = f"rocketproof explore {named.name!r} --property {name}"
+    replay = f"rocketproof explore {named.name!r} --property {name}" if mutation is None else \
+        f"rocketproof explore --twins --property {name}"
     if outcome is Outcome.HOLDS and cost.get("cut"):
         note = note or "within the scope: steps that leave it were cut"
     return Verdict(name, "explore", Subject("model", named.name, details), expected, outcome,
