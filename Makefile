@@ -24,9 +24,11 @@ verify: $(READY)
 
 test: $(READY)
 	@$(BIN)/python -m stateful_tests.cover.report_browser || echo "no browser: the tests marked 'browser' will fail" >&2
-	$(BIN)/python -m pytest -m "not spark and not java" -n 2 --dist loadfile
-	$(BIN)/python -m pytest -m spark
-	$(BIN)/python -m pytest -m java
+	@failed=0; \
+	$(BIN)/python -m pytest -m "not spark and not java" -n 2 --dist loadfile || failed=1; \
+	$(BIN)/python -m pytest -m spark || failed=1; \
+	$(BIN)/python -m pytest -m java || failed=1; \
+	exit $$failed
 
 lint: $(READY)
 	$(BIN)/ruff check

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from invariants.front_desk.interrupt import INTERRUPT
+from invariants.front_desk.interrupt import start
 from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Seed, desk_app, examples, only
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict
 from model import __main__ as explorer
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from invariants.front_desk.desk import Desk
 
 OUT = Path("out") / "verify"
-INTERRUPTED = 130  # Typer's exit status after Ctrl-C
 
 app = desk_app(help="""Does what Apache RocketMQ 4.9.3 promises hold? Ask `verify`; the catalogue is `list`.
 
@@ -383,14 +382,7 @@ def report(directory: Annotated[Path, typer.Argument(metavar="DIR", help="What -
 
 def main() -> None:
     """Entry point."""
-    INTERRUPT.listen()
-    try:
-        app()
-    except SystemExit as ended:
-        if ended.code != INTERRUPTED:
-            raise
-        print("rocketproof: interrupted before anything was judged", file=sys.stderr)
-        sys.exit(ExitStatus.UNKNOWN)
+    start(app)
 
 
 if __name__ == "__main__":

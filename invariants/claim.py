@@ -20,6 +20,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -179,11 +180,11 @@ def recorded_answers(functions: Sequence[types.FunctionType], action: Callable[[
         name = by_code.get(frame.f_code)
         if name is not None and event == "call":
             count = frame.f_code.co_argcount + frame.f_code.co_kwonlyargcount
-            inputs = ", ".join(f"{key}={frame.f_locals[key]!r}" for key in frame.f_code.co_varnames[:count])
+            inputs = ", ".join(f"{key}={_told(frame.f_locals[key])}" for key in frame.f_code.co_varnames[:count])
             calls[frame] = f"{name}({inputs})"
-            noted[calls[frame]] = "raised"
+            noted[calls[frame]] = "no answer"
         elif name is not None and event == "return" and frame in calls:
-            noted[calls[frame]] = "raised or None" if answer is None else repr(answer)
+            noted[calls[frame]] = "no answer" if answer is None else _told(answer)
 
     sys.setprofile(note)
     try:
@@ -193,6 +194,13 @@ def recorded_answers(functions: Sequence[types.FunctionType], action: Callable[[
     finally:
         sys.setprofile(None)
     return noted
+
+
+def _told(value: object) -> str:
+    """A value as Python shows it; a member or a function by its name (an address would differ from run to run)."""
+    if isinstance(value, Enum):
+        return value.name
+    return value.__name__ if isinstance(value, types.FunctionType) else repr(value)
 
 
 # Findings -------------------------------------------------------------------------------------------------------------
@@ -219,8 +227,9 @@ class Finding:
 
 
 def _slug(verdict: Verdict) -> str:
-    details = [str(value) for _, value in sorted(verdict.subject.details.items())]
-    parts = [verdict.judge, verdict.property, verdict.subject.name, *details]
+    details = dict(verdict.subject.details)
+    named = [details["claim"]] if "claim" in details else [verdict.subject.name, *map(str, details.values())]
+    parts = [verdict.judge, verdict.property, *named]
     return "-".join("".join(c if c.isalnum() or c in "._" else "_" for c in part) for part in parts)[:180]
 
 
@@ -243,7 +252,12 @@ def counterexample(claim: Claim, judge: str, arguments: Mapping[str, Any], *, se
 
 
 def _summary(answers: Mapping[str, str]) -> str:
-    return "; ".join(f"{call} = {answer}" for call, answer in itertools.islice(answers.items(), 4)) or "the code raised"
+    """The first answers, short enough for one line of a table; the evidence has them whole."""
+    shown = [f"{call} = {answer}" for call, answer in itertools.islice(answers.items(), 3)]
+    return "; ".join(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…" for text in shown) or "the code raised"
+
+
+_SHOWN = 120  # characters of a call and its answer
 
 
 def judged(claim: Claim, judge: str, outcome: Outcome, note: str, *, seed: int | None = None,

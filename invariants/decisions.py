@@ -43,7 +43,7 @@ from invariants.domains import (
 
 Queues = Annotated[int, Integers(0, None, tuple(range(10)))]
 Positions = Annotated[int, Integers(0, None, tuple(range(10)))]
-Size = Annotated[int, Integers(1, INT_MAX, (1, 2, 3, 4, 5))]
+Size = Annotated[int, Integers(1, INT_MAX, (1, 2, 3, 4, 5, INT_MAX))]
 Small = Annotated[int, Integers(1, 4)]
 RingSize = Annotated[int, Integers(1, 3)]
 Joiner = Annotated[int, Integers(0, None)]
@@ -67,7 +67,8 @@ def java_division_is_exact(dividend: Long, divisor: Long) -> bool:
     return small and signed and quotient * divisor + remainder == dividend
 
 
-@decision(of=(java_arithmetic.wrap32, java_arithmetic.absolute32), promises="java_arithmetic_follows_the_language")
+@decision(of=(java_arithmetic.wrap32, java_arithmetic.absolute32), promises="java_arithmetic_follows_the_language",
+          few={"number": (0, 1, -1, INT_MAX, INT_MAX + 1, INT_MIN, INT_MIN - 1, 2**32, 3 * 2**31 + 5, LONG_MAX)})
 def java_int_wraps(number: Long) -> bool:
     """A wrapped number is an int that differs by a multiple of 2³²; only the least int has no positive absolute."""
     wrapped = java_arithmetic.wrap32(number)
@@ -298,7 +299,7 @@ def hash_pick_is_in_range(size: Size, hash_code: Int32) -> bool:
 
 @decision(of=queue_selection.write_queue_id, promises="queue_index_is_in_range")
 def written_queue_id_is_in_range_before_the_wrap(write_queue_nums: Size, index: Int32) -> bool:
-    """Before the counter reaches the least int, the queue id that the latency fault strategy writes is that of a turn."""
+    """Before the counter reaches the least int, the queue id that the latency strategy writes is that of its turn."""
     assume(index > INT_MIN)
     queue_id = queue_selection.write_queue_id(index, write_queue_nums)
     return 0 <= queue_id < write_queue_nums and (abs(index) - queue_id) % write_queue_nums == 0
@@ -427,7 +428,7 @@ BACKOFF_MS = ((50, 0), (100, 0), (550, 30_000), (1000, 60_000), (2000, 120_000),
 
 
 @decision(of=fault_strategy.compute_not_available_duration, promises="backoff_is_monotone",
-          few={"latency": (*range(-1, 2), 49, 50, 99, 100, 549, 550, 551, 999, 1000, 1999, 2000, 2999, 3000, 14_999, 15_000)})
+          few={"latency": (-1, 0, 49, 50, 99, 100, 549, 550, 999, 1000, 1999, 2000, 2999, 3000, 14_999, 15_000)})
 def backoff_follows_the_table(latency: Long) -> bool:
     """A broker is shunned for the time that belongs to the largest latency of the table that was reached."""
     reached = [shunned for least, shunned in BACKOFF_MS if latency >= least]
@@ -829,7 +830,7 @@ def seventeenth_failure_is_the_last(times: Count, level: Int32) -> bool:
 @decision(of=retry_level.goes_to_dead_letters, promises="attempts_are_bounded",
           few={"times": (0, 1, 15, 16, 17), "most": (0, 1, 16)})
 def earlier_failure_is_retried(times: Count, level: Int32, most: Count) -> bool:
-    """A message goes to the dead letters exactly if it was retried often enough, or the consumer asks for it (level < 0)."""
+    """A message goes to the dead letters exactly if it was retried often enough, or if its level is negative."""
     return retry_level.goes_to_dead_letters(times, level, most) == (times >= most or level < 0)
 
 

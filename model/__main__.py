@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from invariants.front_desk.interrupt import start
 from invariants.front_desk.options import Json, NoSeed, Out, Property, desk_app, examples
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ app.command(epilog=EXAMPLES)(explore)
 
 def main() -> None:
     """Entry point."""
-    app()
+    start(app)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from invariants.front_desk.interrupt import start
 from invariants.front_desk.options import Json, Names, Out, Property, Seed, desk_app, examples
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def proved(
 
     z3.set_param("ctrl_c", False)  # Z3 would take Ctrl-C for itself, and go on with the next question
     declared = catalogue.protocol()
-    yield from Prover(tuple(seeds), timeout_ms).judge(declared[name] for name in chosen.protocol)
+    yield from Prover(tuple(seeds), timeout_ms, out).judge(declared[name] for name in chosen.protocol)
     if chosen.claims:
         yield from prove_decisions(chosen.claims, seeds=tuple(seeds), out=out)
 
@@ -86,7 +87,7 @@ app.command(epilog=EXAMPLES)(prove)
 
 def main() -> None:
     """Entry point."""
-    app()
+    start(app)
 
 
 if __name__ == "__main__":

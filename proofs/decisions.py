@@ -82,7 +82,7 @@ def _mutants(claim: Claim) -> Iterator[Mutant]:
         yield from mutants(function)
 
 
-_FEW = Limits(paths=300, depth=200, seconds=0.5)  # a mutant that is not refuted soon is left for the next one
+_FEW = Limits(paths=100, depth=80, seconds=0.5)  # a mutant that is not refuted soon is left for the next one
 TRIED_ON_MUTANTS = 500  # inputs, a few milliseconds
 
 
@@ -223,7 +223,7 @@ def _witness(attempt: _Attempt, path: Path) -> bool:
 
 # Counterexamples ------------------------------------------------------------------------------------------------------
 
-TRIED_BY_SIZE = 20_000  # inputs, a tenth of a second: a small counterexample is found, and shown to be the smallest
+TRIED_BY_SIZE = 8_000  # inputs, some 50 ms: a small counterexample is found, and shown to be the smallest
 
 
 def _refuted(attempt: _Attempt, arguments: dict[str, Any], *, smallest: bool) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 
 import z3
 
-from model.language import Concept
-from model.language.nodes import BOOL, CHOICE, MAYBE, SET, SortInfo, Variable
+from model.language import Action, Concept
+from model.language.nodes import BOOL, CHOICE, MAYBE, NAT, SET, Node, SortInfo, Variable
 from model.language.tracing import Assignment, VariableInfo
 from proofs.reading import Env, Expr, Reader, Reading
 
@@ -146,6 +146,34 @@ class Enumerated(Reading):
                 result += [self.domain(info.value, self.cell(prefix, info, values))
                            for values in product(*(range(self.count(sort)) for sort in info.keys))]
         return result
+
+    def assigned(self, node: Node, value: Expr) -> Expr:
+        """Saturate, as a search does; what does not saturate and lies beyond is cut."""
+        return z3.If(self.domain(node.sort, value), value, self.count(node.sort) - 1) if node.sort.saturates else value
+
+    def enabled(self, action: Action, state: Reader, env: Env) -> Expr:
+        """Formula that says that the guard holds and that nothing is assigned that lies beyond the sizes."""
+        inside = [self._inside(assignment, state, {**env, **dict(zip(assignment.loops, values, strict=True))})
+                  for assignment in action.assignments
+                  for values in product(*(self.elements(v.sort) for v in assignment.loops))]
+        return z3.And(self.formula(action.guard, state, env), *inside)
+
+    def _inside(self, assignment: Assignment, state: Reader, env: Env) -> Expr:
+        value = assignment.value
+        bounded = [node for node in (*assignment.keys, *(() if value is None or value.sort.saturates else (value,)))
+                   if node.sort.kind == NAT]
+        return z3.And(*(self.domain(node.sort, self.formula(node, state, env)) for node in bounded))
+
+    def after(self, action: Action, state: Reader, env: Env) -> Reader:
+        """State after the action; a cell outside its table reads 0 there too."""
+        read = super().after(action, state, env)
+
+        def inside(name: str, keys: Sequence[Expr]) -> Expr:
+            info = self.concept.variables[name]
+            known = [self.domain(sort, key) for sort, key in zip(info.keys, keys, strict=True) if sort.kind == NAT]
+            return z3.If(z3.And(*known), read(name, keys), self.constant(info.value, 0)) if known else read(name, keys)
+
+        return inside
 
     def forgotten(self, assignment: Assignment, keys: Sequence[Expr]) -> Expr:  # noqa: ARG002 - the same for every cell
         """Return to the value 0, as a search does."""

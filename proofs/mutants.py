@@ -116,7 +116,7 @@ def _replace(tree: ast.AST, target: ast.AST, variant: ast.expr) -> None:
 
 def _code(definition: ast.FunctionDef, function: FunctionType) -> CodeType:
     module = ast.fix_missing_locations(ast.Module([definition], []))
-    ast.increment_lineno(module, function.__code__.co_firstlineno - 1)  # a traceback then shows the line that was changed
+    ast.increment_lineno(module, function.__code__.co_firstlineno - 1)  # a traceback shows the line
     compiled = compile(module, function.__code__.co_filename, "exec", dont_inherit=True,
                        flags=function.__code__.co_flags & _FUTURE)
     return next(item for item in compiled.co_consts if isinstance(item, CodeType) and item.co_name == function.__name__)

@@ -112,7 +112,7 @@ class Induction:
     def enabled(self, action: Action, assumed: Sequence[Property]) -> tuple[Expr, ...]:
         """Give formulas that say that the action can happen in a state with all invariants: satisfiable, or vacuous."""
         env = self.reading.arguments(action)
-        return (*self._assume(assumed), *self._inside(env), self.reading.formula(action.guard, self.now, env))
+        return (*self._assume(assumed), *self._inside(env), self.reading.enabled(action, self.now, env))
 
     def _now(self, node: Node) -> Expr:
         return self.reading.formula(node, self.now)
@@ -130,7 +130,7 @@ class Induction:
         hypotheses = self._assume(assumed)
         for action in self.actions:
             env = self.reading.arguments(action)
-            guard = self.reading.formula(action.guard, self.now, env)
+            guard = self.reading.enabled(action, self.now, env)
             after = self.reading.after(action, self.now, env)
             for goal in goals:
                 yield Obligation("keeps", goal.name, action.name, (*hypotheses, *self._inside(env), guard),
@@ -140,7 +140,7 @@ class Induction:
         hypotheses = self._assume(self.lemmas)
         for action in self.actions:
             env = self.reading.arguments(action)
-            guard = self.reading.formula(action.guard, self.now, env)
+            guard = self.reading.enabled(action, self.now, env)
             after = self.reading.after(action, self.now, env)
             yield Obligation("step", declared.name, action.name, (*hypotheses, *self._inside(env), guard),
                              self.reading.formula(declared.condition, self.now, after=after))

@@ -278,10 +278,10 @@ class PathRun:
     def _answered(self, condition: Term, value: int | None) -> bool:
         self._place += 1
         if self._place <= len(self._prefix):
-            known = self._prefix[self._place - 1]
-            if not known.condition.eq(condition):
+            answer = self._prefix[self._place - 1]
+            if not answer.condition.eq(condition):
                 raise UnsupportedError(_IMPURE)
-            return known.taken
+            return answer.taken
         if self._place > self._depth or time.process_time() > self._deadline:
             raise PathLimitError(f"a path asks more than {self._place - 1} questions, or the time is over")
         yes = self._answers.and_also(Answer(condition, taken=True, value=value))

@@ -176,8 +176,17 @@ class Reading:
         for pattern, key in zip(a.keys, keys, strict=True):
             if not (pattern.op == "var" and bound.get(pattern.payload) is key):
                 hits.append(self.formula(pattern, state, bound) == key)
-        new = self.forgotten(a, keys) if a.value is None else self.formula(a.value, state, bound)
+        new = (self.forgotten(a, keys) if a.value is None
+               else self.assigned(a.value, self.formula(a.value, state, bound)))
         return z3.If(z3.And(*hits), new, before) if hits else new
+
+    def assigned(self, node: Node, value: Expr) -> Expr:  # noqa: ARG002 - bounded readings look at the sort
+        """What a cell takes when a term of that value is assigned to it."""
+        return value
+
+    def enabled(self, action: Action, state: Reader, env: Env) -> Expr:
+        """Formula that says that the action can happen, and leads to a state of this reading."""
+        return self.formula(action.guard, state, env)
 
     def forgotten(self, assignment: Assignment, keys: Sequence[Expr]) -> Expr:
         """Arbitrary value of a forgotten cell."""

@@ -222,7 +222,8 @@ def guarded(work: Callable[[], None]) -> None:
 
 
 def _unwritable(name: str, error: OSError) -> str:
-    return f"{name}: cannot be written ({error.strerror}); give another file or folder"
+    where = "standard output" if name == "-" else name
+    return f"{where}: cannot be written ({error.strerror}); give another file or folder"
 
 
 def _missing(error: ModuleNotFoundError) -> str:

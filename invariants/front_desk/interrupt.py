@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
+
+from invariants.verdict import ExitStatus
+
+TYPER_INTERRUPTED = 130  # Typer's exit status after Ctrl-C
 
 
 class Interrupt:
@@ -44,3 +50,27 @@ class Interrupt:
 
 
 INTERRUPT = Interrupt()
+
+
+def quiet() -> None:
+    """Say nothing of a Ctrl-C that hit a destructor: Python can only report it there, and `check` raises it later."""
+    before = sys.unraisablehook
+
+    def hook(lost: Any) -> None:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            before(lost)
+
+    sys.unraisablehook = hook
+
+
+def start(app: Callable[[], None]) -> None:
+    """Run an application of commands; Ctrl-C outside of any work ends it with one line."""
+    INTERRUPT.listen()
+    quiet()
+    try:
+        app()
+    except SystemExit as ended:
+        if ended.code != TYPER_INTERRUPTED:
+            raise
+        sys.stderr.write("rocketproof: interrupted before anything was judged\n")
+        sys.exit(ExitStatus.UNKNOWN)

@@ -23,6 +23,7 @@ from model.language.nodes import (
     negation,
     quantified,
 )
+from model.language.tracing import Assignment
 
 
 def defined(node: Node) -> Node:
@@ -76,7 +77,9 @@ def _left_to_right(args: Sequence[Node], parts: Sequence[Node], goes_on: Node) -
 def obligations(action: Action) -> Node:
     """What the action owes, over its parameters: its guards are defined in order, and under them what it assigns."""
     guard = action.guard
-    assigned = [part for a in action.assignments for part in (*a.keys, *(() if a.value is None else (a.value,)))]
-    loops = tuple(dict.fromkeys(variable for a in action.assignments for variable in a.loops))
-    values = quantified("forall", loops, conjunction(*(defined(part) for part in assigned)))
-    return conjunction(defined(guard), implication(guard, values))
+    values = (quantified("forall", a.loops, conjunction(*map(defined, _assigned(a)))) for a in action.assignments)
+    return conjunction(defined(guard), implication(guard, conjunction(*values)))
+
+
+def _assigned(assignment: Assignment) -> tuple[Node, ...]:
+    return assignment.keys if assignment.value is None else (*assignment.keys, assignment.value)

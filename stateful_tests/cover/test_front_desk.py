@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from invariants import __main__ as front_desk
 from invariants import evidence, exploring
 from invariants.__main__ import app
-from invariants.front_desk import catalogue, show
+from invariants.front_desk import catalogue, interrupt, show
 from invariants.front_desk.desk import CRASHED, Desk
-from invariants.front_desk.interrupt import INTERRUPT
 from invariants.hazards import HAZARDS
 from invariants.report import page
 from invariants.verdict import Outcome, Verdict
@@ -404,15 +403,31 @@ def test_ctrl_c_that_a_judge_swallows_is_heard(capsys: pytest.CaptureFixture[str
 def test_ctrl_c_between_two_judges_is_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def typer_after_ctrl_c() -> None:
-        raise SystemExit(front_desk.INTERRUPTED)
+    def after_ctrl_c() -> None:
+        raise SystemExit(interrupt.TYPER_INTERRUPTED)
 
-    monkeypatch.setattr(front_desk, "app", typer_after_ctrl_c)
-    monkeypatch.setattr(INTERRUPT, "listen", lambda: None)
+    monkeypatch.setattr(interrupt.INTERRUPT, "listen", lambda: None)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)  # start replaces it
     with pytest.raises(SystemExit) as ended:
-        front_desk.main()
+        interrupt.start(after_ctrl_c)
     assert ended.value.code == 3
     assert "interrupted" in one_line(capsys.readouterr().err)
+
+
+def test_ctrl_c_in_a_destructor_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Dying:
+        def __del__(self) -> None:
+            raise KeyboardInterrupt
+
+    reported: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: reported.append(lost.exc_type))
+    dying = Dying()
+    del dying
+    assert reported == [KeyboardInterrupt]
+    interrupt.quiet()
+    dying = Dying()
+    del dying
+    assert reported == [KeyboardInterrupt]
 
 
 def test_a_package_that_is_missing_is_named_with_its_cure(capsys: pytest.CaptureFixture[str]) -> None:

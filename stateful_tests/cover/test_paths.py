@@ -1,4 +1,4 @@
-"""The symbolic executor: what it computes is what Python computes, its tables are complete, and it knows when to stop."""
+"""The symbolic executor: it computes what Python computes, its tables are complete, and it knows when to stop."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from enum import Enum
 from typing import Any
 
 import pytest
-import z3
 
+from proofs.engine import z3
 from proofs.paths import Limits, Path, PathLimitError, PathTable, enumerate_paths, multiples
 from proofs.symbolic import SymbolicBool, SymbolicInteger, UnsupportedError
 
@@ -80,7 +80,7 @@ def test_each_row_answers_what_python_answers(name: str) -> None:
     program = PROGRAMS[name]
     table = table_of(program)
     assert table.is_partition()
-    rng = random.Random(name)
+    rng = random.Random(name)  # noqa: S311  # samples
     corners = [(0, 0), (1, 0), (0, 1), (-1, 1), (1, -1), (-40, 40), (7, -7), (-7, 7), (3, 3)]
     for x, y in [*corners, *((rng.randint(-40, 40), rng.randint(-40, 40)) for _ in range(12))]:
         (path, model), = rows_for(table, x, y)
@@ -93,8 +93,11 @@ def test_each_row_answers_what_python_answers(name: str) -> None:
 
 def test_an_index_a_key_and_a_text_become_concrete_one_path_for_each_value() -> None:
     domain = z3.And(X >= 0, X <= 3, Y == 0)
-    for program in (lambda x, _: "abcd"[x], lambda x, _: {0: "a", 1: "b", 2: "c", 3: "d"}[x], lambda x, _: f"{x}|{x:03}",
-                    lambda x, _: len(range(x)), lambda x, _: x / 4, lambda x, _: float(x), lambda x, _: x * 0.1):
+    programs: list[Callable[[Any, Any], Any]] = [
+        lambda x, _: "abcd"[x], lambda x, _: {0: "a", 1: "b", 2: "c", 3: "d"}[x], lambda x, _: f"{x}|{x:03}",
+        lambda x, _: len(range(x)), lambda x, _: x / 4, lambda x, _: float(x), lambda x, _: x * 0.1,
+    ]
+    for program in programs:
         table = table_of(program, domain)
         assert table.is_partition()
         assert sorted(map(str, (path.result for path in table.paths))) == sorted(str(program(x, 0)) for x in range(4))
@@ -107,7 +110,7 @@ def test_an_index_outside_the_list_is_a_path_that_raises() -> None:
 
 
 def test_what_z3_refutes_is_cut_off_and_kept_for_a_second_proof() -> None:
-    table = table_of(lambda x, y: "no" if x > y and y > x else "yes")
+    table = table_of(lambda x, y: "no" if x > y and y > x else "yes")  # noqa: PLR1716  # two questions, as written
     assert {path.result for path in table.paths} == {"yes"}
     assert len(table.impossible()) == 1
     assert all(proved(*table.premises(), condition) for condition in table.impossible())
@@ -165,7 +168,9 @@ def test_a_loop_without_end_reaches_a_limit_and_concludes_nothing() -> None:
         table_of(long, X >= 0, limits=Limits(seconds=0.2))
 
 
-@pytest.mark.parametrize("program", [lambda x, y: x & y, lambda x, y: x << y, lambda x, _: ~(x > 0), lambda x, y: x | y])
+@pytest.mark.parametrize("program", [
+    lambda x, y: x & y, lambda x, y: x << y, lambda x, _: ~(x > 0), lambda x, y: x | y,
+])
 def test_what_has_no_symbolic_meaning_is_refused(program: Callable[[Any, Any], Any]) -> None:
     with pytest.raises(UnsupportedError):
         table_of(program)

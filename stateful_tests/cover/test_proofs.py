@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import z3
 
 from invariants import evidence
 from invariants.exploring import CATALOGUE
@@ -16,6 +15,7 @@ from model.language import Bool, Property, Run, always, drop_guard, every, foral
 from model.language.properties import Mutation
 from model.scopes import SCOPES
 from proofs.counterexample import counterexample, shown
+from proofs.engine import z3
 from proofs.prove import Prover, provable
 from proofs.solve import Answer, prove, satisfiable
 

@@ -55,8 +55,8 @@ def check_allocation(reference: str, *, out: Path | None = None, queues: int = Q
                      examples: int = EXAMPLES, seed: int = 0, limit_s: float = CALL_LIMIT_S) -> Iterator[Verdict]:
     """One verdict per property for a Python strategy; violations as soon as they are found, smallest case first.
 
-    reference -- MODULE:CLASS. out -- folder for evidence. queues, members -- of the largest exhaustive case. examples --
-    random cases afterwards. limit_s -- wall seconds of one call.
+    reference -- MODULE:CLASS. out -- folder for evidence. queues, members -- of the largest exhaustive case.
+    examples -- random cases afterwards. limit_s -- wall seconds of one call.
 
     Raises BadInputError, in one sentence, when the class cannot be imported or made. The children end with the
     iterator.
@@ -88,8 +88,8 @@ def check_strategy(candidate: Candidate, command: str, *, out: Path | None = Non
     for broken in judging.explore(examples, seed) if judging.stopped is None else ():
         yield row.violated(broken, judging.cost(), _information(broken.claim.name)).saved(out)
     yield from (finding.saved(out) for finding in _no_answer(judging, row))
-    scope = (f"{small} small cases (up to {queues} queues, {members} members), {judging.cases - small} random ones (up to "
-             f"{RANDOM_QUEUES} and {RANDOM_MEMBERS}); not executed symbolically: a strategy works on lists")
+    scope = (f"{small} small cases (up to {queues} queues, {members} members), {judging.cases - small} random ones "
+             f"(up to {RANDOM_QUEUES} and {RANDOM_MEMBERS}); not executed symbolically: a strategy works on lists")
     yield from (finding.saved(out) for finding in unbroken(judging, row, scope))
 
 
@@ -113,8 +113,9 @@ def _no_answer(judging: Judging, row: Row) -> Iterator[Finding]:
 
 
 @contextmanager
-def python_candidate(reference: str, limit_s: float = CALL_LIMIT_S) -> Iterator[Candidate]:
+def python_candidate(reference: str, limit_s: float | None = None) -> Iterator[Candidate]:
     """A Python class in two children with different hash seeds; they end with the context."""
+    limit_s = limit_s or CALL_LIMIT_S
     subject = Subject("class", reference, {"inputs": EQUAL_LISTS.name, "language": "Python"})
     with (ChildStrategy(reference, limit_s=limit_s, hash_seed=1) as first,
           ChildStrategy(reference, limit_s=limit_s, hash_seed=2) as second):

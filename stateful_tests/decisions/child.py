@@ -101,7 +101,7 @@ class ChildStrategy:
         try:
             self._child.stdin.write(line.encode("ascii") + b"\n")
             self._child.stdin.flush()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # the pipe is broken, or was closed with the child
             raise StrategyEndedError from error
 
     def _reply(self, limit_s: float) -> dict[str, Any]:

@@ -47,6 +47,10 @@ class Case:
             yield name, wanted.condition, wanted.kind == STEP
             yield f"{name} is defined", defined(wanted.condition), wanted.kind == STEP
 
+    def steps(self) -> list[tuple[str, Node]]:
+        """Names and conditions of the properties of a step."""
+        return [(name, wanted.condition) for name, wanted in self.concept.properties.items() if wanted.kind == STEP]
+
     def after(self, row: int) -> dict[Cell, int]:
         """What is taken for the state after, in formulas about a step."""
         return self.states[(row + 1) % len(self.states)]
@@ -58,9 +62,9 @@ class Case:
                 yield name, arguments
 
 
-def case(pick: Pick, count: int, name: str = "Random") -> Case:
+def case(pick: Pick, count: int, name: str = "Random", *, elementary: bool = False) -> Case:
     """A random declaration with so many random states."""
-    declared = declaration(pick, name)
+    declared = declaration(pick, name, elementary=elementary)
     concept = declared.traced()
     sized = scope(declared, concept, pick)
     arguments = {name: sorted({tuple(pick(sized.size(v.sort)) for v in action.parameters) for _ in range(_MOST)})
@@ -68,9 +72,9 @@ def case(pick: Pick, count: int, name: str = "Random") -> Case:
     return Case(declared, concept, sized, states(concept, sized, pick, count), arguments)
 
 
-def by_seed(seed: int, count: int) -> Case:
+def by_seed(seed: int, count: int, *, elementary: bool = False) -> Case:
     """The case of a seed."""
-    return case(drawn(seed), count, f"Random{seed}")
+    return case(drawn(seed), count, f"Random{seed}", elementary=elementary)
 
 
 def by_walking(given: Case) -> Answers:
@@ -85,6 +89,10 @@ def by_walking(given: Case) -> Answers:
         answers[f"{name} owes", arguments] = [walk.value(owed, given.scope, now, env) for now in given.states]
         steps = [walk.apply(action, arguments, given.scope, now) for now in given.states]
         answers[name, arguments] = [None if step is None else CUT if step.cut else step.values for step in steps]
+        for wanted, node in given.steps():
+            answers[f"{wanted} by {name}", arguments] = [
+                None if step is None or step.cut else walk.value(node, given.scope, now, {}, step.values)
+                for step, now in zip(steps, given.states, strict=True)]
     return answers
 
 
@@ -109,31 +117,39 @@ def by_batch(given: Case) -> Answers:
                 (cell.variable, *cell.keys): int(column if isinstance(column, int) else column[row])
                 for cell, column in columns}}
             for row, now in enumerate(given.states)]
+        for wanted, node in given.steps():
+            kept = batch.truth(ground.term(node, None, instance.effect)).tolist()
+            answers[f"{wanted} by {name}", arguments] = [
+                kept[row] if enabled[row] and not cut[row] else None for row in range(len(batch))]
     return answers
 
 
 def by_steps(given: Case) -> Answers:
     """One state at a time, in generated Python."""
-    step = StepReading(given.scope)
-    pack, unpack = step.layout.pack, step.layout.unpack
+    reading = StepReading(given.scope)
+    pack, unpack = reading.layout.pack, reading.layout.unpack
     packed = [pack(state) for state in given.states]
     pairs = list(zip(packed, [*packed[1:], packed[0]], strict=True))
     answers: Answers = {}
     for name, node, _ in given.formulas():
-        answers[name, ()] = [step.value(node, now, after) for now, after in pairs]
+        answers[name, ()] = [reading.value(node, now, after) for now, after in pairs]
 
     def taken(name: str, arguments: tuple[int, ...], state: int) -> Any:
         try:
-            after = step.step(name, arguments, state)
+            return reading.step(name, arguments, state)
         except LeavesScope:
             return CUT
-        return None if after is None else unpack(after)
 
     for name, arguments in given.instances():
         action = given.concept.actions[name]
         env = dict(zip(action.parameters, arguments, strict=True))
-        answers[f"{name} owes", arguments] = [step.value(obligations(action), now, env=env) for now in packed]
-        answers[name, arguments] = [taken(name, arguments, now) for now in packed]
+        answers[f"{name} owes", arguments] = [reading.value(obligations(action), now, env=env) for now in packed]
+        steps = [taken(name, arguments, now) for now in packed]
+        answers[name, arguments] = [step if step is None or step == CUT else unpack(step) for step in steps]
+        for wanted, node in given.steps():
+            answers[f"{wanted} by {name}", arguments] = [
+                reading.value(node, now, step) if isinstance(step, int) else None
+                for step, now in zip(steps, packed, strict=True)]
     return answers
 
 
@@ -145,7 +161,12 @@ def by_running(given: Case) -> Answers:
         answers[name, ()] = [direct.formula(name, now, *([given.after(row)] if wanted.kind == STEP else []))
                              for row, now in enumerate(given.states)]
     for name, arguments in given.instances():
-        answers[name, arguments] = [direct.step(name, arguments, now) for now in given.states]
+        steps = [direct.step(name, arguments, now) for now in given.states]
+        answers[name, arguments] = steps
+        for stepping, _ in given.steps():
+            answers[f"{stepping} by {name}", arguments] = [
+                direct.formula(stepping, now, step) if isinstance(step, dict) else None
+                for step, now in zip(steps, given.states, strict=True)]
     return answers
 
 

@@ -7,7 +7,6 @@ is a bit set, a Maybe is 0 or element + 1, as in `model.language.nodes.const`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -21,70 +20,73 @@ class _Disabled(Exception):  # noqa: N818 - it is no error
     """A guard is false."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class _Value:
     """A value in a state, with the operators of the language."""
 
-    number: int
+    __slots__ = ("number",)
+    __hash__ = None  # type: ignore[assignment]
 
-    def __and__(self, other: Value) -> Value:
-        return Value(self.number & other.number)
+    def __init__(self, number: int) -> None:
+        self.number = number
 
-    def __or__(self, other: Value) -> Value:
-        return Value(self.number | other.number)
+    def __and__(self, other: _Value) -> _Value:
+        return _Value(self.number & other.number)
 
-    def __invert__(self) -> Value:
-        return Value(1 - self.number)
+    def __or__(self, other: _Value) -> _Value:
+        return _Value(self.number | other.number)
 
-    def __eq__(self, other: object) -> Value:  # type: ignore[override]
-        return Value(self.number == _number(other))
+    def __invert__(self) -> _Value:
+        return _Value(1 - self.number)
 
-    def __ne__(self, other: object) -> Value:  # type: ignore[override]
-        return Value(self.number != _number(other))
+    def __eq__(self, other: object) -> _Value:  # type: ignore[override]
+        return _Value(self.number == _number(other))
 
-    def __lt__(self, other: Value | int) -> Value:
-        return Value(self.number < _number(other))
+    def __ne__(self, other: object) -> _Value:  # type: ignore[override]
+        return _Value(self.number != _number(other))
 
-    def __le__(self, other: Value | int) -> Value:
-        return Value(self.number <= _number(other))
+    def __lt__(self, other: _Value | int) -> _Value:
+        return _Value(self.number < _number(other))
 
-    def __gt__(self, other: Value | int) -> Value:
-        return Value(self.number > _number(other))
+    def __le__(self, other: _Value | int) -> _Value:
+        return _Value(self.number <= _number(other))
 
-    def __ge__(self, other: Value | int) -> Value:
-        return Value(self.number >= _number(other))
+    def __gt__(self, other: _Value | int) -> _Value:
+        return _Value(self.number > _number(other))
 
-    def __add__(self, other: Value | int) -> Value:
-        return Value(self.number + _number(other))
+    def __ge__(self, other: _Value | int) -> _Value:
+        return _Value(self.number >= _number(other))
 
-    def __sub__(self, other: Value | int) -> Value:
-        return Value(max(0, self.number - _number(other)))
+    def __add__(self, other: _Value | int) -> _Value:
+        return _Value(self.number + _number(other))
 
-    def implies(self, other: Value) -> Value:
-        return Value(not self.number or other.number)
+    def __sub__(self, other: _Value | int) -> _Value:
+        return _Value(max(0, self.number - _number(other)))
 
-    def iff(self, other: Value) -> Value:
-        return Value(self.number == other.number)
+    def implies(self, other: _Value) -> _Value:
+        return _Value(not self.number or other.number)
 
-    def has(self, item: Value) -> Value:
-        return Value(self.number >> item.number & 1)
+    def iff(self, other: _Value) -> _Value:
+        return _Value(self.number == other.number)
 
-    def plus(self, item: Value) -> Value:
-        return Value(self.number | 1 << item.number)
+    def has(self, item: _Value) -> _Value:
+        return _Value(self.number >> item.number & 1)
 
-    def minus(self, item: Value) -> Value:
-        return Value(self.number & ~(1 << item.number))
+    def plus(self, item: _Value) -> _Value:
+        return _Value(self.number | 1 << item.number)
 
-    def holds(self, item: Value) -> Value:
-        return Value(self.number == item.number + 1)
+    def minus(self, item: _Value) -> _Value:
+        return _Value(self.number & ~(1 << item.number))
+
+    def holds(self, item: _Value) -> _Value:
+        return _Value(self.number == item.number + 1)
 
     @property
-    def absent(self) -> Value:
-        return Value(self.number == 0)
+    def absent(self) -> _Value:
+        return _Value(self.number == 0)
 
 
 def _number(value: object) -> int:
-    return value.number if isinstance(value, Value) else int(value)  # type: ignore[call-overload, no-any-return]
+    return value.number if isinstance(value, _Value) else int(value)  # type: ignore[call-overload]
 
 
 class _Table:
@@ -93,10 +95,10 @@ class _Table:
     def __init__(self, state: _State, info: VariableInfo) -> None:
         self._state, self._info = state, info
 
-    def __getitem__(self, key: Any) -> Value:
+    def __getitem__(self, key: Any) -> _Value:
         return self._state.read(self._info, _keys(key))
 
-    def __setitem__(self, key: Any, value: Value) -> None:
+    def __setitem__(self, key: Any, value: _Value) -> None:
         self._state.write(self._info, _keys(key), value.number)
 
     def forget(self, key: Any) -> None:
@@ -117,13 +119,13 @@ class _State:
         info = self.variables[name]
         return _Table(self, info) if info.keys else self.read(info, ())
 
-    def __setattr__(self, name: str, value: Value) -> None:
+    def __setattr__(self, name: str, value: _Value) -> None:
         self.write(self.variables[name], (), value.number)
 
-    def read(self, info: VariableInfo, keys: tuple[int, ...]) -> Value:
+    def read(self, info: VariableInfo, keys: tuple[int, ...]) -> _Value:
         if info.rigid:
-            return Value(self.scope.rigid(info.name, keys))
-        return Value(self.before.get((info.name, *keys), 0))
+            return _Value(self.scope.rigid(info.name, keys))
+        return _Value(self.before.get((info.name, *keys), 0))
 
     def write(self, info: VariableInfo, keys: tuple[int, ...], number: int) -> None:
         place: Cell = (info.name, *keys)
@@ -154,7 +156,7 @@ class Direct:
         """The state after an action; "cut" when that is none of the scope, None when the action is not enabled."""
         working = _State(self._variables, self._scope, state)
         try:
-            self._bodies[name](working, *map(Value, arguments))
+            self._bodies[name](working, *map(_Value, arguments))
         except _Disabled:
             return None
         after: dict[Cell, int] = working.after
@@ -165,13 +167,13 @@ def _space(scope: Sized) -> dict[str, Any]:
     """What the names in a declaration mean on numbers."""
     def every(*sorts: Any) -> Iterator[Any]:
         for numbers in product(*(range(_span(sort, scope)) for sort in sorts)):
-            values = tuple(map(Value, numbers))
+            values = tuple(map(_Value, numbers))
             yield values if len(values) > 1 else values[0]
 
-    def setof(sort: Any, condition: Callable[[Value], Value]) -> Value:
-        return Value(sum(condition(Value(i)).number << i for i in range(_span(sort, scope))))
+    def setof(sort: Any, condition: Callable[[_Value], _Value]) -> _Value:
+        return _Value(sum(condition(_Value(i)).number << i for i in range(_span(sort, scope))))
 
-    def require(*conditions: Value) -> None:
+    def require(*conditions: _Value) -> None:
         if not all(condition.number for condition in conditions):
             raise _Disabled
 
@@ -180,11 +182,11 @@ def _space(scope: Sized) -> dict[str, Any]:
 
     return {
         "every": every, "setof": setof, "require": require, "search_only": require, "action": decorator,
-        "always": decorator, "step": decorator, "State": object, "TRUE": Value(1), "FALSE": Value(0),
-        "forall": lambda formulas: Value(all([formula.number for formula in formulas])),
-        "exists": lambda formulas: Value(any([formula.number for formula in formulas])),
+        "always": decorator, "step": decorator, "State": object, "TRUE": _Value(1), "FALSE": _Value(0),
+        "forall": lambda formulas: _Value(all(formula.number for formula in formulas)),
+        "exists": lambda formulas: _Value(any(formula.number for formula in formulas)),
         "ite": lambda condition, then, otherwise: then if condition.number else otherwise,
-        "empty": lambda _: Value(0), "none": lambda _: Value(0), "some": lambda item: Value(item.number + 1),
+        "empty": lambda _: _Value(0), "none": lambda _: _Value(0), "some": lambda item: _Value(item.number + 1),
         "Set": _Set, "Maybe": _Maybe, "Bool": _Sort(None), **{name: _Sort(sort.info) for name, sort in SORTS.items()},
     }
 
@@ -195,9 +197,9 @@ class _Sort:
     def __init__(self, info: SortInfo | None) -> None:
         self.info = info
         for number, name in enumerate(info.members if info and info.kind == CHOICE else ()):
-            setattr(self, name, Value(number))
+            setattr(self, name, _Value(number))
 
-    of = staticmethod(Value)
+    of = staticmethod(_Value)
 
 
 class _Set:

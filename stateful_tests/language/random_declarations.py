@@ -17,7 +17,16 @@ from model.language import Choice, Concept, Nat, Sort
 from model.language.nodes import MAYBE, SET
 from model.language.scope import Scope
 from model.language.walk import Cell, cells
-from stateful_tests.language.random_terms import CONSTANTS, PLAIN, VALUES, Pick, StateVariable, TermWriter, cell
+from stateful_tests.language.random_terms import (
+    CONSTANTS,
+    ELEMENTARY,
+    RANGED,
+    VALUES,
+    Pick,
+    StateVariable,
+    TermWriter,
+    cell,
+)
 
 
 class Red(Sort):
@@ -45,9 +54,8 @@ class Mode(Choice):
 
 
 SORTS = {sort.__name__: sort for sort in (Red, Blue, Count, Age, Mode)}
-_KEYS = (*PLAIN, *PLAIN, "Set[Blue]", "Maybe[Red]")
 _MOST_CELLS = 18
-_HEAD = "class {name}(State):\n    \"\"\"Nothing.\"\"\"\n\n" + "".join(
+_HEAD = 'class {name}(State):\n    """Nothing."""\n\n' + "".join(
     f"    {name}: Constant[{sort}]\n" for sort, name in CONSTANTS.items())
 
 
@@ -73,9 +81,9 @@ class Declaration:
 
 
 def tape(choices: Sequence[int]) -> Pick:
-    """Choices from a list of small integers; out of range and past the end it is 0."""
+    """Choices from a list of integers; each is taken modulo n, and past the end it is 0."""
     left = iter(choices)
-    return lambda n: choice if (choice := next(left, 0)) < n else 0
+    return lambda n: next(left, 0) % n
 
 
 def drawn(seed: int) -> Pick:
@@ -83,9 +91,13 @@ def drawn(seed: int) -> Pick:
     return Random(seed).randrange  # noqa: S311 - a test's choices, no secret
 
 
-def declaration(pick: Pick, name: str = "Random") -> Declaration:
-    """A concept with a few variables, a macro, actions and properties of a state and of a step."""
-    writer = _Writer(pick, {"Red": 1 + pick(3), "Blue": 1 + pick(3), "Count": 1 + pick(4), "Age": 1 + pick(4)})
+def declaration(pick: Pick, name: str = "Random", *, elementary: bool = False) -> Declaration:
+    """A concept with a few variables, a macro, actions and properties of a state and of a step.
+
+    elementary -- keys, parameters and bound variables are elements, never naturals, sets or Maybes.
+    """
+    sizes = {"Red": 1 + pick(3), "Blue": 1 + pick(3), "Count": 1 + pick(4), "Age": 1 + pick(4)}
+    writer = _Writer(pick, sizes, ELEMENTARY if elementary else RANGED)
     writer.concept = name
     parts = [_HEAD.format(name=name) + "".join(writer.declare())]
     parts += [writer.macro(f"m{number}") for number in range(pick(2))]
@@ -104,21 +116,16 @@ class _Writer(TermWriter):
         """Lines for some variables."""
         self.actions = {}
         for number in range(1 + self.pick(7)):
-            keys = tuple(self.one(_KEYS) for _ in range(self.one((0, 1, 1, 2))))
-            while prod(map(self._span, keys)) > _MOST_CELLS:
+            keys = tuple(self.one(self.ranged) for _ in range(self.one((0, 1, 1, 2))))
+            while prod(map(self.span, keys)) > _MOST_CELLS:
                 keys = keys[:-1]
-            rigid = number > 0 and self.seldom()
-            self.variables.append(StateVariable(f"v{number}", keys, self.one(VALUES), self.seldom() and not rigid, rigid))
+            rigid, value = number > 0 and self.seldom(), self.one(VALUES)
+            self.variables.append(StateVariable(f"v{number}", keys, value, self.seldom() and not rigid, rigid))
             yield f"    v{number}: {_annotation(self.variables[-1])}\n"
-
-    def _span(self, sort: str) -> int:
-        if sort.startswith("Set"):
-            return 1 << self._span(sort[4:-1])
-        return self._span(sort[6:-1]) + 1 if sort.startswith("Maybe") else {"Bool": 2, "Mode": 3, **self.sizes}[sort]
 
     def macro(self, name: str) -> str:
         """A plain function of a state and an element."""
-        sort = self.one(PLAIN)
+        sort = self.plain()
         self.bound, self.states, self.ghosts = [("e", sort)], ("s",), False
         text = f"def {name}(s: {self.concept}, e: {sort}) -> Bool:\n    return {self.formula(2)}\n"
         self.macros.append((name, sort))
@@ -133,7 +140,7 @@ class _Writer(TermWriter):
 
     def action(self, name: str) -> str:
         """An action: guards, what is computed beforehand, the call of an earlier action, overlapping assignments."""
-        self.bound = [(f"p{number}", self.one(PLAIN)) for number in range(self.one((0, 1, 1, 2)))]
+        self.bound = [(f"p{number}", self.plain()) for number in range(self.one((0, 1, 1, 2)))]
         self.states, self.ghosts, self.assigned = ("s",), False, set()
         sorts = tuple(sort for _, sort in self.bound)
         head = "".join(f", {parameter}: {sort}" for parameter, sort in self.bound)
@@ -205,7 +212,7 @@ def scope(declared: Declaration, concept: Concept, pick: Pick) -> Scope:
     sorts = {name: info.value for name, info in concept.variables.items() if info.rigid}
     zero: dict[str, Any] = {name: frozenset() if sort.kind == SET else None if sort.kind == MAYBE else 0
                             for name, sort in sorts.items()}
-    made = Scope(concept, dict(declared.sizes), zero, name=declared.name)
+    made = Scope(concept, {SORTS[sort]: size for sort, size in declared.sizes.items()}, zero, name=declared.name)
     made.tables = {name: tuple(pick(made.size(sorts[name]) + (sorts[name].kind == "nat")) for _ in table)
                    for name, table in made.tables.items()}
     return made

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 Pick = Callable[[int], int]
@@ -18,7 +19,9 @@ NATURALS = ("Count", "Age")
 PLAIN = ("Bool", *ELEMENTS, *NATURALS)
 VALUES = ("Bool", *PLAIN, *(f"Set[{element}]" for element in ELEMENTS), *(f"Maybe[{element}]" for element in ELEMENTS))
 RANGED = (*PLAIN, "Set[Blue]", "Maybe[Red]")
+ELEMENTARY = ("Bool", *ELEMENTS)
 CONSTANTS = {"Red": "red", "Blue": "blue", "Mode": "mode", "Count": "limit", "Age": "span"}
+_HEAVY = 40
 _NAMES = ("x", "y", "z", "u", "v", "w", *(f"x{number}" for number in range(30)))
 
 
@@ -37,7 +40,8 @@ class StateVariable:
 class TermWriter:
     """Writes terms.
 
-    pick -- where choices come from. sizes -- elements per sort. variables -- of the concept. macros -- names of plain
+    pick -- where choices come from. sizes -- elements per sort. ranged -- sorts of keys, parameters and bound
+    variables. variables -- of the concept. macros -- names of plain
     functions of a state and an element, and that element's sort. bound -- names and sorts of the elements that are
     visible. states -- names of the states that may be read. ghosts -- whether ghosts may be read. assigned -- names
     that may not be read any more. spoken -- names of bound variables that were used so far.
@@ -45,6 +49,7 @@ class TermWriter:
 
     pick: Pick
     sizes: dict[str, int]
+    ranged: tuple[str, ...] = RANGED
     variables: list[StateVariable] = field(default_factory=list)
     macros: list[tuple[str, str]] = field(default_factory=list)
     bound: list[tuple[str, str]] = field(default_factory=list)
@@ -61,12 +66,26 @@ class TermWriter:
         """Once in eight times."""
         return self.pick(8) == 7  # noqa: PLR2004 - the boring choice is 0
 
+    def plain(self) -> str:
+        """A sort of parameters: one that has elements."""
+        return str(self.one([sort for sort in self.ranged if sort in PLAIN]))
+
     def name(self) -> str:
         """A name for a bound variable that nothing visible has; it is visible from now on under no sort yet."""
         used = {name for name, _ in self.bound}
         found = next(name for name in _NAMES if name not in used)
         self.spoken.add(found)
         return found
+
+    def span(self, sort: str) -> int:
+        """Number of values of a sort."""
+        if sort.startswith("Set"):
+            return 1 << self.span(sort[4:-1])
+        return self.span(sort[6:-1]) + 1 if sort.startswith("Maybe") else {"Bool": 2, "Mode": 3, **self.sizes}[sort]
+
+    def heavy(self, *more: str) -> bool:
+        """Whether a body under these binders and more would be evaluated very often."""
+        return prod(self.span(sort) for sort in (*(sort for _, sort in self.bound), *more)) > _HEAVY
 
     def bind(self, sorts: Sequence[str]) -> list[tuple[str, str]]:
         """Make elements visible, one per sort."""
@@ -131,14 +150,14 @@ class TermWriter:
         if not sort.startswith("Set"):
             return self.atom(sort)
         element = sort[4:-1]
-        if self.pick(2):
+        if self.pick(2) and not self.heavy(element):
             (name, _), = self.bind([element])
             body = self.formula(depth)
             self.release(1)
             return f"setof({element}, lambda {name}: {body})"
         return f"{self.term(sort, depth)}.{self.one(('plus', 'minus'))}({self.term(element, depth)})"
 
-    def formula(self, depth: int) -> str:
+    def formula(self, depth: int) -> str:  # noqa: PLR0911 - one case per operator
         """A formula, nested at most so deep."""
         inner = depth - 1
         match self.pick(16) and 1 + self.pick(15 if depth > 0 else 4):
@@ -185,8 +204,10 @@ class TermWriter:
 
     def quantifier(self, depth: int) -> str:
         """Forall or exists over one sort or two, in one comprehension of either form."""
-        which = self.one(("forall", "exists"))
-        bound = self.bind([self.one(RANGED) for _ in range(1 + self.pick(2))])
+        which, sorts = self.one(("forall", "exists")), [self.one(self.ranged) for _ in range(1 + self.pick(2))]
+        if self.heavy(*sorts):
+            return self.compare(depth)
+        bound = self.bind(sorts)
         body = self.formula(depth)
         self.release(len(bound))
         ranges = [f"for {', '.join(name for name, _ in bound)} in every({', '.join(sort for _, sort in bound)})"]

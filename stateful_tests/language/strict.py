@@ -39,7 +39,9 @@ def owes(action: Action, arguments: tuple[int, ...], scope: Sized, now: Values) 
     return 1
 
 
-def _walk(node: Node, scope: Sized, now: Values, env: Mapping[Variable, int], after: Values | None) -> int:
+def _walk(  # noqa: C901, PLR0912 - one case per operator
+    node: Node, scope: Sized, now: Values, env: Mapping[Variable, int], after: Values | None,
+) -> int:
     """The value of a term whose parts are defined as far as they matter."""
     def go(arg: Node) -> int:
         return _walk(arg, scope, now, env, after)
