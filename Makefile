@@ -37,6 +37,7 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python -m bench.explorer
 	$(BIN)/python -m bench.kernel
+	$(BIN)/python -m bench.spark --seconds 60
 
 interop: $(READY)
 	$(BIN)/python -m stateful_tests.conformance.java

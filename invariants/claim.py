@@ -227,9 +227,8 @@ class Finding:
 
 
 def _slug(verdict: Verdict) -> str:
-    details = dict(verdict.subject.details)
-    named = [details["claim"]] if "claim" in details else [verdict.subject.name, *map(str, details.values())]
-    parts = [verdict.judge, verdict.property, *named]
+    details = [str(value) for _, value in sorted(verdict.subject.details.items())]
+    parts = [verdict.judge, verdict.property, verdict.subject.name, *details]
     return "-".join("".join(c if c.isalnum() or c in "._" else "_" for c in part) for part in parts)[:180]
 
 

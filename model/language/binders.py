@@ -43,7 +43,7 @@ class Loops:
         self.left_early: Misuse | None = None
 
 
-_quantifiers: list[_Quantifier] = []
+quantifiers: list[_Quantifier] = []
 actions: list[Loops] = []  # one per action that is being traced
 
 
@@ -83,12 +83,12 @@ def _every(sorts: list[tuple[type[Term], SortInfo]]) -> Iterator[Any]:
     terms = [sort(nodes.make("var", v.sort, payload=v)) for (sort, _), v in zip(sorts, variables, strict=True)]
     bound = terms[0] if len(terms) == 1 else tuple(terms)
     frame = sys._getframe(1)  # noqa: SLF001 - tells a loop from a comprehension, and knows the author's names
-    if _quantifiers and frame is _quantifiers[-1].frame:
-        _quantifiers[-1].variables.extend(variables)
+    if quantifiers and frame is quantifiers[-1].frame:
+        quantifiers[-1].variables.extend(variables)
         yield bound
         return
-    if not actions or _quantifiers:
-        where = "a quantifier" if _quantifiers else "a formula"
+    if not actions or quantifiers:
+        where = "a quantifier" if quantifiers else "a formula"
         raise misuse(f"a loop inside {where}", "write forall(... for x in every(Sort)) or exists(...)")
     loops = actions[-1]
     loops.variables.extend(variables)
@@ -107,13 +107,13 @@ def _quantify(op: str, formulas: Iterator[Bool]) -> Bool:
     if isinstance(formulas, Bool) or not hasattr(formulas, "gi_frame"):
         raise misuse(f"{op} over {describe(formulas)}", f"write {op}(formula for x in every(Sort))")
     quantifier = _Quantifier(formulas.gi_frame)
-    _quantifiers.append(quantifier)
+    quantifiers.append(quantifier)
     try:
         body = next(formulas)
     except StopIteration:
         raise misuse(f"{op} over nothing", "range over every(Sort)") from None
     finally:
-        _quantifiers.pop()
+        quantifiers.pop()
     if not quantifier.variables:
         raise misuse(f"{op} does not range over every(...)", f"write {op}(formula for x in every(Sort))")
     if not isinstance(body, Bool):

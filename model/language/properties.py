@@ -229,14 +229,17 @@ def _traced(condition: Callable[[S], Bool]) -> tuple[type[State], Node]:
 
 
 def _check_shipped(shipped: object, decorator: str) -> None:
-    """The text was given, and means something."""
+    """A decorator without its brackets would take the property for the text, and lose it."""
     if not isinstance(shipped, str):
         raise misuse(f"{decorator} without what is expected", f'write {decorator}("holds")', decorator)
+
+
+def _expected(shipped: str, name: str) -> Expectation:
     try:
-        expectation(shipped)
+        return expectation(shipped)
     except ValueError:
         raise misuse("it says neither that the property holds nor which hazards break it",
-                     'write "holds", or "violated: D1 in words, B-7"', f"shipped={shipped!r}") from None
+                     'write "holds", or "violated: D1 in words, B-7"', f"shipped={shipped!r}", name) from None
 
 
 def _register(owner: type[State], function: Callable[..., object], kind: str, condition: Node, shipped: str,
@@ -245,7 +248,8 @@ def _register(owner: type[State], function: Callable[..., object], kind: str, co
     sentence = " ".join((function.__doc__ or name.replace("_", " ")).split())
     if name in concept.properties:
         raise misdeclared(function, f"{concept.name} already has a property {name}", "rename one", f"def {name}")
-    declared = Property(name, kind, concept, sentence, condition, expectation(shipped), **options)  # type: ignore[arg-type]
+    expected = _expected(shipped, name)
+    declared = Property(name, kind, concept, sentence, condition, expected, **options)  # type: ignore[arg-type]
     for mutation in declared.broken_by:
         _check_mutation(concept, name, mutation)
     _check_actions(concept, name, "excludes", declared.excludes)

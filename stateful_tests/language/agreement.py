@@ -28,7 +28,7 @@ Question = tuple[str, tuple[int, ...]]
 Answers = dict[Question, list[Any]]  # one answer per state
 
 CUT = "cut"
-_MOST = 3  # argument tuples per action
+_MOST = 2  # argument tuples per action
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +142,8 @@ def by_steps(given: Case) -> Answers:
 
     for name, arguments in given.instances():
         action = given.concept.actions[name]
-        env = dict(zip(action.parameters, arguments, strict=True))
-        answers[f"{name} owes", arguments] = [reading.value(obligations(action), now, env=env) for now in packed]
+        env, owed = dict(zip(action.parameters, arguments, strict=True)), obligations(action)
+        answers[f"{name} owes", arguments] = [reading.value(owed, now, env=env) for now in packed]
         steps = [taken(name, arguments, now) for now in packed]
         answers[name, arguments] = [step if step is None or step == CUT else unpack(step) for step in steps]
         for wanted, node in given.steps():
