@@ -82,7 +82,7 @@ def one_owner_when_settled(s: Group) -> Bool:
         given=(distinct_ids, same_subscriptions, strategy_is_total))
 def every_queue_owned_when_settled(s: Group) -> Bool:
     """Once every living member has applied the true list, every queue has an owner."""
-    return settled(s).implies(forall(exists(s.holds[m, q] for m in every(Member)) for q in every(Queue)))
+    return settled(s).implies(forall(exists(s.up[m] & s.holds[m, q] for m in every(Member)) for q in every(Queue)))
 
 
 @sometimes

@@ -47,7 +47,7 @@ def _values(reading: Enumerated, model: z3.ModelRef) -> Iterator[tuple[Cell, int
     for info in reading.concept.variables.values():
         if not info.rigid:
             for keys in product(*(range(reading.count(sort)) for sort in info.keys)):
-                value = model.eval(reading.cell("now", info, keys), model_completion=True)
+                value = model.eval(reading.cell("now", info, keys).translate(model.ctx), model_completion=True)
                 number = int(z3.is_true(value)) if info.value.kind == BOOL else value.as_long()
                 yield (info.name, *keys), number
 

@@ -46,10 +46,11 @@ def satisfiable(formulas: Sequence[Expr], seeds: Sequence[int] = SEEDS, timeout_
     answers: dict[Answer, str] = {}
     model = None
     for seed in seeds:
-        solver = z3.SimpleSolver()
+        context = z3.Context()  # of its own: what was asked before must not change how this is answered
+        solver = z3.SimpleSolver(ctx=context)
         solver.set("random_seed", seed)
         solver.set("timeout", timeout_ms)
-        solver.add(*formulas)
+        solver.add(*(formula.translate(context) for formula in formulas))
         result = solver.check()
         if result == z3.unsat:
             answers[Answer.PROVED] = ""
