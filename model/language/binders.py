@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args, get_origin, overload
 from model.language import nodes
 from model.language.misuse import Misuse, misuse
 from model.language.nodes import SortInfo, Variable
-from model.language.values import Bool, Maybe, Set, Term, describe, element_sort, maybe_of, set_of
+from model.language.values import Bool, Maybe, Set, Term, describe, element_sort, maybe_of, set_of, spelled
 
 S = TypeVar("S", bound=Term)
 T = TypeVar("T", bound=Term)
@@ -73,8 +73,7 @@ def _ranged(sort: Any) -> tuple[type[Term], SortInfo]:
     if get_origin(sort) is Maybe:
         return Maybe, maybe_of(element_sort(get_args(sort)[0], "every Maybe"))
     if not (isinstance(sort, type) and issubclass(sort, Term) and hasattr(sort, "info")):
-        shown = sort.__name__ if isinstance(sort, type) else describe(sort)
-        raise misuse(f"every over {shown}", "give sorts that were declared: every(Member, Queue)")
+        raise misuse(f"every over {spelled(sort)}", "give sorts that were declared: every(Member, Queue)")
     return sort, sort.info
 
 

@@ -11,7 +11,7 @@ from model.language import nodes, tracing
 from model.language.misuse import author, misannotated, misdeclared, misuse, refuse_identity
 from model.language.nodes import CHOICE, FREE, Node, SortInfo
 from model.language.tracing import VariableInfo
-from model.language.values import Bool, Maybe, Set, Term, maybe_of, set_of, typed
+from model.language.values import Bool, Maybe, Set, Term, maybe_of, set_of, spelled, typed
 
 if TYPE_CHECKING:
     from model.language.actions import Action
@@ -210,8 +210,11 @@ def _declare(cls: type[State], without: tuple[str, ...]) -> Concept:
         _inherit(cls, concept, parent, without)
     try:
         hints = get_type_hints(cls, localns={**author().f_locals, cls.__name__: cls}, include_extras=True)
-    except (NameError, TypeError) as error:
+    except NameError as error:
         raise misannotated(cls.__name__, "", str(error), "declare or import each sort before it is used") from None
+    except TypeError:  # from typing, in words that depend on what else was imported
+        raise misannotated(cls.__name__, "", "an annotation has too few parts, or too many",
+                           "write Table[key, value], Table[tuple[key, key], value], Set[sort], Maybe[sort]") from None
     for name in inspect.get_annotations(cls):
         _check_name(cls, name)
         concept.variables[name] = _variable(cls, name, hints[name], concept.classes)
@@ -274,8 +277,7 @@ def _sort(cls: type[State], name: str, hint: Any, classes: dict[str, type[Term]]
                                "give a free sort or a choice")
         return (set_of if origin is Set else maybe_of)(inner)
     if not (isinstance(hint, type) and issubclass(hint, Term) and hasattr(hint, "info")):
-        shown = hint.__name__ if isinstance(hint, type) else str(hint)
-        raise misannotated(cls.__name__, name, f"{shown} is no sort",
+        raise misannotated(cls.__name__, name, f"{spelled(hint)} is no sort",
                            "use Bool, a subclass of Sort, Nat or Choice, Set, Maybe, Table")
     if classes.setdefault(hint.info.name, hint) is not hint:
         raise misannotated(cls.__name__, name, f"two sorts are called {hint.info.name}", "rename one")

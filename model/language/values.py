@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import GeneratorType
 from typing import TYPE_CHECKING, ClassVar, Generic, NoReturn, Self, TypeVar
 
@@ -114,6 +115,13 @@ def describe(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"a Python {type(value).__name__}"
     return "a Python generator" if isinstance(value, GeneratorType) else f"the Python value {value!r}"
+
+
+def spelled(annotation: object) -> str:
+    """Spell an annotation as people write it, without the modules of its names."""
+    if isinstance(annotation, Term):
+        return describe(annotation)
+    return annotation.__name__ if isinstance(annotation, type) else re.sub(r"\b(\w+\.)+(?=\w)", "", str(annotation))
 
 
 def one(sort: SortInfo) -> str:
@@ -314,8 +322,7 @@ def element_sort(sort: object, where: str) -> SortInfo:
     """Return the sort that sets and Maybes may hold; raises Misuse for anything else."""
     if not (isinstance(sort, type) and issubclass(sort, Term) and hasattr(sort, "info")
             and sort.info.kind in (FREE, CHOICE)):
-        shown = sort.__name__ if isinstance(sort, type) else describe(sort)
-        raise misuse(f"{where} of {shown}", "give a free sort or a choice, by its class")
+        raise misuse(f"{where} of {spelled(sort)}", "give a free sort or a choice, by its class")
     return sort.info
 
 

@@ -141,7 +141,7 @@ class _Writer(TermWriter):
     def action(self, name: str) -> str:
         """An action: guards, what is computed beforehand, the call of an earlier action, overlapping assignments."""
         self.bound = [(f"p{number}", self.plain()) for number in range(self.one((0, 1, 1, 2)))]
-        self.states, self.ghosts, self.assigned = ("s",), False, set()
+        self.states, self.ghosts, self.assigned, self.taken = ("s",), False, set(), set()
         sorts = tuple(sort for _, sort in self.bound)
         head = "".join(f", {parameter}: {sort}" for parameter, sort in self.bound)
         lines = [f"require({self.formula(self.pick(3))})" for _ in range(self.one((0, 0, 1, 2)))]
@@ -187,6 +187,7 @@ class _Writer(TermWriter):
         keys += [self.term(sort, 1) for sort in variable.keys[len(bound):]]
         assignment = self._assign(variable, keys, self.term(variable.value, 2))
         self.release(len(bound))
+        self.taken |= {name for name, _ in bound}  # a second loop over another sort would redefine it, says mypy
         lines = [f"for {', '.join(name for name, _ in bound)} in every({', '.join(sort for _, sort in bound)}):"]
         if self.pick(2):
             lines = [f"for {name} in every({sort}):" for name, sort in bound]

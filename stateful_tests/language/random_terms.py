@@ -44,7 +44,8 @@ class TermWriter:
     variables. variables -- of the concept. macros -- names of plain
     functions of a state and an element, and that element's sort. bound -- names and sorts of the elements that are
     visible. states -- names of the states that may be read. ghosts -- whether ghosts may be read. assigned -- names
-    that may not be read any more. spoken -- names of bound variables that were used so far.
+    that may not be read any more. spoken -- names of bound variables that were used so far. taken -- names that no
+    other bound variable may have.
     """
 
     pick: Pick
@@ -57,6 +58,7 @@ class TermWriter:
     ghosts: bool = False
     assigned: set[str] = field(default_factory=set)
     spoken: set[str] = field(default_factory=set)
+    taken: set[str] = field(default_factory=set)
 
     def one(self, choices: Sequence[Any]) -> Any:
         """One of them; the first is boring."""
@@ -72,7 +74,7 @@ class TermWriter:
 
     def name(self) -> str:
         """A name for a bound variable that nothing visible has; it is visible from now on under no sort yet."""
-        used = {name for name, _ in self.bound}
+        used = self.taken.union(name for name, _ in self.bound)
         found = next(name for name in _NAMES if name not in used)
         self.spoken.add(found)
         return found
