@@ -105,7 +105,7 @@ def _position(frame: FrameType) -> _Span:
 
 def _assignment(frame: FrameType) -> str:
     """The whole assignment when the frame is about to store something; the target alone would not say what."""
-    if dis.opname[frame.f_code.co_code[frame.f_lasti]] not in ("STORE_ATTR", "STORE_SUBSCR"):
+    if dis.opname[frame.f_code.co_code[frame.f_lasti]] not in ("STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE"):
         return ""
     line, _, column, end_column = _position(frame)
     for node in ast.walk(_tree(frame.f_code)):
