@@ -8,10 +8,11 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from model.language import Misuse, binders, tracing
+from model.language import Concept, Misuse, binders, tracing
 
 MISUSES = Path(__file__).parents[1] / "language" / "misuses.txt"
 
@@ -114,7 +115,7 @@ def misuses() -> list[Misused]:
 _numbers = itertools.count()
 
 
-def load(source: str, folder: Path) -> None:
+def load(source: str, folder: Path) -> ModuleType:
     """Import a file of this text, as an author would."""
     path = folder / f"concept_{next(_numbers)}.py"
     path.write_text(source, encoding="utf-8")
@@ -126,6 +127,7 @@ def load(source: str, folder: Path) -> None:
         specification.loader.exec_module(module)
     finally:
         del sys.modules[path.stem]
+    return module
 
 
 @pytest.mark.parametrize("misused", misuses(), ids=lambda misused: misused.name)
@@ -148,4 +150,5 @@ def test_every_message_names_an_expression_a_problem_and_a_cure() -> None:
 
 
 def test_the_concept_that_is_misused_can_be_used(tmp_path: Path) -> None:
-    load(HEAD + ACT + USED, tmp_path)
+    concept: Concept = load(HEAD + ACT + USED, tmp_path).Group.concept
+    assert (list(concept.actions), list(concept.properties)) == (["act"], ["p"])
