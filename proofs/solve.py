@@ -45,12 +45,13 @@ def satisfiable(formulas: Sequence[Expr], seeds: Sequence[int] = SEEDS, timeout_
     started = time.process_time()
     answers: dict[Answer, str] = {}
     model = None
+    context = z3.Context()  # of its own: what was asked before must not change how this is answered
+    asked = [formula.translate(context) for formula in formulas]
     for seed in seeds:
-        context = z3.Context()  # of its own: what was asked before must not change how this is answered
         solver = z3.SimpleSolver(ctx=context)
         solver.set("random_seed", seed)
         solver.set("timeout", timeout_ms)
-        solver.add(*(formula.translate(context) for formula in formulas))
+        solver.add(*asked)
         result = solver.check()
         if result == z3.unsat:
             answers[Answer.PROVED] = ""
