@@ -102,7 +102,7 @@ class Enumerated(Reading):
 
     def cell(self, prefix: str, info: VariableInfo, keys: tuple[int, ...]) -> Expr:
         """Constant of one cell."""
-        return z3.Const("_".join([prefix, info.name, *map(str, keys)]), self.sort(info.value))
+        return z3.Const(f"{prefix}.{info.name}{list(keys)}", self.sort(info.value))
 
     def _select(self, info: VariableInfo, keys: Sequence[Expr], cell: Callable[[tuple[int, ...]], Expr]) -> Expr:
         """Cell that the keys name: a constant when they are constants, a chain of cases otherwise."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from model.language.actions import ActionFunction
-from model.language.misuse import Misuse
+from model.language.misuse import misdeclared, misuse
 from model.language.nodes import Node, Variable, make
 from model.language.properties import Premise
 from model.language.state import State, signature
@@ -55,10 +55,12 @@ def tight(
     def declare(body: Callable[Concatenate[S, P], Steps]) -> Callable[Concatenate[S, P], Steps]:
         owner, names, sorts = signature(body)
         if declared not in owner.concept.properties:
-            raise Misuse(f"{body.__name__}: {owner.concept.name} has no property {declared!r}")
+            known = ", ".join(owner.concept.properties) or "none"
+            raise misuse(f"{owner.concept.name} has no property {declared!r}", f"it has {known}",
+                         f"tight({declared!r})", body.__name__)
         elements = tuple(Variable(sort.info, name) for name, sort in zip(names, sorts, strict=True))
         terms: list[Any] = [sort(make("var", v.sort, payload=v)) for v, sort in zip(elements, sorts, strict=True)]
-        steps = tuple(_step(body.__name__, step) for step in body(owner(), *terms))  # type: ignore[call-arg, arg-type]
+        steps = tuple(_step(body, step) for step in body(owner(), *terms))  # type: ignore[call-arg, arg-type]
         sentence = " ".join((body.__doc__ or "").split())
         owner.concept.runs[body.__name__] = Run(body.__name__, sentence, declared, premise, where, elements, steps)
         return body
@@ -66,16 +68,18 @@ def tight(
     return declare
 
 
-def _step(name: str, step: tuple[Any, ...]) -> tuple[str, tuple[Node, ...]]:
+def _step(body: Callable[..., Any], step: Any) -> tuple[str, tuple[Node, ...]]:
+    if not (isinstance(step, tuple) and step and isinstance(step[0], ActionFunction)):
+        raise misdeclared(body, "a step is none of the concept's actions with its arguments",
+                          "return (action, argument, …), (action, argument, …), …")
     function, *arguments = step
-    if not isinstance(function, ActionFunction):
-        raise Misuse(f"{name}: a step is (action, arguments…), not {step!r}")
     parameters = function.traced.parameters
     if [a.node.sort if isinstance(a, Term) else None for a in arguments] != [v.sort for v in parameters]:
         wanted = ", ".join(f"{v.name}: {v.sort.name}" for v in parameters)
-        raise Misuse(f"{name}: {function.traced.name} takes ({wanted}); give one term each")
+        raise misdeclared(body, f"{function.traced.name} takes ({wanted})", "give one term each")
     nodes = tuple(argument.node for argument in arguments)
     for node in nodes:
         if names_read(node):
-            raise Misuse(f"{name}: an argument of {function.traced.name} reads the state; use elements and constants")
+            raise misdeclared(body, f"an argument of {function.traced.name} reads the state",
+                              "use elements and constants")
     return function.traced.name, nodes

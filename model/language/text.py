@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import count, groupby
 
 from model.language.actions import Action
 from model.language.nodes import CHOICE, MAYBE, NAT, SET, Node, Variable
@@ -12,21 +12,24 @@ from model.language.state import Concept
 _BINARY = {"implies": ("⇒", 1), "iff": ("⇔", 1), "or": ("∨", 2), "and": ("∧", 3), "eq": ("=", 5), "lt": ("<", 5),
            "le": ("≤", 5), "has": ("∋", 5), "add": ("+", 6), "sub": ("−", 6), "plus": ("∪", 6), "minus": ("∖", 6)}
 _NEGATED = {"eq": "≠", "has": "∌"}
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _QUANTIFIER, _NOT, _ATOM = 0, 4, 9
 
 
 class _Names:
-    """A name per variable: the author's own, primed where two that are visible at once would be the same."""
+    """A name per variable: the author's own, numbered where two that are visible at once would be the same.
+
+    A prime is no such number: it marks what is read after a step.
+    """
 
     def __init__(self) -> None:
         self.given: dict[Variable, str] = {}
 
     def bind(self, variables: tuple[Variable, ...]) -> str:
         for variable in variables:
-            name, taken = variable.name or variable.sort.name[0].lower(), set(self.given.values())
-            while name in taken:
-                name += "′"
-            self.given[variable] = name
+            own, taken = variable.name or variable.sort.name[0].lower(), set(self.given.values())
+            others = (own + str(number).translate(_SUBSCRIPTS) for number in count(2))
+            self.given[variable] = own if own not in taken else next(name for name in others if name not in taken)
         groups = groupby(variables, key=lambda variable: variable.sort.name)
         return ", ".join(f"{', '.join(self.given[v] for v in group)}: {sort}" for sort, group in groups)
 

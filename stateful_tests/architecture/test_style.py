@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,24 @@ def named(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+@cache
+def text(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
 def offending(rule: Callable[[str], list[Any]], paths: list[Path]) -> dict[str, list[Any]]:
     """What a rule finds, by file."""
-    found = {named(path): rule(path.read_text("utf-8")) for path in paths}
+    found = {named(path): rule(text(path)) for path in paths}
     return {name: offences for name, offences in found.items() if offences}
 
 
-def parsed(source: str) -> Iterator[ast.AST]:
-    return ast.walk(ast.parse(source))
+@cache
+def nodes(source: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(source)))
+
+
+def parsed(source: str) -> Iterator[Any]:
+    yield from nodes(source)
 
 
 # -- a kill must not run anything --------------------------------------------------------------------------------------
@@ -82,11 +93,10 @@ def called(node: ast.AST | None) -> str:
 
 def ordered_sets(source: str) -> list[int]:
     """Lines where the order of a set decides something: it differs from process to process when it holds strings."""
-    tree = ast.parse(source)
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.AsyncFor)]
+    parents = {child: node for node in parsed(source) for child in ast.iter_child_nodes(node)}
+    loops = [node for node in parsed(source) if isinstance(node, ast.For | ast.AsyncFor)]
     found = [node.iter.lineno for node in loops if is_set(node.iter)]
-    for node in ast.walk(tree):
+    for node in parsed(source):
         if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp) and any(
                 is_set(part.iter) for part in node.generators) and called(parents.get(node)) not in _INDIFFERENT:
             found.append(node.lineno)
@@ -130,8 +140,8 @@ def committed() -> list[Path]:
     return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
 
 
-def foreign(text: str) -> list[str]:
-    return [path for path in FOREIGN if path in text]
+def foreign(content: str) -> list[str]:
+    return [path for path in FOREIGN if path in content]
 
 
 def test_no_file_refers_to_a_place_outside_the_repository() -> None:

@@ -21,7 +21,7 @@ from model.scopes import SCOPES
 from stateful_tests.language.concepts import commit_log, process_queue, replication
 
 DECLARED = (consumer_group, order_lock, registration, route_info, subscription)  # importing them declares properties
-WALKS, STEPS = 12, 25
+WALKS, STEPS = 10, 20
 
 # What an initial condition leaves open although it matters: a proof takes any value, a search takes 0.
 OPEN = {"Abandoned": {"age"}, "Subscriptions": {"stamp"}}

@@ -19,9 +19,9 @@ MISUSES = Path(__file__).parents[1] / "language" / "misuses.txt"
 HEAD = '''from __future__ import annotations
 
 from model.language import (
-    FALSE, TRUE, Bool, Choice, Constant, Ghost, Maybe, Nat, Rigid, Set, Sort, State, Table, action, always,
+    FALSE, TRUE, Bool, Choice, Constant, Ghost, Maybe, Nat, Rigid, Set, Sort, State, Steps, Table, action, always,
     drop_assignment, drop_condition, drop_guard, empty, every, exists, forall, initially, ite, leads_to, lemma, never,
-    none, premise, require, search_only, setof, some, sometimes, step,
+    none, premise, require, search_only, setof, some, sometimes, step, tight,
 )
 
 

@@ -204,7 +204,7 @@ FAULTS: list[tuple[str, str, Callable[[Patch], None]]] = [
 
 @pytest.mark.parametrize(("reader", "name", "plant"), FAULTS, ids=[f"{reader}: {name}" for reader, name, _ in FAULTS])
 def test_a_fault_is_noticed(reader: str, name: str, plant: Callable[[Patch], None], monkeypatch: Patch) -> None:
-    cases = corpus(40, 6) if reader == "z3" else corpus(120)
+    cases = corpus(30, 6) if reader == "z3" else corpus(120)
     plant(monkeypatch)
     readers: dict[str, Reader] = {**READERS, "z3": by_z3, "walk": by_running, "strict": by_strictness}
     ours = reader in ("walk", "strict")  # then the reference itself is wrong

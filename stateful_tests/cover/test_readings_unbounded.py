@@ -90,13 +90,13 @@ class Few:
 @cache
 def elementary() -> list[tuple[Case, Answers]]:
     """Cases whose keys and bound variables are elements: there, no bound of a natural matters."""
-    return corpus(60, 4, elementary=True)
+    return corpus(50, 3, elementary=True)
 
 
 def disagreements() -> Iterator[str]:
     """Declarations for which what the reference says does not follow."""
     for made, expected in elementary():
-        for row in range(2):
+        for row in range(1 + len(made.concept.actions) % 2):
             few = Few(made, row)
             solver = z3.Solver()
             solver.set("timeout", 10_000)
@@ -112,8 +112,8 @@ def test_what_the_reference_says_follows() -> None:
 
 
 def test_there_is_enough_to_follow() -> None:
-    made = [(Few(one, 0), expected) for one, expected in elementary()]
-    assert sum(len(list(few.claims(0, expected))) for few, expected in made) > 150
+    made = [(Few(one, 0), expected) for one, expected in elementary()[:20]]
+    assert sum(len(list(few.claims(0, expected))) for few, expected in made) > 80
 
 
 @pytest.mark.parametrize("plant", [*(partial(z3_changed, change) for change in CHANGES.values()),
