@@ -27,7 +27,7 @@ from impl.events import (
     QueueTaken,
 )
 from impl.hash_map import IllegalStateError
-from stateful_tests.stories.world import World
+from stateful_tests.worlds.world import World
 
 NS, BROKER = "nameserver1", "broker-a"
 ORDERS = PushConsumerConfig("G", {"orders": "*"})

@@ -29,7 +29,7 @@ from impl.decisions.subscription import SQL92, SubscriptionData
 from impl.events import BrokerRegistered, BrokerUpdateTimestamp, RegistrationEncoded, RegistrationFailed
 from impl.namesrv.kv_config_manager import NAMESPACE_ORDER_TOPIC_CONFIG
 from impl.node_ports import Command
-from stateful_tests.stories.world import World
+from stateful_tests.worlds.world import World
 
 NS, NS_ADDR = "nameserver1", "nameserver1:9876"
 BROKER, ADDR = "broker-a", "broker-a:10911"

@@ -16,9 +16,9 @@ from impl.common.topic_config import TopicConfig
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from stateful_tests.stories.reported import Reported
-from stateful_tests.stories.script import PAUSING, Script
 from stateful_tests.stories.storm import CONVERGENCE_MS, GROUP, STORMY, TOPIC, group_world, weather
-from stateful_tests.stories.world import World
+from stateful_tests.worlds.script import PAUSING, Script
+from stateful_tests.worlds.world import World
 
 ROOT = Path(__file__).parents[2]
 DIGEST = """

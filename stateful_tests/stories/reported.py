@@ -23,7 +23,7 @@ from impl.events import (
 )
 from impl.hosts.simulation.kernel import Record
 from impl.hosts.simulation.process import Process
-from stateful_tests.stories.world import World
+from stateful_tests.worlds.world import World
 
 Fact = tuple[Any, ...]
 

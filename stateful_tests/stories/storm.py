@@ -9,7 +9,7 @@ from impl.common.topic_config import TopicConfig
 from impl.hosts.simulation.kernel import Monitor
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import Tape
-from stateful_tests.stories.world import World
+from stateful_tests.worlds.world import World
 
 GROUP, TOPIC = "G", "orders"
 STORMY = FaultProfile(

@@ -12,7 +12,7 @@ from impl.events import (
     SubscriptionRemoved,
     SubscriptionUpdated,
 )
-from stateful_tests.stories.world import World
+from stateful_tests.worlds.world import World
 
 BROKER = "broker-a"
 ORDERS = PushConsumerConfig("G", {"orders": "*"})

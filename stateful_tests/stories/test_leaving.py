@@ -14,7 +14,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import QueueDropped, QueueTaken
 from impl.node_ports import Command
 from stateful_tests.stories.test_lost_and_late import ADDR, BROKER, IN_ORDER, NS, heartbeat, start_asking
-from stateful_tests.stories.world import World
+from stateful_tests.worlds.world import World
 
 TOPICS = (TopicConfig("orders", 4, 4),)
 ORDERS = PushConsumerConfig("G", {"orders": "*"})

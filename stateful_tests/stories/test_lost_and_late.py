@@ -13,8 +13,8 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
 from impl.events import BrokerRegistered, LockGranted, LockReleased, OffsetCommitted, RegistrationFailed
 from impl.node_ports import Command
-from stateful_tests.stories.script import PAUSING
-from stateful_tests.stories.world import World
+from stateful_tests.worlds.script import PAUSING
+from stateful_tests.worlds.world import World
 
 NS, BROKER, ADDR = "nameserver1", "broker-a", "broker-a:10911"
 ORDERS = PushConsumerConfig("G", {"orders": "*"})

@@ -7,7 +7,7 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetCommitted, QueueTaken
 from stateful_tests.stories.test_two_owners import believes
-from stateful_tests.stories.world import World
+from stateful_tests.worlds.world import World
 
 ORDERS = PushConsumerConfig("G", {"orders": "*"})
 IN_ORDER = PushConsumerConfig("G", {"orders": "*"}, orderly=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from impl.common.topic_config import TopicConfig
 from impl.events import BrokerLiveRemoved, BrokerRegistered, RegistrationEncoded
 from impl.hash_map import ConcurrentModificationError
-from stateful_tests.stories.world import World
+from stateful_tests.worlds.world import World
 
 NS = "nameserver1"
 

@@ -8,7 +8,7 @@ from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerCon
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.events import LockGranted, QueueTaken
-from stateful_tests.stories.world import World
+from stateful_tests.worlds.world import World
 
 ORDERS = PushConsumerConfig("G", {"orders": "*"})
 IN_ORDER = PushConsumerConfig("G", {"orders": "*"}, orderly=True)

@@ -26,7 +26,7 @@ from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import Tape
 from impl.namesrv.server import NamesrvController
 from impl.node_ports import Command, RemotingClient
-from stateful_tests.stories.script import PAUSING, Pause, Script
+from stateful_tests.worlds.script import PAUSING, Pause, Script
 
 E = TypeVar("E")
 STEP_MS = 10
