@@ -55,6 +55,7 @@ class BrokerFound(NamedTuple):
 
     namesrv: str
     broker_addr: str | None
+    connection: str
 
 
 class BrokerDropped(NamedTuple):
@@ -148,7 +149,8 @@ class ConsumerRegistered(NamedTuple):
     """ConsumerGroupInfo#updateChannel: the connection was put into the table of the group object.
 
     attached -- whether that object is (still) the one of consumerTable, here and below; what is written to another one
-    nobody will read. added -- the connection was not there before.
+    nobody will read. added -- the connection was not there before. subscriptions -- what the heartbeat carries: topic,
+    expression and subVersion of each; they are put later.
     """
 
     broker: str
@@ -157,6 +159,15 @@ class ConsumerRegistered(NamedTuple):
     connection: str
     attached: bool
     added: bool
+    subscriptions: frozenset[tuple[str | None, str, int]]
+
+
+class HeartbeatHandled(NamedTuple):
+    """ConsumerManager#registerConsumer has ended: the thread of this connection's heartbeat leaves the group."""
+
+    broker: str
+    group: str
+    connection: str
 
 
 class ConsumerRemoved(NamedTuple):
@@ -216,6 +227,16 @@ class OffsetCommitted(NamedTuple):
     topic: str
     queue_id: int
     offset: int
+
+
+class OffsetResetPushed(NamedTuple):
+    """Broker2Client#resetOffset wrote RESET_CONSUMER_CLIENT_OFFSET, or not: delivered -- False if it could not."""
+
+    broker: str
+    group: str
+    topic: str
+    connection: str
+    delivered: bool
 
 
 class LockGranted(NamedTuple):
@@ -311,3 +332,12 @@ class RouteUpdated(NamedTuple):
     group: str
     topic: str
     mqs: frozenset[MessageQueue]
+
+
+class OffsetReset(NamedTuple):
+    """MQClientInstance#resetOffset: the offset in memory was set, up or down, and is about to be committed."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offset: int

@@ -1,28 +1,39 @@
-"""AdminBrokerProcessor: queue locks, the ends of queues, topics; every code that no other processor has.
+"""AdminBrokerProcessor: queue locks, the ends of queues, topics, offsets; every code that no other processor has.
 
 adminBrokerExecutor has 16 threads: lock and unlock of one client may be handled in any order (B-22b).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from impl.broker.broker2client import Broker2Client
 from impl.common.headers import (
     CreateTopicRequestHeader,
+    GetConsumerStatusRequestHeader,
     LockBatchRequestBody,
     OffsetResponseHeader,
+    QueryCorrectionOffsetHeader,
     QueueOffsetRequestHeader,
+    ResetOffsetRequestHeader,
+    SubscriptionGroupWrapper,
     TopicRequestHeader,
 )
 from impl.common.request_code import RequestCode, ResponseCode
-from impl.common.topic_config import TopicConfig
-from impl.decisions.java_errors import JavaError
+from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
+from impl.decisions.java_arithmetic import LONG_MAX
+from impl.decisions.java_errors import JavaError, NullPointerError, not_null
 from impl.decisions.names import is_system_topic, validate_topic
 from impl.node_ports import Command, Connection, Handler, Node
 from impl.ports import Lock
 
 if TYPE_CHECKING:  # the controller makes its processors
     from impl.broker.controller import BrokerController
+
+LANGUAGE_CODES = (  # LanguageCode; any other word is decoded to null
+    "JAVA", "CPP", "DOTNET", "PYTHON", "DELPHI", "ERLANG", "RUBY", "OTHER", "HTTP", "GO", "PHP", "OMS",
+)
 
 
 class AdminBrokerProcessor:
@@ -33,6 +44,7 @@ class AdminBrokerProcessor:
         self.controller = controller
         self.node: Node = controller.node
         self.monitor = Lock("AdminBrokerProcessor: synchronized updateAndCreateTopic, deleteTopic")
+        self.broker2client = Broker2Client(controller)
         self.handlers: dict[int, Handler] = {
             RequestCode.LOCK_BATCH_MQ: self.lock_batch_mq,
             RequestCode.UNLOCK_BATCH_MQ: self.unlock_batch_mq,
@@ -41,6 +53,12 @@ class AdminBrokerProcessor:
             RequestCode.GET_MIN_OFFSET: self.get_min_offset,
             RequestCode.UPDATE_AND_CREATE_TOPIC: self.update_and_create_topic,
             RequestCode.DELETE_TOPIC_IN_BROKER: self.delete_topic,
+            RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: self.reset_offset,
+            RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS: self.get_consumer_status,
+            RequestCode.QUERY_CORRECTION_OFFSET: self.query_correction_offset,
+            RequestCode.GET_ALL_TOPIC_CONFIG: self.get_all_topic_config,
+            RequestCode.GET_ALL_CONSUMER_OFFSET: self.get_all_consumer_offset,
+            RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: self.get_all_subscription_group,
         }
 
     async def process_request(self, channel: Connection, request: Command) -> Command | None:
@@ -81,9 +99,11 @@ class AdminBrokerProcessor:
         return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
 
     def search_offset_by_timestamp(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
-        """AdminBrokerProcessor#searchOffsetByTimestamp; without messages here every time is behind the last one."""
+        """AdminBrokerProcessor#searchOffsetByTimestamp."""
         header: QueueOffsetRequestHeader = request.header
-        offset = self.controller.queue_offsets.get_max_offset_in_queue(header.topic, header.queue_id)
+        offset = self.controller.queue_offsets.get_offset_in_queue_by_time(
+            header.topic, header.queue_id, header.timestamp or 0,
+        )
         return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
 
     async def update_and_create_topic(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # Handler
@@ -120,3 +140,58 @@ class AdminBrokerProcessor:
         self.controller.topic_config_manager.delete_topic_config(header.topic)
         self.node.unlock(self.monitor)
         return Command(ResponseCode.SUCCESS)
+
+    # Offsets of groups ------------------------------------------------------------------------------------------------
+
+    async def reset_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#resetOffset: the language of the OPERATOR's tool decides what the clients are sent.
+
+        Raises NullPointerError for a language that Java does not know.
+        """
+        header: ResetOffsetRequestHeader = request.header
+        if request.language not in LANGUAGE_CODES:
+            raise NullPointerError
+        return await self.broker2client.reset_offset(header, is_c=request.language == "CPP")
+
+    async def get_consumer_status(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#getConsumerStatus."""
+        header: GetConsumerStatusRequestHeader = request.header
+        return await self.broker2client.get_consume_status(header)
+
+    def query_correction_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#queryCorrectionOffset: a query that deletes (B-20).
+
+        The comparison takes the topic for the group and the group for the topic, so it normally finds nothing; raises
+        NullPointerError if it does find a queue that the others lack.
+        """
+        header: QueryCorrectionOffsetHeader = request.header
+        offsets = self.controller.consumer_offset_manager
+        correction = offsets.query_min_offset_in_all_group(header.topic, header.filter_groups)
+        compared = offsets.query_offsets(header.topic, header.compare_group)
+        for queue_id, offset in () if compared is None else compared.entries():
+            if not_null(correction.get(queue_id)) > offset:
+                correction[queue_id] = LONG_MAX
+        return Command(ResponseCode.SUCCESS, body=correction)
+
+    # What slaves ask --------------------------------------------------------------------------------------------------
+
+    async def get_all_topic_config(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#getAllTopicConfig: first the version, then the table, without a lock."""
+        manager = self.controller.topic_config_manager
+        version = replace(manager.data_version)
+        await self.node.interleave("getAllTopicConfig: encoding, between the version and the table")
+        table = dict(manager.topic_config_table.entries())
+        return Command(ResponseCode.SUCCESS, body=TopicConfigSerializeWrapper(table, version))
+
+    def get_all_consumer_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#getAllConsumerOffset."""
+        table = self.controller.consumer_offset_manager.offset_table.entries()
+        return Command(ResponseCode.SUCCESS, body={key: dict(offsets.entries()) for key, offsets in table})
+
+    async def get_all_subscription_group(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # same
+        """AdminBrokerProcessor#getAllSubscriptionGroup: as get_all_topic_config."""
+        manager = self.controller.subscription_group_manager
+        version = replace(manager.data_version)
+        await self.node.interleave("getAllSubscriptionGroup: encoding, between the version and the table")
+        table = dict(manager.subscription_group_table.entries())
+        return Command(ResponseCode.SUCCESS, body=SubscriptionGroupWrapper(table, version))

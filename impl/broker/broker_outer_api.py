@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from impl.client.offset_store import MQBrokerError
 from impl.common.data_version import DataVersion
-from impl.common.headers import RegisterBrokerBody, RegisterBrokerRequestHeader
+from impl.common.headers import RegisterBrokerBody, RegisterBrokerRequestHeader, SubscriptionGroupWrapper
 from impl.common.request_code import RequestCode, ResponseCode
-from impl.common.topic_config import TopicConfigSerializeWrapper
+from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.java_errors import JavaError
 from impl.events import RegistrationEncoded, RegistrationFailed
 from impl.node_ports import Command, Node, RemotingTooMuchRequestError, Signal
@@ -17,6 +17,7 @@ from impl.node_ports import Command, Node, RemotingTooMuchRequestError, Signal
 POOL_THREADS, POOL_QUEUE = 4, 32  # brokerOuterExecutor; its further six threads start only when 32 name servers wait
 REGISTER_BROKER_TIMEOUT_MS = 6_000  # BrokerConfig.registerBrokerTimeoutMills
 UNREGISTER_BROKER_TIMEOUT_MS = 3_000
+GET_ALL_TIMEOUT_MS = 3_000
 
 
 @dataclass(slots=True)
@@ -32,11 +33,13 @@ class BrokerOuterAPI:
     """`broker.out.BrokerOuterAPI`.
 
     Each name server is called by a job of its own; the caller waits for all of them, or for the timeout.
+
+    compressed_register -- BrokerConfig.compressedRegister: the order flag and the unit bits of topics get lost (N-23).
     """
 
-    def __init__(self, node: Node, namesrv_addrs: list[str]) -> None:
+    def __init__(self, node: Node, namesrv_addrs: list[str], *, compressed_register: bool = False) -> None:
         """Know the name servers; call start before anything else."""
-        self.node = node
+        self.node, self.compressed_register = node, compressed_register
         self.remoting_client = node.remoting_client("BrokerOuterAPI")
         self.remoting_client.update_name_server_address_list(namesrv_addrs)
         self.pool = node.pool("brokerOutApi_thread", POOL_THREADS, POOL_QUEUE)
@@ -87,7 +90,8 @@ class BrokerOuterAPI:
         """The wrapper as it is encoded: first the version, then the table; both belong to other threads too."""
         version = replace(wrapper.data_version)
         await self.node.interleave("registerBrokerAll: encoding, between the version and the table")
-        table = {topic: replace(config) for topic, config in (wrapper.topic_config_table or {}).items()}
+        encode = _compressed if self.compressed_register else replace
+        table = {topic: encode(config) for topic, config in (wrapper.topic_config_table or {}).items()}
         return TopicConfigSerializeWrapper(table, version)
 
     async def _register_broker(
@@ -159,3 +163,33 @@ class BrokerOuterAPI:
             except JavaError as error:
                 self.node.trace(RegistrationFailed(self.node.name, addr, error.java_class))
 
+    # A slave and its master -------------------------------------------------------------------------------------------
+
+    async def _get_all(self, addr: str, code: RequestCode) -> Command:
+        response = await self.remoting_client.invoke_sync(addr, Command(code), GET_ALL_TIMEOUT_MS)
+        if response.code != ResponseCode.SUCCESS:
+            raise MQBrokerError(response.code, response.remark)
+        return response
+
+    async def get_all_topic_config(self, addr: str) -> TopicConfigSerializeWrapper:
+        """BrokerOuterAPI#getAllTopicConfig of the broker at addr; it raises MQBrokerError, and what a call does."""
+        wrapper: TopicConfigSerializeWrapper = (await self._get_all(addr, RequestCode.GET_ALL_TOPIC_CONFIG)).body
+        return wrapper
+
+    async def get_all_consumer_offset(self, addr: str) -> Mapping[str, Mapping[int, int]]:
+        """BrokerOuterAPI#getAllConsumerOffset: "topic@group" to queue id to offset."""
+        table: Mapping[str, Mapping[int, int]] = (await self._get_all(addr, RequestCode.GET_ALL_CONSUMER_OFFSET)).body
+        return table
+
+    async def get_all_subscription_group_config(self, addr: str) -> SubscriptionGroupWrapper:
+        """BrokerOuterAPI#getAllSubscriptionGroupConfig."""
+        response = await self._get_all(addr, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
+        wrapper: SubscriptionGroupWrapper = response.body
+        return wrapper
+
+
+def _compressed(config: TopicConfig) -> TopicConfig:
+    """TopicConfig#encode and #decode: name, queues, permissions and filter type are all that the text has."""
+    return TopicConfig(
+        config.topic_name, config.read_queue_nums, config.write_queue_nums, config.perm, config.topic_filter_type,
+    )

@@ -1,7 +1,7 @@
 """BrokerController: the process of a broker, as far as clients and name servers are concerned.
 
-Left out: the message store (QueueOffsets stands for the ends of its queues), slave synchronisation, filter servers, the
-fast port, BrokerFastFailure (it answers what has waited too long in the queue of a pool).
+Left out: the message store (QueueOffsets stands for the ends of its queues), filter servers, the fast port,
+BrokerFastFailure (it answers what has waited too long in the queue of a pool).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.broker.producer_manager import ProducerManager
 from impl.broker.queue_offsets import QueueOffsets
 from impl.broker.reported_tables import ReportedConsumerManager, ReportedLocks
+from impl.broker.slave_synchronize import INITIAL_DELAY_MS, PERIOD_MS, SlaveSynchronize
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
 from impl.common.config_manager import load_string, string_to_file
@@ -60,6 +61,7 @@ class BrokerConfig:
     notify_consumer_ids_changed_enable: bool = True
     enable_property_filter: bool = False
     force_register: bool = True
+    compressed_register: bool = False
     register_name_server_period_ms: int = 30_000
     flush_consumer_offset_interval_ms: int = 5_000
 
@@ -82,7 +84,10 @@ def pool_sizes(cores: int) -> dict[str, PoolSize]:
 
 
 class BrokerController:
-    """`broker.BrokerController`."""
+    """`broker.BrokerController`.
+
+    master_addr -- whom a slave copies from (SlaveSynchronize.masterAddr); None: nobody, and always so of a master.
+    """
 
     def __init__(self, node: Node, config: BrokerConfig) -> None:
         """BrokerController#initialize: tables are loaded, timers run; nobody listens yet."""
@@ -92,7 +97,10 @@ class BrokerController:
         self.monitor = Lock("BrokerController: synchronized registerBrokerAll, registerIncrementBrokerData")
         self._make_tables()
         self._load()
-        self.broker_outer_api = BrokerOuterAPI(node, list(config.namesrv_addrs))
+        self.broker_outer_api = BrokerOuterAPI(
+            node, list(config.namesrv_addrs), compressed_register=config.compressed_register,
+        )
+        self.slave_synchronize = SlaveSynchronize(self)
         self._register_processors()
         self.scheduler = node.scheduler("BrokerControllerScheduledThread")
         self.scheduler.schedule_at_fixed_rate(
@@ -190,11 +198,13 @@ class BrokerController:
     # Life -------------------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """BrokerController#start: listen, register once in this thread, then by the timer."""
+        """BrokerController#start: listen, register once in this thread, then by the timer; slaves copy every 10 s."""
         self.remoting_server.start()
         self.broker_outer_api.start()
         self.client_housekeeping_service.start()
         self.node.trace(BrokerStarted(self.node.name, self.config.broker_name, self.config.broker_id))
+        if self.config.broker_id != MASTER_ID:
+            self.scheduler.schedule_at_fixed_rate(self.slave_synchronize.sync_all, INITIAL_DELAY_MS, PERIOD_MS)
         await self.register_broker_all(check_order_config=True, oneway=False, force_register=True)
         period_ms = max(10_000, min(self.config.register_name_server_period_ms, 60_000))
         self.scheduler.schedule_at_fixed_rate(self._register_again, 10_000, period_ms)

@@ -8,11 +8,15 @@ from impl.hash_map import ConcurrentHashMap
 
 
 class QueueRange(NamedTuple):
-    """One queue: its first offset, the one behind its last, and whether offset 0 lies far back on the disk."""
+    """One queue: its first offset, the one behind its last, and whether offset 0 lies far back on the disk.
+
+    stored -- ascending pairs of a time (ms since 1970) and the first offset that was stored then.
+    """
 
     min_offset: int = 0
     max_offset: int = 0
     on_disk: bool = False
+    stored: tuple[tuple[int, int], ...] = ()
 
 
 class QueueOffsets:
@@ -40,3 +44,8 @@ class QueueOffsets:
     def check_in_disk_by_consume_offset(self, topic: str, queue_id: int) -> bool:
         """DefaultMessageStore#checkInDiskByConsumeOffset for offset 0."""
         return self.range_of(topic, queue_id).on_disk
+
+    def get_offset_in_queue_by_time(self, topic: str, queue_id: int, timestamp: int) -> int:
+        """DefaultMessageStore#getOffsetInQueueByTime: the first that was stored then or later, else the end."""
+        queue = self.range_of(topic, queue_id)
+        return next((offset for stored_ms, offset in queue.stored if stored_ms >= timestamp), queue.max_offset)

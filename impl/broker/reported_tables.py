@@ -16,6 +16,7 @@ from impl.events import (
     ConsumerRemoved,
     GroupEntered,
     GroupRemoved,
+    HeartbeatHandled,
     LockGranted,
     LockReleased,
     SubscriptionRemoved,
@@ -52,8 +53,9 @@ class ReportedGroupInfo(ConsumerGroupInfo):
         """ConsumerGroupInfo#updateChannel."""
         updated = super().update_channel(info_new, consumer_data)
         connection = connection_of(info_new.channel)
+        carried = frozenset((sub.topic, sub.sub_string, sub.sub_version) for sub in consumer_data.subscription_data_set)
         self.node.trace(ConsumerRegistered(
-            self.node.name, self.group_name, info_new.client_id, connection, self.attached, updated,
+            self.node.name, self.group_name, info_new.client_id, connection, self.attached, updated, carried,
         ))
         return updated
 
@@ -97,6 +99,15 @@ class ReportedConsumerManager(ConsumerManager):
         super().__init__(listener, node.now_ms)
         self.node = node
         self.consumer_table = ReportedMap(1024, self._entered, self._removed)
+
+    async def register_consumer(
+        self, client_channel_info: ClientChannelInfo, consumer_data: ConsumerData, *, notify: bool, threads: Interleave,
+    ) -> bool:
+        """ConsumerManager#registerConsumer."""
+        changed = await super().register_consumer(client_channel_info, consumer_data, notify=notify, threads=threads)
+        connection = connection_of(client_channel_info.channel)
+        self.node.trace(HeartbeatHandled(self.node.name, consumer_data.group_name, connection))
+        return changed
 
     def get_or_create_group(self, consumer_data: ConsumerData) -> ConsumerGroupInfo:
         """The group as ConsumerManager#registerConsumer finds or makes it; get and putIfAbsent."""

@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from impl.client.offset_store import ReadOffsetType
 from impl.common.config_manager import load_string, string_to_file
+from impl.decisions.java_text import is_blank
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
 from impl.hash_map import ConcurrentHashMap
@@ -70,6 +71,11 @@ class LocalFileOffsetStore:
 
     def remove_offset(self, mq: MessageQueue | None) -> None:
         """LocalFileOffsetStore#removeOffset does nothing."""
+
+    def clone_offset_table(self, topic: str | None) -> dict[MessageQueue, int]:
+        """LocalFileOffsetStore#cloneOffsetTable: of one topic; a blank topic means all."""
+        everything = is_blank(topic)
+        return {mq: offset for mq, offset in self.offset_table.entries() if everything or mq.topic == topic}
 
     def _read_local_offset(self) -> dict[MessageQueue, int]:
         """LocalFileOffsetStore#readLocalOffset: the file, or its backup."""

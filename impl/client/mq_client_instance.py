@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC, MASTER_ID
 from impl.decisions.route_queues import PublishQueues, TopicRouteData
 from impl.decisions.subscription import SubscriptionData, is_tag_type
-from impl.events import ConsumerIdsFetched
+from impl.events import ConsumerIdsFetched, OffsetReset
 from impl.hash_map import ConcurrentHashMap
 from impl.node_ports import Node
 from impl.ports import Lock
@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # a consumer has an instance
 CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED = "CREATE_JUST", "RUNNING", "SHUTDOWN_ALREADY", "START_FAILED"
 CLIENT_INNER_PRODUCER_GROUP = "CLIENT_INNER_PRODUCER"
 OFFSET_OF_QUEUE_TIMEOUT_MS = 6_000  # MQAdminImpl.timeoutMillis
+RESET_OFFSET_SLEEP_MS = 10_000  # MQClientInstance#resetOffset
 DEFAULT_INSTANCE_NAME = "DEFAULT"
 
 
@@ -91,14 +92,17 @@ class MQClientInstance:
         self.service_state = CREATE_JUST
         self.consumer_table: ConcurrentHashMap[str, DefaultMQPushConsumerImpl] = ConcurrentHashMap()
         self.producer_table: ConcurrentHashMap[str, InnerProducer] = ConcurrentHashMap()
-        self.monitor = Lock("MQClientInstance: synchronized start, shutdown")
+        self.monitor = Lock("MQClientInstance: synchronized start, shutdown, resetOffset")
         self.lock_heartbeat = Lock("MQClientInstance.lockHeartbeat")
         self.remoting_client = node.remoting_client("NettyClient", config.client_callback_executor_threads)
         self.remoting_client.update_name_server_address_list(config.namesrv_addrs)
-        self.remoting_client.register_processor(
-            RequestCode.NOTIFY_CONSUMER_IDS_CHANGED,
-            ClientRemotingProcessor(self.rebalance_immediately).notify_consumer_ids_changed,
-        )
+        processor = ClientRemotingProcessor(self.rebalance_immediately, self.reset_offset, self.get_consumer_status)
+        for code, handler in (
+            (RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, processor.notify_consumer_ids_changed),
+            (RequestCode.RESET_CONSUMER_CLIENT_OFFSET, processor.reset_offset),
+            (RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT, processor.get_consume_status),
+        ):
+            self.remoting_client.register_processor(code, handler)
         self.api = MQClientAPI(self.remoting_client, self.client_id)
         self.routes = RouteTables(self.api, self.producer_table.values, self.consumer_table.values)
         self.scheduler = node.scheduler("MQClientFactoryScheduledThread")
@@ -276,6 +280,55 @@ class MQClientInstance:
         return self.routes.find_broker_addr_by_topic(
             topic, lambda n: self.node.random(n, "MQClientInstance#findBrokerAddrByTopic"),
         )
+
+    # Offset reset -----------------------------------------------------------------------------------------------------
+
+    async def reset_offset(self, topic: str, group: str, offset_table: Mapping[MessageQueue, int]) -> None:
+        """MQClientInstance#resetOffset, synchronized: drop the queues, wait 10 s for who still works on them, commit.
+
+        Only queues that this consumer holds are reset. What is on its way when they are dropped (a pull that is held,
+        a listener's answer) may still raise the offset in memory afterwards (L8, X18). The consumer does not rebalance
+        meanwhile, and then does in this thread.
+        """
+        await self.node.lock(self.monitor)
+        consumer = self.consumer_table.get(group)
+        if consumer is None:
+            self.node.unlock(self.monitor)
+            return
+        consumer.suspend()
+        for mq, pq in consumer.rebalance_impl.process_queue_table.traverse():
+            if mq.topic == topic and mq in offset_table:
+                pq.dropped = True
+                pq.clear()
+        consumer.rebalance_impl.report_dropped()
+        await self.node.sleep(RESET_OFFSET_SLEEP_MS)
+        for mq, _ in consumer.rebalance_impl.process_queue_table.traverse():
+            if mq.topic == topic and mq in offset_table:
+                await self._reset_queue(consumer, mq, offset_table[mq])
+        await consumer.resume()
+        self.node.unlock(self.monitor)
+
+    async def _reset_queue(self, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, offset: int) -> None:
+        """The end for one queue: whatever comes of its lock it leaves the table.
+
+        If another thread has taken it out in this moment, Java commits all the same, and what fails then is logged.
+        """
+        consumer.update_consume_offset(mq, offset)
+        self.node.trace(OffsetReset(self.client_id, consumer.group, mq, offset))
+        await self.node.interleave("resetOffset: the offset has been set")
+        table = consumer.rebalance_impl.process_queue_table
+        pq = table.get(mq)
+        if pq is None:
+            await consumer.offset_store.persist(mq)
+            consumer.offset_store.remove_offset(mq)
+            return
+        await consumer.rebalance_impl.remove_unnecessary_message_queue(mq, pq, self.node)
+        table.remove(mq)
+
+    def get_consumer_status(self, topic: str, group: str) -> Mapping[MessageQueue, int]:
+        """MQClientInstance#getConsumerStatus: the offsets in memory of one topic; a blank one: of all."""
+        consumer = self.consumer_table.get(group)
+        return {} if consumer is None else consumer.offset_store.clone_offset_table(topic)
 
     # What consumers ask -----------------------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """DefaultMQPushConsumerImpl: the life of a push consumer, and its place in a group.
 
 Messages are not fetched here: a pull is a hold of 15 s at a broker that has nothing new, without the request. All that
-a pull does to ownership is done: chains end at dropped queues, others stay fresh, orderly ones wait for their lock.
+a pull does to ownership is done: chains end at dropped queues, others stay fresh, orderly ones wait for their lock. One
+answer needs no messages: an offset below 0 is illegal, and corrected.
 """
 
 from __future__ import annotations
@@ -22,19 +23,23 @@ from impl.client.offset_store import RemoteBrokerOffsetStore
 from impl.client.process_queue import REBALANCE_LOCK_INTERVAL_MS
 from impl.client.rebalance import PullRequest
 from impl.client.rebalance_push import OffsetStore, RebalancePushImpl
+from impl.common.headers import QueueOffsetRequestHeader
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING, CONSUME_PASSIVELY, ConsumerData
+from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueStrategy
-from impl.decisions.java_errors import JavaError, MQClientError
+from impl.decisions.java_errors import JavaError, MQClientError, not_null
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import check_group, get_retry_topic
+from impl.decisions.names import MASTER_ID, check_group, get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.decisions.subscription import SUB_ALL, TAG, build
 from impl.events import ConsumerShutDown, ConsumerStarted, RouteUpdated
-from impl.node_ports import Node, Scheduler
+from impl.node_ports import Command, Node, Scheduler
 
 PULL_TIME_DELAY_MS_WHEN_EXCEPTION = 1_000
 PULL_TIME_DELAY_MS_WHEN_SUSPEND = 1_000
 BROKER_SUSPEND_MAX_TIME_MS = 15_000
+CONSUMER_TIMEOUT_MS_WHEN_SUSPEND = 30_000
+OFFSET_ILLEGAL_DELAY_MS = 10_000
 CONSUME_TIMESTAMP_BACK_MS = 30 * 60 * 1000  # DefaultMQPushConsumer.consumeTimestamp: half an hour before it was made
 
 
@@ -196,6 +201,10 @@ class DefaultMQPushConsumerImpl:
             mqs = frozenset(self.rebalance_impl.process_queue_table.key_set())
             await self.offset_store.persist_all(mqs, self.node)
 
+    def update_consume_offset(self, mq: MessageQueue, offset: int) -> None:
+        """DefaultMQPushConsumerImpl#updateConsumeOffset: set, also downwards."""
+        self.offset_store.update_offset(mq, offset, increase_only=False)
+
     def is_subscribe_topic_need_update(self, topic: str) -> bool:
         """DefaultMQPushConsumerImpl#isSubscribeTopicNeedUpdate."""
         rebalance = self.rebalance_impl
@@ -230,10 +239,12 @@ class DefaultMQPushConsumerImpl:
         pq.last_pull_timestamp = self.node.now_ms()
         if self.service_state == RUNNING and self.pause:
             self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_SUSPEND)
-        elif await self._may_pull(pull_request):
-            self._hold(pull_request)
-        else:
+        elif not await self._may_pull(pull_request):
             self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION)
+        elif pull_request.next_offset < 0:
+            await self._pull_below_zero(pull_request)
+        else:
+            self._hold(pull_request)
 
     async def _may_pull(self, pull_request: PullRequest) -> bool:
         """The guards that end in a pull a second later."""
@@ -270,3 +281,42 @@ class DefaultMQPushConsumerImpl:
                 pull_request.message_queue, pull_request.next_offset, increase_only=True,
             )
         self.execute_pull_request_immediately(pull_request)
+
+    async def _pull_below_zero(self, pull_request: PullRequest) -> None:
+        """What stands for a request that the broker answers at once: PULL_OFFSET_MOVED, to the least offset it has."""
+        mq = pull_request.message_queue
+        found = self.instance.find_broker_address_in_subscribe(mq.broker_name, MASTER_ID, only_this_broker=False)
+        request = Command(RequestCode.GET_MIN_OFFSET, header=QueueOffsetRequestHeader(mq.topic, mq.queue_id))
+        try:
+            await self.instance.remoting_client.invoke_async(
+                not_null(found).broker_addr, request, CONSUMER_TIMEOUT_MS_WHEN_SUSPEND,
+                lambda future: self._on_answer_below_zero(pull_request, future.response_command),
+            )
+        except JavaError:
+            self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION)
+
+    def _on_answer_below_zero(self, pull_request: PullRequest, response: Command | None) -> None:
+        if response is None or response.code != ResponseCode.SUCCESS:
+            self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION)
+        else:
+            self._on_offset_illegal(pull_request, int(response.header.offset))
+
+    def _on_offset_illegal(self, pull_request: PullRequest, next_begin_offset: int) -> None:
+        """PullCallback#onSuccess with OFFSET_ILLEGAL: the chain ends, and in 10 s the offset will be corrected."""
+        pull_request.next_offset = next_begin_offset
+        pull_request.process_queue.dropped = True
+        self.rebalance_impl.report_dropped()
+        if not self.instance.pull_stopped:
+            self.instance.pull_scheduler.schedule(
+                lambda: self._correct_illegal_offset(pull_request), OFFSET_ILLEGAL_DELAY_MS,
+            )
+
+    async def _correct_illegal_offset(self, pull_request: PullRequest) -> None:
+        """The task of OFFSET_ILLEGAL: set, commit, remove, whoever has the queue by now (X17)."""
+        mq = pull_request.message_queue
+        self.update_consume_offset(mq, pull_request.next_offset)
+        try:
+            await self.offset_store.persist(mq)
+            await self.rebalance_impl.remove_process_queue(mq, self.node)
+        except JavaError:
+            return  # logged

@@ -47,6 +47,10 @@ class OffsetStore(Protocol):
         """OffsetStore#removeOffset."""
         ...
 
+    def clone_offset_table(self, topic: str | None) -> dict[MessageQueue, int]:
+        """OffsetStore#cloneOffsetTable."""
+        ...
+
 
 class RebalancePushImpl(RebalanceImpl):
     """`client.impl.consumer.RebalancePushImpl`.

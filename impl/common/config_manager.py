@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from impl.node_ports import Files
+from impl.ports import Interleave
 
 _BACKUP = ".bak"
 
@@ -20,3 +21,16 @@ def string_to_file(files: Files, path: str, text: str) -> None:
 def load_string(files: Files, path: str) -> str | None:
     """ConfigManager#load: the file, or its backup if it is missing or empty; None: start empty."""
     return files.read_text(path) or files.read_text(path + _BACKUP) or None
+
+
+async def string_to_file_unguarded(files: Files, path: str, text: str, threads: Interleave) -> None:
+    """MixAll#string2File by a thread that no lock keeps from others that write the same file: they share the .tmp."""
+    files.write_text(path + ".tmp", text)
+    await threads.interleave("string2File: before the old file is read")
+    previous = files.read_text(path)
+    if previous is not None:
+        files.write_text(path + _BACKUP, previous)
+    await threads.interleave("string2File: before the old file is deleted")
+    files.delete(path)
+    await threads.interleave("string2File: before the new file is renamed")
+    files.rename(path + ".tmp", path)

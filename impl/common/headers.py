@@ -5,9 +5,12 @@ Times are milliseconds since 1970. What encoding adds (checksum, compression, JS
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from impl.common.data_version import DataVersion
+from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfigSerializeWrapper
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
@@ -132,3 +135,70 @@ class CreateTopicRequestHeader(NamedTuple):
     perm: int
     topic_filter_type: str = "SINGLE_TAG"
     topic_sys_flag: int = 0
+
+
+class ResetOffsetRequestHeader(NamedTuple):
+    """ResetOffsetRequestHeader: of the operator, and of the broker to its clients, where is_force is always False.
+
+    timestamp -- go back to the first message that was stored then or later; -1: to the end of the queue. is_force --
+    go there even if it is further on than what the group has committed.
+    """
+
+    topic: str
+    group: str
+    timestamp: int
+    is_force: bool = False
+
+
+class MessageQueueForC(NamedTuple):
+    """MessageQueueForC: a queue and its offset."""
+
+    topic: str
+    broker_name: str
+    queue_id: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOffsetBody:
+    """ResetOffsetBody: queue to offset."""
+
+    offset_table: Mapping[MessageQueue, int]
+
+
+class ResetOffsetBodyForC(NamedTuple):
+    """ResetOffsetBodyForC: a list, where ResetOffsetBody has an object, under the same name."""
+
+    offset_table: tuple[MessageQueueForC, ...]
+
+
+class GetConsumerStatusRequestHeader(NamedTuple):
+    """GetConsumerStatusRequestHeader; client_addr -- the id of the client to be asked; blank: all of the group."""
+
+    topic: str
+    group: str
+    client_addr: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GetConsumerStatusBody:
+    """GetConsumerStatusBody: a client fills in the first table, queue to offset in memory; the broker the second."""
+
+    message_queue_table: Mapping[MessageQueue, int]
+    consumer_table: Mapping[str | None, Mapping[MessageQueue, int]]
+
+
+class QueryCorrectionOffsetHeader(NamedTuple):
+    """QueryCorrectionOffsetHeader; filter_groups -- separated by commas."""
+
+    topic: str
+    compare_group: str
+    filter_groups: str | None = None
+
+
+@dataclass(slots=True)
+class SubscriptionGroupWrapper:
+    """SubscriptionGroupWrapper: what a slave copies."""
+
+    subscription_group_table: Mapping[str, SubscriptionGroupConfig]
+    data_version: DataVersion

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
-from impl.common.config_manager import load_string, string_to_file
+from impl.common.config_manager import string_to_file_unguarded
 from impl.hash_map import HashMap
 from impl.node_ports import Node
+from impl.ports import Lock
 
 NAMESPACE_ORDER_TOPIC_CONFIG = "ORDER_TOPIC_CONFIG"  # NamesrvUtil
 KV_CONFIG_PATH = "namesrv/kvConfig.json"
@@ -16,7 +17,7 @@ class KVConfigManager:
     """`namesrv.kvconfig.KVConfigManager`.
 
     A ReentrantReadWriteLock guards the map; persist() takes the READ lock after the write lock has been given back, so
-    two writers can be at the file at once (N-24). An emptied namespace stays.
+    two threads can be at the file at once (N-24). An emptied namespace stays.
 
     config_table -- namespace to key to value.
     """
@@ -25,19 +26,23 @@ class KVConfigManager:
         """Start empty."""
         self.node = node
         self.config_table: HashMap[str, HashMap[str, str | None]] = HashMap()
+        self._lock = Lock("KVConfigManager.lock, as its writers see it: held while anybody reads")
+        self._readers = 0
 
     def load(self) -> None:
-        """KVConfigManager#load."""
-        text = load_string(self.node.files, KV_CONFIG_PATH)
+        """KVConfigManager#load: nobody looks at the backup."""
+        text = self.node.files.read_text(KV_CONFIG_PATH)
         for namespace, table in (json.loads(text)["configTable"] if text else {}).items():
             for key, value in table.items():
                 self._put(namespace, key, value)
 
     async def put_kv_config(self, namespace: str, key: str, value: str | None) -> None:
         """KVConfigManager#putKVConfig."""
+        await self.node.lock(self._lock)
         self._put(namespace, key, value)
+        self.node.unlock(self._lock)
         await self.node.interleave("putKVConfig: between the write lock and persist")
-        self._persist()
+        await self._persist()
 
     def _put(self, namespace: str, key: str, value: str | None) -> None:
         table = self.config_table.get(namespace)
@@ -48,11 +53,13 @@ class KVConfigManager:
 
     async def delete_kv_config(self, namespace: str, key: str) -> None:
         """KVConfigManager#deleteKVConfig."""
+        await self.node.lock(self._lock)
         table = self.config_table.get(namespace)
         if table is not None:
             table.remove(key)
+        self.node.unlock(self._lock)
         await self.node.interleave("deleteKVConfig: between the write lock and persist")
-        self._persist()
+        await self._persist()
 
     def get_kv_config(self, namespace: str, key: str) -> str | None:
         """KVConfigManager#getKVConfig, under the read lock."""
@@ -64,6 +71,14 @@ class KVConfigManager:
         table = self.config_table.get(namespace)
         return None if table is None else dict(table.entries())
 
-    def _persist(self) -> None:
+    async def _persist(self) -> None:
+        """KVConfigManager#persist, under the read lock: the map stands still, and others may write the same file."""
+        if not self._readers:
+            await self.node.lock(self._lock)  # never waits: a writer is done in one segment
+        self._readers += 1
         document = {namespace: dict(table.entries()) for namespace, table in self.config_table.entries()}
-        string_to_file(self.node.files, KV_CONFIG_PATH, json.dumps({"configTable": document}))
+        text = json.dumps({"configTable": document})
+        await string_to_file_unguarded(self.node.files, KV_CONFIG_PATH, text, self.node)
+        self._readers -= 1
+        if not self._readers:
+            self.node.unlock(self._lock)

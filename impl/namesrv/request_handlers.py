@@ -120,14 +120,13 @@ class DefaultRequestProcessor:
             route = replace(route, order_topic_conf=conf)
         return Command(ResponseCode.SUCCESS, body=route)
 
-    def get_broker_cluster_info(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+    async def get_broker_cluster_info(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # same
         """DefaultRequestProcessor#getBrokerClusterInfo: broker data by name, broker names by cluster; no lock."""
         brokers, clusters = self.route_info.get_all_cluster_info()
-        body = (
-            {name: data.copy() for name, data in brokers.entries()},
-            {cluster: list(names.key_set()) for cluster, names in clusters.entries()},
-        )
-        return Command(ResponseCode.SUCCESS, body=body)
+        broker_datas = {name: data.copy() for name, data in brokers.entries()}
+        await self.node.interleave("getBrokerClusterInfo: encoding, between the two tables")
+        broker_names = {cluster: list(names.key_set()) for cluster, names in clusters.entries()}
+        return Command(ResponseCode.SUCCESS, body=(broker_datas, broker_names))
 
     def wipe_write_perm_of_broker(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """DefaultRequestProcessor#wipeWritePermOfBroker."""

@@ -59,7 +59,7 @@ class ReportedRouteInfo(RouteInfoManager):
     def find_broker_addr(self, channel: Channel) -> str | None:
         """RouteInfoManager#onChannelDestroy, under the read lock."""
         broker_addr = super().find_broker_addr(channel)
-        self.node.trace(BrokerFound(self.node.name, broker_addr))
+        self.node.trace(BrokerFound(self.node.name, broker_addr, getattr(channel, "remote_address", "")))
         return broker_addr
 
     def remove_broker_addr(self, broker_addr: str) -> None:

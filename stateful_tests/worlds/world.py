@@ -5,7 +5,7 @@ Machines are called as the caller likes; "nameserver1" is the first name server 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
@@ -37,20 +37,26 @@ class World:
 
     tape -- a Script unless another is given. namesrvs, brokers -- machine to the controller that it runs now.
     consumers -- machine to the consumers that it runs now, in the order of their start. testers -- machine to client.
+    rolled_out -- group to what its members subscribe (topic to expression) that start from now on, besides what they
+    were added with. healed -- all faults have ended.
     """
 
     def __init__(
         self, tape: Tape | None = None, profile: FaultProfile | None = None, monitor: Monitor | None = None,
+        *, max_segments: int = 10_000_000,
     ) -> None:
         """Empty. Without a tape it is a script's world: threads pause where the story says so."""
         self.script = Script()
         if profile is None:
             profile = PAUSING if tape is None else CALM
-        self.simulation = Simulation(self.script if tape is None else tape, profile, monitor)
+        self.simulation = Simulation(self.script if tape is None else tape, profile, monitor, max_segments)
         self.namesrvs: dict[str, NamesrvController] = {}
         self.brokers: dict[str, BrokerController] = {}
         self.consumers: dict[str, list[DefaultMQPushConsumerImpl]] = {}
         self.testers: dict[str, RemotingClient] = {}
+        self.rolled_out: dict[str, dict[str, str]] = {}
+        self.healed = False
+        self._applications: dict[str, Boot] = {}
 
     def __enter__(self) -> Self:
         """Nothing to prepare."""
@@ -103,20 +109,80 @@ class World:
 
         return boot
 
-    def add_consumer(self, machine: str, *configs: PushConsumerConfig, client_ip: str = "", **settings: Any) -> None:
-        """Add a process with these consumers, one after another; settings -- fields of ClientConfig."""
+    def add_consumer(
+        self, machine: str, *configs: PushConsumerConfig, client_ip: str = "", idle: bool = False, **settings: Any,
+    ) -> None:
+        """Add a process with these consumers, one after another; settings -- fields of ClientConfig.
+
+        idle -- the process runs none of them until `join`.
+        """
         client_config = ClientConfig(self.namesrv_addrs, client_ip or machine, **settings)
 
         async def boot(node: Node) -> None:
             manager = MQClientManager(node)
             self.consumers[machine] = []
             for config in configs:
-                consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config)
+                rolled_out = self.rolled_out.get(config.consumer_group, {})
+                config_now = replace(config, subscription={**config.subscription, **rolled_out})
+                consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
                 self.consumers[machine].append(consumer)
                 await consumer.start()
 
+        self._applications[machine] = boot
+        self.consumers[machine] = []
+        self.simulation.add(machine, _idle if idle else boot)
+        self.run(0)
+
+    def add_tester(self, machine: str) -> None:
+        """Add a machine that only sends requests."""
+
+        async def boot(node: Node) -> None:
+            self.testers[machine] = node.remoting_client("Tester")
+
         self.simulation.add(machine, boot)
         self.run(0)
+
+    def join(self, machine: str) -> None:
+        """Let an idle process start its consumers; so it does from now on whenever it is started."""
+        self.simulation.boots[machine] = self._applications[machine]
+        node = self.simulation.nodes[machine]
+        if node.alive:
+            node.spawn("main", self._applications[machine](node))
+
+    def leave(self, machine: str) -> None:
+        """Let a process shut its consumers down in order and end; it is idle whenever it is started again."""
+        self.simulation.boots[machine] = _idle
+        node, consumers = self.simulation.nodes[machine], self.consumers[machine]
+
+        async def leaving() -> None:
+            for consumer in consumers:
+                await consumer.shutdown()
+            self.simulation.kernel.at(self.now_ms, self._end, node)
+
+        if node.alive:
+            node.spawn("shutdown hook", leaving())
+
+    def _end(self, node: Node) -> None:
+        """The process has come to its end, and an idle one takes its place."""
+        if node.alive:
+            self.simulation.kill(node.name)
+            self.consumers[node.name] = []
+            self.simulation.start(node.name)
+
+    def running(self) -> Iterator[tuple[str, DefaultMQPushConsumerImpl]]:
+        """The consumers of the processes that live now, with their machines."""
+        for machine, consumers in self.consumers.items():
+            node = self.simulation.nodes[machine]
+            if node.alive:
+                yield from ((machine, consumer) for consumer in consumers if consumer.node is node)
+
+    def joined(self, machine: str) -> bool:
+        """Whether the machine is one that runs consumers."""
+        return self.simulation.boots[machine] is self._applications.get(machine)
+
+    def alive(self, machine: str) -> bool:
+        """Whether the machine's process lives."""
+        return self.simulation.nodes[machine].alive
 
     def restart(self, machine: str) -> None:
         """Kill the process of a machine (kill -9) and start it again at once."""
@@ -161,6 +227,7 @@ class World:
 
     def heal(self) -> None:
         """End all faults; what is promised within a deadline must come true from now on."""
+        self.healed = True
         self.simulation.heal()
         self.run(0)
 
@@ -177,12 +244,7 @@ class World:
     def ask(self, addr: str, request: Command, *, timeout_ms: int = 3_000, tester: str = "tester") -> Command:
         """Send a request from a machine that is no part of the story; the same machine has always one connection."""
         if tester not in self.testers:
-
-            async def boot(node: Node) -> None:
-                self.testers[tester] = node.remoting_client("Tester")
-
-            self.simulation.add(tester, boot)
-            self.run(0)
+            self.add_tester(tester)
         answers: list[Command] = []
 
         async def call() -> None:
@@ -225,14 +287,11 @@ class World:
     def owners(self, group: str, topic: str) -> dict[MessageQueue, list[str]]:
         """Every queue of the topic at a living broker, and the machines of the consumers that hold it now."""
         owners: dict[MessageQueue, list[str]] = {mq: [] for mq in self.queues(topic)}
-        for machine, consumers in self.consumers.items():
-            if not self.simulation.nodes[machine].alive:
-                continue
-            for consumer in consumers:
-                if consumer.group == group:
-                    for mq, pq in consumer.rebalance_impl.process_queue_table.entries():
-                        if mq.topic == topic and not pq.dropped:
-                            owners.setdefault(mq, []).append(machine)
+        for machine, consumer in self.running():
+            if consumer.group == group:
+                for mq, pq in consumer.rebalance_impl.process_queue_table.entries():
+                    if mq.topic == topic and not pq.dropped:
+                        owners.setdefault(mq, []).append(machine)
         return owners
 
     def queues(self, topic: str) -> list[MessageQueue]:
@@ -256,3 +315,7 @@ class World:
     def no_owner(self, group: str, topic: str) -> list[MessageQueue]:
         """The queues that nobody holds now."""
         return sorted(mq for mq, machines in self.owners(group, topic).items() if not machines)
+
+
+async def _idle(_: Node) -> None:
+    """Run nothing."""

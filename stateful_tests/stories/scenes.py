@@ -1,0 +1,128 @@
+"""What stories have in common: a small cast, requests that a tester sends, and looks at single tables."""
+
+from __future__ import annotations
+
+from impl.broker.queue_offsets import QueueRange
+from impl.client.process_queue import ProcessQueue
+from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.common.headers import ConsumerOffsetRequestHeader, RegisterBrokerBody, RegisterBrokerRequestHeader
+from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY, ConsumerData, HeartbeatData, ProducerData
+from impl.common.request_code import RequestCode, ResponseCode
+from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.subscription import SubscriptionData
+from impl.events import OffsetCommitted, QueueTaken
+from impl.node_ports import Command
+from stateful_tests.worlds.world import World
+
+NS, NS_ADDR, BROKER, ADDR = "nameserver1", "nameserver1:9876", "broker-a", "broker-a:10911"
+TOPICS = (TopicConfig("orders", 4, 4), TopicConfig("invoices", 4, 4))
+ORDERS = PushConsumerConfig("G", {"orders": "*"})
+IN_ORDER = PushConsumerConfig("G", {"orders": "*"}, orderly=True)
+PERSIST_MS = 5_000  # ClientConfig.persistConsumerOffsetInterval
+FIRST, LAST = MessageQueue("orders", BROKER, 0), MessageQueue("orders", BROKER, 3)
+
+
+def stage(world: World, *machines: str, **settings: object) -> None:
+    """One name server and these brokers, broker-a unless told otherwise, with two topics of four queues."""
+    world.add_namesrv()
+    for machine in machines or (BROKER,):
+        world.add_broker(machine, machine, topics=TOPICS, **settings)
+    world.run(100)
+
+
+def join(world: World, machine: str, config: PushConsumerConfig = ORDERS) -> DefaultMQPushConsumerImpl:
+    """A consumer starts, and five seconds pass."""
+    world.add_consumer(machine, config)
+    world.run(5_000)
+    return world.consumers[machine][0]
+
+
+def old_queues(world: World, max_offset: int, topic: str = "orders", broker: str = BROKER) -> None:
+    """The queues of a topic are no longer young: a group without an offset is told so."""
+    config = world.brokers[broker].topic_config_manager.select_topic_config(topic)
+    for queue_id in range(config.read_queue_nums if config else 1):
+        world.brokers[broker].queue_offsets.ranges.put((topic, queue_id), QueueRange(0, max_offset, on_disk=True))
+
+
+def held(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue = LAST) -> ProcessQueue:
+    """The process queue in the consumer's table."""
+    pq = consumer.rebalance_impl.process_queue_table.get(mq)
+    assert pq is not None
+    return pq
+
+
+def acknowledge(consumer: DefaultMQPushConsumerImpl, offset: int, mq: MessageQueue = LAST) -> None:
+    """What a concurrent listener's success does in the end: the offset in memory rises."""
+    consumer.offset_store.update_offset(mq, offset, increase_only=True)
+
+
+def after_a_persist(world: World) -> None:
+    """Clients that started in the first 200 ms commit every 5 s since; run to one second behind such a moment."""
+    world.run_until(lambda: world.now_ms % PERSIST_MS == PERSIST_MS // 4, PERSIST_MS)
+
+
+def committed(world: World, mq: MessageQueue = LAST, group: str = "G", broker: str = BROKER) -> int:
+    """The offset in the broker's table; -1: none."""
+    return world.brokers[broker].consumer_offset_manager.query_offset(group, mq.topic, mq.queue_id)
+
+
+def commits(world: World, mq: MessageQueue = LAST, since_ms: int = 0) -> list[int]:
+    """The offsets that were committed for a queue, in their order."""
+    events = world.events(OffsetCommitted, since_ms)
+    return [event.offset for _, event in events if (event.topic, event.queue_id) == (mq.topic, mq.queue_id)]
+
+
+def starts(world: World, mq: MessageQueue = LAST, since_ms: int = 0) -> list[int]:
+    """The offsets at which a queue was begun by those who took it, in their order."""
+    return [event.offset for _, event in world.events(QueueTaken, since_ms) if event.mq == mq]
+
+
+# Requests -------------------------------------------------------------------------------------------------------------
+
+
+def start_asking(
+    world: World, tester: str, request: Command, addr: str = ADDR, timeout_ms: int = 3_000,
+) -> list[Command]:
+    """Send a request and do not wait; the list will have the answer."""
+    if tester not in world.testers:
+        world.add_tester(tester)
+    answers: list[Command] = []
+
+    async def ask() -> None:
+        answers.append(await world.testers[tester].invoke_sync(addr, request, timeout_ms))
+
+    world.call(tester, ask)
+    return answers
+
+
+def subscription(topic: str, text: str = "*", version: int = 1, kind: str = "TAG") -> SubscriptionData:
+    """A subscription as a heartbeat has it."""
+    return SubscriptionData(topic, text, sub_version=version, expression_type=kind)
+
+
+def heartbeat(client_id: str, *subscriptions: SubscriptionData, group: str = "G", producer: str = "") -> Command:
+    """A heartbeat of a consumer, and of a producer if one is named."""
+    data = ConsumerData(group, CONSUME_PASSIVELY, CLUSTERING, "CONSUME_FROM_LAST_OFFSET", list(subscriptions))
+    producers = [ProducerData(producer)] if producer else []
+    return Command(RequestCode.HEART_BEAT, body=HeartbeatData(client_id, producers, [data] if subscriptions else []))
+
+
+def commit(queue_id: int, offset: int, group: str = "G", topic: str = "orders") -> Command:
+    """UPDATE_CONSUMER_OFFSET."""
+    header = ConsumerOffsetRequestHeader(group, topic, queue_id, offset)
+    return Command(RequestCode.UPDATE_CONSUMER_OFFSET, header=header)
+
+
+def commit_everywhere(world: World, offset: int, topic: str = "orders") -> None:
+    """An operator commits an offset for all four queues of a topic."""
+    for queue_id in range(4):
+        assert world.ask(ADDR, commit(queue_id, offset, topic=topic)).code == ResponseCode.SUCCESS
+
+
+def registration(
+    broker_name: str, broker_addr: str, wrapper: TopicConfigSerializeWrapper | None, cluster: str = "DefaultCluster",
+) -> Command:
+    """REGISTER_BROKER of a master."""
+    header = RegisterBrokerRequestHeader(broker_name, broker_addr, cluster, 0, broker_addr)
+    return Command(RequestCode.REGISTER_BROKER, header=header, body=RegisterBrokerBody(wrapper, []))

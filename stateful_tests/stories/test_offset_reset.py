@@ -1,0 +1,223 @@
+"""Stories of an operator who sends a group back, judged by what the group commits afterwards: reset_takes_effect."""
+
+from __future__ import annotations
+
+from impl.broker.queue_offsets import QueueRange
+from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.common.headers import GetConsumerStatusRequestHeader, ResetOffsetRequestHeader
+from impl.common.request_code import RequestCode, ResponseCode
+from impl.decisions.message_queue import MessageQueue
+from impl.events import ConsumerIdsChanged, OffsetReset, OffsetResetPushed, QueueDropped, QueueTaken
+from impl.hosts.simulation.clock import EPOCH_MS
+from impl.node_ports import Command
+from stateful_tests.stories.scenes import (
+    ADDR,
+    BROKER,
+    FIRST,
+    IN_ORDER,
+    LAST,
+    ORDERS,
+    acknowledge,
+    commit_everywhere,
+    commits,
+    committed,
+    held,
+    join,
+    stage,
+    start_asking,
+    starts,
+)
+from stateful_tests.worlds.world import World
+
+RESET_MS = 10_000  # between the drop of the queues and the commit of their new offsets
+
+
+def idle_at_1000(world: World, config: PushConsumerConfig = ORDERS) -> DefaultMQPushConsumerImpl:
+    """A consumer that has read everything; each pull of its queues is held for 15 s from its start on."""
+    stage(world)
+    ranges = world.brokers[BROKER].queue_offsets.ranges
+    for queue_id in range(4):
+        ranges.put(("orders", queue_id), QueueRange(0, 1_000, stored=((EPOCH_MS - 1_000, 0), (EPOCH_MS, 400))))
+    commit_everywhere(world, 1_000)
+    world.add_consumer("c1", config)
+    world.run_until(lambda: world.one_owner_each("G", "orders"), 1_000)
+    return world.consumers["c1"][0]
+
+
+def reset(timestamp: int, *, language: str = "JAVA", force: bool = False) -> Command:
+    header = ResetOffsetRequestHeader("orders", "G", timestamp, force)
+    return Command(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, header=header, language=language)
+
+
+def takes_effect(world: World, mq: MessageQueue = LAST) -> bool:
+    """Nobody commits, or begins at, more than the offset that a reset has set; nothing is consumed in these worlds."""
+    since_ms, event = next((ms, event) for ms, event in world.events(OffsetReset) if event.mq == mq)
+    return all(offset <= event.offset for offset in commits(world, mq, since_ms) + starts(world, mq, since_ms))
+
+
+def test_a_reset_drops_the_queues_waits_ten_seconds_commits_and_takes_them_again() -> None:
+    with World() as world:
+        consumer = idle_at_1000(world)
+        world.run(7_000)  # the pulls that are held now come back in 8 s, before the offsets are set
+        asked_ms = world.now_ms
+        answer = world.ask(ADDR, reset(0))
+        assert answer.code == ResponseCode.SUCCESS
+        assert dict(answer.body.offset_table) == dict.fromkeys(world.queues("orders"), 0)
+        assert [event.delivered for _, event in world.events(OffsetResetPushed)] == [True]
+
+        world.run(100)
+        assert world.no_owner("G", "orders") == world.queues("orders")
+        suspended = [consumer.pause]
+        world.run(RESET_MS)
+
+        dropped_ms = {ms for ms, event in world.events(QueueDropped, asked_ms) if event.mq == LAST}
+        reset_ms = {ms for ms, event in world.events(OffsetReset) if event.mq == LAST}
+        assert [later - earlier for earlier, later in zip(dropped_ms, reset_ms, strict=True)] == [RESET_MS]
+        assert [*suspended, consumer.pause] == [True, False]
+        world.run(60_000)
+        assert world.one_owner_each("G", "orders")
+        assert [committed(world, mq) for mq in world.queues("orders")] == [0] * 4
+        assert takes_effect(world)
+
+
+def test_where_a_reset_goes_to() -> None:
+    with World() as world:
+        idle_at_1000(world)
+        commit_everywhere(world, 700)
+
+        def goes_to(timestamp: int, *, force: bool = False) -> set[int]:
+            return set(world.ask(ADDR, reset(timestamp, force=force)).body.offset_table.values())
+
+        assert goes_to(EPOCH_MS) == {400}
+        assert goes_to(EPOCH_MS + 1) == {700}  # the end is further on than where the group is
+        assert goes_to(EPOCH_MS + 1, force=True) == {1_000}
+        assert goes_to(-1) == {700}
+        assert goes_to(-1, force=True) == {1_000}
+
+
+def test_what_a_broker_refuses_to_reset() -> None:
+    with World() as world:
+        stage(world)
+        refused = world.ask(ADDR, reset(0))
+        assert (refused.code, refused.remark) == (ResponseCode.SYSTEM_ERROR, "THe consumer group <G> not exist")
+        commit_everywhere(world, 50)
+        assert world.ask(ADDR, reset(0)).code == ResponseCode.CONSUMER_NOT_ONLINE
+        header = ResetOffsetRequestHeader("nothing", "G", 0)
+        unknown = world.ask(ADDR, Command(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, header=header))
+        assert unknown.code == ResponseCode.SYSTEM_ERROR
+        assert world.ask(ADDR, reset(0, language="COBOL")).code == ResponseCode.SYSTEM_ERROR
+
+
+def test_l8_a_pull_that_was_held_undoes_the_reset() -> None:
+    with World() as world:
+        idle_at_1000(world)
+        world.run(3_000)  # the pulls that are held now come back in 12 s, after the offsets have been set
+        world.ask(ADDR, reset(0))
+        world.run_until(lambda: committed(world) == 0, RESET_MS + 100)
+        world.run(10_000)
+        assert committed(world) == 1_000
+        assert not takes_effect(world)
+
+        since_ms = world.now_ms
+        world.restart("c1")
+        world.run(5_000)
+        assert starts(world, LAST, since_ms) == [1_000]  # what was to be read again is skipped
+
+
+def test_x18_an_answer_that_comes_while_the_reset_waits_is_overwritten_and_one_that_comes_later_undoes_it() -> None:
+    with World() as world:
+        consumer = idle_at_1000(world)
+        world.run(7_000)
+        world.ask(ADDR, reset(0))
+        world.run(100)
+        acknowledge(consumer, 990, FIRST)  # its listener has looked whether the queue is dropped before it was
+        world.run(RESET_MS)
+        acknowledge(consumer, 990, LAST)  # the same, but it was paused for longer
+        world.run(20_000)
+
+        assert committed(world, FIRST) == 0
+        assert takes_effect(world, FIRST)
+        assert committed(world, LAST) == 990
+        assert not takes_effect(world, LAST)
+
+
+def test_u15_a_reset_holds_a_thread_that_notifications_need() -> None:
+    with World() as world:
+        stage(world)
+        commit_everywhere(world, 1_000)
+        other = PushConsumerConfig("H", {"invoices": "*"})
+        world.add_consumer("c1", ORDERS, other, instance_name="shop", client_callback_executor_threads=1)
+        world.run_until(lambda: world.now_ms % 20_000 == 1_000, 20_000)
+        world.ask(ADDR, reset(0))
+        since_ms = world.now_ms
+        world.add_consumer("c2", other)
+        world.run_until(lambda: world.two_owners("H", "invoices") != [], 1_000)
+
+        assert [event.delivered for _, event in world.events(ConsumerIdsChanged, since_ms) if event.group == "H"]
+        waited_ms = world.run_until(lambda: world.one_owner_each("H", "invoices"), 20_000)
+        assert RESET_MS - 1_000 < waited_ms < RESET_MS + 1_000
+
+
+def test_an_operators_tool_in_cpp_resets_nothing_at_java_clients() -> None:
+    with World() as world:
+        idle_at_1000(world)
+        assert world.ask(ADDR, reset(0, language="CPP")).code == ResponseCode.SUCCESS
+        world.run(30_000)
+        assert [event.delivered for _, event in world.events(OffsetResetPushed)] == [True]
+        assert world.events(OffsetReset) == []
+        assert committed(world) == 1_000
+
+
+def test_a_queue_that_nobody_holds_is_not_reset_although_the_operator_is_told_so() -> None:
+    with World() as world:
+        idle_at_1000(world)
+        join(world, "c2")
+        assert world.owners("G", "orders")[LAST] == ["c2"]
+        world.simulation.kill("c2", power_loss=True)  # the broker still lists it
+        answer = world.ask(ADDR, reset(0))
+        assert (answer.code, answer.body.offset_table[LAST]) == (ResponseCode.SUCCESS, 0)
+        world.run(20_000)
+        assert committed(world, FIRST) == 0
+        assert committed(world, LAST) == 1_000
+
+
+def test_a_reset_of_an_ordered_queue_gives_its_lock_back_and_takes_it_again() -> None:
+    with World() as world:
+        consumer = idle_at_1000(world, IN_ORDER)
+        world.run_until(lambda: held(consumer).locked, 30_000)
+        world.ask(ADDR, reset(0))
+        since_ms = world.now_ms
+        world.run(RESET_MS + 1_000)
+        assert starts(world, LAST, since_ms) == [0]
+        assert world.brokers[BROKER].rebalance_lock_manager.holder("G", LAST) == consumer.instance.client_id
+        assert not held(consumer).locked  # until the next renewal
+        world.run_until(lambda: held(consumer).locked, 20_001)
+
+
+def test_two_resets_of_one_process_come_one_after_the_other() -> None:
+    with World() as world:
+        idle_at_1000(world)
+        world.run(1)
+        since_ms = world.now_ms
+        first, second = start_asking(world, "t1", reset(0)), start_asking(world, "t2", reset(EPOCH_MS))
+        world.run(3 * RESET_MS)
+        assert [answers[0].code for answers in (first, second)] == [ResponseCode.SUCCESS] * 2
+        times = [(ms - since_ms) // 1_000 for ms, event in world.events(OffsetReset) if event.mq == LAST]
+        assert times == [10, 20]
+        assert [event.mq for _, event in world.events(QueueTaken, since_ms)].count(LAST) == 2
+
+
+def test_a_client_tells_its_offsets_in_memory() -> None:
+    with World() as world:
+        consumer = idle_at_1000(world)
+        acknowledge(consumer, 1_005)
+        client_id = consumer.instance.client_id
+
+        def status(client: str | None) -> dict[str, int]:
+            header = GetConsumerStatusRequestHeader("orders", "G", client)
+            code = RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS
+            table = world.ask(ADDR, Command(code, header=header)).body.consumer_table
+            return {who: offsets[LAST] for who, offsets in table.items()}
+
+        assert status(None) == status(client_id) == {client_id: 1_005}
+        assert status("somebody else") == {}

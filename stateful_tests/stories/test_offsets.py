@@ -1,0 +1,340 @@
+"""Stories of offsets: what is delivered twice, and what is skipped, once the next owner begins where it is told to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from impl.broker.admin_broker_processor import AdminBrokerProcessor
+from impl.broker.queue_offsets import QueueRange
+from impl.client.local_file_offset_store import LocalFileOffsetStore
+from impl.client.mq_client_instance import ClientConfig, MQClientManager
+from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.common.heartbeat_data import BROADCASTING
+from impl.common.request_code import RequestCode
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.start_offset import ConsumeFromWhere
+from impl.node_ports import Signal
+from stateful_tests.stories.scenes import (
+    BROKER,
+    FIRST,
+    IN_ORDER,
+    LAST,
+    ORDERS,
+    acknowledge,
+    after_a_persist,
+    commit_everywhere,
+    commits,
+    committed,
+    held,
+    join,
+    old_queues,
+    stage,
+    starts,
+)
+from stateful_tests.stories.test_two_owners import Cached
+from stateful_tests.worlds.script import PAUSING
+from stateful_tests.worlds.world import World
+
+RETRY = MessageQueue("%RETRY%G", BROKER, 0)
+ALONE = PushConsumerConfig("G", {"orders": "*"}, message_model=BROADCASTING)
+
+
+def test_x1_what_was_acknowledged_since_the_last_commit_is_delivered_again_after_a_crash() -> None:
+    with World() as world:
+        stage(world)
+        first = join(world, "c1")
+        acknowledge(first, 50)
+        world.run(6_000)
+        after_a_persist(world)
+        acknowledge(first, 80)
+        world.run(3_000)
+        world.simulation.kill("c1")
+        join(world, "c2")
+        assert starts(world) == [0, 50]
+
+
+def test_x3_a_commit_that_is_lost_costs_what_it_committed() -> None:
+    with World() as world:
+        stage(world)
+        first = join(world, "c1")
+        acknowledge(first, 50)
+        world.run(6_000)
+        after_a_persist(world)
+        acknowledge(first, 80)
+        world.simulation.kernel.profile = replace(PAUSING, one_way_loss=1)
+        world.script.draw("UPDATE_CONSUMER_OFFSET c1 -> broker-a", 1)
+        world.run(4_500)
+        world.simulation.kill("c1")
+        world.simulation.kernel.profile = PAUSING
+        join(world, "c2")
+        assert starts(world) == [0, 50]
+
+
+def test_x4_a_late_commit_of_the_old_owner_is_where_the_next_one_begins() -> None:
+    with World() as world:
+        stage(world)
+        first = join(world, "c1")
+        world.run(10_000)
+        after_a_persist(world)
+        for queue_id in (2, 3):  # what the joiner will get
+            acknowledge(first, 60, MessageQueue("orders", BROKER, queue_id))
+        paused = world.pause("updateConsumerOffset: before commitOffset", 10_000)
+        world.add_consumer("c2", ORDERS)
+        world.run_until(lambda: paused.hit, 2_000)
+        world.run(1_000)
+        (late,) = [mq for mq in (MessageQueue("orders", BROKER, 2), LAST) if committed(world, mq) != 60]
+        acknowledge(world.consumers["c2"][0], 80, late)
+        world.run_until(lambda: committed(world, late) == 60, 11_000)
+        assert commits(world, late)[-2:] == [80, 60]  # committed_offset_never_regresses
+
+        since_ms = world.now_ms
+        world.simulation.kill("c2")
+        world.run(5_000)
+        assert world.owners("G", "orders")[late] == ["c1"]
+        assert starts(world, late, since_ms) == [60]
+
+
+def test_x11_an_ordered_queue_is_given_up_before_its_batch_has_ended() -> None:
+    with World() as world:
+        stage(world)
+        commit_everywhere(world, 5)
+        first = join(world, "c1", IN_ORDER)
+        world.run(22_000)
+        pq = held(first)
+        pq.put_message([Cached(5)])
+        pq.take_messages(1)
+        pq.consume_lock.held = True  # its listener is at work
+        since_ms = world.now_ms
+        world.add_consumer("c2", IN_ORDER)
+        world.run_until(lambda: pq.dropped, 1_000)
+        world.run(100)
+        assert commits(world, LAST, since_ms) == [5]
+        assert first.offset_store.clone_offset_table("orders").get(LAST) is None
+        world.run(2_000)
+        assert pq.commit() == 6  # it has ended, on a dropped queue: nobody is told
+        pq.consume_lock.held = False
+        world.run_until(lambda: starts(world, LAST, since_ms) != [], 90_000)
+        assert starts(world, LAST, since_ms) == [5]
+
+
+def test_x12_the_offsets_of_a_topic_that_is_no_longer_subscribed_are_forgotten_unsent() -> None:
+    with World() as world:
+        stage(world)
+        first = join(world, "c1")
+        world.run(16_000)
+        after_a_persist(world)
+        acknowledge(first, 70)
+        first.unsubscribe("orders")
+        world.call("c1", first.do_rebalance)
+        world.run(6_000)
+        assert world.no_owner("G", "orders") == world.queues("orders")
+        assert first.offset_store.clone_offset_table("orders") == {}
+        assert committed(world) == 0
+        join(world, "c2")
+        world.run_until(lambda: len(starts(world)) == 2, 30_000)
+        assert starts(world) == [0, 0]
+
+
+def test_x15_what_a_listener_ends_during_the_shutdown_is_delivered_again() -> None:
+    with World() as world:
+        stage(world)
+        first = join(world, "c1")
+        acknowledge(first, 50)
+        paused = world.pause("unregisterConsumer: before unregisterClient", 3_000)
+        world.call("c1", first.shutdown)
+        world.run_until(lambda: paused.hit, 100)
+        assert not held(first).dropped
+        acknowledge(first, 90)
+        world.run(4_000)
+        assert first.service_state == "SHUTDOWN_ALREADY"
+        join(world, "c2")
+        assert starts(world) == [0, 50]
+
+
+def test_x16_two_processes_with_one_client_id_share_a_file_of_offsets() -> None:
+    with World() as world:
+        stage(world)
+        first = join(world, "c1", ALONE)
+        node = world.simulation.nodes["c1"]
+        config = ClientConfig(world.namesrv_addrs, "c1")
+        second = DefaultMQPushConsumerImpl(node, MQClientManager(node), config, ALONE)  # as if in another process
+        world.run(2_000)
+        world.call("c1", second.start)
+        world.run(20_000)
+        assert first.instance.client_id == second.instance.client_id
+        acknowledge(first, 100)
+        acknowledge(second, 60)
+
+        def in_file() -> int:
+            store = LocalFileOffsetStore(node, first.instance.client_id, "G")
+            store.load()
+            return store.clone_offset_table("orders")[LAST]
+
+        seen = []
+        for _ in range(11):
+            world.run(1_000)
+            seen.append(in_file())
+        assert {60, 100} <= set(seen)
+        assert sorted(seen) != seen  # it goes down, too
+        world.run_until(lambda: in_file() == 60, 6_000)
+        since_ms = world.now_ms
+        world.restart("c1")
+        world.run(5_000)
+        assert starts(world, LAST, since_ms) == [60]
+
+
+def test_x13_a_queue_whose_pull_thread_is_stuck_is_given_up_and_taken_again() -> None:
+    with World() as world:
+        stage(world)
+        consumer = join(world, "c1")
+        world.run(20_000)
+        acknowledge(consumer, 50)
+        pq = held(consumer)
+        pq.put_message([Cached(50)])
+        stuck = Signal("a call that does not come back")
+
+        async def hang() -> None:
+            await world.simulation.nodes["c1"].wait(stuck, 300_000)
+
+        consumer.instance.pull_pool.execute(hang)
+        since_ms = world.now_ms
+        world.run_until(lambda: pq.dropped, 160_000)
+        assert world.now_ms - since_ms > 100_000
+        world.run(1_000)
+        assert held(consumer) is not pq
+        assert pq.msg_count == 1  # what comes of it is ignored
+        assert starts(world, LAST, since_ms) == [50]
+
+
+# An offset that cannot be read ----------------------------------------------------------------------------------------
+
+
+def begun_below_zero(world: World) -> None:
+    """The answer with the offset for an orderly consumer's first pull does not arrive, and it begins at -1."""
+    stage(world)
+    commit_everywhere(world, 1_000)
+    world.add_consumer("c1", IN_ORDER)
+    world.run(500)
+    pq = held(world.consumers["c1"][0], FIRST)
+    world.run_until(lambda: pq.locked, 1_000)
+    world.simulation.network.partition(BROKER, "c1")
+    world.run(6_000)
+    world.simulation.network.heal()
+    world.run_until(lambda: pq.dropped, 10_000)
+    assert starts(world, FIRST) == [1_000]
+
+
+def test_x10_an_ordered_queue_whose_offset_could_not_be_read_is_read_from_its_beginning() -> None:
+    with World() as world:
+        begun_below_zero(world)
+        since_ms = world.now_ms
+        world.run_until(lambda: committed(world, FIRST) == 0, 10_100)
+        world.run_until(lambda: starts(world, FIRST, since_ms) != [], 20_000)
+        assert starts(world, FIRST, since_ms) == [0]  # 0 to 999 are delivered again
+
+
+def test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_rebalance() -> None:
+    with World() as world:
+        begun_below_zero(world)
+        assert FIRST in world.no_owner("G", "orders")
+        waited_ms = world.run_until(lambda: FIRST not in world.no_owner("G", "orders"), 31_000)
+        assert waited_ms > 9_900
+
+
+def test_x17_the_correction_of_an_illegal_offset_overwrites_what_the_next_owner_has_committed() -> None:
+    with World() as world:
+        begun_below_zero(world)
+        since_ms = world.now_ms
+        world.call("c1", lambda: world.consumers["c1"][0].subscribe("orders", "*"))  # a heartbeat: it is listed again
+        world.run(300)
+        world.add_consumer("b2", IN_ORDER)  # before c1 in the list
+        second = world.consumers["b2"][0]
+        second.suspend()  # until c1 has given the locks back
+        world.run(1_000)
+        world.call("b2", second.resume)
+        world.run(1_000)
+        assert world.owners("G", "orders")[FIRST] == ["b2"]
+        assert starts(world, FIRST, since_ms) == [1_000]
+        acknowledge(second, 1_010, FIRST)
+        world.call("b2", second.persist_consumer_offset)
+        world.run_until(lambda: committed(world, FIRST) == 0, 10_000)
+        assert commits(world, FIRST, since_ms)[-2:] == [1_010, 0]  # committed_offset_never_regresses
+        assert world.owners("G", "orders")[FIRST] == ["b2"]
+
+
+def test_u11_a_member_that_cannot_read_the_offset_keeps_the_lock_from_others() -> None:
+    with World() as world:
+        stage(world)
+        old_queues(world, 100)
+        broker = world.brokers[BROKER]
+        handler, busy = AdminBrokerProcessor(broker).get_max_offset, [True]
+        broker.remoting_server.register_processor(
+            RequestCode.GET_MAX_OFFSET, handler, broker.pools["admin"], lambda: busy[0],
+        )
+        first = join(world, "c1", IN_ORDER)
+        for _ in range(60):
+            world.run(1_000)
+            assert world.no_owner("G", "orders") == world.queues("orders")
+            assert broker.rebalance_lock_manager.holder("G", LAST) == first.instance.client_id
+        join(world, "c2", IN_ORDER)
+        world.simulation.kill("c1")
+        busy[0] = False
+        waited_ms = world.run_until(lambda: world.one_owner_each("G", "orders"), 90_000)
+        assert waited_ms > 30_000  # for the lease of a lock under which nobody has ever worked
+
+
+# The first offset -----------------------------------------------------------------------------------------------------
+
+
+def test_l1_what_came_before_the_first_commit_of_a_new_group_is_skipped() -> None:
+    with World() as world:
+        stage(world)
+        old_queues(world, 100)
+        join(world, "c1")
+        assert starts(world) == [100]
+        old_queues(world, 132)  # 32 messages come, and are pulled
+        world.simulation.kill("c1")
+        join(world, "c2")
+        assert commits(world) == []
+        assert starts(world) == [100, 132]
+
+
+def test_l1_does_not_happen_in_a_young_queue() -> None:
+    with World() as world:
+        stage(world)
+        join(world, "c1")
+        world.brokers[BROKER].queue_offsets.ranges.put(("orders", LAST.queue_id), QueueRange(0, 32))
+        world.simulation.kill("c1")
+        join(world, "c2")
+        assert starts(world) == [0, 0]
+
+
+def test_l2_a_busy_broker_is_taken_for_one_without_the_offset() -> None:
+    with World() as world:
+        stage(world)
+        old_queues(world, 200)
+        commit_everywhere(world, 50)
+        broker = world.brokers[BROKER]
+        handler, pool = broker.processors[RequestCode.QUERY_CONSUMER_OFFSET]
+        busy = [True]
+        broker.remoting_server.register_processor(
+            RequestCode.QUERY_CONSUMER_OFFSET, handler, broker.pools[pool], lambda: busy[0],
+        )
+        join(world, "c1")
+        busy[0] = False
+        assert starts(world) == [200]  # 50 to 199 are skipped
+        world.run(21_000)
+        assert committed(world) == 200
+
+
+def test_l11_the_retry_topic_of_a_group_that_begins_at_a_time_begins_at_its_end() -> None:
+    with World() as world:
+        stage(world)
+        old_queues(world, 7, "%RETRY%G")
+        config = PushConsumerConfig(
+            "G", {"orders": "*"}, consume_from_where=ConsumeFromWhere.CONSUME_FROM_TIMESTAMP,
+        )
+        world.add_consumer("c1", config)
+        world.run_until(lambda: starts(world, RETRY) != [], 70_000)
+        assert starts(world, RETRY) == [7]
+        assert starts(world, FIRST) == [0]

@@ -1,0 +1,160 @@
+"""Stories of a master and its slave: what is copied every 10 s, and what becomes of it when they change places."""
+
+from __future__ import annotations
+
+from impl.common.request_code import ResponseCode
+from impl.common.topic_config import TopicConfig
+from impl.decisions.message_queue import MessageQueue
+from impl.events import OffsetCommitted
+from stateful_tests.stories.scenes import (
+    ADDR,
+    BROKER,
+    LAST,
+    NS,
+    TOPICS,
+    acknowledge,
+    commit,
+    commit_everywhere,
+    committed,
+    heartbeat,
+    join,
+    starts,
+    subscription,
+)
+from stateful_tests.worlds.world import World
+
+SLAVE, SLAVE_ADDR = "broker-s", "broker-s:10911"
+SYNC_MS = 10_000
+
+
+def master_and_slave(world: World, *, namesrvs: int = 1) -> None:
+    """The slave registers 5 s after the master, and copies 3 s after that for the first time."""
+    for number in range(1, namesrvs + 1):
+        world.add_namesrv(f"nameserver{number}")
+    world.add_broker(BROKER, BROKER, topics=TOPICS)
+    world.run(5_000)
+    world.add_broker(SLAVE, BROKER, broker_id=1)
+    world.run(100)
+
+
+def at_slave(world: World) -> int:
+    return committed(world, LAST, broker=SLAVE)
+
+
+def in_sync(world: World, offset: int) -> None:
+    """The group has committed an offset, and the slave has just copied it."""
+    commit_everywhere(world, offset)
+    world.run_until(lambda: at_slave(world) == offset, SYNC_MS + 100)
+
+
+def test_a_slave_copies_topics_offsets_and_groups() -> None:
+    with World() as world:
+        master_and_slave(world)
+        assert world.brokers[SLAVE].topic_config_manager.select_topic_config("orders") is None
+        world.ask(ADDR, heartbeat("c1", subscription("orders"), group="H"))
+        in_sync(world, 50)
+
+        master, slave = world.brokers[BROKER], world.brokers[SLAVE]
+        assert slave.master_addr == ADDR
+        assert slave.topic_config_manager.topic_config_table == master.topic_config_manager.topic_config_table
+        assert slave.topic_config_manager.data_version == master.topic_config_manager.data_version
+        groups = slave.subscription_group_manager.subscription_group_table
+        assert groups == master.subscription_group_manager.subscription_group_table
+        assert groups.contains_key("H")
+        config = slave.topic_config_manager.select_topic_config("orders")
+        assert config is not master.topic_config_manager.select_topic_config("orders")
+        world.restart_broker_as(SLAVE)
+        assert at_slave(world) == 50  # it is on its disk
+
+
+def test_a_slave_loses_what_only_it_has() -> None:
+    with World() as world:
+        master_and_slave(world)
+        in_sync(world, 50)
+        slave = world.brokers[SLAVE]
+        slave.topic_config_manager.update_topic_config(TopicConfig("parcels", 1, 1))
+        slave.subscription_group_manager.find_subscription_group_config("only here")
+        world.run(SYNC_MS + 100)
+        assert slave.topic_config_manager.select_topic_config("parcels") is None
+        assert not slave.subscription_group_manager.subscription_group_table.contains_key("only here")
+
+
+def test_a_slave_without_a_master_copies_nothing_and_goes_on_trying() -> None:
+    with World() as world:
+        master_and_slave(world)
+        world.simulation.kill(BROKER)
+        world.run(60_000)
+        assert world.brokers[SLAVE].master_addr is None
+        world.simulation.start(BROKER)
+        world.run(100)
+        commit_everywhere(world, 60)
+        world.run_until(lambda: at_slave(world) == 60, 30_000 + SYNC_MS)
+        assert not [event for _, _, event in world.simulation.kernel.records if event[0] == "uncaught"]
+
+
+def test_b28_a_promoted_slave_answers_offsets_of_ten_seconds_ago() -> None:
+    with World() as world:
+        master_and_slave(world)
+        in_sync(world, 50)
+        world.run(1_000)
+        commit_everywhere(world, 80)
+        world.run(8_000)
+        world.simulation.kill(BROKER)
+        world.restart_broker_as(SLAVE, broker_id=0)
+        world.run(1_000)
+        assert world.address_of(NS, BROKER) == SLAVE_ADDR
+
+        join(world, "c1")
+        assert starts(world, MessageQueue("orders", BROKER, 0)) == [50]  # 50 to 79 are delivered again
+
+
+def test_b28_a_slave_forgets_what_was_committed_to_it() -> None:
+    with World() as world:
+        master_and_slave(world)
+        in_sync(world, 50)
+        world.run(1_000)
+        for queue_id in range(4):
+            assert world.ask(SLAVE_ADDR, commit(queue_id, 90)).code == ResponseCode.SUCCESS
+        assert at_slave(world) == 90
+        world.run(SYNC_MS)
+        assert at_slave(world) == 50
+
+
+def test_x8_commits_that_went_to_the_slave_are_lost_when_the_master_returns() -> None:
+    with World() as world:
+        master_and_slave(world)
+        in_sync(world, 50)
+        consumer = join(world, "c1")
+        world.call(BROKER, world.brokers[BROKER].shutdown)
+        world.run(10_000)
+        world.simulation.kill(BROKER)
+        world.run(31_000)
+        acknowledge(consumer, 100)
+        world.run(6_000)
+        assert at_slave(world) == 100
+
+        world.simulation.start(BROKER)
+        world.run(100)
+        world.simulation.kill("c1")
+        world.run_until(lambda: at_slave(world) == 50, 60_000)
+        assert committed(world) == 50
+        since_ms = world.now_ms
+        join(world, "c2")
+        assert starts(world, LAST, since_ms) == [50]
+        written = [event.broker for _, event in world.events(OffsetCommitted) if event.offset == 100]
+        assert set(written) == {SLAVE}
+
+
+def test_n19_the_name_server_that_answers_first_tells_the_slave_that_there_is_no_master() -> None:
+    with World() as world:
+        master_and_slave(world, namesrvs=2)
+        in_sync(world, 50)
+        world.run_until(lambda: world.now_ms % 30_000 == 13_000, 30_000)  # the slave registers in 2 s
+        world.restart("nameserver2")
+        world.simulation.kernel.pause(world.simulation.nodes[NS], 3_000)
+        world.run_until(lambda: world.brokers[SLAVE].master_addr is None, 4_000)
+        assert world.address_of(NS, BROKER) == ADDR  # the other one knew better
+        commit_everywhere(world, 80)
+        world.run(25_000)
+        assert at_slave(world) == 50
+        world.run_until(lambda: at_slave(world) == 80, 30_000)
