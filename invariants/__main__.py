@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -17,6 +17,7 @@ from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Se
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict
 from model import __main__ as explorer
 from proofs import __main__ as prover
+from stateful_tests.machines import __main__ as machines
 
 if TYPE_CHECKING:
     from invariants.front_desk.catalogue import Chosen
@@ -165,15 +166,20 @@ def conforming(desk: Desk, vectors: Path | None, files: list[str], out: Path | N
 
 
 def campaign_rows(desk: Desk, minutes: float, master: str, out: Path | None, seed: int) -> Iterator[Verdict]:
-    """Verdicts of a campaign on Spark, with its own progress."""
+    """Verdicts of a campaign about decisions on Spark, with its own progress."""
+    from spark_fuzz.commands import campaign_decisions
+
+    return on_spark(desk, lambda screen: campaign_decisions(minutes, master, out, seed, screen=screen))
+
+
+def on_spark(desk: Desk, campaign: Callable[[Any], Iterable[Verdict]]) -> Iterator[Verdict]:
+    """Verdicts of a campaign that is given a screen for its progress."""
     from invariants.front_desk.desk import StoppedError
     from spark_fuzz.cluster import ClusterLostError
-    from spark_fuzz.commands import campaign_decisions
     from spark_fuzz.progress import Screen
 
     try:
-        screen = Screen(desk.console if desk.console.is_terminal else None)
-        yield from campaign_decisions(minutes, master, out, seed, screen=screen)
+        yield from campaign(Screen(desk.console if desk.console.is_terminal else None))
     except ClusterLostError as error:
         raise StoppedError(str(error)) from error
 
@@ -191,6 +197,7 @@ def moved(verdicts: Iterable[Verdict], out: Path) -> Iterator[Verdict]:
 
 app.command("explore", epilog=explorer.EXAMPLES)(explorer.explore)
 app.command("prove", epilog=prover.EXAMPLES)(prover.prove)
+app.command("machine", epilog=machines.EXAMPLES)(machines.machine)
 
 
 @check_app.command("allocation", epilog=examples(
@@ -255,35 +262,118 @@ def conform(
         desk.judge("conform", conforming(desk, vectors, file or [], out))
 
 
-@app.command(epilog=examples(
-    "rocketproof campaign --decisions --minutes 0.5",
-    "rocketproof campaign --decisions --minutes 60 --master spark://host:7077 --out DIR   # goes on where it stopped"))
-def campaign(
-    decisions: Annotated[bool, typer.Option("--decisions", help="About the allocation strategies.")] = False,
-    minutes: Annotated[float, typer.Option(help="Wall time of the work; Spark's start comes on top.")] = 1.0,
-    master: Annotated[str, typer.Option(help="Spark master: local[*], local[2], spark://HOST:PORT.")] = "local[*]",
-    property: Property = None,  # noqa: A002 - the name of the option
-    seed: Seed = 0, json: Json = None,
-    out: Annotated[Path | None, typer.Option(
-        metavar="DIR",
-        help="Folder of rows, evidence and verdicts.jsonl; the same folder goes on where it stopped.")] = None,
-) -> None:
-    """Judge decision claims on Spark.
+Several: TypeAlias = list[str] | None
+Minutes: TypeAlias = Annotated[float, typer.Option(help="Wall time of the work; Spark's start comes on top.")]
+Master: TypeAlias = Annotated[str, typer.Option(help="Spark master: local[*], local[2], spark://HOST:PORT.")]
+Ledger: TypeAlias = Annotated[Path | None, typer.Option(
+    metavar="DIR", help="Folder of rows, evidence and verdicts.jsonl; the same folder goes on where it stopped.")]
 
-    All sizes up to 64 queues and 24 members first, then random inputs until time is up.
+
+@app.command(epilog=examples(
+    "rocketproof campaign --minutes 5", "rocketproof campaign --subject shipped --workload orderly --minutes 5",
+    "rocketproof campaign --variant my_bug.py --until-failure",
+    "rocketproof campaign --minutes 60 --master spark://host:7077 --out DIR   # goes on where it stopped",
+    "rocketproof campaign --decisions --minutes 0.5"))
+def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    decisions: Annotated[bool, typer.Option("--decisions", help="About the allocation strategies instead.")] = False,
+    minutes: Minutes = 1.0, master: Master = "local[*]",
+    subject: Annotated[Several, typer.Option(
+        metavar="NAME", help="shipped, repaired (default), repaired+BUG, repaired-HAZARD; may be repeated.")] = None,
+    variant: Annotated[Several, typer.Option(
+        metavar="BUG|FILE", help="A planted bug, or a Python file that defines VARIANT; may be repeated.")] = None,
+    workload: Annotated[Several, typer.Option(metavar="NAME", help="Only this workload; may be repeated.")] = None,
+    profile: Annotated[Several, typer.Option(metavar="NAME", help="Only this fault profile; may be repeated.")] = None,
+    strategy: Annotated[Several, typer.Option(
+        metavar="NAME", help="Only uniform, swarm or priority; may be repeated.")] = None,
+    until_failure: Annotated[bool, typer.Option(
+        "--until-failure", help="End with the first failure that is not expected, or that a planted bug causes.",
+    )] = False,
+    property: Property = None,  # noqa: A002 - the name of the option
+    seed: Seed = 0, json: Json = None, out: Ledger = None,
+) -> None:
+    """Judge simulated worlds on Spark, by seed, until time is up.
+
+    With --decisions the allocation strategies: all sizes up to 64 queues and 24 members, then random inputs.
 
     Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
     """
     from invariants.front_desk.desk import Desk
 
     with Desk(json) as desk:
-        from invariants.front_desk import catalogue
-
-        if not decisions:
-            raise BadInputError("say what the campaign is about: --decisions")
+        about = {"subject": subject, "variant": variant, "workload": workload, "profile": profile,
+                 "strategy": strategy}
         for name in property or []:
-            catalogue.known(name)
-        desk.judge("campaign", only(campaign_rows(desk, minutes, master, out, seed), property or []), quiet=True)
+            known_of_campaign(name)
+        if decisions:
+            if given := [name for name, values in about.items() if values] + ["until-failure"] * until_failure:
+                raise BadInputError(f"--{given[0]} is not about decisions; leave it or --decisions out")
+            rows = campaign_rows(desk, minutes, master, out, seed)
+        else:
+            rows = world_rows(desk, about, minutes, master, out, seed, until_failure=until_failure)
+        from spark_fuzz.commands import noticed
+
+        try:
+            desk.judge("campaign", only(rows, property or []), quiet=True)
+        finally:
+            desk.closing += noticed(desk.rows)
+
+
+def known_of_campaign(name: str) -> None:
+    """Raise BadInputError unless it is a property, or one that only runs have."""
+    from invariants.front_desk import catalogue
+    from spark_fuzz.runs import SAME_RUN
+    from spark_fuzz.sightings import NOTICED
+    from stateful_tests.worlds.promised import REFINES
+
+    if name not in {*REFINES, NOTICED, SAME_RUN}:
+        catalogue.known(name)
+
+
+def world_rows(desk: Desk, about: Mapping[str, Several], minutes: float, master: str, out: Path | None, seed: int,
+               *, until_failure: bool) -> Iterator[Verdict]:
+    """Verdicts of a campaign over simulated worlds."""
+    from spark_fuzz.commands import campaign_worlds, subjects_of
+    from spark_fuzz.simulation import Aim
+
+    workloads, profiles, strategies = (tuple(about[name] or ()) for name in ("workload", "profile", "strategy"))
+    subjects = subjects_of(about["subject"] or (), about["variant"] or ())
+    aim = Aim(subjects, workloads, profiles, strategies, seed, until_failure=until_failure)
+    return on_spark(desk, lambda screen: campaign_worlds(minutes, aim, master, out, screen=screen))
+
+
+@app.command("kill-matrix", epilog=examples(
+    "rocketproof kill-matrix", "rocketproof kill-matrix --variant seeded-lock-for-anyone --seeds 5",
+    "rocketproof kill-matrix --variant repaired-D8   # without the repair of a hazard"))
+def kill_matrix(
+    variant: Annotated[Several, typer.Option(
+        metavar="BUG|FILE", help="Only this one, beside the control; may be repeated. Default: all planted bugs.",
+    )] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Hunts of each.")] = 20,
+    minutes: Minutes = 60.0, master: Master = "local[*]", seed: Seed = 0, json: Json = None, out: Ledger = None,
+) -> None:
+    """Which judge notices which planted bug first, and after how long.
+
+    Each bug is hunted with the same seeds, as the control without a bug is, in whose row nothing may stand. A cell has
+    the property that was seen to fail, in how many hunts, and median and quartiles of virtual time and steps.
+
+    Exit status: 0 every bug was noticed, 1 one was not, 2 bad input, 3 something is unknown.
+    """
+    from invariants.front_desk.desk import Desk
+
+    with Desk(json, summary=False) as desk:
+        from spark_fuzz import commands
+        from spark_fuzz.cells import matrix_view
+        from spark_fuzz.matrix import MatrixAim
+
+        aim = MatrixAim.of(variant or (), seeds, seed)
+        folder = out or commands.matrix_folder(aim)
+        try:
+            desk.judge("kill-matrix", on_spark(
+                desk, lambda screen: commands.kill_matrix(minutes, aim, master, folder, screen=screen)), quiet=True)
+        finally:
+            if desk.rows:
+                desk.print(matrix_view(folder))
+                desk.closing += [*commands.summed_up(desk.rows), f"rows and evidence: {folder}"]
 
 
 # Evidence -------------------------------------------------------------------------------------------------------------
@@ -330,12 +420,18 @@ def replayed(document: dict[str, Any]) -> Verdict:
     from stateful_tests.conformance.judge import RECORDINGS
     from stateful_tests.conformance.replay import lines, stem
     from stateful_tests.decisions.replay import replay_counterexample
+    from stateful_tests.machines.judge import replay_program
+    from stateful_tests.worlds.evidence import replay_run
 
     kind, about = document["kind"], document["subject"]["kind"]
     if kind == "trace":
         return replay_trace(document)
     if kind == "graph":
         return replay_graph(document)
+    if kind == "run" and "program" in document:
+        return replay_program(document)
+    if kind == "run":
+        return replay_run(document)
     if about == "recording":
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])

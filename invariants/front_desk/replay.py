@@ -89,6 +89,8 @@ def evidence_view(document: Mapping[str, Any]) -> RenderableType:
     """What the evidence shows; raises BadInputError when it has not the shape of its kind."""
     if document["kind"] == "trace":
         return trace_table(document)
+    if document["kind"] == "run":
+        return run_table(document)
     if document["kind"] == "graph":
         return Text(f"{document['sentence']} {len(document['nodes'])} states, {len(document['edges'])} steps.")
     shape = shapes.counterexample(document)
@@ -100,6 +102,19 @@ def evidence_view(document: Mapping[str, Any]) -> RenderableType:
     arguments = [Text(f"  {one_line(name)} = {one_line(value)[:_SHOWN]}") for name, value in shape.arguments]
     sentence = Text(one_line(shapes.text(document.get("sentence", ""))), style="bold")
     return Group(sentence, *arguments, *([table] if shape.columns else []))
+
+
+def run_table(document: Mapping[str, Any]) -> RenderableType:
+    """The faults and deeds of a run as sentences, and what went wrong."""
+    plan = document["plan"]
+    about = f"{plan['subject']}, workload {plan['workload']}, profile {plan['profile']}"
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("ms", "who", "what happened"):
+        table.add_column(name, justify="right" if name == "ms" else "left")
+    for told in document["told"]:
+        table.add_row(f"{told['time_ms']:,}", Text(one_line(told["who"])), Text(one_line(told["sentence"])))
+    table.add_row(f"{document['time_ms']:,}", "", Text(one_line(document["sentence"]), style="bold"))
+    return Group(Text(f"{document['property']}: {about}", style="bold"), table)
 
 
 def conclusion(stored: Outcome, found: Verdict) -> Text:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from invariants.hazards import Hazard
-from invariants.report import grouping, sequence, shapes, words
+from invariants.report import grouping, runs, sequence, shapes, words
 from invariants.report.graph import LARGEST, draw
 from invariants.verdict import BadInputError, Outcome, Verdict
 
@@ -164,7 +164,7 @@ def anchors(evidence: Iterable[str]) -> dict[str, str]:
 
 
 def exhibits(shown: Sequence[Shown], evidence: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Exhibit]]:
-    """Evidence by section (traces, counterexamples, graphs, others; planted for whatever shows a planted bug).
+    """Evidence by section (traces, runs, counterexamples, graphs, others; planted for whatever shows a planted bug).
 
     What rows rest on comes first, by property (headlines lead), hazard and subject; then the files that no row names.
     """
@@ -175,7 +175,7 @@ def exhibits(shown: Sequence[Shown], evidence: Mapping[str, Mapping[str, Any]]) 
     named = sorted((file for file in owners if file in evidence), key=lambda file: (_place(owners[file]), file))
     place = anchors(evidence)
     sections: dict[str, list[Exhibit]] = {
-        "traces": [], "counterexamples": [], "graphs": [], "others": [], "planted": []}
+        "traces": [], "runs": [], "counterexamples": [], "graphs": [], "others": [], "planted": []}
     for file in [*named, *sorted(set(evidence) - set(owners))]:
         kind, drawing, flaw = _drawing(file, evidence[file])
         made = Exhibit(place[file], file, "./" + quote(file), evidence[file], owners.get(file), drawing, flaw)
@@ -197,6 +197,8 @@ def _drawing(file: str, evidence: Mapping[str, Any]) -> tuple[str, object, str]:
             section, parse = "traces", lambda: _trace(evidence)
         case "counterexample":
             section, parse = "counterexamples", lambda: shapes.counterexample(evidence)
+        case "run":
+            section, parse = "runs", lambda: runs.drawing(evidence)
         case "graph":
             section, parse = "graphs", lambda: _graph(evidence, file)
         case kind:

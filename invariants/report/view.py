@@ -100,6 +100,7 @@ class View:
     missed: int
     noticed: str
     traces: Sequence[Exhibit] = ()
+    runs: Sequence[Exhibit] = ()
     counterexamples: Sequence[Exhibit] = ()
     graphs: Sequence[Exhibit] = ()
     others: Sequence[Exhibit] = ()

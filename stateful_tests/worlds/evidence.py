@@ -1,0 +1,131 @@
+"""Evidence of a run: its plan and its tape, and what people want to see of it; and its replay.
+
+A document of kind "run" adds to `invariants.evidence`
+
+    plan        {subject, workload, profile, strategy}
+    choices     the tape, a list of small integers
+    digest      of the run, 32 hexadecimal digits
+    signature   what names the failure: property, and names that no seed decides
+    time_ms     when it was seen
+    lifelines   [machine, …] in drawing order
+    told        [{time_ms, who, sentence}]: the choices that were not boring
+    events      [{time_ms, machine, event, fields: {name: value}}]: what was reported soon after such a choice, and
+                not long before the failure
+    messages    [{from, to, sent_ms, received_ms | null, text}]: of the same times; null: it never arrived
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from impl.hosts.simulation.tape import ReplayTape
+from invariants import evidence
+from invariants.verdict import BadInputError, Outcome, Subject, Verdict
+from stateful_tests.worlds.run import Plan, RunRecord, lived, run
+from stateful_tests.worlds.subjects import Seen, subject_named
+from stateful_tests.worlds.world import World
+
+BEFORE_MS, AFTER_MS = 5_000, 2_000
+"""How much of a run is kept before the failure, and after each choice that was not boring."""
+MOST = 2_000
+"""At most so many events, and messages: the last ones."""
+
+
+
+def seen_as(record: RunRecord, signature: Sequence[str]) -> Seen | None:
+    """The finding with this property and signature; None if the run has none."""
+    return next((one for one in record.seen if (one.property, *one.signature) == tuple(signature)), None)
+
+
+def verdict_of(plan: Plan, judge: str, name: str, outcome: Outcome, note: str = "", **row: Any) -> Verdict:
+    """The verdict row of a property of a plan; row -- other fields of the row."""
+    subject = subject_named(plan.subject)
+    details = {"workload": plan.workload, "profile": plan.profile, "strategy": plan.strategy}
+    hazards = subject.hazards(name) if outcome is Outcome.VIOLATED else ()
+    return Verdict(name, judge, Subject("variant", plan.subject, details), subject.expected(name), outcome,
+                   row.pop("replay", ""), hazard=hazards, note=note, **row)
+
+
+def document(verdict: Verdict, plan: Plan, choices: Sequence[int], signature: Sequence[str]) -> dict[str, Any]:
+    """The evidence of a failing tape; the run is played again for it.
+
+    Raises ValueError if the run does not fail with the signature.
+    """
+    tape = ReplayTape(choices)
+    with lived(plan, tape) as (world, record):
+        found = seen_as(record, signature)
+        if found is None:
+            raise ValueError(f"the run does not fail with {' '.join(signature)}: it is not deterministic")
+        return evidence.document(
+            verdict, "run", found.sentence, plan=asdict(plan), choices=list(record.choices), digest=record.digest,
+            signature=list(signature), time_ms=found.time_ms, lifelines=list(world.simulation.boots),
+            told=[{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told],
+            events=_last(_events(world, _Kept(tape, found))), messages=_last(_messages(world, _Kept(tape, found))),
+        )
+
+
+def _last(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return list(lines)[-MOST:]
+
+
+class _Kept:
+    """The times of a run that explain a failure."""
+
+    def __init__(self, tape: ReplayTape, found: Seen) -> None:
+        self.ends = [(told.time_ms, told.time_ms + AFTER_MS) for told in tape.told]
+        self.ends.append((found.time_ms - BEFORE_MS, found.time_ms))
+        self.last_ms = found.time_ms
+
+    def __contains__(self, ms: int) -> bool:
+        return ms <= self.last_ms and any(low <= ms <= high for low, high in self.ends)
+
+
+def _events(world: World, kept: _Kept) -> Iterable[dict[str, Any]]:
+    return ({"time_ms": ms, "machine": machine, **said(event)}
+            for ms, machine, event in world.simulation.kernel.records if ms in kept)
+
+
+def _messages(world: World, kept: _Kept) -> Iterable[dict[str, Any]]:
+    return ({"from": flow.source, "to": flow.target, "sent_ms": flow.sent_ms, "received_ms": flow.received_ms,
+             "text": flow.text}
+            for flow in world.simulation.network.flows if flow.sent_ms in kept)
+
+
+def said(event: Any) -> dict[str, Any]:
+    """An event as its name and its fields; where it happened is said beside it."""
+    if not hasattr(event, "_fields"):
+        return {"event": str(event[0]), "fields": {"with": ", ".join(map(str, event[1:]))} if event[1:] else {}}
+    fields = zip(event._fields[1:], event[1:], strict=True)
+    return {"event": type(event).__name__, "fields": {name: _short(value) for name, value in fields}}
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, frozenset):
+        return "{" + ", ".join(sorted(map(_short, value))) + "}"
+    return f"{value.broker_name}:{value.queue_id}" if hasattr(value, "queue_id") else str(value)
+
+
+def replay_run(stored: Mapping[str, Any]) -> Verdict:
+    """Play the tape of a document twice: both runs must have its digest, and fail as it says.
+
+    The outcome is violated if they do, holds if they agree on another digest (the code has changed) and do not fail,
+    unknown if they do not agree. Raises BadInputError when the plan names what is not there.
+    """
+    try:
+        plan, choices = Plan(**stored["plan"]), [int(choice) for choice in stored["choices"]]
+    except (TypeError, ValueError) as error:
+        raise BadInputError(f"no run that can be replayed ({error}); give a file that a verdict names") from error
+    first, second = (run(plan, ReplayTape(choices)) for _ in range(2))
+    again = {"replay": str(stored["replay"])}
+    judge, name = str(stored["judge"]), str(stored["property"])
+    if first.digest != second.digest:
+        note = "two replays differ: the run is not deterministic"
+        return verdict_of(plan, judge, name, Outcome.UNKNOWN, note, **again)
+    found = seen_as(first, stored["signature"])
+    if found is None:
+        return verdict_of(plan, judge, name, Outcome.HOLDS, "the run does not fail any more", **again)
+    same = "digest as stored" if first.digest == stored["digest"] else "another digest: the code has changed"
+    return verdict_of(plan, judge, name, Outcome.VIOLATED, f"{found.sentence} ({same})", **again)
+

@@ -1,0 +1,86 @@
+"""Named fault profiles, and the strategies by which chance plays them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+from impl.hosts.simulation.profile import CALM, FaultProfile
+from impl.hosts.simulation.tape import RandomTape, Tape, Where
+from invariants.verdict import BadInputError
+
+_NETWORK = FaultProfile(delay=50, one_way_loss=10, one_way_duplicate=10, write_stall=200, connect_refused=20)
+
+PROFILES: dict[str, FaultProfile] = {
+    "calm": CALM,
+    "threads": FaultProfile(thread_pause=100, order=20),
+    "network": replace(_NETWORK, chaos=5, connection_break=3, partition=2),
+    "crashes": FaultProfile(chaos=5, process_pause=2, process_kill=2, power_loss=1),
+    "clocks": FaultProfile(thread_pause=500, chaos=8, clock_jump=2, clock_drift=1),
+    "storm": replace(_NETWORK, thread_pause=200, order=20, chaos=5, process_pause=2, process_kill=2, power_loss=1,
+                     connection_break=3, partition=2),
+}
+"""calm -- nothing fails. threads -- threads are overtaken and paused. network -- messages and connections. crashes --
+processes and machines. clocks -- they jump and drift. storm -- all of that but clocks: one that was set back keeps what
+it expires alive for as long as it went back, so deadlines say nothing about it."""
+
+DEPTH = 3
+HORIZON = 20_000
+
+
+class PriorityTape(RandomTape):
+    """At most DEPTH choices that are not boring, at places drawn among the first HORIZON picks.
+
+    The idea of probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): a bug of depth d needs d events at
+    the right places, and is found best when nothing else disturbs the run.
+    """
+
+    __slots__ = ("_places",)
+
+    def __init__(self, seed: int) -> None:
+        """The same seed gives the same choices on every machine."""
+        super().__init__(seed)
+        draw = random.Random(f"places {seed}")  # noqa: S311  # a seed that anybody can replay is what is wanted
+        self._places = {draw.randrange(HORIZON) for _ in range(DEPTH)}
+
+    def pick(self, n: int, where: Where = "", one_in: int = 1) -> int:
+        """See Tape: a rare choice is made at the drawn places, at others it is boring."""
+        if one_in == 1:
+            return super().pick(n, where)
+        if n < 2:  # noqa: PLR2004  # one possibility is no choice
+            return 0
+        drawn = len(self.choices) in self._places
+        self.choices.append(1 + int(self._random() * (n - 1)) if drawn else 0)
+        return self.choices[-1]
+
+
+STRATEGIES: dict[str, Callable[[int], RandomTape]] = {
+    "uniform": RandomTape, "swarm": RandomTape, "priority": PriorityTape,
+}
+"""uniform -- every fault at its rate. swarm -- each run with some faults off (Groce et al., ISSTA 2012). priority --
+few faults at drawn places."""
+
+
+def profile_named(name: str) -> FaultProfile:
+    """A profile of the table; raises BadInputError for another name."""
+    if name not in PROFILES:
+        raise BadInputError(f"no fault profile {name!r}; there are {', '.join(PROFILES)}")
+    return PROFILES[name]
+
+
+def strategy_named(name: str) -> Callable[[int], RandomTape]:
+    """A strategy of the table: from a seed to its tape; raises BadInputError for another name."""
+    if name not in STRATEGIES:
+        raise BadInputError(f"no strategy {name!r}; there are {', '.join(STRATEGIES)}")
+    return STRATEGIES[name]
+
+
+def played(profile: FaultProfile, strategy: str, tape: Tape) -> FaultProfile:
+    """The profile as a strategy plays it; swarm takes a choice for each of its faults."""
+    return profile.swarm(tape) if strategy == "swarm" else profile
+
+
+def rates(profile: FaultProfile) -> dict[str, int]:
+    """What is on, by name."""
+    return {field.name: rate for field in fields(profile) if (rate := getattr(profile, field.name))}

@@ -1,0 +1,33 @@
+"""What worlds judge: the declared properties, and that each concept is refined."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from model.consumer_group import Convergence, Group, Running
+from model.language import Property
+from model.order_lock import Abandoned, OrderLock
+from model.registration import Membership, Registration
+from model.route_info import NameServers, RouteCache, Routes, TopicRoutes
+from model.subscription import Filters, Subscriptions
+
+for _concept in ("consumer_group", "registration", "subscription", "order_lock", "route_info"):
+    import_module(f"invariants.{_concept}")  # declares its properties
+
+CONCEPTS = tuple(state.concept for state in (
+    Group, Running, Convergence, Registration, Membership, Subscriptions, Filters, OrderLock, Abandoned, Routes,
+    TopicRoutes, NameServers, RouteCache,
+))
+DECLARED: dict[str, Property] = {
+    name: declared for concept in CONCEPTS for name, declared in concept.properties.items()
+}
+"""Every property of a protocol, by name."""
+
+REFINES: dict[str, tuple[str, ...]] = {
+    "refines_consumer_group": ("B-7", "B-8"),
+    "refines_registration": ("B-7", "B-8"),
+    "refines_subscription": (),
+    "refines_order_lock": (),
+    "refines_route_info": (),
+}
+"""Every step of the implementation is a step of the model; with the hazards of RocketMQ as shipped that are none."""

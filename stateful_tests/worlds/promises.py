@@ -1,0 +1,135 @@
+"""What must come true within a deadline once a world has healed, read from the tables of its machines.
+
+Each promise is a declared property, judged here of the implementation: its deadline is the sum of the periods that the
+property's proof adds up, and of what calls may still take that were under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from stateful_tests.worlds.world import World
+
+EXPIRY_MS, SCAN_MS, HEARTBEAT_MS, ROUTE_MS, REBALANCE_MS, REGISTRATION_MS = (
+    120_000, 10_000, 30_000, 30_000, 20_000, 30_000)
+RESIDUE_MS = 40_000 + 20_000
+"""What the storm leaves behind: a thread that stands still for 40 s, and calls of 3 s and more that run into their
+time-outs one after another, on connections whose end nobody was told of."""
+
+DROPPED_MS = EXPIRY_MS + SCAN_MS + RESIDUE_MS
+ROUTED_MS = 2 * REGISTRATION_MS + RESIDUE_MS
+"""The first registration may be the one that finds out that its connection is dead."""
+LISTED_MS = EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS + RESIDUE_MS
+OWNED_MS = LISTED_MS + REBALANCE_MS
+LOCKED_MS = OWNED_MS + 60_000 + 20_000
+"""What an orderly hand-over takes more: 60 s of a dead owner's lock, 20 s to the next attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A property that comes true and stays true.
+
+    property -- its name. deadline_ms -- after the healing. wrong -- what is still wrong in a world, as sentences.
+    """
+
+    property: str
+    deadline_ms: int
+    wrong: Callable[[World], Iterator[str]]
+
+
+def subscribed(world: World) -> list[tuple[str, str]]:
+    """Group and topic of every living subscription in clustering, retry topics left out; sorted."""
+    return sorted({
+        (consumer.group, topic) for _, consumer in world.running() if consumer.config.message_model == "CLUSTERING"
+        for topic in consumer.rebalance_impl.subscription_inner.key_set() if not topic.startswith("%RETRY%")
+    })
+
+
+def not_owned_once(world: World) -> Iterator[str]:
+    """Queues without exactly one owner."""
+    for group, topic in subscribed(world):
+        for mq, machines in sorted(world.owners(group, topic).items()):
+            if len(machines) != 1:
+                yield f"queue {mq.queue_id} of {topic} at {mq.broker_name} is held by {', '.join(machines) or 'nobody'}"
+
+
+def not_locked(world: World) -> Iterator[str]:
+    """Queues of orderly consumers that their owner could not lock."""
+    for machine, consumer in world.running():
+        if consumer.config.orderly:
+            for mq, pq in consumer.rebalance_impl.process_queue_table.entries():
+                if not pq.dropped and not pq.locked:
+                    yield f"{machine} holds queue {mq.queue_id} of {mq.topic} at {mq.broker_name} without its lock"
+
+
+def not_listed_right(world: World) -> Iterator[str]:
+    """Brokers that list others than the living members, or one of them twice."""
+    groups = sorted({consumer.group for _, consumer in world.running()})
+    living = {group: sorted(consumer.instance.client_id for _, consumer in world.running() if consumer.group == group)
+              for group in groups}
+    for broker in world.brokers:
+        for group in groups:
+            if world.alive(broker) and (listed := world.members(broker, group)) != living[group]:
+                yield f"{broker} lists {', '.join(listed) or 'nobody'} in {group}; {', '.join(living[group])} live"
+
+
+def unknown_brokers(world: World) -> Iterator[str]:
+    """Name servers that do not know a living broker."""
+    for namesrv in world.namesrvs:
+        for machine, broker in world.brokers.items():
+            config, address = broker.config, broker.broker_addr
+            if world.alive(machine) and world.address_of(namesrv, config.broker_name, config.broker_id) != address:
+                yield f"{namesrv} does not know {address} as id {config.broker_id} of {config.broker_name}"
+
+
+def not_routed(world: World) -> Iterator[str]:
+    """Name servers that do not route a topic to a living master that has it."""
+    for namesrv in world.namesrvs:
+        for machine, broker in world.brokers.items():
+            if world.alive(machine) and broker.config.broker_id == 0:
+                for topic, _ in broker.topic_config_manager.topic_config_table.entries():
+                    if broker.config.broker_name not in world.routed(namesrv, topic):
+                        yield f"{namesrv} does not route {topic} to {broker.config.broker_name}"
+
+
+def dead_but_routed(world: World) -> Iterator[str]:
+    """Name servers that route to an address where no broker lives."""
+    living = {broker.broker_addr for machine, broker in world.brokers.items() if world.alive(machine)}
+    for namesrv, controller in world.namesrvs.items():
+        for name, data in controller.route_info.broker_addr_table.entries():
+            for address in data.broker_addrs.values():
+                if address not in living:
+                    yield f"{namesrv} has {address} under {name}, where nobody lives"
+
+
+def stale_routes(world: World) -> Iterator[str]:
+    """Consumers whose queues of a topic are not those of the living brokers."""
+    for machine, consumer in world.running():
+        table = consumer.rebalance_impl.topic_subscribe_info_table
+        for topic in consumer.rebalance_impl.subscription_inner.key_set():
+            if not topic.startswith("%RETRY%") and sorted(table.get(topic) or ()) != world.queues(topic):
+                yield f"{machine} has another route of {topic} than the name servers"
+
+
+def not_subscribed(world: World) -> Iterator[str]:
+    """Brokers without a topic that a living member subscribes, or with an older version of it."""
+    for machine, consumer in world.running():
+        for topic, mine in consumer.rebalance_impl.subscription_inner.entries():
+            for broker, controller in world.brokers.items():
+                found = controller.consumer_manager.find_subscription_data(consumer.group, topic)
+                if world.alive(broker) and (found is None or found.sub_version < mine.sub_version):
+                    yield f"{broker} has {'no' if found is None else 'an old'} subscription of {machine} to {topic}"
+
+
+PROMISES: dict[str, Promise] = {promise.property: promise for promise in (
+    Promise("every_name_server_learns", ROUTED_MS, unknown_brokers),
+    Promise("full_registration_installs_all_topics", ROUTED_MS, not_routed),
+    Promise("dead_broker_is_dropped", DROPPED_MS, dead_but_routed),
+    Promise("route_cache_becomes_true", DROPPED_MS + ROUTE_MS, stale_routes),
+    Promise("list_is_exactly_the_living", LISTED_MS, not_listed_right),
+    Promise("pull_finds_its_subscription", LISTED_MS, not_subscribed),
+    Promise("ownership_converges", OWNED_MS, not_owned_once),
+    Promise("abandoned_lock_is_freed", LOCKED_MS, not_locked),
+)}
+"""By property."""

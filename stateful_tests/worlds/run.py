@@ -1,0 +1,181 @@
+"""One run: a subject lives through a workload under a fault profile as a tape says, and everything about it is judged.
+
+In the first phase anything may fail; then the world heals, and what is promised must come true in time. A run is
+nothing but its tape: the same subject, world and tape give the same record in every process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from impl.hosts.simulation.kernel import EndlessRunError, Record
+from impl.hosts.simulation.process import Process
+from impl.hosts.simulation.tape import ReplayTape, Tape, trimmed
+from invariants.refinement.follower import Follower
+from invariants.refinement.monitor import Finding, TooManyStatesError
+from stateful_tests.worlds.followers import followers
+from stateful_tests.worlds.profiles import played, profile_named, strategy_named
+from stateful_tests.worlds.promises import PROMISES, Promise
+from stateful_tests.worlds.subjects import Seen, subject_named
+from stateful_tests.worlds.workloads import Workload, traffic, workload_named
+from stateful_tests.worlds.world import World
+
+LOOK_MS = 5_000
+"""How often promises are looked at once the world has healed."""
+
+MAX_SEGMENTS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is besides its tape: names, so that it fits into a row, a file, a command.
+
+    Raises BadInputError for a name that is none.
+    """
+
+    subject: str = "shipped"
+    workload: str = "clustering"
+    profile: str = "storm"
+    strategy: str = "uniform"
+
+    def __post_init__(self) -> None:
+        """Look everything up."""
+        subject_named(self.subject)
+        workload_named(self.workload)
+        profile_named(self.profile)
+        strategy_named(self.strategy)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What came of a run.
+
+    digest -- of everything that was recorded. choices -- the tape. seen -- each signature once, in order of time.
+    unknown -- why nothing can be said of the rest; empty if all was judged. segments, ms -- how long it was.
+    kept_ms -- property to how long after the healing its promise came true. states -- fingerprints of the model states
+    that were visited, concept by concept. told -- the tape as sentences, where it was a replay.
+    """
+
+    digest: str
+    choices: tuple[int, ...]
+    seen: tuple[Seen, ...]
+    unknown: str
+    segments: int
+    ms: int
+    kept_ms: dict[str, int] = field(default_factory=dict)
+    states: frozenset[int] = frozenset()
+    told: tuple[str, ...] = ()
+
+    def signatures(self) -> tuple[tuple[str, ...], ...]:
+        """Property and signature of all that was seen, sorted."""
+        return tuple(sorted({(one.property, *one.signature) for one in self.seen}))
+
+
+class SeenError(Exception):
+    """What a run was to be followed until has been seen."""
+
+
+class Judges:
+    """The kernel's monitor: shows each segment to all followers and keeps what they find, each signature once."""
+
+    def __init__(self, until: tuple[str, ...] = ()) -> None:
+        """Nobody follows yet. until -- property and signature that end the run."""
+        self.until = until
+        self.followers: list[Follower] = []
+        self.seen: dict[tuple[str, ...], Seen] = {}
+        self.unknown = ""
+
+    def __call__(self, process: Process, records: Sequence[Record]) -> None:
+        """See `impl.hosts.simulation.kernel.Monitor`."""
+        for follower in self.followers:
+            found = follower.segment(process.name, records)
+            if found:
+                self.note(process.kernel.now_ms, found)
+
+    def note(self, time_ms: int, findings: Iterable[Finding]) -> None:
+        """Keep what is new."""
+        for finding in findings:
+            key = (finding.property, *finding.signature)
+            if key not in self.seen:
+                self.seen[key] = Seen(finding.property, finding.signature, time_ms, finding.sentence)
+                if key == self.until:
+                    raise SeenError
+
+
+@contextmanager
+def lived(
+    plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] = (),
+) -> Iterator[tuple[World, RunRecord]]:
+    """Live through a plan as the tape says; in the block the world can still be looked at.
+
+    judged -- False: no followers, only the promises. until -- property and signature of what ends the run when seen.
+    """
+    workload, judges = workload_named(plan.workload), Judges(until)
+    profile = played(profile_named(plan.profile), plan.strategy, tape)
+    judged = judged and until[:1] not in [(name,) for name in PROMISES]
+    world = World(tape, profile, judges if judged else None, max_segments=MAX_SEGMENTS)
+    if hasattr(tape, "clock"):
+        tape.clock = lambda: world.now_ms
+    with subject_named(plan.subject).running(), world:
+        try:
+            kept = _live(world, workload, judges, judged=judged)
+        except (EndlessRunError, TooManyStatesError) as error:
+            judges.unknown, kept = str(error), {}
+        except SeenError:
+            kept = {}
+        yield world, _record(world, judges, kept, tape)
+
+
+def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] = ()) -> RunRecord:
+    """Live through a plan as the tape says; see `lived`."""
+    with lived(plan, tape, judged=judged, until=until) as (_, record):
+        return record
+
+
+def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> dict[str, int]:
+    """Both phases; how long each promise took."""
+    if judged:
+        judges.followers = followers(world, workload)
+    workload.build(world)
+    world.strike()
+    world.simulation.kernel.world.spawn("traffic", traffic(world, workload.deeds))
+    world.run(workload.storm_ms)
+    world.heal()
+    for machine, consumer in world.running():
+        if consumer.pause:
+            world.call(machine, consumer.resume)
+    return _heal(world, [PROMISES[name] for name in workload.promises], judges)
+
+
+def _heal(world: World, promises: Sequence[Promise], judges: Judges) -> dict[str, int]:
+    """Wait for what is promised: it must be true at its deadline, and then stay so to the end."""
+    since: dict[str, int] = {}
+    healed_ms = world.now_ms
+    last_ms = max((promise.deadline_ms for promise in promises), default=0)
+    for waited_ms in range(0, last_ms + 1, LOOK_MS):
+        for promise in promises:
+            wrong = next(promise.wrong(world), None)
+            if wrong is None:
+                since.setdefault(promise.property, waited_ms)
+                continue
+            since.pop(promise.property, None)
+            if waited_ms >= promise.deadline_ms:
+                judges.note(world.now_ms, [Finding(promise.property, None, wrong, ("not in time",))])
+        world.run(healed_ms + waited_ms + LOOK_MS - world.now_ms)
+    return since
+
+
+def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape) -> RunRecord:
+    kernel = world.simulation.kernel
+    told = tuple(tape.sentences) if isinstance(tape, ReplayTape) else ()
+    return RunRecord(
+        world.simulation.digest(), tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
+        kernel.segments, kernel.now_ms, kept, _states(judges.followers), told,
+    )
+
+
+def _states(followed: Sequence[Any]) -> frozenset[int]:
+    return frozenset(state for follower in followed for state in getattr(follower, "visited", ()))
