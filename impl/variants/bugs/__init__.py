@@ -1,0 +1,1 @@
+"""Planted bugs: historic ones of RocketMQ and its ports, and seeded ones of the kinds that occur."""

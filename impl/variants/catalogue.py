@@ -1,0 +1,89 @@
+"""Which variants there are, and which of them make up a subject."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from impl.variants.bugs import broker_clients, mixed, name_server, rebalancing, seeded
+from impl.variants.bugs import locks as lock_bugs
+from impl.variants.bugs import offsets as offset_bugs
+from impl.variants.repairs import connections, locks, members, offsets, routes, subscriptions
+from impl.variants.variant import Variant, VariantError, load_variant
+
+SHIPPED, REPAIRED = "shipped", "repaired"
+
+REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
+    *routes.REPAIRS, *connections.REPAIRS, *members.REPAIRS, *subscriptions.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS,
+)}
+"""By name, in the order in which they are put in place."""
+
+BUGS: dict[str, Variant] = {variant.name: variant for variant in (
+    *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
+    *seeded.BUGS,
+)}
+"""By name; each is planted on top of all repairs."""
+
+NO_REPAIR: dict[str, str] = {
+    "B-3": "the table has one expression for a topic; only a client that sends its own with each pull "
+           "(postSubscriptionWhenPull) does not depend on it",
+    "B-13": "nothing is promised of a push: whoever misses one learns of the change by the timer of 20 s",
+    "B-19": "a commit does not say which ownership it belongs to; that takes a generation number in the protocol",
+    "D1": "nobody waits for the old owner: ownership has no lease that a joiner could wait for",
+    "D2": "a broker cannot know whom it has not heard of since it started, or since it has the topic",
+    "D3": "routes reach members at different times, and each divides what it knows; that takes a coordinator",
+    "D4": "a member that one broker cannot hear looks dead to all who ask that broker",
+    "D7": "a listener that runs cannot be stopped when the lease ends; what it writes to would have to check a token",
+    "L3": "as B-3: whoever filters for all members filters for none of them",
+    "L4": "as B-3: members stamp their expressions by their own clocks, and no clock orders them",
+    "U1": "a machine that vanishes is told from a slow one by waiting",
+}
+"""Hazard to the reason why no variant makes it go away: it would take another protocol."""
+
+NOT_EXPRESSIBLE: dict[str, str] = {
+    "bc-divergent-member-view": "4.9.3 as shipped: D2 and D4, which have no repair; so it is in every subject",
+    "rb-nearby-leftover-imbalance": "4.9.3 as shipped (A-2), and kept by its maintainers; so it is in every subject",
+    "ol-go-retrylater-skips": "no listener is run here, so that there is no result of one to be answered to",
+    "po-commit-flag-to-slave": "pulls are not sent here, so that no request can carry a commit to a slave",
+}
+"""Entries of the groups NS, BC, RB, OL, PO and XL of known bugs that cannot be planted, and why."""
+
+
+def variants_of(subject: str) -> tuple[Variant, ...]:
+    """The variants of a subject, in the order in which they are put in place.
+
+    subject -- shipped: none; repaired: all repairs; repaired-HAZARD: all but those of this hazard; repaired+BUG: a bug
+    on top, without the repairs that it undoes; repaired+PATH: the same with the VARIANT of a file (PATH ends with .py).
+    Raises VariantError for anything else.
+    """
+    repairs = tuple(REPAIRS.values())
+    if subject == SHIPPED:
+        return ()
+    if subject == REPAIRED:
+        return repairs
+    if subject.startswith(f"{REPAIRED}-"):
+        return _without(subject.removeprefix(f"{REPAIRED}-"))
+    if subject.startswith(f"{REPAIRED}+"):
+        added = _added(subject.removeprefix(f"{REPAIRED}+"))
+        return (*(repair for repair in repairs if repair.name not in added.undoes), added)
+    raise VariantError(f"no subject {subject!r}: say shipped, repaired, repaired-HAZARD, repaired+BUG, or "
+                       "repaired+PATH of a Python file")
+
+
+def _without(hazard: str) -> tuple[Variant, ...]:
+    hazards = sorted({name for repair in REPAIRS.values() for name in repair.hazards})
+    if hazard in NO_REPAIR:
+        raise VariantError(f"hazard {hazard} has no repair that could be left out; it is in the subject repaired")
+    if hazard not in hazards:
+        raise VariantError(f"no repair is for hazard {hazard!r}: say one of {', '.join(hazards)}")
+    return tuple(repair for repair in REPAIRS.values() if hazard not in repair.hazards)
+
+
+def _added(name: str) -> Variant:
+    added = load_variant(name) if name.endswith(".py") else BUGS.get(name)
+    if added is None:
+        near = get_close_matches(name, BUGS, n=3) or sorted(BUGS)
+        raise VariantError(f"no planted bug {name!r}: say {' or '.join(near[:3])}, or another of the catalogue")
+    unknown = [repair for repair in (*added.undoes, *added.over) if repair not in REPAIRS]
+    if unknown:
+        raise VariantError(f"variant {added.name} names {unknown[0]!r} in `undoes` or `over`: there is no such repair")
+    return added

@@ -1,0 +1,240 @@
+"""Repairs of a broker's lists of members."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from impl.broker.client_channel_info import CHANNEL_EXPIRED_TIMEOUT_MS, ClientChannelInfo
+from impl.broker.client_manage_processor import ClientManageProcessor
+from impl.broker.consumer_group_info import ConsumerGroupInfo
+from impl.broker.consumer_manager import ConsumerManager
+from impl.common.headers import UnregisterClientRequestHeader
+from impl.common.heartbeat_data import ConsumerData, HeartbeatData
+from impl.common.request_code import ResponseCode
+from impl.decisions.java_errors import not_null
+from impl.node_ports import Command, Connection
+from impl.ports import Channel, Interleave
+from impl.variants.held import Held
+from impl.variants.variant import Variant, around, replace
+
+BEFORE_UPDATE_CHANNEL = "registerConsumer: before updateChannel"
+_NEVER = -1  # no request has this number
+
+# A group and its object (B-7, B-8) ------------------------------------------------------------------------------------
+
+
+@around(ConsumerManager, "register_consumer")
+def _enter_in_one_step(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def register_consumer(
+        self: ConsumerManager, client_channel_info: ClientChannelInfo, consumer_data: ConsumerData, *, notify: bool,
+        threads: Interleave,
+    ) -> bool:
+        """Nobody comes between the look for the group and the put of the connection."""
+        held = Held(threads, BEFORE_UPDATE_CHANNEL)
+        return await original(self, client_channel_info, consumer_data, notify=notify, threads=held)
+
+    return register_consumer
+
+
+@replace(ConsumerManager, "drop_empty_group")
+async def _drop_if_still_empty(
+    self: ConsumerManager, caller: str, group: str, info: ConsumerGroupInfo, threads: Interleave,
+) -> None:
+    """Look and remove in one step, and only this object."""
+    if info.channel_info_table.is_empty() and self.consumer_table.get(group) is info:
+        self.consumer_table.remove(group)
+        await threads.interleave(f"{caller}: before UNREGISTER")
+        await self.listener.unregister(group, threads)
+    await threads.interleave(f"{caller}: before CHANGE")
+
+
+@around(ConsumerManager, "unregister_consumer")
+def _leave_in_one_step(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def unregister_consumer(
+        self: ConsumerManager, group: str, client_channel_info: ClientChannelInfo, *, notify: bool, threads: Interleave,
+    ) -> None:
+        """The group goes in the same step as its last connection."""
+        held = Held(threads, "unregisterConsumer: before unregisterChannel", "unregisterConsumer: before isEmpty")
+        await original(self, group, client_channel_info, notify=notify, threads=held)
+
+    return unregister_consumer
+
+
+@around(ConsumerManager, "do_channel_close_event")
+def _close_in_one_step(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def do_channel_close_event(self: ConsumerManager, channel: Channel, threads: Interleave) -> None:
+        """The group goes in the same step as its last connection."""
+        await original(self, channel, Held(threads, "doChannelCloseEvent: before isEmpty"))
+
+    return do_channel_close_event
+
+
+@around(ConsumerManager, "scan_not_active_channel")
+def _expire_in_one_step(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def scan_not_active_channel(self: ConsumerManager, threads: Interleave) -> None:
+        """The group goes in the same step as its last connection."""
+        await original(self, Held(
+            threads, "scanNotActiveChannel: before a channel is closed",
+            "scanNotActiveChannel: before a channel is removed", "scanNotActiveChannel: before the group is removed",
+        ))
+
+    return scan_not_active_channel
+
+
+# Heartbeats that come too late (B-9) ----------------------------------------------------------------------------------
+
+
+@around(ClientManageProcessor, "unregister_client")
+def _remember_who_left(original: Callable[..., Awaitable[Command]]) -> Callable[..., Awaitable[Command]]:
+    async def unregister_client(self: ClientManageProcessor, channel: Connection, request: Command) -> Command:
+        """Which request on the connection was the goodbye to the group."""
+        header: UnregisterClientRequestHeader = request.header
+        left: dict[tuple[Channel, str], int] = vars(self).setdefault("left", {})
+        for key in [key for key in left if not key[0].is_active()]:
+            del left[key]
+        if header.consumer_group is not None:
+            left[channel, header.consumer_group] = request.opaque
+        return await original(self, channel, request)
+
+    return unregister_client
+
+
+@replace(ClientManageProcessor, "heart_beat")
+async def _ignore_what_is_older(self: ClientManageProcessor, channel: Connection, request: Command) -> Command:
+    """A heartbeat that was sent before the goodbye to a group, on the same connection, says nothing about the group."""
+    heartbeat_data: HeartbeatData = not_null(request.body)
+    left: dict[tuple[Channel, str], int] = vars(self).setdefault("left", {})
+    info = ClientChannelInfo(
+        channel, heartbeat_data.client_id, request.language, request.version, self.node.now_ms(),
+    )
+    held = Held(self.node, BEFORE_UPDATE_CHANNEL)
+    for data in heartbeat_data.consumer_data_set:
+        notify = await self._prepare_group(data)
+        await self.node.interleave("heartBeat: before registerConsumer")
+        if request.opaque > left.get((channel, data.group_name), _NEVER):
+            await self.controller.consumer_manager.register_consumer(info, data, notify=notify, threads=held)
+        await self.node.interleave("heartBeat: before the next group")
+    for producer in heartbeat_data.producer_data_set:
+        self.controller.producer_manager.register_producer(producer.group_name, info)
+    return Command(ResponseCode.SUCCESS)
+
+
+# What an entry is, and how it ends (B-5, B-10, B-11, B-12) ------------------------------------------------------------
+
+
+def _other_connections(
+    info: ConsumerGroupInfo, client_channel_info: ClientChannelInfo,
+) -> list[tuple[Channel, ClientChannelInfo]]:
+    """The other entries of the same client."""
+    return [
+        (channel, client) for channel, client in info.channel_info_table.entries()
+        if client.client_id == client_channel_info.client_id and channel is not client_channel_info.channel
+    ]
+
+
+@around(ConsumerManager, "register_consumer")
+def _ignore_older_connections(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def register_consumer(
+        self: ConsumerManager, client_channel_info: ClientChannelInfo, consumer_data: ConsumerData, *, notify: bool,
+        threads: Interleave,
+    ) -> bool:
+        """A heartbeat that came before one of the same client on another connection says nothing any more."""
+        info = self.get_consumer_group_info(consumer_data.group_name)
+        others = [] if info is None else _other_connections(info, client_channel_info)
+        if any(one.last_update_timestamp > client_channel_info.last_update_timestamp for _, one in others):
+            return False
+        held = Held(threads, BEFORE_UPDATE_CHANNEL)
+        return await original(self, client_channel_info, consumer_data, notify=notify, threads=held)
+
+    return register_consumer
+
+
+@around(ConsumerGroupInfo, "update_channel")
+def _newest_connection_only(
+    original: Callable[[ConsumerGroupInfo, ClientChannelInfo, ConsumerData], bool],
+) -> Callable[..., bool]:
+    def update_channel(self: ConsumerGroupInfo, info_new: ClientChannelInfo, consumer_data: ConsumerData) -> bool:
+        """The connection on which a client speaks now takes the place of the one on which it spoke before."""
+        updated = original(self, info_new, consumer_data)
+        for channel, _ in _other_connections(self, info_new):
+            self.channel_info_table.remove(channel)
+        return updated
+
+    return update_channel
+
+
+@around(ConsumerGroupInfo, "update_channel")
+def _own_info(
+    original: Callable[[ConsumerGroupInfo, ClientChannelInfo, ConsumerData], bool],
+) -> Callable[..., bool]:
+    def update_channel(self: ConsumerGroupInfo, info_new: ClientChannelInfo, consumer_data: ConsumerData) -> bool:
+        """Every group has a ClientChannelInfo of its own."""
+        own = ClientChannelInfo(
+            info_new.channel, info_new.client_id, info_new.language, info_new.version, info_new.last_update_timestamp,
+        )
+        return original(self, own, consumer_data)
+
+    return update_channel
+
+
+@replace(ConsumerManager, "scan_not_active_channel")
+async def _close_what_nobody_uses(self: ConsumerManager, threads: Interleave) -> None:
+    """An entry expires for itself, in one step; its connection is closed if it serves no other group."""
+    for group, info in self.consumer_table.traverse():
+        for channel, client in info.channel_info_table.traverse():
+            if self.now_ms() - client.last_update_timestamp > CHANNEL_EXPIRED_TIMEOUT_MS:
+                info.channel_info_table.remove(channel)
+                others = self.consumer_table.values()
+                if not any(other.channel_info_table.contains_key(channel) for other in others):
+                    channel.close()
+        if info.channel_info_table.is_empty() and self.consumer_table.get(group) is info:
+            self.consumer_table.remove(group)
+        await threads.interleave("scanNotActiveChannel: before the next group")
+
+
+@around(ConsumerManager, "scan_not_active_channel")
+def _announce_the_expired(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def scan_not_active_channel(self: ConsumerManager, threads: Interleave) -> None:
+        """The members of a group that has lost one are told, as when a connection ends."""
+        before = [(group, info, info.get_all_channel()) for group, info in self.consumer_table.entries()]
+        await original(self, threads)
+        for group, info, channels in before:
+            staying = info.get_all_channel()
+            if all(channel in staying for channel in channels):
+                continue
+            if self.consumer_table.get(group) is None:
+                await self.listener.unregister(group, threads)
+            await self.listener.change(group, staying, threads)
+
+    return scan_not_active_channel
+
+
+REPAIRS = (
+    Variant(
+        "expiry_ends_the_entry_only", "repair", "The expiry of an entry closes no connection that other groups use.",
+        "the idea: a connection belongs to all groups on it", ("B-11",), (_close_what_nobody_uses,),
+    ),
+    Variant(
+        "group_goes_with_its_last_member", "repair",
+        "A group leaves the table in one step with its last connection, and nobody enters it in between.",
+        "the idea: one lock for consumerTable and its groups", ("B-7", "B-8"),
+        (_enter_in_one_step, _drop_if_still_empty, _leave_in_one_step, _close_in_one_step, _expire_in_one_step),
+    ),
+    Variant(
+        "expiry_is_announced", "repair", "The members of a group are told of one that the scan has evicted.",
+        "the idea: as ConsumerManager#doChannelCloseEvent does", ("B-12",), (_announce_the_expired,),
+    ),
+    Variant(
+        "goodbye_counts", "repair", "A heartbeat that was sent before the goodbye to a group does not re-enter it.",
+        "the idea: RemotingCommand.opaque orders the requests of a connection", ("B-9",),
+        (_remember_who_left, _ignore_what_is_older),
+    ),
+    Variant(
+        "own_info_for_each_group", "repair", "Every group has a ClientChannelInfo of its own.",
+        "the idea: a new object for each entry", ("B-10",), (_own_info,),
+    ),
+    Variant(
+        "newest_connection_counts", "repair", "A client that comes back on another connection leaves the old place.",
+        "the idea: one entry for each client id", ("B-5",), (_ignore_older_connections, _newest_connection_only),
+    ),
+)

@@ -1,0 +1,126 @@
+"""Repairs of committed offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+
+from impl.broker.consumer_manage_processor import ConsumerManageProcessor
+from impl.broker.consumer_offset_manager import ConsumerOffsetManager
+from impl.client.local_file_offset_store import LocalFileOffsetStore, _text
+from impl.client.offset_store import MQBrokerError, RemoteBrokerOffsetStore
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.rebalance import PullRequest
+from impl.common.config_manager import string_to_file
+from impl.common.headers import ConsumerOffsetRequestHeader
+from impl.common.request_code import ResponseCode
+from impl.decisions.java_errors import MQClientError, not_null
+from impl.decisions.message_queue import MessageQueue
+from impl.events import OffsetCommitted
+from impl.node_ports import Command, Connection
+from impl.ports import UNINTERRUPTED, Channel, Interleave
+from impl.variants.variant import Variant, around, replace
+
+
+@around(RemoteBrokerOffsetStore, "_fetch_consume_offset_from_broker")
+def _errors_are_errors(original: Callable[..., Awaitable[int]]) -> Callable[..., Awaitable[int]]:
+    async def _fetch_consume_offset_from_broker(self: RemoteBrokerOffsetStore, mq: MessageQueue) -> int:
+        """Only QUERY_NOT_FOUND means that there is no offset."""
+        try:
+            return await original(self, mq)
+        except MQBrokerError as error:
+            if error.response_code == ResponseCode.QUERY_NOT_FOUND:
+                raise
+            raise MQClientError(error.message or "") from error
+
+    return _fetch_consume_offset_from_broker
+
+
+@around(ConsumerOffsetManager, "commit_offset")
+def _commit_in_one_step(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def commit_offset(
+        self: ConsumerOffsetManager, group: str, topic: str, queue_id: int, offset: int, threads: Interleave,
+    ) -> None:
+        """putIfAbsent, then put."""
+        del threads
+        await original(self, group, topic, queue_id, offset, UNINTERRUPTED)
+
+    return commit_offset
+
+
+@replace(ConsumerManageProcessor, "update_consumer_offset")
+async def _commit_in_order(self: ConsumerManageProcessor, channel: Connection, request: Command) -> Command:
+    """A commit that a later one of its connection has overtaken is not stored."""
+    header: ConsumerOffsetRequestHeader = request.header
+    offset = not_null(header.commit_offset)
+    await self.node.interleave("updateConsumerOffset: before commitOffset")
+    stored: dict[tuple[str, str, int], tuple[Channel, int]] = vars(self).setdefault("stored", {})
+    key = (header.consumer_group, header.topic, header.queue_id)
+    last = stored.get(key)
+    if last is not None and last[0] is channel and last[1] > request.opaque:
+        return Command(ResponseCode.SUCCESS)
+    stored[key] = (channel, request.opaque)
+    await self.controller.consumer_offset_manager.commit_offset(*key, offset, UNINTERRUPTED)
+    self.node.trace(OffsetCommitted(self.node.name, *key, offset))
+    return Command(ResponseCode.SUCCESS)
+
+
+@around(LocalFileOffsetStore, "persist_all")
+def _keep_all(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def persist_all(
+        self: LocalFileOffsetStore, mqs: Collection[MessageQueue] | None, threads: Interleave,
+    ) -> None:
+        """The file keeps what memory has, also of queues that are not there now."""
+        if mqs:
+            await original(self, frozenset(self.offset_table.key_set()), threads)
+
+    return persist_all
+
+
+@replace(LocalFileOffsetStore, "persist")
+async def _persist_one(self: LocalFileOffsetStore, mq: MessageQueue | None) -> None:
+    """Write the offset of one queue beside what is in the file."""
+    offset = None if mq is None else self.offset_table.get(mq)
+    if mq is not None and offset is not None:
+        offsets = {**self._read_local_offset(), mq: offset}
+        string_to_file(self.node.files, self.store_path, _text(tuple(offsets.items())))
+
+
+@around(DefaultMQPushConsumerImpl, "_on_no_new_msg")
+def _dropped_is_over(
+    original: Callable[[DefaultMQPushConsumerImpl, PullRequest], None],
+) -> Callable[..., None]:
+    def _on_no_new_msg(self: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> None:
+        """The answer to the pull of a dropped queue changes nothing."""
+        if not pull_request.process_queue.dropped:
+            original(self, pull_request)
+
+    return _on_no_new_msg
+
+
+REPAIRS = (
+    Variant(
+        "errors_are_errors", "repair", "Only an explicit “not found” means that a group has no offset.",
+        "apache/rocketmq 5.0.0, commit b6ff649291: OffsetNotFoundException", ("L2",), (_errors_are_errors,),
+    ),
+    Variant(
+        "commit_in_one_step", "repair", "The first commits of two queues do not replace each other's map.",
+        "apache/rocketmq #1427, #10988: putIfAbsent", ("B-21",), (_commit_in_one_step,),
+    ),
+    Variant(
+        "commits_in_order", "repair", "Of two commits of one client for a queue the later one stays.",
+        "the idea: RemotingCommand.opaque orders the requests of a connection", ("B-18",), (_commit_in_order,),
+    ),
+    Variant(
+        "file_keeps_all", "repair", "The file of a broadcasting consumer keeps offsets of queues that are away.",
+        "the idea: write the whole table", ("L10",), (_keep_all,),
+    ),
+    Variant(
+        "file_keeps_corrections", "repair", "A corrected offset of a broadcasting consumer goes to its file.",
+        "apache/rocketmq #7740, #7745, commit d38558800c", (), (_persist_one,),
+    ),
+    Variant(
+        "dropped_is_over", "repair", "The answer to a pull that was under way when its queue was dropped is ignored.",
+        "apache/rocketmq #4742, and a test of `dropped` in DefaultMQPushConsumerImpl#correctTagsOffset", ("L8",),
+        (_dropped_is_over,),
+    ),
+)

@@ -1,0 +1,154 @@
+"""Repairs of a group's subscription table: what one member does to another's."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from impl.broker.client_channel_info import ClientChannelInfo
+from impl.broker.client_manage_processor import ClientManageProcessor
+from impl.broker.consumer_filter_manager import compile_expression
+from impl.broker.consumer_group_info import ConsumerGroupInfo
+from impl.broker.consumer_manager import ConsumerManager
+from impl.common.heartbeat_data import ConsumerData
+from impl.common.request_code import ResponseCode
+from impl.decisions.java_errors import JavaError
+from impl.decisions.subscription import SubscriptionData, is_tag_type
+from impl.node_ports import Command, Connection
+from impl.ports import UNINTERRUPTED, Channel, Interleave
+from impl.variants.held import Held
+from impl.variants.variant import Replacement, Variant, around
+
+Objects = Callable[[ConsumerManager, ClientChannelInfo, ConsumerData], bool]
+
+
+@around(ConsumerGroupInfo, "update_subscription")
+def _update_in_one_step(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def update_subscription(
+        self: ConsumerGroupInfo, sub_list: Sequence[SubscriptionData], threads: Interleave,
+    ) -> bool:
+        """Both loops under one lock."""
+        del threads
+        return await original(self, sub_list, UNINTERRUPTED)
+
+    return update_subscription
+
+
+# Heartbeats that are refused ------------------------------------------------------------------------------------------
+
+
+def refusing(objects: Objects) -> Replacement:
+    """A heartbeat leaves no trace in a group for which the broker objects to it."""
+
+    @around(ConsumerManager, "register_consumer")
+    def refuse(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+        async def register_consumer(
+            self: ConsumerManager, client_channel_info: ClientChannelInfo, consumer_data: ConsumerData, *,
+            notify: bool, threads: Interleave,
+        ) -> bool:
+            refused: dict[tuple[Channel, str], None] = vars(self).setdefault("refused", {})
+            key = (client_channel_info.channel, consumer_data.group_name)
+            if objects(self, client_channel_info, consumer_data):
+                refused[key] = None
+                return False
+            refused.pop(key, None)
+            return await original(self, client_channel_info, consumer_data, notify=notify, threads=threads)
+
+        return register_consumer
+
+    return refuse
+
+
+@around(ClientManageProcessor, "heart_beat")
+def _answer_refusals(original: Callable[..., Awaitable[Command]]) -> Callable[..., Awaitable[Command]]:
+    async def heart_beat(self: ClientManageProcessor, channel: Connection, request: Command) -> Command:
+        """An error is the answer to a heartbeat that was refused for one of its groups; the others are entered."""
+        response = await original(self, channel, request)
+        refused = vars(self.controller.consumer_manager).get("refused", {})
+        groups = [data.group_name for data in request.body.consumer_data_set if (channel, data.group_name) in refused]
+        for key in [key for key in refused if not key[0].is_active()]:
+            del refused[key]
+        if groups:
+            remark = f"the subscription of the consumer group {', '.join(groups)} is refused"
+            return Command(ResponseCode.SYSTEM_ERROR, remark=remark)
+        return response
+
+    return heart_beat
+
+
+def _topics(consumer_data: ConsumerData) -> frozenset[str | None]:
+    return frozenset(sub.topic for sub in consumer_data.subscription_data_set)
+
+
+@around(ConsumerGroupInfo, "update_channel")
+def _note_topics(
+    original: Callable[[ConsumerGroupInfo, ClientChannelInfo, ConsumerData], bool],
+) -> Callable[..., bool]:
+    def update_channel(self: ConsumerGroupInfo, info_new: ClientChannelInfo, consumer_data: ConsumerData) -> bool:
+        """Keep the topics of each connection beside it."""
+        declared = vars(self).get("declared", {})
+        kept = {channel: declared[channel] for channel in self.get_all_channel() if channel in declared}
+        vars(self)["declared"] = {**kept, info_new.channel: _topics(consumer_data)}
+        return original(self, info_new, consumer_data)
+
+    return update_channel
+
+
+def _differs(manager: ConsumerManager, client_channel_info: ClientChannelInfo, consumer_data: ConsumerData) -> bool:
+    """Whether another client of the group subscribes other topics, as far as its last heartbeat said."""
+    info = manager.get_consumer_group_info(consumer_data.group_name)
+    if info is None:
+        return False
+    declared, topics = vars(info).get("declared", {}), _topics(consumer_data)
+    return any(
+        member.client_id != client_channel_info.client_id and declared.get(channel, topics) != topics
+        for channel, member in info.channel_info_table.entries()
+    )
+
+
+def _does_not_compile(
+    manager: ConsumerManager, client_channel_info: ClientChannelInfo, consumer_data: ConsumerData,
+) -> bool:
+    """Whether there is an expression that ConsumerFilterManager could not compile."""
+    del manager, client_channel_info
+    for sub in consumer_data.subscription_data_set:
+        if not is_tag_type(sub.expression_type):
+            try:
+                compile_expression(sub.sub_string, sub.expression_type)
+            except JavaError:
+                return True
+    return False
+
+
+@around(ConsumerManager, "drop_empty_group")
+def _kill_filters_at_once(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def drop_empty_group(
+        self: ConsumerManager, caller: str, group: str, info: ConsumerGroupInfo, threads: Interleave,
+    ) -> None:
+        """The filters of a group die in one step with it, so that they are not those of the next one."""
+        places = f"{caller}: before the group is removed", f"{caller}: before UNREGISTER"
+        await original(self, caller, group, info, Held(threads, *places))
+
+    return drop_empty_group
+
+
+REPAIRS = (
+    Variant(
+        "update_in_one_step", "repair", "A heartbeat puts and removes topics in one step.",
+        "the idea: synchronized ConsumerGroupInfo#updateSubscription", ("B-2",), (_update_in_one_step,),
+    ),
+    Variant(
+        "one_set_of_topics", "repair",
+        "A broker refuses the heartbeat of a member whose topics are not those of the other members.",
+        "alibaba/rocketmq #46, apache/rocketmq #2073: subscriptions of a group must be the same; here it is said",
+        ("B-1", "U4"), (_note_topics, refusing(_differs), _answer_refusals),
+    ),
+    Variant(
+        "expressions_compile", "repair", "A broker refuses a heartbeat with an expression that does not compile.",
+        "the idea: what CHECK_CLIENT_CONFIG tests at the start, tested at each heartbeat", ("B-26",),
+        (refusing(_does_not_compile), _answer_refusals),
+    ),
+    Variant(
+        "filters_die_with_their_group", "repair", "The filters of a group die in the step in which it is removed.",
+        "the idea: the UNREGISTER event under the lock of consumerTable", ("B-26",), (_kill_filters_at_once,),
+    ),
+)
