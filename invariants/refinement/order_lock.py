@@ -1,0 +1,315 @@
+"""Follows the order locks of a group with `model.order_lock.OrderLock`: one small model for each queue.
+
+Elements. A Client is a client id; those of whom nothing is set any more lend their element to others. The entry is that
+of the broker which granted last: a grant by another one is a `restart`, the table of the former counts no more.
+
+Time. No event says that it passes. Before each step the ages are set from clocks: `age` and `lease_age` by the broker's
+clock, for the broker decides by it, `since` by the client's; so clocks may drift. A clock that is set breaks what
+leases are made of, and nothing is promised then: for the time of a lease, and for as long as it went back, violated
+properties are not reported (steps and tables are). rpc_max and batch_max are not RocketMQ's and have no bound here.
+`wait`, `belief_age`, `worked` and `batch_age` are read by lemmas alone and stay 0.
+
+What is not there. The implementation has no listeners: `work` and `finish` never happen, so listeners_do_not_overlap is
+not judged (D7 is a matter of the model). That the fast path has read the client id is not reported: a client that has
+had the entry may have read it then (`seen`).
+
+Grain. `OrderLock` unlocks at both ends at once or 20 s later; the implementation always in two steps, with a message
+that comes late, twice or never, and also for a queue whose lock it never believed in. It may have two answers on
+their way (RebalanceService and lockAll ask each for itself), and the fast path reads the time before it writes it.
+`Locking` adds what follows from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from impl.broker.controller import BrokerController
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    ConsumerShutDown,
+    ConsumerStarted,
+    LockBelieved,
+    LockGranted,
+    LockReleased,
+    QueueDropped,
+    QueueTaken,
+)
+from invariants.refinement.follower import ROUND, Living, Machines, Record
+from invariants.refinement.lock_model import ANSWERS, BROKER_LIVE_MS, NAME, PROPERTIES, QueueLock, age
+from invariants.refinement.monitor import Finding, Step
+from model.language import Property
+
+
+class OrderLocks:
+    """Follower of all order locks of one group; see Follower.
+
+    visited -- fingerprints of the states that were seen, without their ages.
+    """
+
+    name = NAME
+
+    def __init__(self, machines: Machines, group: str, properties: Iterable[Property] = PROPERTIES) -> None:
+        """Watch from the first segment on; properties -- of OrderLock, to be judged."""
+        self.living, self.group, self.properties = Living(machines), group, tuple(properties)
+        self.visited: set[int] = set()
+        self._queues: dict[MessageQueue, QueueLock] = {}
+        self._running: dict[str, dict[str, DefaultMQPushConsumerImpl]] = {}
+        self._rounds: dict[str, int] = {}
+        self._ms = self._set_ms = -1
+        self._hears: dict[type, Callable[[str, QueueLock, Any], list[Finding]]] = {
+            LockGranted: self._granted, LockReleased: self._released, LockBelieved: self._believed,
+            QueueTaken: self._taken, QueueDropped: self._dropped,
+        }
+
+    def segment(self, machine: str, records: Sequence[Record]) -> list[Finding]:
+        """See Follower."""
+        ran = self._rounds[machine] = self._rounds.get(machine, 0) + 1
+        found: list[Finding] = []
+        changed: dict[QueueLock, None] = {}
+        for ms, where, event in records:
+            self._ms, kind = ms, event.__class__
+            hear = self._hears.get(kind)
+            if hear is not None:
+                if event.group == self.group and (queue := self._mine(where, event)) is not None:
+                    before, bits = queue.state, queue.bits
+                    found += self._promised(ms, hear(where, queue, event))
+                    if (before ^ queue.state) & queue.monitor.visible or bits is not queue.bits or found:
+                        changed[queue] = None
+            elif kind is tuple:
+                found += self._host(where, ms, event)
+            elif kind is ConsumerStarted and event.group == self.group:
+                self._start(where, event.client_id)
+            elif kind is ConsumerShutDown and event.group == self.group:
+                found += self._end(where, event.client_id, event)
+        if not ran % ROUND:
+            found += self._compare(machine, None, found)
+        elif changed:
+            found += self._compare(machine, changed, found)
+        return found
+
+    def _mine(self, machine: str, event: Any) -> QueueLock | None:
+        """The queue that a broker, or an orderly consumer that is followed, speaks of."""
+        if event.__class__ not in _OF_BROKERS and event.client_id not in self._running.get(machine, ()):
+            return None
+        return self._queue(event.mq)
+
+    def _queue(self, mq: MessageQueue) -> QueueLock:
+        queue = self._queues.get(mq)
+        if queue is None:
+            queue = self._queues[mq] = QueueLock(mq, self.properties)
+        return queue
+
+    def _promised(self, ms: int, found: list[Finding]) -> list[Finding]:
+        """What is to be reported; see the head of this file about clocks that were set."""
+        return [one for one in found if one.property == NAME] if found and ms <= self._set_ms else found
+
+    # Machines ---------------------------------------------------------------------------------------------------------
+
+    def _host(self, machine: str, ms: int, event: tuple[Any, ...]) -> list[Finding]:
+        found: list[Finding] = []
+        if event[0] == "clock jumped":
+            self._set_ms = max(self._set_ms, ms + BROKER_LIVE_MS + max(0, -event[1]))
+        elif event[0] == "killed":
+            for client_id in list(self._running.get(machine, ())):
+                found += self._end(machine, client_id, event)
+            for queue in self._queues.values():
+                if queue.broker == machine:
+                    found += self._lost(queue, event)
+        return found
+
+    def _lost(self, queue: QueueLock, event: Any) -> list[Finding]:
+        """The broker's table is gone, or that of another broker counts."""
+        queue.broker, queue.had = "", set()
+        return queue.step(event, ("restart", ()))
+
+    def _start(self, machine: str, client_id: str) -> None:
+        consumer = next((c for c in self.living.consumers(machine)
+                         if c.group == self.group and c.instance.client_id == client_id), None)
+        if consumer is not None and consumer.config.orderly:
+            self._running.setdefault(machine, {})[client_id] = consumer
+
+    def _end(self, machine: str, client_id: str, event: Any) -> list[Finding]:
+        """A process ends; if another one has the same client id (D6), it goes on for both."""
+        if self._running.get(machine, {}).pop(client_id, None) is None or self._process(client_id) is not None:
+            return []
+        found: list[Finding] = []
+        for queue in self._queues.values():
+            queue.holders.discard(client_id)
+            c = queue.pool.get(client_id)
+            if c is not None and queue.state & queue.bits.flags[c]:
+                queue.answers[c] = 0
+                found += queue.step(event, ("crash", (c,)))
+        return found
+
+    def _process(self, client_id: str) -> DefaultMQPushConsumerImpl | None:
+        """The one process that runs with a client id."""
+        return next((clients[client_id] for clients in self._running.values() if client_id in clients), None)
+
+    # Brokers ----------------------------------------------------------------------------------------------------------
+
+    def _granted(self, machine: str, queue: QueueLock, event: LockGranted) -> list[Finding]:
+        """RebalanceLockManager#tryLockBatch; the model knows the last answer on its way, the others are counted."""
+        broker = self.living.broker(machine)
+        found = [] if queue.broker in ("", machine) else self._lost(queue, event)
+        if broker is None:
+            return found
+        queue.broker, queue.clock = machine, broker.node.now_ms
+        c, now_ms, stamped_ms = queue.client(event.client_id), queue.clock(), self._stamp(broker, event.mq)
+        lost = [("lose_answer", (c,))] if queue.state & queue.bits.granted[c] else []
+        found += queue.step(event, *lost, *self._grant(queue, c, event, stamped_ms))
+        if stamped_ms is not None:
+            queue.stamped_ms = stamped_ms
+        queue.leased_ms[c] = now_ms
+        queue.taken_ms.pop(c, None)
+        queue.had.add(c)
+        queue.answers[c] = min(ANSWERS, queue.answers.get(c, 0) + 1)
+        return found
+
+    def _grant(self, queue: QueueLock, c: int, event: LockGranted, stamped_ms: int | None) -> list[Step]:
+        """The slow path; the fast one; the fast one that was overtaken, and set the time of another's entry, or none.
+
+        stamped_ms -- the time of the entry that the table has now.
+        """
+        if not event.fast:
+            return [("grant", (c,))]
+        alive = age(queue.clock(), queue.stamped_ms) <= BROKER_LIVE_MS
+        if c not in queue.had or (event.holder == event.client_id and alive):
+            return [("fast_read", (c,)), ("fast_grant", (c,))]
+        if not alive or stamped_ms != queue.clock():
+            return [("fast_stamp", (c,))]
+        queue.state |= queue.bits.seen[c]
+        return [("fast_grant", (c,))]
+
+    def _stamp(self, broker: BrokerController, mq: MessageQueue) -> int | None:
+        """The time of the entry that the table has now."""
+        group = broker.rebalance_lock_manager.mq_lock_table.get(self.group)
+        entry = None if group is None else group.get(mq)
+        return None if entry is None else entry.last_update_timestamp
+
+    def _released(self, machine: str, queue: QueueLock, event: LockReleased) -> list[Finding]:
+        """RebalanceLockManager#unlockBatch: at whose request, if it is known that there was one."""
+        if queue.broker not in ("", machine):
+            return []
+        c, process = queue.client(event.client_id), self._process(event.client_id)
+        beside = process is None or process.stopped or c in queue.gave_up
+        waits = queue.state & queue.bits.unlocking[c]
+        return queue.step(event, ("unlock_late" if waits or not beside else "unlock_beside", (c,)))
+
+    # Clients ----------------------------------------------------------------------------------------------------------
+
+    def _taken(self, _: str, queue: QueueLock, event: QueueTaken) -> list[Finding]:
+        """The answer that was asked for the taking has found no process queue, unless it is put down in it at once."""
+        queue.holders.add(event.client_id)
+        c = queue.pool.get(event.client_id)
+        if c is not None and queue.state & queue.bits.granted[c]:
+            queue.taken_ms[c] = self._ms
+        return []
+
+    def _unheard(self, queue: QueueLock, c: int, event: Any) -> list[Finding]:
+        """Whatever was answered, nobody has made anything of it."""
+        queue.answers[c] = 0
+        queue.taken_ms.pop(c, None)
+        return queue.step(event, ("lose_answer", (c,))) if queue.state & queue.bits.granted[c] else []
+
+    def _dropped(self, _: str, queue: QueueLock, event: QueueDropped) -> list[Finding]:
+        """ProcessQueue#setDropped: an unlock follows, at once or in 20 s, and comes when it comes."""
+        queue.holders.discard(event.client_id)
+        c = queue.pool.get(event.client_id)
+        if c is None:
+            return []
+        queue.answers[c] = 0
+        queue.gave_up.add(c)
+        return queue.step(event, ("drop_later" if queue.state & queue.bits.locked[c] else "drop_unlocked", (c,)))
+
+    def _believed(self, machine: str, queue: QueueLock, event: LockBelieved) -> list[Finding]:
+        """ProcessQueue#setLocked; what happens to a dropped process queue nobody looks at."""
+        c, bits = queue.client(event.client_id), queue.bits
+        if event.client_id not in queue.holders:
+            return self._unheard(queue, c, event)
+        if not event.locked:
+            return queue.step(event, ("refuse", (c,))) if queue.state & bits.locked[c] else []
+        taken_ms = queue.taken_ms.pop(c, None)
+        found = [] if taken_ms in (None, self._ms) else self._unheard(queue, c, event)
+        consumer = self._running[machine][event.client_id]
+        pq = consumer.rebalance_impl.process_queue_table.get(queue.mq)
+        queue.clocks[c] = consumer.node.now_ms
+        queue.believed_ms[c] = consumer.node.now_ms() if pq is None else pq.last_lock_timestamp
+        again = not queue.state & bits.granted[c] and queue.answers.get(c, 0) > 0
+        queue.answers[c] = max(0, queue.answers.get(c, 0) - 1)
+        queue.entering = c if taken_ms == self._ms else -1
+        how = "take_locked" if taken_ms == self._ms else "answer_again" if again else "answer"
+        found += queue.step(event, (how, (c,)))
+        queue.entering = -1
+        return found
+
+    # Tables -----------------------------------------------------------------------------------------------------------
+
+    def _compare(self, machine: str, changed: Iterable[QueueLock] | None, found: list[Finding]) -> list[Finding]:
+        """Compare the tables of one machine: these queues, or (None) all of them, also those without a model.
+
+        What a step has said already is not said again.
+        """
+        locks, consumers = self._locks(machine), self._alone(machine)
+        differing: list[Finding] = []
+        for queue in self._all(locks, consumers) if changed is None else changed:
+            seen, visible = self._visible(queue, machine, locks, consumers)
+            if visible:
+                differing += queue.compare(seen, visible)
+                self.visited.add(hash(queue.state & ~queue.bits.ages))
+        if differing and self._diverges(found):
+            return [one for one in differing if one.property != NAME]
+        return differing
+
+    def _diverges(self, found: Iterable[Finding]) -> bool:
+        return any(one.property == NAME for one in found)
+
+    def _locks(self, machine: str) -> Any:
+        """The queues of the group in the lock table of a broker; None: no broker runs there."""
+        broker = self.living.broker(machine)
+        if broker is None:
+            return None
+        return broker.rebalance_lock_manager.mq_lock_table.get(self.group) or {}
+
+    def _alone(self, machine: str) -> dict[str, DefaultMQPushConsumerImpl]:
+        """The consumers of a machine; those whose client id another process has, too, are not compared (D6)."""
+        mine = self._running.get(machine)
+        if not mine:
+            return {}
+        others = [clients for other, clients in self._running.items() if other != machine]
+        return {client_id: consumer for client_id, consumer in mine.items()
+                if not any(client_id in clients for clients in others)}
+
+    def _all(self, locks: Any, consumers: dict[str, DefaultMQPushConsumerImpl]) -> list[QueueLock]:
+        """All queues, also those that a table has and nobody has spoken of."""
+        for mq in locks.key_set() if locks else ():
+            self._queue(mq)
+        for consumer in consumers.values():
+            for mq, pq in consumer.rebalance_impl.process_queue_table.entries():
+                if pq.locked:
+                    self._queue(mq)
+        return list(self._queues.values())
+
+    def _visible(
+        self, queue: QueueLock, machine: str, locks: Any, consumers: dict[str, DefaultMQPushConsumerImpl],
+    ) -> tuple[int, int]:
+        """What the tables of a machine say of a queue, and the bits that say so."""
+        bits, seen, visible = queue.bits, 0, 0
+        for client_id, consumer in consumers.items():
+            pq = consumer.rebalance_impl.process_queue_table.get(queue.mq)
+            believed = pq is not None and pq.locked and not pq.dropped
+            c = queue.client(client_id) if believed else queue.pool.get(client_id)
+            if c is not None and c < len(bits.locked):
+                visible |= bits.locked[c]
+                seen |= bits.locked[c] if believed else 0
+        if locks is not None and queue.broker in ("", machine):
+            entry = locks.get(queue.mq)
+            visible |= bits.held.mask
+            if entry is not None:  # whose an entry is that is not there nobody can see
+                seen |= bits.held.mask | queue.client(entry.client_id) << bits.holder.position
+                visible |= bits.holder.mask
+        return (seen, visible) if bits is queue.bits else self._visible(queue, machine, locks, consumers)
+
+
+_OF_BROKERS = (LockGranted, LockReleased)

@@ -1,0 +1,281 @@
+"""What name servers say of brokers and topics, as steps of `model.route_info`: one model per name server and name.
+
+Routes (`routes.py`): a broker name at a name server. Visible: at, live, and of live entries age and channel. Hidden:
+what is at the brokers (runs, role, link, used, closed, leaving, known) and what is under way (target, expired, silent,
+ended). TopicRoutes (`topic_routes.py`): the topics of its master. Not followed: NameServers, because nobody reports who
+can reach whom, and RouteCache, because a client does not report a poll that changes nothing; both promise something
+within a deadline, which the world looks at when it has healed.
+
+The scan takes an address from brokerLiveTable first and from the route later; in between it counts as live. A name has
+one slave: addresses with a third id are not followed.
+
+Time is the wall clock of the name server, which drifts with it. A broker that has not registered for PERIOD_MS counts
+as ended until it registers again. When the clock is set, and while the process stands still, nothing is promised: who
+runs has ended, the ages are taken from the table, deadlines begin anew; the same as long as a clock that was set back
+is behind a time that it wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from impl.events import (
+    BrokerDropped,
+    BrokerFound,
+    BrokerLiveRemoved,
+    BrokerRegistered,
+    BrokerShutDown,
+    BrokerUnregistered,
+    BrokerUpdateTimestamp,
+    RegistrationEncoded,
+    TopicConfigDeleted,
+    TopicConfigUpdated,
+    TopicDeleted,
+)
+from impl.namesrv.server import NamesrvController
+from invariants.refinement.follower import ROUND, Living, Machines, Record
+from invariants.refinement.monitor import Finding
+from invariants.refinement.routes import BrokerName
+from invariants.refinement.topic_routes import NO_ENTRIES, Entries, TopicsOfName, entries_of
+
+NAME = "refines_route_info"
+UNHEARD_MS = 60_000
+"""A name of which nothing is reported for so long is looked at all the same: time passes for it too."""
+class RouteInfo:
+    """Follower of all name servers; see Follower.
+
+    servers -- machine to what is followed there. visited -- fingerprints, without ages, of the states that were
+    compared.
+    """
+
+    name = NAME
+
+    def __init__(self, machines: Machines) -> None:
+        """Watch from the first segment on."""
+        self.living = Living(machines)
+        self.servers: dict[str, _Server] = {}
+        self.encoded = _Encoded()
+        self.visited: set[int] = set()
+        self._left: dict[str, int] = {}
+        self._take: dict[type, Callable[[str, Any], list[Finding]]] = {
+            tuple: self._host,
+            BrokerShutDown: self._shut_down,
+            **dict.fromkeys((RegistrationEncoded, TopicConfigUpdated, TopicConfigDeleted), self._encode),
+            **dict.fromkeys((
+                BrokerRegistered, BrokerUnregistered, BrokerLiveRemoved, BrokerFound, BrokerDropped,
+                BrokerUpdateTimestamp, TopicDeleted,
+            ), self._at_name_server),
+        }
+
+    def segment(self, machine: str, records: Sequence[Record]) -> list[Finding]:
+        """See Follower."""
+        left = self._left.get(machine, 1) - 1
+        self._left[machine] = left or ROUND
+        if left and not records:
+            return []
+        findings: list[Finding] = []
+        for _, where, event in records:
+            take = self._take.get(event.__class__)
+            if take is not None:
+                findings += take(where, event)
+        server = self._server(machine) if not left or machine in self.servers else None
+        return findings + server.compare(whole=not left) if server is not None else findings
+
+    def _at_name_server(self, where: str, event: Any) -> list[Finding]:
+        server = self._server(where)
+        return [] if server is None else server.take(event, self.encoded)
+
+    def _encode(self, _: str, event: Any) -> list[Finding]:
+        self.encoded.take(event)
+        return []
+
+    def _shut_down(self, where: str, event: BrokerShutDown) -> list[Finding]:
+        return [found for server in self.servers.values() for found in server.shut_down(event, where)]
+
+    def _server(self, machine: str) -> _Server | None:
+        controller = self.living.namesrv(machine)
+        if controller is None:
+            return None
+        if machine not in self.servers or self.servers[machine].controller is not controller:
+            self.servers[machine] = _Server(controller, self.visited)
+        return self.servers[machine]
+
+    def _host(self, machine: str, event: tuple[Any, ...]) -> list[Finding]:
+        word = event[0]
+        if word == "killed":
+            self.servers.pop(machine, None)
+            self.encoded.topics.pop(machine, None)
+            return [found for server in self.servers.values() for found in server.killed(event, machine)]
+        server = self.servers.get(machine)
+        if server is not None and word == "clock jumped":
+            server.set_clock(int(event[1]))
+        elif server is not None and word == "paused":
+            server.stood(int(event[1]))
+        return []
+
+
+class _Encoded:
+    """What brokers have encoded.
+
+    topics -- machine to the topics that its broker has. increments -- (machine, version, topics) of a registration of
+    one topic to the topics that the broker had then.
+    """
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self.topics: dict[str, frozenset[str]] = {}
+        self.increments: dict[tuple[str, tuple[int, int], frozenset[str]], frozenset[str]] = {}
+
+    def take(self, event: Any) -> None:
+        """A topic came or went, or a registration was encoded."""
+        had = self.topics.get(event.broker, frozenset())
+        match event:
+            case TopicConfigUpdated(broker, topic):
+                self.topics[broker] = had | {topic}
+            case TopicConfigDeleted(broker, topic):
+                self.topics[broker] = had - {topic}
+            case RegistrationEncoded(broker, version, topics, True):
+                self.increments[broker, version, topics] = had
+            case RegistrationEncoded(broker, _, topics):
+                self.topics[broker] = topics
+
+    def others(self, event: BrokerRegistered) -> frozenset[str] | None:
+        """The broker's topics if the registration is an increment; else None."""
+        if event.version is None:
+            return None
+        return self.increments.get((event.broker_addr.rpartition(":")[0], event.version, event.topics))
+
+
+class _Server:
+    """One life of a name server.
+
+    names -- broker name to both models. entries -- what was in the tables at the last comparison. changed -- names of
+    which something was reported since. scanned -- connections of what the scan has removed, whose clean-up it has not
+    yet begun. stands_until_ms -- until then nothing is promised of time, by the server's clock.
+    """
+
+    def __init__(self, controller: NamesrvController, visited: set[int]) -> None:
+        """It knows nobody; visited -- where fingerprints go."""
+        self.controller, self.visited = controller, visited
+        self.table = controller.route_info
+        self.names: dict[str, tuple[BrokerName, TopicsOfName]] = {}
+        self.entries: dict[str, Entries] = {}
+        self.changed: dict[str, None] = {}
+        self.scanned: list[str] = []
+        self.stands_until_ms = 0
+
+    @property
+    def now_ms(self) -> int:
+        """Its clock."""
+        return self.controller.node.now_ms()
+
+    def stood(self, ms: int) -> None:
+        """The process stands still for so long."""
+        self.stands_until_ms = max(self.stands_until_ms, self.now_ms + ms + ms // 50)
+
+    def set_clock(self, by_ms: int) -> None:
+        """The clock was set."""
+        self.stands_until_ms = max(self.stands_until_ms + by_ms, self.now_ms)
+        for routes, _ in self.names.values():
+            routes.now_ms += by_ms
+
+    # Events -----------------------------------------------------------------------------------------------------------
+
+    def take(self, event: Any, encoded: _Encoded) -> list[Finding]:
+        """Take an event of this name server."""
+        match event:
+            case BrokerRegistered():
+                routes, topics = self._changes(event.broker_name)
+                findings = self._pass_time(routes) + routes.registered(event)
+                entries = self.entries.get(event.broker_name, NO_ENTRIES)
+                return findings + topics.registered(event, entries, encoded.others(event))
+            case BrokerUnregistered():
+                routes, topics = self._changes(event.broker_name)
+                findings = self._pass_time(routes) + routes.unregistered(event, self.table)
+                return findings + self._ended(event, routes, topics)
+            case BrokerFound():
+                return self._found(event)
+            case TopicDeleted(_, topic):
+                for _, topics in self.names.values():
+                    topics.deleted(topic)
+                return []
+        return [found for name, (routes, topics) in list(self.names.items()) if routes.knows(event.broker_addr)
+                for found in self._of_address(event, *self._changes(name))]
+
+    def _of_address(self, event: Any, routes: BrokerName, topics: TopicsOfName) -> list[Finding]:
+        findings, addr = self._pass_time(routes), event.broker_addr
+        match event:
+            case BrokerLiveRemoved(_, _, why):
+                if addr == topics.master:
+                    topics.unknown()
+                if why == "expired":
+                    self.scanned += routes.connection_of(addr)
+                    findings += routes.expired(event, addr)
+            case BrokerDropped():
+                findings += routes.dropped(event, addr) + self._ended(event, routes, topics)
+            case BrokerUpdateTimestamp():
+                findings += routes.updated(event, addr)
+        return findings
+
+    def _found(self, event: BrokerFound) -> list[Finding]:
+        """A clean-up by connection has begun: when this connection ended, or as a part of the scan."""
+        if event.connection in self.scanned:
+            self.scanned.remove(event.connection)  # no connection has ended: if it found another address, that is N-5
+            return []
+        return [found for name, (routes, _) in list(self.names.items()) if event.connection in routes.bound
+                for found in self._pass_time(self._changes(name)[0]) + routes.found(event)]
+
+    def _ended(self, event: Any, routes: BrokerName, topics: TopicsOfName) -> list[Finding]:
+        if not routes.has_master:
+            topics.unknown()
+        return topics.ended(event) if routes.is_empty else []
+
+    def shut_down(self, event: BrokerShutDown, machine: str) -> list[Finding]:
+        """The broker of a machine says goodbye."""
+        return [found for routes in self._of_machine(machine)
+                for found in self._pass_time(routes) + routes.shut_down(event, machine)]
+
+    def killed(self, event: Any, machine: str) -> list[Finding]:
+        """The process of a machine has ended."""
+        return [found for routes in self._of_machine(machine)
+                for found in self._pass_time(routes) + routes.killed(event, machine)]
+
+    def _of_machine(self, machine: str) -> list[BrokerName]:
+        return [routes for routes, _ in self.names.values() if routes.of_machine(machine)]
+
+    # Time and tables --------------------------------------------------------------------------------------------------
+
+    def _pass_time(self, routes: BrokerName) -> list[Finding]:
+        """Bring a name to the present."""
+        now_ms, before_ms = self.now_ms, routes.now_ms
+        routes.now_ms = now_ms
+        if before_ms <= self.stands_until_ms or routes.is_ahead(self.table):
+            return routes.begin_anew(self.table)
+        return routes.pass_time(now_ms - before_ms)
+
+    def compare(self, *, whole: bool) -> list[Finding]:
+        """Compare names with the tables: those of which something was reported, or was not for long, or all."""
+        names: Iterable[str] = self.changed
+        if whole:
+            queue_datas = [data for datas in self.table.topic_queue_table.values() for data in datas]
+            names = dict.fromkeys((
+                *self.names, *self.table.broker_addr_table.key_set(), *(data.broker_name for data in queue_datas)))
+        now_ms, findings = self.now_ms, list[Finding]()
+        late = [name for name, (routes, _) in self.names.items() if now_ms - routes.now_ms > UNHEARD_MS]
+        for name in dict.fromkeys((*names, *late)):
+            routes, topics = self._changes(name)
+            entries = self.entries[name] = entries_of(name, self.table)
+            findings += self._pass_time(routes) + routes.compare(self.table)
+            findings += topics.compare(self.table, entries)
+            self.visited.update((routes.fingerprint(), topics.followed.fingerprint()))
+        self.changed = {}
+        return findings
+
+    def _changes(self, name: str) -> tuple[BrokerName, TopicsOfName]:
+        """Both models of a name, of which something is reported."""
+        self.changed[name] = None
+        found = self.names.get(name)
+        if found is None:
+            found = self.names[name] = BrokerName(name, self.now_ms), TopicsOfName(name)
+        return found

@@ -1,0 +1,431 @@
+"""Followers of subscriptions and routes: silent on what RocketMQ does, loud on hazards and on planted faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from impl.broker.consumer_group_info import ConsumerGroupInfo
+from impl.broker.reported_tables import ReportedGroupInfo
+from impl.client.push_consumer import PushConsumerConfig
+from impl.common.topic_config import TopicConfig
+from impl.decisions.subscription import SubscriptionData
+from impl.events import BrokerFound, BrokerRegistered, GroupEntered
+from impl.hosts.simulation.kernel import Record
+from impl.hosts.simulation.process import Process
+from impl.hosts.simulation.tape import RandomTape
+from impl.namesrv.route_info_manager import RouteInfoManager
+from impl.namesrv.server import ReportedRouteInfo
+from impl.ports import Interleave
+from invariants.refinement.elements import Followed, Pool
+from invariants.refinement.monitor import Finding
+from invariants.refinement.route_info import RouteInfo
+from invariants.refinement.subscription import Subscription
+from stateful_tests.stories import (
+    test_broker_clients,
+    test_client_tables,
+    test_lost_and_late,
+    test_name_server,
+    test_route_tables,
+)
+from stateful_tests.stories.storm import STORMY, group_world
+from stateful_tests.worlds.profiles import PROFILES
+from stateful_tests.worlds.workloads import WORKLOADS, traffic
+from stateful_tests.worlds.world import World
+
+NS, BROKER = "nameserver1", "broker-a"
+ORDERS = PushConsumerConfig("G", {"orders": "*"})
+TOPICS = (TopicConfig("orders", 4, 4), TopicConfig("invoices", 4, 4))
+LOOK_THEN_PUT = {("refines_subscription", "differs", "version"), ("refines_subscription", "differs", "expression"),
+                 ("refines_subscription", "differs", "expression", "version")}
+"""ConsumerGroupInfo#updateSubscription looks a topic up and puts it in two steps; the model has one."""
+
+
+class Watch:
+    """The kernel's monitor: both followers of a world."""
+
+    def __init__(self) -> None:
+        self.followers: list[Subscription | RouteInfo] = []
+        self.findings: list[Finding] = []
+
+    def __call__(self, process: Process, records: Sequence[Record]) -> None:
+        for follower in self.followers:
+            self.findings += follower.segment(process.name, records)
+
+    @property
+    def subscription(self) -> Subscription:
+        return next(follower for follower in self.followers if isinstance(follower, Subscription))
+
+    @property
+    def route_info(self) -> RouteInfo:
+        return next(follower for follower in self.followers if isinstance(follower, RouteInfo))
+
+    def broken(self) -> set[str]:
+        return {finding.property for finding in self.findings}
+
+    def divergences(self) -> set[tuple[str, ...]]:
+        return {finding.signature for finding in self.findings if finding.property.startswith("refines_")}
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
+    """Every world that is made from now on is watched; the last one counts."""
+    watching, made = Watch(), World.__init__
+
+    def init(world: World, *args: Any, **settings: Any) -> None:
+        made(world, *args, **settings)
+        world.simulation.kernel.monitor = watching
+        watching.followers, watching.findings = [Subscription(world), RouteInfo(world)], []
+
+    monkeypatch.setattr(World, "__init__", init)
+    return watching
+
+
+def stage(world: World) -> None:
+    world.add_namesrv()
+    for machine in (BROKER, "broker-b"):
+        world.add_broker(machine, machine, topics=TOPICS)
+    world.run(100)
+
+
+# Silence --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_calm_group_is_followed_without_a_word(watch: Watch) -> None:
+    with group_world(RandomTape(1)) as world:
+        world.run(130_000)
+        group = watch.subscription.groups[BROKER]["G"]
+        routes, topics = watch.route_info.servers[NS].names[BROKER]
+        assert watch.findings == []
+        assert len(group.now) == 3
+        assert routes.followed.states != (0,)
+        assert len(topics.exist) >= 8
+        assert {routes.now_ms, watch.route_info.servers[NS].now_ms - routes.now_ms} - {0}
+
+
+@pytest.mark.parametrize("seed", [0, 3, 7, 24])
+def test_a_storm_shows_no_step_that_the_models_do_not_have(watch: Watch, seed: int) -> None:
+    with group_world(RandomTape(seed), STORMY) as world:
+        world.strike()
+        world.run(120_000)
+        world.heal()
+        world.run(100_000)
+        assert watch.divergences() <= LOOK_THEN_PUT
+        assert watch.broken() <= {"refines_subscription", "live_broker_stays_routed"}
+
+
+@pytest.mark.parametrize(("workload", "profile", "seed"), [
+    ("subscriptions", "crashes", 0), ("subscriptions", "threads", 0), ("routes", "clocks", 0), ("routes", "crashes", 1),
+    ("clustering", "network", 0), ("groups", "storm", 0),
+])
+def test_workloads_show_no_step_that_the_models_do_not_have(
+    watch: Watch, workload: str, profile: str, seed: int,
+) -> None:
+    chosen = WORKLOADS[workload]
+    with World(RandomTape(seed), PROFILES[profile]) as world:
+        chosen.build(world)
+        world.strike()
+        world.simulation.kernel.world.spawn("traffic", traffic(world, chosen.deeds))
+        world.run(chosen.storm_ms)
+        world.heal()
+        world.run(60_000)
+        assert watch.divergences() <= LOOK_THEN_PUT
+
+
+def test_more_members_and_topics_than_a_scope_has_elements(watch: Watch) -> None:
+    with World() as world:
+        stage(world)
+        subscription = {f"topic{number}": "*" for number in range(7)}
+        for number in range(11):
+            world.add_consumer(f"c{number}", PushConsumerConfig("G", subscription))
+        world.run(70_000)
+        group = watch.subscription.groups[BROKER]["G"]
+        assert (len(group.now), group.members.size, group.topics.size) == (11, 16, 8)
+        for number in range(10):
+            world.call(f"c{number}", world.consumers[f"c{number}"][0].shutdown)
+            world.run(2_000)
+        world.run(60_000)
+        assert len(group.now) == 1
+        assert watch.findings == []
+
+
+def test_many_connections_of_one_broker(watch: Watch) -> None:
+    with World() as world:
+        stage(world)
+        for _ in range(12):
+            world.simulation.network.sever(world.connections(BROKER, NS)[0], 0)
+            world.run(31_000)
+        routes, _ = watch.route_info.servers[NS].names[BROKER]
+        assert routes.connections.size <= 8
+        assert watch.findings == []
+
+
+def test_a_clock_that_is_set_and_a_name_server_that_stands_still(watch: Watch) -> None:
+    with World() as world:
+        stage(world)
+        for jump_ms in (-60_000, 3_600_000, -3_600_000):
+            world.run(40_000)
+            world.simulation.clocks[NS].jump(jump_ms)
+            world.simulation.kernel.record(NS, ("clock jumped", jump_ms))
+        world.run(150_000)
+        world.simulation.kernel.pause(world.simulation.nodes[NS], 130_000)
+        world.run(300_000)
+        assert watch.findings == []
+
+
+# Hazards --------------------------------------------------------------------------------------------------------------
+
+STORIES: tuple[tuple[Callable[[], None], str], ...] = (
+    (test_broker_clients.test_b1_members_with_different_topics_remove_each_others, "pull_finds_its_subscription"),
+    (test_broker_clients.test_b1_members_with_different_topics_remove_each_others,
+     "heartbeats_do_not_remove_others_topics"),
+    (test_lost_and_late.test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table, "table_is_one_members_set"),
+    (test_lost_and_late.test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table,
+     "pull_finds_its_subscription"),
+    (test_broker_clients.test_b3_of_two_expressions_the_one_with_the_greatest_version_filters_for_all,
+     "pull_is_filtered_by_own_expression"),
+    (test_client_tables.test_l4_a_member_whose_clock_is_behind_changes_its_expression_and_nobody_takes_it,
+     "pull_is_filtered_by_own_expression"),
+    (test_name_server.test_n1_a_late_goodbye_of_the_old_master_removes_the_new_one, "live_broker_stays_routed"),
+    (test_name_server.test_n2_after_an_increment_the_other_topics_look_unchanged_for_ever,
+     "full_registration_installs_all_topics"),
+    (test_lost_and_late.test_n3_an_increment_overtakes_the_full_registration_of_a_topic_that_a_heartbeat_made,
+     "full_registration_installs_all_topics"),
+    (test_route_tables.test_n6_half_a_registration_never_expires, "dead_broker_is_dropped"),
+    (test_name_server.test_n7_the_clean_up_after_a_broken_connection_removes_the_broker_that_has_come_back,
+     "live_broker_stays_routed"),
+    (test_name_server.test_n8_the_scan_removes_what_was_registered_while_it_looked, "live_broker_stays_routed"),
+    (test_lost_and_late.test_n16_a_slave_that_becomes_master_does_not_bring_its_topics,
+     "full_registration_installs_all_topics"),
+)
+
+
+@pytest.mark.parametrize(("story", "broken"), STORIES)
+def test_the_story_of_a_hazard_breaks_its_property_and_no_step_is_foreign(
+    watch: Watch, story: Callable[[], None], broken: str,
+) -> None:
+    story()
+    assert broken in watch.broken()
+    assert watch.divergences() == set()
+
+
+def one_falls_silent(world: World) -> None:
+    """Of two brokers on one connection one registers on: the connection is not idle, and only the scan sees it."""
+    for broker_name, topic in (("silent", "orders"), ("alive", "invoices")):
+        world.ask(f"{NS}:9876", test_route_tables.of_proxy(broker_name, topic), tester="proxy")
+    for _ in range(16):
+        world.run(30_000)
+        world.ask(f"{NS}:9876", test_route_tables.of_proxy("alive", "invoices"), tester="proxy")
+
+
+def test_n4_nobody_drops_the_dead_when_the_scan_has_died(watch: Watch) -> None:
+    with World() as world:
+        test_name_server.one_broker(world)
+        world.add_broker("machine2", "broker-b")
+        world.run(41_000)
+        paused = world.pause("scanNotActiveBroker: the timestamp has been read", 1_000)
+        world.run_until(lambda: paused.hit, 10_000)
+        world.add_broker("machine3", "broker-c")
+        world.run(1_100)
+        assert watch.findings == []
+        one_falls_silent(world)
+        assert watch.broken() == {"dead_broker_is_dropped"}
+
+
+def test_n5_the_scan_takes_a_step_that_no_name_has_alone(watch: Watch) -> None:
+    test_route_tables.test_n5_the_scan_evicts_the_living_broker_that_shares_a_connection_with_the_expired_one()
+    assert "live_broker_stays_routed" in watch.broken()
+    assert ("refines_route_info", "destroy_remove", "(target[k] is a)") in watch.divergences()
+
+
+def test_an_older_version_is_put_over_a_newer_one_by_a_thread_that_has_looked_before(watch: Watch) -> None:
+    with World() as world:
+        stage(world)
+        world.add_consumer("c1", ORDERS)
+        world.run(5_000)
+        consumer = world.consumers["c1"][0]
+        paused = world.pause("updateSubscription: the topic has been looked up", 10_000)
+        world.call("c1", lambda: consumer.subscribe("orders", "*"))
+        world.run_until(lambda: paused.hit, 1_000)
+        world.add_consumer("c2", ORDERS)
+        world.run(20_000)
+        assert watch.divergences() <= LOOK_THEN_PUT
+        assert watch.divergences()
+
+
+# Planted faults -------------------------------------------------------------------------------------------------------
+
+
+async def _puts_what_is_older(
+    info: ConsumerGroupInfo, sub_list: Sequence[SubscriptionData], threads: Interleave,
+) -> bool:
+    for sub in sub_list:
+        old = info.subscription_table.get(sub.topic or "")
+        await threads.interleave("updateSubscription: the topic has been looked up")
+        if old is None or sub.sub_version < old.sub_version:
+            info.subscription_table.put(sub.topic or "", sub)
+    return False
+
+
+async def _removes_nothing(*_: object) -> bool:
+    return False
+
+
+async def _scans_nothing(*_: object) -> None:
+    return None
+
+
+def _drops_another(table: ReportedRouteInfo, broker_addr: str) -> None:
+    other = next((addr for addr in table.broker_live_table.key_set() if addr != broker_addr), broker_addr)
+    RouteInfoManager.remove_broker_addr(table, other)
+    original_dropped(table, broker_addr)
+
+
+original_dropped = ReportedRouteInfo.remove_broker_addr
+
+
+def _silent(kind: type) -> Callable[[pytest.MonkeyPatch], None]:
+    """Events of this kind are not reported."""
+    def plant(patch: pytest.MonkeyPatch) -> None:
+        trace = Process.trace
+        patch.setattr(Process, "trace", lambda process, event: None if isinstance(event, kind)
+                      else trace(process, event))
+
+    return plant
+
+
+def _replaced(owner: type | str, name: str, function: object) -> Callable[[pytest.MonkeyPatch], None]:
+    def plant(patch: pytest.MonkeyPatch) -> None:
+        if isinstance(owner, str):
+            patch.setattr(f"{owner}.{name}", function)
+        else:
+            patch.setattr(owner, name, function)
+
+    return plant
+
+
+def _registers_without_time(table: RouteInfoManager, registration: Any) -> Any:
+    before = table.broker_live_table.get(registration.broker_addr)
+    result = original_register(table, registration)
+    live_info = table.broker_live_table.get(registration.broker_addr)
+    if before is not None and live_info is not None:
+        live_info.last_update_timestamp = before.last_update_timestamp
+    return result
+
+
+original_register = RouteInfoManager.register_broker
+
+FAULTS: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
+    "a put is not reported": (_replaced(ReportedGroupInfo, "_subscribed", lambda *_: None), "refines_subscription"),
+    "a removal is not reported": (
+        _replaced(ReportedGroupInfo, "_unsubscribed", lambda *_: None), "refines_subscription"),
+    "a group is not reported": (_silent(GroupEntered), "refines_subscription"),
+    "versions are compared the wrong way": (
+        _replaced(ConsumerGroupInfo, "add_subscriptions", _puts_what_is_older), "refines_subscription"),
+    "topics are not removed": (
+        _replaced(ConsumerGroupInfo, "remove_subscriptions_missing_in", _removes_nothing), "refines_subscription"),
+    "a registration is not reported": (_silent(BrokerRegistered), "refines_route_info"),
+    "a clean-up is not reported": (_silent(BrokerFound), "refines_route_info"),
+    "an address is removed by the wrong key": (
+        _replaced(ReportedRouteInfo, "remove_broker_addr", _drops_another), "refines_route_info"),
+    "topics stay when their broker goes": (
+        _replaced(RouteInfoManager, "_remove_topic_by_broker_name", lambda *_: None), "refines_route_info"),
+    "a registration is no sign of life": (
+        _replaced(RouteInfoManager, "register_broker", _registers_without_time), "refines_route_info"),
+    "a changed version counts as unchanged": (
+        _replaced(RouteInfoManager, "is_broker_topic_config_changed", lambda *_: False), "refines_route_info"),
+    "the scan comes too early": (
+        _replaced("impl.namesrv.route_info_manager", "BROKER_CHANNEL_EXPIRED_TIME_MS", 20_000), "refines_route_info"),
+}
+
+
+def busy_world(world: World) -> None:
+    """Members with different topics and expressions, topics that come later, brokers that end in all ways."""
+    stage(world)
+    world.add_consumer("c1", ORDERS)
+    world.add_consumer("c2", PushConsumerConfig("G", {"invoices": "a"}))
+    world.run(65_000)
+    world.create_topic(BROKER, "later")
+    world.run(1_000)
+    world.simulation.kill("broker-b")
+    world.run(45_000)
+    world.simulation.start("broker-b")
+    world.run(30_000)
+    world.simulation.kill("broker-b", power_loss=True)
+    world.run(400_000)
+
+
+def test_a_busy_world_without_a_fault_shows_no_foreign_step(watch: Watch) -> None:
+    with World() as world:
+        busy_world(world)
+    assert watch.divergences() == set()
+    assert watch.broken() == {"pull_finds_its_subscription", "heartbeats_do_not_remove_others_topics"}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_noticed(watch: Watch, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    plant, expected = FAULTS[fault]
+    plant(monkeypatch)
+    with World() as world:
+        busy_world(world)
+    assert expected in watch.broken()
+
+
+def test_a_scan_that_never_comes_is_noticed(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RouteInfoManager, "scan_not_active_broker", _scans_nothing)
+    with World() as world:
+        world.add_namesrv()
+        one_falls_silent(world)
+    assert watch.broken() == {"dead_broker_is_dropped"}
+
+
+def test_after_a_divergence_the_followers_go_on(watch: Watch) -> None:
+    with World() as world:
+        stage(world)
+        world.add_consumer("c1", ORDERS)
+        world.run(35_000)
+        info = world.brokers[BROKER].consumer_manager.get_consumer_group_info("G")
+        assert info is not None
+        super(type(info.subscription_table), info.subscription_table).remove("orders")
+        world.namesrvs[NS].route_info.topic_queue_table.remove("orders")
+        world.run(200_000)
+        assert watch.divergences() == {
+            ("refines_subscription", "differs", "subscribed"), ("refines_route_info", "differs", "routed")}
+        watch.findings.clear()
+        world.add_consumer("c2", ORDERS)
+        world.create_topic(BROKER, "later")
+        world.run(200_000)
+        assert watch.divergences() == set()
+
+
+# Elements -------------------------------------------------------------------------------------------------------------
+
+
+def test_an_element_is_taken_back_when_it_is_not_needed_and_a_pool_grows_when_all_are() -> None:
+    pool, needed, anew = Pool(2), {0, 1}, list[int]()
+    assert [pool.give(name, needed.__contains__, anew.append) for name in ("a", "b", "a")] == [0, 1, 0]
+    assert (pool.give("c", needed.__contains__, anew.append), pool.size) == (2, 4)
+    pool.give("d", needed.__contains__, anew.append)
+    needed.remove(1)
+    assert pool.give("e", needed.__contains__, anew.append) == 4  # asked for in the same segment, so it stays
+    pool.settle()
+    needed.update({2, 3, 4, 5, 6, 7})
+    for name in ("f", "g", "h"):
+        pool.give(name, needed.__contains__, anew.append)
+    pool.settle()
+    assert pool.give("i", needed.__contains__, anew.append) == 1
+    assert (pool.get("b"), anew) == (None, [0, 1, 2, 3, 4, 5, 6, 7, 1])
+
+
+def test_what_an_event_may_mean_can_depend_on_the_state(watch: Watch) -> None:
+    with World() as world:
+        stage(world)
+        world.add_consumer("c1", ORDERS)
+        world.run(1_000)
+        followed: Followed = watch.subscription.groups[BROKER]["G"].followed
+        assert followed.take("nothing", lambda _: [(("leave", (0,)),)]) == []
+        finding, = followed.take("nothing", lambda _: [(("leave", (0,)),)])
+        assert finding.sentence == "leave is not possible: listed[m]"
+        assert finding.signature == ("refines_subscription", "leave", "listed[m]")
