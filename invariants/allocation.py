@@ -167,6 +167,14 @@ def observe(strategies: Sequence[Strategy], case: Case, *, again: Sequence[Strat
     return Observed(case, answers, repeated, _ask(staying, case.before(), stops))
 
 
+def asked(case: Case) -> Iterator[View]:
+    """What `observe` asks about a case, in its order, if the same are asked the second time."""
+    yield from case.views
+    yield from case.views[::-1]
+    if case.joiner is not None:
+        yield from case.before().views
+
+
 def _ask(strategies: Sequence[Strategy], case: Case, stops: tuple[type[Exception], ...]) -> tuple[Answer, ...]:
     return tuple(_answer(strategy, view, stops) for strategy, view in zip(strategies, case.views, strict=True))
 

@@ -82,14 +82,14 @@ class Claim:
 
     def small_inputs(self) -> Iterator[dict[str, Any]]:
         """Every combination of the domains' small values, smallest first."""
-        domains = list(self.domains.values())
+        sized = [[(domain.size(value), value) for value in domain.smallest()] for domain in self.domains.values()]
 
-        def order(row: tuple[Any, ...]) -> tuple[int, list[int]]:
-            sizes = [domain.size(value) for domain, value in zip(domains, row, strict=True)]
+        def order(row: tuple[tuple[int, Any], ...]) -> tuple[int, list[int]]:
+            sizes = [size for size, _ in row]
             return sum(sizes), sizes
 
-        ordered = sorted(itertools.product(*(domain.smallest() for domain in domains)), key=order)
-        return (dict(zip(self.domains, row, strict=True)) for row in ordered)
+        ordered = sorted(itertools.product(*sized), key=order)
+        return ({name: value for name, (_, value) in zip(self.domains, row, strict=True)} for row in ordered)
 
     def inputs_by_size(self) -> Iterator[dict[str, Any]]:
         """Every input of the domains, smallest first; without end as soon as one domain has none."""

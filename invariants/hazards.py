@@ -93,6 +93,8 @@ _TABLE = (
      "ConsumerManager#unregisterConsumer"),
     ("B-28", "A slave's offsets are replaced by its master's every 10 s, and are as old when it is promoted.",
      "SlaveSynchronize#syncConsumerOffset"),
+    ("B-29", "A topic is looked up and put in two steps, and a put that was overtaken undoes or loses a newer version.",
+     "ConsumerGroupInfo#updateSubscription: first loop"),
     ("D1", "A joiner takes its share before the old owner has rebalanced.", "RebalanceImpl#rebalanceByTopic"),
     ("D2", "A broker that has not yet heard of all members answers an incomplete id list.",
      "MQClientInstance#findConsumerIdList"),

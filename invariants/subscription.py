@@ -18,9 +18,11 @@ from model.language import (
     sometimes,
     step,
 )
-from model.subscription import Filters, Member, Phase, Subscriptions, Topic
+from model.subscription import Filters, Intent, Member, Phase, Subscriptions, Topic, Versions
 
 atomic = never("begin", "add_topic", "turn", "remove_topic", "done", because="A heartbeat is handled as one step.")
+one_look_and_put = never("look_up", "put_newer", "put_if_absent",
+                         because="A heartbeat looks a topic up and puts it in one step.")
 expressions_stay = never("change_expression", because="No member changes its expression at run time.")
 
 
@@ -97,13 +99,6 @@ def pull_is_filtered_by_own_expression(s: Subscriptions) -> Bool:
                   .implies(s.expression[t] == s.text[m, t]) for m, t in every(Member, Topic))
 
 
-@step(shipped="holds", broken_by=(drop_condition("heartbeat", "version"), drop_condition("add_topic", "version")))
-def subscription_version_never_goes_back(before: Subscriptions, after: Subscriptions) -> Bool:
-    """While a topic stays in the table, its subVersion does not go down."""
-    return forall((before.subscribed[t] & after.subscribed[t]).implies(before.version[t] <= after.version[t])
-                  for t in every(Topic))
-
-
 @step(shipped="holds", broken_by=(drop_assignment("restamp", "last"),))
 def heartbeat_is_idempotent(before: Subscriptions, after: Subscriptions) -> Bool:
     """A heartbeat that is repeated at once changes nothing."""
@@ -136,6 +131,38 @@ def two_versions_meet(s: Subscriptions) -> Bool:
     """Two registered members differ in their subVersion of one topic."""
     return exists(s.answered[a] & s.answered[b] & (s.stamp[a, t] < s.stamp[b, t]) & s.subscribed[t]
                   for a, b, t in every(Member, Member, Topic))
+
+
+@lemma
+def the_handled_have_their_topic(s: Versions) -> Bool:
+    """A heartbeat that has passed a topic leaves it in the table."""
+    return forall(s.handled[m].implies(s.present) for m in every(Member))
+
+
+@lemma_given(one_look_and_put)
+def nobody_has_looked(s: Versions) -> Bool:
+    """No thread stands between its look and its put."""
+    return forall(s.intent[m] == Intent.NOTHING for m in every(Member))
+
+
+@step(shipped="violated: B-29 an overtaken heartbeat puts an older version", given=(one_look_and_put,),
+      broken_by=(drop_condition("take_newer", "current"),))
+def subscription_version_never_goes_back(before: Versions, after: Versions) -> Bool:
+    """While a topic stays in the table, its subVersion does not go down."""
+    return (before.present & after.present).implies(before.current <= after.current)
+
+
+@always(shipped="violated: B-29 a newer version is lost to putIfAbsent", given=(one_look_and_put,),
+        broken_by=(drop_assignment("take_newer", "current"), drop_assignment("drop_topic", "handled")))
+def newer_subscription_is_taken(s: Versions) -> Bool:
+    """Once a heartbeat was handled, its topics have its subVersion or a greater one for as long as they stay."""
+    return forall(s.handled[m].implies(s.carries[m] <= s.current) for m in every(Member))
+
+
+@sometimes
+def two_versions_are_handled(s: Versions) -> Bool:
+    """Heartbeats of two members with different subVersions were handled."""
+    return exists(s.handled[a] & s.handled[b] & (s.carries[a] < s.carries[b]) for a, b in every(Member, Member))
 
 
 @premise

@@ -17,7 +17,7 @@ from model.language.values import Term
 from model.order_lock import Abandoned, OrderLock
 from model.registration import Membership, Registration
 from model.route_info import NameServers, RouteCache, Routes, TopicRoutes
-from model.subscription import Filters, Subscriptions
+from model.subscription import Filters, Subscriptions, Versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,7 @@ _TOPICS = {"wants": lambda m, t: m == t, "first_text": lambda _m, _t: 0}
 _SAME_TOPICS = {"wants": lambda _m, _t: True, "first_text": lambda _m, _t: 1}
 _TEXTS = {"wants": lambda _m, _t: True, "first_text": lambda m, _t: m}
 _THREADS = ("begin", "add_topic", "turn", "remove_topic", "done")
+_LOOK_AND_PUT = ("look_up", "put_newer", "put_if_absent")
 _LEASES = {"client_live": 1, "broker_live": 2, "rpc_max": 1, "batch_max": 1}
 _SHORT = {"client_live": 1, "broker_live": 3, "rpc_max": 1, "batch_max": 1}
 _MEMBERSHIP = {"period": 1, "expiry": 1, "scan": 1}
@@ -162,6 +163,11 @@ SCOPES: tuple[NamedScope, ...] = (
                {"pull_is_filtered_by_own_expression": ("B-3", "L3")}),
     NamedScope(_plain(Subscriptions, "subscription, L4", {"Member": 2, "Topic": 1, "Expression": 2, "Version": 3},
                       _SAME_TOPICS, _THREADS), 1440, 30528, 5, {"pull_is_filtered_by_own_expression": ("L4",)}),
+    NamedScope(_plain(Versions, "subscription versions", {"Member": 3, "Version": 3}, forbid=_LOOK_AND_PUT),
+               396, 3888, 6),
+    NamedScope(_plain(Versions, "subscription versions, B-29", {"Member": 2, "Version": 3}, forbid=("take_newer",)),
+               351, 1545, 7,
+               {"subscription_version_never_goes_back": ("B-29",), "newer_subscription_is_taken": ("B-29",)}),
     NamedScope(_plain(Filters, "filters", {"Member": 2, "Version": 3}, {"compiles": lambda _: True}), 86, 688, 6),
     NamedScope(_plain(Filters, "filters, B-26", {"Member": 2, "Version": 3}, {"compiles": lambda m: m == 0}),
                246, 1968, 8, {"bad_expression_is_refused": ("B-26",)}),

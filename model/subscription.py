@@ -1,7 +1,7 @@
 """What a broker believes that a group subscribes: one table per group, overwritten by every heartbeat.
 
-`Subscriptions` has the table, as one step per heartbeat and at the grain of threads (B-1, B-2, B-3, L3, L4); `Filters`
-has the compiled SQL92 expression beside it (B-26).
+`Subscriptions` has the table, as one step per heartbeat and at the grain of threads (B-1, B-2, B-3, L3, L4); `Versions`
+has one topic of it at a finer grain (B-29); `Filters` has the compiled SQL92 expression beside it (B-26).
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def begin(s: Subscriptions, m: Member) -> None:
     s.last = none(Member)
 
 
-@action("ConsumerGroupInfo#updateSubscription: first loop")
+@action("ConsumerGroupInfo#updateSubscription: first loop", atomic_by="a lock that 4.9.3 does not have: see Versions")
 def add_topic(s: Subscriptions, m: Member, t: Topic) -> None:
     """… puts or replaces one topic."""
     require(s.phase[m] == Phase.ADDING, s.todo[m, t])
@@ -173,6 +173,79 @@ def done(s: Subscriptions, m: Member) -> None:
     s.phase[m] = Phase.IDLE
     s.answered[m] = TRUE
     s.last = none(Member)
+
+
+class Intent(Choice):
+    """What a heartbeat's thread is about to do with the topic that it has looked up."""
+
+    NOTHING: Intent
+    PUT: Intent
+    PUT_IF_ABSENT: Intent
+
+
+class Versions(State):
+    """One topic in ConsumerGroupInfo.subscriptionTable, whose heartbeats look it up and put it without a lock."""
+
+    present: Bool                           # the table has the topic
+    current: Version                        # … with this subVersion
+    carries: Table[Member, Version]         # the subVersion in the member's heartbeat
+    intent: Table[Member, Intent]           # of the thread that handles it
+    handled: Ghost[Table[Member, Bool]]     # it has passed the topic, which has stayed in the table since
+
+
+@initially
+def no_versions(s: Versions) -> Bool:
+    """The table does not have the topic, and no heartbeat is being handled."""
+    return ~s.present & forall((s.intent[m] == Intent.NOTHING) & ~s.handled[m] for m in every(Member))
+
+
+@action("ConsumerGroupInfo#updateSubscription: subscriptionTable.get")
+def look_up(s: Versions, m: Member, v: Version) -> None:
+    """A heartbeat's thread looks the topic up; a version that is not newer is passed over."""
+    require(s.intent[m] == Intent.NOTHING)
+    replaces = ite(s.current < v, Intent.PUT, Intent.NOTHING)
+    s.carries[m] = v
+    s.intent[m] = ite(s.present, replaces, Intent.PUT_IF_ABSENT)
+    s.handled[m] = s.present & (v <= s.current)
+
+
+@action("ConsumerGroupInfo#updateSubscription: subscriptionTable.put")
+def put_newer(s: Versions, m: Member) -> None:
+    """… puts its version, which was newer than the one that it has seen."""
+    require(s.intent[m] == Intent.PUT)
+    s.present = TRUE
+    s.current = s.carries[m]
+    s.intent[m] = Intent.NOTHING
+    s.handled[m] = TRUE
+
+
+@action("ConsumerGroupInfo#updateSubscription: subscriptionTable.putIfAbsent")
+def put_if_absent(s: Versions, m: Member) -> None:
+    """… puts its version if nobody has put one since, and drops it otherwise, newer or not."""
+    require(s.intent[m] == Intent.PUT_IF_ABSENT)
+    s.current = ite(s.present, s.current, s.carries[m])
+    s.present = TRUE
+    s.intent[m] = Intent.NOTHING
+    s.handled[m] = TRUE
+
+
+@action("ConsumerGroupInfo#updateSubscription: first loop", atomic_by="a lock that 4.9.3 does not have")
+def take_newer(s: Versions, m: Member, v: Version) -> None:
+    """Both at once."""
+    require(s.intent[m] == Intent.NOTHING)
+    s.carries[m] = v
+    s.current = ite(~s.present | (s.current < v), v, s.current)
+    s.present = TRUE
+    s.handled[m] = TRUE
+
+
+@action("ConsumerGroupInfo#updateSubscription: second loop; ConsumerManager#unregisterConsumer")
+def drop_topic(s: Versions) -> None:
+    """Another member's heartbeat removes the topic, or the group ends."""
+    require(s.present)
+    s.present = FALSE
+    for m in every(Member):
+        s.handled[m] = FALSE
 
 
 class Filters(State):

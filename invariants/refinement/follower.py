@@ -2,8 +2,8 @@
 
 A follower is shown every segment of every process, folds what was reported over its model, and compares what is
 visible of the model with the tables of the machine that ran. Comparing costs more than folding, so that it is done
-when something was reported that the model knows, and at every ROUND-th segment of each machine: a write that nobody
-reported is seen that much later, and then by a difference that no event explains.
+when the visible part of the model has moved or should have, and at every ROUND-th segment of each machine: a write that
+nobody reported is seen that much later, and then by a difference that no event explains.
 """
 
 from __future__ import annotations

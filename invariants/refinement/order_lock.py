@@ -168,7 +168,7 @@ class OrderLocks:
         return found
 
     def _grant(self, queue: QueueLock, c: int, event: LockGranted, stamped_ms: int | None) -> list[Step]:
-        """The slow path; the fast one; the fast one that was overtaken, and set the time of another's entry, or none.
+        """The fast path renews as `grant` does; if it was overtaken, it set the time of another's entry, or of none.
 
         stamped_ms -- the time of the entry that the table has now.
         """
@@ -176,7 +176,7 @@ class OrderLocks:
             return [("grant", (c,))]
         alive = age(queue.clock(), queue.stamped_ms) <= BROKER_LIVE_MS
         if c not in queue.had or (event.holder == event.client_id and alive):
-            return [("fast_read", (c,)), ("fast_grant", (c,))]
+            return [("grant", (c,))]
         if not alive or stamped_ms != queue.clock():
             return [("fast_stamp", (c,))]
         queue.state |= queue.bits.seen[c]
@@ -252,8 +252,10 @@ class OrderLocks:
         What a step has said already is not said again.
         """
         locks, consumers = self._locks(machine), self._alone(machine)
+        if locks is None and not consumers:
+            return []
         differing: list[Finding] = []
-        for queue in self._all(locks, consumers) if changed is None else changed:
+        for queue in self._all(machine, locks, consumers) if changed is None else changed:
             seen, visible = self._visible(queue, machine, locks, consumers)
             if visible:
                 differing += queue.compare(seen, visible)
@@ -281,15 +283,15 @@ class OrderLocks:
         return {client_id: consumer for client_id, consumer in mine.items()
                 if not any(client_id in clients for clients in others)}
 
-    def _all(self, locks: Any, consumers: dict[str, DefaultMQPushConsumerImpl]) -> list[QueueLock]:
-        """All queues, also those that a table has and nobody has spoken of."""
+    def _all(self, machine: str, locks: Any, consumers: dict[str, DefaultMQPushConsumerImpl]) -> list[QueueLock]:
+        """The queues of which a machine's tables say something, also those that nobody has spoken of."""
         for mq in locks.key_set() if locks else ():
             self._queue(mq)
         for consumer in consumers.values():
             for mq, pq in consumer.rebalance_impl.process_queue_table.entries():
                 if pq.locked:
                     self._queue(mq)
-        return list(self._queues.values())
+        return [queue for queue in self._queues.values() if consumers or queue.broker in ("", machine)]
 
     def _visible(
         self, queue: QueueLock, machine: str, locks: Any, consumers: dict[str, DefaultMQPushConsumerImpl],

@@ -23,9 +23,10 @@ CATALOGUED = {
     "heartbeat_is_idempotent", "leaving_member_stays_gone", "bad_expression_is_refused",
     "answered_heartbeat_means_listed", "list_is_exactly_the_living", "live_member_is_never_forgotten",
     "pull_finds_its_subscription", "heartbeats_do_not_remove_others_topics", "pull_is_filtered_by_own_expression",
-    "subscription_version_never_goes_back", "one_owner_per_queue", "one_owner_when_settled",
-    "every_queue_owned_when_settled", "ownership_converges", "membership_change_reaches_all", "one_lock_holder",
-    "one_live_believer", "abandoned_lock_is_freed", "live_broker_stays_routed", "dead_broker_is_dropped",
+    "subscription_version_never_goes_back", "newer_subscription_is_taken", "one_owner_per_queue",
+    "one_owner_when_settled", "every_queue_owned_when_settled", "ownership_converges",
+    "membership_change_reaches_all", "one_lock_holder", "one_live_believer", "abandoned_lock_is_freed",
+    "live_broker_stays_routed", "dead_broker_is_dropped",
     "full_registration_installs_all_topics", "every_name_server_learns", "route_cache_becomes_true",
 }
 

@@ -18,6 +18,7 @@ from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueAveragelyByCircle, AllocateMessageQueueConsistentHash
 from impl.decisions.message_queue import MessageQueue
+from impl.events import QueueTaken
 from impl.hosts.simulation.kernel import Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.profile import CALM, FaultProfile
@@ -172,6 +173,29 @@ def test_more_machines_than_the_first_scope_has_room_for_are_followed() -> None:
         world.run(130_000)
         assert world.one_owner_each(GROUP, TOPIC)
     assert following.diverges() == []
+
+
+def test_two_runs_at_once_are_each_followed_by_their_own_list() -> None:
+    def story() -> None:
+        with World() as world:
+            world.add_namesrv()
+            world.add_broker("broker-a", "broker-a", topics=TOPICS)
+            world.run(100)
+            first = more.join(world, "c1")
+            paused = world.pause("findConsumerIdList: the list is here", 3_000)
+            world.run_until(lambda: paused.hit, 21_000)
+            world.add_consumer("c2", more.ORDERS)
+            world.run(500)
+            world.call("c1", first.resume)
+            world.run(100)
+            assert world.one_owner_each("G", "orders")
+            since_ms = world.now_ms
+            world.run(3_000)  # the older list is applied, and given up again at once
+            assert len(world.events(QueueTaken, since_ms)) == 2
+
+    following = told(story)
+    assert following.diverges() == []
+    assert following.names()["one_owner_per_queue"] == 2
 
 
 # Hazards --------------------------------------------------------------------------------------------------------------

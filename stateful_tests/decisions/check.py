@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from invariants import allocation
-from invariants.allocation import EQUAL_LISTS, PROMISES, Case, Failure, Observed, Strategy
+from invariants.allocation import EQUAL_LISTS, GROUP, PROMISES, Case, Failure, Observed, Strategy, asked
 from invariants.claim import Finding
 from invariants.verdict import Outcome, Subject, Verdict
 from stateful_tests.conformance.java.check import (
@@ -128,7 +128,12 @@ def java_candidate(classpath: str, class_name: str, limit_s: float = JAVA_CALL_L
     details = {"inputs": EQUAL_LISTS.name, "language": "Java", "classpath": classpath}
     with check_java(classpath, class_name, limit_s) as strategy:
         call = functools.partial(_thrown_is_a_failure, strategy)
-        yield Candidate(Subject("class", class_name, details), EQUAL_LISTS, _everybody(call), None, STOPS)
+
+        def announce(cases: Sequence[Case]) -> None:
+            views = [view for case in cases for view in asked(case)]
+            strategy.ahead([(GROUP, view.me, list(view.queues), list(view.members)) for view in views])
+
+        yield Candidate(Subject("class", class_name, details), EQUAL_LISTS, _everybody(call), None, STOPS, announce)
 
 
 def candidate_of(subject: Subject) -> AbstractContextManager[Candidate]:

@@ -34,6 +34,7 @@ from invariants.verdict import Outcome, Subject, Verdict
 
 QUEUES, MEMBERS = 12, 6  # how far the exhaustive search goes
 RANDOM_QUEUES, RANDOM_MEMBERS = 40, 12
+ANNOUNCED = 16  # cases of the exhaustive search at a time, some hundred calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Candidate:
 
     subject -- as verdicts name it. inputs -- the family of cases. make -- the strategy of each member of a case.
     again -- whom to ask the second time; None: the same. stops -- exceptions that end the judgement: the strategy is
-    gone, or does not return.
+    gone, or does not return. announce -- told the cases that come next, by a driver that is faster when it knows them.
     """
 
     subject: Subject
@@ -50,6 +51,7 @@ class Candidate:
     make: Callable[[Case], Sequence[Strategy]]
     again: Callable[[Case], Sequence[Strategy]] | None = None
     stops: tuple[type[Exception], ...] = ()
+    announce: Callable[[Sequence[Case]], None] = lambda _cases: None
 
     def observed(self, case: Case) -> Observed:
         """What the strategy answers in a case; raises what is listed in stops."""
@@ -90,10 +92,13 @@ class Judging:
     def exhaust(self, queues: int = QUEUES, members: int = MEMBERS) -> Iterator[Broken]:
         """Every small case, smallest first; each broken claim as soon as it is found."""
         for joins in (False, True):
-            for case in self.of.inputs.up_to(queues, members, joins=joins):
-                if self.stopped or not self._open(joins=joins):
+            cases = self.of.inputs.up_to(queues, members, joins=joins)
+            while self.stopped is None and self._open(joins=joins):
+                some = list(itertools.islice(cases, ANNOUNCED))
+                if not some:
                     break
-                yield from self._tried(case, joins=joins)
+                self.of.announce(some)
+                yield from self._each(some, joins=joins)
 
     def explore(self, examples: int, seed: int) -> Iterator[Broken]:
         """Random cases by Hypothesis, larger than the exhaustive ones; each broken claim with its smallest case."""
@@ -111,6 +116,12 @@ class Judging:
 
     def _open(self, *, joins: bool) -> list[StrategyClaim]:
         return [claim for claim in self.left.values() if claim.joins == joins]
+
+    def _each(self, cases: Sequence[Case], *, joins: bool) -> Iterator[Broken]:
+        for case in cases:
+            if self.stopped or not self._open(joins=joins):
+                break
+            yield from self._tried(case, joins=joins)
 
     def _tried(self, case: Case, *, joins: bool) -> Iterator[Broken]:
         try:
@@ -141,6 +152,7 @@ class Judging:
                   phases=(Phase.generate, Phase.shrink), report_multiple_bugs=False)
         @hypothesis.given(random_cases(self.of.inputs, joins=joins))
         def attempt(case: Case) -> None:
+            self.of.announce([case])
             try:
                 broken = self._wrong(case, joins=joins)
             except self.of.stops as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.headers import LockBatchRequestBody
@@ -11,8 +12,20 @@ from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
-from impl.events import BrokerRegistered, LockGranted, LockReleased, OffsetCommitted, RegistrationFailed
+from impl.events import (
+    BrokerRegistered,
+    LockGranted,
+    LockReleased,
+    OffsetCommitted,
+    RegistrationFailed,
+    SubscriptionRemoved,
+    SubscriptionUpdated,
+)
 from impl.node_ports import Command
+from invariants.refinement.monitor import Reading
+from invariants.subscription import subscription_version_never_goes_back
+from model.language.scope import Scope
+from model.subscription import Versions
 from stateful_tests.worlds.script import PAUSING
 from stateful_tests.worlds.world import World
 
@@ -46,10 +59,9 @@ def start_asking(world: World, tester: str, request: Command) -> list[Command]:
     return answers
 
 
-def heartbeat(client_id: str, topic: str) -> Command:
-    data = ConsumerData(
-        "G", CONSUME_PASSIVELY, CLUSTERING, "CONSUME_FROM_LAST_OFFSET", [SubscriptionData(topic, "*", sub_version=1)],
-    )
+def heartbeat(client_id: str, topic: str, version: int = 1) -> Command:
+    subscription = SubscriptionData(topic, "*", sub_version=version)
+    data = ConsumerData("G", CONSUME_PASSIVELY, CLUSTERING, "CONSUME_FROM_LAST_OFFSET", [subscription])
     return Command(RequestCode.HEART_BEAT, body=HeartbeatData(client_id, [], [data]))
 
 
@@ -112,6 +124,53 @@ def test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table() -> None:
         assert [answer.code for answer in one + other] == [0, 0]
         assert len(world.members(BROKER, "G")) == 2
         assert world.subscribed(BROKER, "G") == {}
+
+
+def versions(world: World) -> list[int]:
+    """What subVersions of the topic orders the table has had; it was never removed."""
+    assert world.events(SubscriptionRemoved) == []
+    return [event.sub_version for _, event in world.events(SubscriptionUpdated) if event.topic == "orders"]
+
+
+def goes_back(versions: list[int]) -> bool:
+    """Whether the declared property is false of a step from one of these versions to the next."""
+    reading = Reading(Scope(Versions, {"Member": 1, "Version": 4}))
+    holds, _ = reading.condition(Versions.concept.properties[subscription_version_never_goes_back.__name__])
+    states = [reading.layout.pack({("present",): 1, ("current",): version}) for version in versions]
+    return not all(holds(before, after) for before, after in pairwise(states))
+
+
+def overtaken(world: World, slow: Command, fast: Command) -> None:
+    """Two heartbeats: the slow one's thread stands still behind its look at the topic until the other is answered."""
+    for tester in ("c1", "c2"):
+        world.ask(ADDR, Command(NO_SUCH_CODE), tester=tester)  # it connects
+    world.pause("updateSubscription: the topic has been looked up", 1_000)
+    answers = start_asking(world, "c1", slow)
+    world.run(100)
+    answers.append(world.ask(ADDR, fast, tester="c2"))
+    world.run_until(lambda: len(answers) == 2, 2_000)
+    assert [answer.code for answer in answers] == [0, 0]
+
+
+def test_b29_a_heartbeat_that_was_overtaken_puts_an_older_subscription_over_a_newer_one() -> None:
+    with World() as world:
+        one_broker(world)
+        world.ask(ADDR, heartbeat("c1", "orders"), tester="c1")
+        overtaken(world, slow=heartbeat("c1", "orders", version=2), fast=heartbeat("c2", "orders", version=3))
+        assert versions(world) == [1, 3, 2]
+        assert goes_back(versions(world))
+        world.ask(ADDR, heartbeat("c2", "orders", version=3), tester="c2")
+        assert versions(world) == [1, 3, 2, 3]
+
+
+def test_b29_of_two_first_heartbeats_the_newer_one_is_lost() -> None:
+    with World() as world:
+        one_broker(world)
+        overtaken(world, slow=heartbeat("c1", "orders", version=2), fast=heartbeat("c2", "orders", version=1))
+        assert versions(world) == [1]
+        world.ask(ADDR, heartbeat("c1", "orders", version=2), tester="c1")
+        assert versions(world) == [1, 2]
+        assert not goes_back(versions(world))
 
 
 def test_b13_a_lost_notification_leaves_two_owners_until_the_timer() -> None:

@@ -9,14 +9,14 @@ from model.language import Property
 from model.order_lock import Abandoned, OrderLock
 from model.registration import Membership, Registration
 from model.route_info import NameServers, RouteCache, Routes, TopicRoutes
-from model.subscription import Filters, Subscriptions
+from model.subscription import Filters, Subscriptions, Versions
 
 for _concept in ("consumer_group", "registration", "subscription", "order_lock", "route_info"):
     import_module(f"invariants.{_concept}")  # declares its properties
 
 CONCEPTS = tuple(state.concept for state in (
-    Group, Running, Convergence, Registration, Membership, Subscriptions, Filters, OrderLock, Abandoned, Routes,
-    TopicRoutes, NameServers, RouteCache,
+    Group, Running, Convergence, Registration, Membership, Subscriptions, Versions, Filters, OrderLock, Abandoned,
+    Routes, TopicRoutes, NameServers, RouteCache,
 ))
 DECLARED: dict[str, Property] = {
     name: declared for concept in CONCEPTS for name, declared in concept.properties.items()
@@ -26,7 +26,7 @@ DECLARED: dict[str, Property] = {
 REFINES: dict[str, tuple[str, ...]] = {
     "refines_consumer_group": ("B-7", "B-8"),
     "refines_registration": ("B-7", "B-8"),
-    "refines_subscription": (),
+    "refines_subscription": ("B-29",),
     "refines_order_lock": (),
     "refines_route_info": (),
 }

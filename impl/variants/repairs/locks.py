@@ -20,7 +20,7 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from impl.node_ports import Command, Connection
-from impl.ports import UNINTERRUPTED, Channel, Interleave, Threads
+from impl.ports import UNINTERRUPTED, Interleave, Threads
 from impl.variants.variant import Variant, around, replace
 
 # At the broker --------------------------------------------------------------------------------------------------------
@@ -38,27 +38,31 @@ def _renew_in_one_step(original: Callable[..., Awaitable[bool]]) -> Callable[...
     return is_locked
 
 
-def _newest(
-    processor: AdminBrokerProcessor, channel: Channel, request: Command, mqs: Sequence[MessageQueue],
-) -> tuple[MessageQueue, ...]:
-    """The queues for which no later request of this connection has been served yet; from now on this one has."""
-    served: dict[tuple[str, MessageQueue], tuple[Channel, int]] = vars(processor).setdefault("served", {})
+def _newest(processor: AdminBrokerProcessor, request: Command) -> tuple[MessageQueue, ...]:
+    """The queues for which no later request of this client has been served yet; from now on this one has.
+
+    A process numbers its requests, whatever connection they take, and its client id is its own
+    (client_id_names_the_process).
+    """
+    body: LockBatchRequestBody = request.body
+    served: dict[tuple[str, MessageQueue], tuple[str, int]] = vars(processor).setdefault("served", {})
     newest = []
-    for mq in mqs:
-        key = (request.body.consumer_group, mq)
-        last = served.get(key)
-        if last is None or last[0] is not channel or last[1] < request.opaque:
-            served[key] = (channel, request.opaque)
+    for mq in body.mq_set:
+        key = (body.consumer_group, mq)
+        client_id, opaque = served.get(key, ("", 0))
+        if client_id != body.client_id or opaque < request.opaque:
+            served[key] = (body.client_id, request.opaque)
             newest.append(mq)
     return tuple(newest)
 
 
 @replace(AdminBrokerProcessor, "lock_batch_mq")
 async def _lock_in_order(self: AdminBrokerProcessor, channel: Connection, request: Command) -> Command:
-    """A request that a later one of its connection has overtaken locks nothing; under the lock."""
+    """A request that a later one of its client has overtaken locks nothing; under the lock."""
+    del channel
     body: LockBatchRequestBody = request.body
     await self.node.interleave("lockBatchMQ: before tryLockBatch")
-    mqs = _newest(self, channel, request, body.mq_set)
+    mqs = _newest(self, request)
     locks = self.controller.rebalance_lock_manager
     locked = await locks.try_lock_batch(body.consumer_group, mqs, body.client_id, UNINTERRUPTED)
     return Command(ResponseCode.SUCCESS, body=tuple(locked))
@@ -66,10 +70,11 @@ async def _lock_in_order(self: AdminBrokerProcessor, channel: Connection, reques
 
 @replace(AdminBrokerProcessor, "unlock_batch_mq")
 async def _unlock_in_order(self: AdminBrokerProcessor, channel: Connection, request: Command) -> Command:
-    """A request that a later one of its connection has overtaken unlocks nothing."""
+    """A request that a later one of its client has overtaken unlocks nothing."""
+    del channel
     body: LockBatchRequestBody = request.body
     await self.node.interleave("unlockBatchMQ: before unlockBatch")
-    mqs = _newest(self, channel, request, body.mq_set)
+    mqs = _newest(self, request)
     self.controller.rebalance_lock_manager.unlock_batch(body.consumer_group, mqs, body.client_id)
     return Command(ResponseCode.SUCCESS)
 
@@ -239,7 +244,7 @@ REPAIRS = (
     ),
     Variant(
         "locks_in_order", "repair", "Of a client's lock requests for a queue none is served after a later one.",
-        "the idea: RemotingCommand.opaque orders the requests of a connection", ("B-22b",),
+        "the idea: RemotingCommand.opaque orders the requests of a process", ("B-22b",),
         (_lock_in_order, _unlock_in_order),
     ),
     Variant(

@@ -107,7 +107,7 @@ REPAIRS = (
         "apache/rocketmq #1427, #10988: putIfAbsent", ("B-21",), (_commit_in_one_step,),
     ),
     Variant(
-        "commits_in_order", "repair", "Of two commits of one client for a queue the later one stays.",
+        "commits_in_order", "repair", "Of two commits on one connection for a queue the later one stays.",
         "the idea: RemotingCommand.opaque orders the requests of a connection", ("B-18",), (_commit_in_order,),
     ),
     Variant(

@@ -33,6 +33,17 @@ def _update_in_one_step(original: Callable[..., Awaitable[bool]]) -> Callable[..
     return update_subscription
 
 
+@around(ConsumerGroupInfo, "update_subscription")
+def _put_in_one_step(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def update_subscription(
+        self: ConsumerGroupInfo, sub_list: Sequence[SubscriptionData], threads: Interleave,
+    ) -> bool:
+        """Nobody puts a topic between this thread's look at it and its put."""
+        return await original(self, sub_list, Held(threads, "updateSubscription: the topic has been looked up"))
+
+    return update_subscription
+
+
 # Heartbeats that are refused ------------------------------------------------------------------------------------------
 
 
@@ -134,7 +145,11 @@ def _kill_filters_at_once(original: Callable[..., Awaitable[None]]) -> Callable[
 REPAIRS = (
     Variant(
         "update_in_one_step", "repair", "A heartbeat puts and removes topics in one step.",
-        "the idea: synchronized ConsumerGroupInfo#updateSubscription", ("B-2",), (_update_in_one_step,),
+        "the idea: synchronized ConsumerGroupInfo#updateSubscription", ("B-2", "B-29"), (_update_in_one_step,),
+    ),
+    Variant(
+        "put_in_one_step", "repair", "A heartbeat looks a topic up and puts it in one step.",
+        "the idea: ConcurrentHashMap#compute in ConsumerGroupInfo#updateSubscription", ("B-29",), (_put_in_one_step,),
     ),
     Variant(
         "one_set_of_topics", "repair",

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from copy import copy
+from enum import Enum
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -37,12 +38,27 @@ class JavaStrategyError(JavaError):
         self.args = (java_class if message is None else f"{java_class}: {message}",)
 
 
-class JavaStrategyHungError(Exception):
+class JavaStrategyStoppedError(Exception):
+    """A call that was not answered, for one of two reasons; call -- its number in the batch."""
+
+    def __init__(self, message: str, call: int) -> None:
+        """Keep both."""
+        super().__init__(message)
+        self.call = call
+
+
+class JavaStrategyHungError(JavaStrategyStoppedError):
     """A Java strategy did not return within the limit; its process has been killed."""
 
 
-class JavaStrategyDiedError(Exception):
+class JavaStrategyDiedError(JavaStrategyStoppedError):
     """A Java strategy ended its JVM (System.exit, a crash of native code)."""
+
+
+class _NotMade(Enum):
+    """Stands where there is no answer, not even None."""
+
+    NOT_MADE = "not made"
 
 
 Call = tuple[str, str | None, Sequence[MessageQueue] | None, Sequence[str] | None]
@@ -61,8 +77,8 @@ class JavaStrategy:
         self._jars = artefacts.jars()
         self._process = self._started()
         self._queues: tuple[list[MessageQueue], str] = ([], "[]")
-        self._ahead_of: tuple[object, ...] = ()
-        self._ahead: dict[str | None, Answer] = {}
+        self._ids: tuple[list[str], str] = ([], "[]")
+        self._ahead: list[tuple[Call, Answer | JavaStrategyStoppedError | _NotMade]] = []  # not handed out yet
 
     def __enter__(self) -> Self:
         """The strategy itself."""
@@ -81,44 +97,59 @@ class JavaStrategy:
     ) -> list[MessageQueue] | None:
         """AllocateMessageQueueStrategy#allocate of the class; raises what `batch` answers or raises."""
         answer = self._asked_ahead((group, me, queues, ids))
-        if isinstance(answer, JavaStrategyError):
+        if isinstance(answer, Exception):
             raise answer
         return answer
+
+    def ahead(self, calls: Sequence[Call]) -> None:
+        """Make calls that will be asked next, with equal lists, in one request; each answer is handed out once.
+
+        What a call that hangs or ends the JVM raises is raised when its turn comes; those before it are made again,
+        each when its turn comes.
+        """
+        try:
+            self._ahead = list(zip(calls, self.batch(calls), strict=True))
+        except JavaStrategyStoppedError as error:
+            self._ahead = [(call, _NotMade.NOT_MADE) for call in calls[:error.call]]
+            self._ahead.append((calls[error.call], error))
 
     def batch(self, calls: Sequence[Call]) -> list[Answer]:
         """The answers to many calls; what one of them throws is its answer.
 
-        Raises JavaStrategyHungError or JavaStrategyDiedError for a batch that is not finished within the limit, or
-        ends the JVM: the message names the call. The next call starts a new JVM with a new object.
+        Raises JavaStrategyHungError or JavaStrategyDiedError for a call that does not return within the limit, or ends
+        the JVM: the message names the call. The next call starts a new JVM with a new object.
         """
         if not self._process.alive:
             self._process = self._started()
-        asked = [[None, group, me, self._queues_text(queues), json.dumps(ids)] for group, me, queues, ids in calls]
+        asked = [[None, group, me, self._queues_text(queues), self._ids_text(ids)] for group, me, queues, ids in calls]
         try:
             reply = self._process.ask(self._call_limit_s, do="allocate", calls=asked)
         except JavaHungError as error:
             shown = _shown(calls[error.call])
             raise JavaStrategyHungError(
-                f"{self.class_name} does not return within {self._call_limit_s:g} s: {shown}",
+                f"{self.class_name} does not return within {self._call_limit_s:g} s: {shown}", error.call,
             ) from error
         except JavaProcessError as error:
             under_way = _shown(calls[error.call])
-            raise JavaStrategyDiedError(f"{self.class_name}: {error}; under way: {under_way}") from error
+            raise JavaStrategyDiedError(f"{self.class_name}: {error}; under way: {under_way}", error.call) from error
         return answers(reply)
 
-    def _asked_ahead(self, call: Call) -> Answer:
-        """The answer to one call; the other members of its list are asked in the same request.
+    def _asked_ahead(self, call: Call) -> Answer | JavaStrategyStoppedError:
+        """The answer to one call; unless it is known, the other members of its list are asked in the same request.
 
         A round trip costs ten times a call, and whoever asks for one member's share asks for all. An answer is handed
         out once: the same question again is a new call of the Java object.
         """
+        place = next((place for place, (known, _) in enumerate(self._ahead) if known == call), None)
+        if place is not None:
+            answer = self._ahead.pop(place)[1]
+            return self.batch([call])[0] if isinstance(answer, _NotMade) else answer
         group, me, queues, ids = call
-        if (group, queues, ids) == self._ahead_of and me in self._ahead:
-            return self._ahead.pop(me)
         others = [] if ids is None or me not in ids else [one for one in dict.fromkeys(ids) if one != me]
-        self._ahead_of, self._ahead = (group, _copied(queues), _copied(ids)), {}
-        first, *rest = self.batch([call, *((group, one, queues, ids) for one in others)])
-        self._ahead.update(zip(others, rest, strict=True))
+        queues, ids = _copied(queues), _copied(ids)
+        calls = [(group, one, queues, ids) for one in others]
+        first, *rest = self.batch([call, *calls])
+        self._ahead = list(zip(calls, rest, strict=True))
         return first
 
     def _queues_text(self, queues: Sequence[MessageQueue] | None) -> str:
@@ -128,6 +159,14 @@ class JavaStrategy:
         if list(queues) != self._queues[0]:
             self._queues = (list(queues), queues_text(queues))
         return self._queues[1]
+
+    def _ids_text(self, ids: Sequence[str] | None) -> str:
+        """The members as `allocation` takes them; kept as well."""
+        if ids is None:
+            return "null"
+        if list(ids) != self._ids[0]:
+            self._ids = (list(ids), json.dumps(ids))
+        return self._ids[1]
 
     def _started(self) -> JavaProcess:
         """A new process that holds a new object of the class."""
@@ -181,7 +220,7 @@ def check_java(classpath: str, class_name: str, call_limit_s: float = CALL_LIMIT
     classpath -- jars and class folders, separated as Java's (`:`); `FOLDER/*` stands for the jars in a folder. The
     official jars of RocketMQ 4.9.3 follow it, so it need not have them, and its own RocketMQ classes win.
     class_name -- binary name of a public class with a public no-arg constructor.
-    call_limit_s -- wall seconds for a call, or a batch.
+    call_limit_s -- wall seconds for a call.
 
     Raises BadInputError, in one sentence, when an entry does not exist, or the class cannot be found, loaded or made.
     """

@@ -86,7 +86,8 @@ class JavaProcess:
     def ask(self, limit_s: float, **request: Any) -> Mapping[str, Any]:
         """The reply to one request, as `worker` describes it.
 
-        limit_s -- wall seconds; beyond them the worker is killed and JavaHungError raised.
+        limit_s -- wall seconds, for each call of a batch; beyond them (at most as long again) the worker is killed and
+        JavaHungError raised.
 
         Raises BadInputError when the worker says so, JavaProcessError when it ends or fails. After any of the two
         process errors this object is closed.
@@ -113,10 +114,14 @@ class JavaProcess:
         assert self._child.stdout is not None
         fileno, deadline = self._child.stdout.fileno(), time.monotonic() + limit_s
         chunks: list[bytes] = []
+        seen = 0
         while not chunks or not chunks[-1].endswith(b"\n"):
             ready, _, _ = select.select([fileno], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
                 call = self._call()
+                if call != seen:  # the batch goes on
+                    seen, deadline = call, time.monotonic() + limit_s
+                    continue
                 self.close()
                 raise JavaHungError(f"no answer within {limit_s:g} s", call)
             chunk = os.read(fileno, _CHUNK_BYTES)

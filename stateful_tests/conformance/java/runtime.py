@@ -41,10 +41,11 @@ def flags(scratch: Path) -> list[str]:
 
     The charset is fixed because AllocateMessageQueueConsistentHash hashes the bytes of the default one
     (String#getBytes in ConsistentHashRouter.MD5Hash#hash). Compiled code must not fall back on exceptions without a
-    message (OmitStackTraceInFastThrow), as it does after some thousand of a kind: messages are compared.
+    message (OmitStackTraceInFastThrow), as it does after some thousand of a kind: messages are compared. The second
+    compiler is left out (TieredStopAtLevel): a run is some thousand calls, too few to earn back what it costs.
     """
     return [
-        "-Xmx256m", "-XX:+UseSerialGC", "-Xrs", "-XX:-UsePerfData", f"-XX:ErrorFile={scratch}/crash.log",
+        "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xrs", "-XX:-UsePerfData", f"-XX:ErrorFile={scratch}/crash.log",
         "-XX:-CreateCoredumpOnCrash", "-XX:+IgnoreUnrecognizedVMOptions",
         "-XX:-OmitStackTraceInFastThrow", "--enable-native-access=ALL-UNNAMED",
         "--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",

@@ -1,0 +1,252 @@
+"""The stories of the other files, told again with a repair: each comes to a sentence that is no longer true.
+
+That sentence is the harm itself, or the moment at which a thread would have stood between two steps that are one now.
+"""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from impl.client.push_consumer import PushConsumerConfig
+from impl.common.headers import TopicRequestHeader
+from impl.common.heartbeat_data import BROADCASTING
+from impl.common.request_code import RequestCode
+from impl.events import BrokerLiveRemoved, SubscriptionRemoved
+from impl.hosts.simulation.profile import FaultProfile
+from impl.hosts.simulation.tape import RandomTape
+from impl.namesrv.server import SERVER_WORKER_THREADS
+from impl.node_ports import Command
+from impl.variants.catalogue import REPAIRS, variants_of
+from impl.variants.variant import active
+from stateful_tests.stories import test_broker_clients as clients
+from stateful_tests.stories import test_client_tables as tables
+from stateful_tests.stories import test_leaving as leaving
+from stateful_tests.stories import test_lost_and_late as late
+from stateful_tests.stories import test_more_owners as more
+from stateful_tests.stories import test_name_server as names
+from stateful_tests.stories import test_no_owner as unowned
+from stateful_tests.stories import test_offset_reset as resets
+from stateful_tests.stories import test_offsets as offsets
+from stateful_tests.stories import test_route_tables as routes
+from stateful_tests.stories import test_two_owners as owners
+from stateful_tests.stories.reported import Reported
+from stateful_tests.stories.scenes import BROKER, IN_ORDER, LAST, NS, NS_ADDR, join, registration, stage, start_asking
+from stateful_tests.stories.storm import GROUP, STORMY, TOPIC, group_world, weather
+from stateful_tests.worlds.world import World
+
+Story = Callable[[], None]
+
+REFUTED: tuple[tuple[Story, str, str], ...] = (
+    (clients.test_b1_members_with_different_topics_remove_each_others, "one_set_of_topics", "<= set(tables)"),
+    (late.test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table, "update_in_one_step", "first.hit"),
+    (late.test_b29_a_heartbeat_that_was_overtaken_puts_an_older_subscription_over_a_newer_one, "put_in_one_step",
+     "[1, 3, 2]"),
+    (late.test_b29_of_two_first_heartbeats_the_newer_one_is_lost, "put_in_one_step", "== [1]"),
+    (more.test_b5_a_client_with_two_connections_has_two_places_in_the_list, "newest_connection_counts", "== 3"),
+    (clients.test_b7_a_heartbeat_enters_a_group_object_that_has_just_been_removed, "group_goes_with_its_last_member",
+     "paused.hit"),
+    (leaving.test_b8_the_second_goodbye_removes_a_group_that_is_another_one_by_now, "group_goes_with_its_last_member",
+     "first.hit"),
+    (clients.test_b9_a_heartbeat_that_is_handled_after_the_goodbye_makes_a_ghost, "goodbye_counts",
+     'members(BROKER, "G") == [leaver'),
+    (clients.test_b10_a_ghost_that_shares_its_info_with_a_living_group_never_expires, "own_info_for_each_group",
+     'members(BROKER, "G") == [leaver'),
+    (clients.test_b11_the_expiry_of_the_ghost_takes_the_living_group_with_it, "expiry_ends_the_entry_only",
+     '"closed", since_ms)] == ["H"]'),
+    (clients.test_b12_nobody_is_told_of_a_member_that_the_scan_evicts, "expiry_is_announced",
+     "events(ConsumerIdsChanged, since_ms) == []"),
+    (clients.test_b17_a_call_that_times_out_evicts_its_caller, "time_out_closes_nothing", 'members(BROKER, "G") == []'),
+    (late.test_b18_of_two_commits_of_one_client_the_older_one_stays, "commits_in_order", "[20, 10]"),
+    (tables.test_b21_of_two_first_commits_one_is_lost, "commit_in_one_step", "paused.hit"),
+    (late.test_b22a_a_renewal_and_a_take_over_of_an_expired_lock_are_both_granted, "renew_in_one_step", "paused.hit"),
+    (late.test_b22b_a_renewal_that_comes_after_the_unlock_locks_a_queue_that_nobody_has, "locks_in_order",
+     "granted[-1][1] == first"),
+    (tables.test_b26_a_text_that_does_not_compile_takes_the_filter_and_raises_the_version, "expressions_compile",
+     "BROKEN_SQL"),
+    (tables.test_b26_a_goodbye_that_is_handled_after_a_new_heartbeat_kills_the_filter, "filters_die_with_their_group",
+     "paused.hit"),
+    (leaving.test_d5_a_member_whose_call_times_out_loses_its_queues_to_others_and_keeps_them, "time_out_closes_nothing",
+     "two_owners"),
+    (owners.test_d6_two_processes_with_one_client_id_own_the_same_half_and_nobody_the_other,
+     "client_id_names_the_process", "two_owners"),
+    (owners.test_d9_a_delayed_unlock_frees_the_lock_that_its_owner_has_taken_anew, "unlock_unless_wanted", "is None"),
+    (owners.test_d10_an_orderly_shutdown_gives_the_locks_away_before_its_listener_and_its_offsets,
+     "hand_over_before_unlock", "two_owners"),
+    (leaving.test_d12_a_consumer_that_stops_locks_queues_after_it_has_unlocked_all, "take_nothing_once_stopped",
+     "== {first.instance.client_id}"),
+    (offsets.test_l2_a_busy_broker_is_taken_for_one_without_the_offset, "errors_are_errors", "[200]"),
+    (resets.test_l8_a_pull_that_was_held_undoes_the_reset, "dropped_is_over", "== 1_000"),
+    (leaving.test_l10_a_broadcasting_consumer_forgets_the_offsets_of_a_broker_that_was_away, "file_keeps_all",
+     "again.offset == 200"),
+    (names.test_n1_a_late_goodbye_of_the_old_master_removes_the_new_one, "unregister_own_address", "is None"),
+    (names.test_n2_after_an_increment_the_other_topics_look_unchanged_for_ever, "register_whole_table",
+     'routed(NS, "orders") == []'),
+    (late.test_n3_an_increment_overtakes_the_full_registration_of_a_topic_that_a_heartbeat_made, "register_whole_table",
+     'routed(NS, "%RETRY%G") == []'),
+    (names.test_n4_a_registration_in_the_middle_of_the_scan_ends_the_scan_for_ever, "scan_begins_anew", "for event in"),
+    (routes.test_n5_the_scan_evicts_the_living_broker_that_shares_a_connection_with_the_expired_one,
+     "destroy_who_is_meant", "not in dropped"),
+    (routes.test_n6_half_a_registration_never_expires, "register_whole_or_not", 'address_of(NS, "half")'),
+    (names.test_n7_the_clean_up_after_a_broken_connection_removes_the_broker_that_has_come_back, "destroy_in_one_step",
+     "paused.hit"),
+    (names.test_n8_the_scan_removes_what_was_registered_while_it_looked, "expire_in_one_step", "paused.hit"),
+    (routes.test_n10_the_two_halves_of_the_cluster_information_are_of_different_times, "cluster_info_in_one_step",
+     "paused.hit"),
+    (late.test_n16_a_slave_that_becomes_master_does_not_bring_its_topics, "new_holder_is_first",
+     'routed(NS, "invoices") == []'),
+    (routes.test_n18_the_vote_of_a_slow_name_server_is_missing, "silence_wants_it time_out_closes_nothing",
+     'routed(NS, "orders") == []'),
+    (late.test_n21_a_registration_that_times_out_removes_the_broker, "time_out_closes_nothing",
+     'routed(NS, "orders") == []'),
+    (unowned.test_u3_the_second_place_of_a_client_id_that_is_listed_twice_is_nobodys, "client_id_names_the_process",
+     "assert ids =="),
+    (more.test_u4_the_share_of_a_member_that_does_not_subscribe_the_topic_is_nobodys, "one_set_of_topics",
+     'no_owner("G", "orders")) == 2'),
+    (unowned.test_u6_a_batch_that_never_returns_keeps_a_queue_from_its_owner_for_ever, "renew_what_is_held",
+     'holder("G", LAST) == first'),
+    (more.test_u7_an_orderly_queue_that_flaps_while_its_batch_runs_is_dead_for_two_minutes, "give_back_what_is_stuck",
+     "is pq"),
+    (more.test_u8_an_orderly_queue_that_was_just_taken_waits_for_the_next_renewal, "believe_at_once",
+     "taken_ms > 100"),
+    (late.test_u12_a_heartbeat_under_way_keeps_the_new_version_of_a_subscription_from_the_broker,
+     "heartbeat_is_not_skipped", "mine > stored"),
+)
+"""Story, the repairs that it is told with, and a part of the line that is no longer true."""
+
+
+def refuted_line(story: Story) -> str:
+    """The line of the story at which it fails; empty if it does not."""
+    try:
+        story()
+    except (AssertionError, IndexError) as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        file = story.__code__.co_filename
+        return next(linecache.getline(file, frame.lineno or 0) for frame in frames if frame.filename == file)
+    return ""
+
+
+@pytest.mark.parametrize(("story", "repairs", "line"), REFUTED, ids=lambda value: getattr(value, "__name__", ""))
+def test_with_its_repair_a_story_is_no_longer_true(story: Story, repairs: str, line: str) -> None:
+    with active([REPAIRS[name] for name in repairs.split()]):
+        assert line in refuted_line(story)
+
+
+def test_every_other_repair_has_a_story_below() -> None:
+    told = {name for _, repairs, _ in REFUTED for name in repairs.split()}
+    assert set(REPAIRS) - told == {
+        "forget_unknown_topics", "wait_for_old_leases", "file_keeps_corrections", "register_the_living",
+    }
+
+
+def with_and_without(*names: str) -> Iterator[tuple[World, bool]]:
+    """A world as shipped, and one with these repairs alone; whether it is the latter."""
+    for repaired in (False, True):
+        with active([REPAIRS[name] for name in names] if repaired else []), World() as world:
+            yield world, repaired
+
+
+def test_d8_nobody_gets_a_lock_of_a_restarted_broker_while_somebody_believes_in_it() -> None:
+    for world, repaired in with_and_without("wait_for_old_leases"):
+        stage(world)
+        first = join(world, "c1", IN_ORDER)
+        world.run_until(lambda first=first: owners.believes(first, LAST), 120_000)  # type: ignore[misc]  # no type
+        first.suspend()
+        second = join(world, "c2", IN_ORDER)
+        world.run(40_000)
+        world.run_until(lambda world=world: world.now_ms % 20_000 == 6_000, 20_000)  # type: ignore[misc]  # same
+        world.restart(BROKER)
+        both, one = 0, 0
+        for _ in range(150):
+            world.run(1_000)
+            granted = world.brokers[BROKER].rebalance_lock_manager.holder("G", LAST) == second.instance.client_id
+            both += granted and owners.believes(first, LAST)
+            one += owners.believes(first, LAST) != owners.believes(second, LAST)
+        assert (both == 0) is repaired
+        assert one > 60
+
+
+def test_r1_a_client_forgets_a_topic_that_the_name_server_has_forgotten_and_stays_a_member() -> None:
+    for world, repaired in with_and_without("forget_unknown_topics"):
+        stage(world)
+        consumer = join(world, "c1")
+        world.ask(NS_ADDR, Command(RequestCode.DELETE_TOPIC_IN_NAMESRV, header=TopicRequestHeader("orders")))
+        world.run(31_000)
+        known = consumer.instance.routes.topic_route_table.get("orders")
+        assert (known is None) is repaired
+        world.run(160_000)
+        assert world.members(BROKER, "G") == [consumer.instance.client_id]
+        assert world.no_owner("G", "orders") == []
+
+
+def test_n21_a_registration_that_comes_behind_the_end_of_its_connection_is_not_taken() -> None:
+    for world, repaired in with_and_without("register_the_living"):
+        stage(world)
+        wrapper = world.brokers[BROKER].topic_config_manager.build_topic_config_serialize_wrapper()
+        register = registration("late", "late:10911", wrapper)
+        query = Command(RequestCode.QUERY_DATA_VERSION, header=register.header, body=wrapper.data_version)
+        for tester in range(SERVER_WORKER_THREADS):  # all threads of the name server stand still
+            world.pause("queryBrokerTopicConfig: the version has been compared", 1_000)
+            start_asking(world, f"tester{tester}", query, NS_ADDR)
+        world.run(100)
+        start_asking(world, "late", register, NS_ADDR)
+        world.run(100)
+        world.simulation.kill("late")
+        world.run(2_000)
+        assert (world.address_of(NS, "late") is None) is repaired
+
+
+def test_a_corrected_offset_of_a_broadcasting_consumer_is_in_its_file() -> None:
+    for world, repaired in with_and_without("file_keeps_corrections"):
+        stage(world)
+        consumer = join(world, "c1", PushConsumerConfig("G", {"orders": "*"}, message_model=BROADCASTING))
+        world.run_until(lambda world=world: world.now_ms % 5_000 == 1_000, 5_000)  # type: ignore[misc]  # no type
+        consumer.offset_store.update_offset(LAST, 4_711, increase_only=False)
+        world.call("c1", lambda consumer=consumer: consumer.offset_store.persist(LAST))  # type: ignore[misc]  # same
+        world.run(100)
+        text = world.simulation.disks["c1"].read(consumer.offset_store.store_path) or ""  # type: ignore[attr-defined]
+        assert ("4711" in text) is repaired
+
+
+# All of them together -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("orderly", [False, True])
+def test_a_repaired_group_becomes_right_after_every_storm(orderly: bool) -> None:
+    with active(variants_of("repaired")):
+        outcomes = [weather(RandomTape(seed), orderly=orderly) for seed in range(5)]
+    assert [seed for seed, outcome in enumerate(outcomes) if outcome.healed_ms is None] == []
+    assert sum(outcome.segments for outcome in outcomes) > 20_000
+
+
+@pytest.mark.parametrize("orderly", [False, True])
+def test_repairs_report_what_they_write(orderly: bool) -> None:
+    reported = Reported()
+    with active(variants_of("repaired")), group_world(RandomTape(7), STORMY, reported, orderly=orderly) as world:
+        reported.world = world
+        world.strike()
+        world.run(120_000)
+        world.heal()
+        world.run(30_000)
+    assert reported.compared > 1_000
+    assert reported.differences == []
+
+
+STANDING_STILL = FaultProfile(thread_pause=10, order=20)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_threads_that_stand_still_anywhere_make_no_member_and_no_subscription_disappear(seed: int) -> None:
+    with active(variants_of("repaired")), group_world(RandomTape(seed), STANDING_STILL) as world:
+        world.run(200_000)
+        world.heal()
+        world.run(100_000)
+        ids = sorted(consumers[0].instance.client_id for consumers in world.consumers.values())
+        for broker in world.brokers:
+            assert world.members(broker, GROUP) == ids
+            assert world.subscribed(broker, GROUP) == {TOPIC: "*"}
+        assert world.events(SubscriptionRemoved) == []
+        assert [event.why for _, event in world.events(BrokerLiveRemoved)] == []
