@@ -9,9 +9,10 @@ ConcurrentHashMap has moved while it grew (Java reverses part of it).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
-from typing import Generic, TypeVar, overload
+from operator import attrgetter
+from typing import Generic, Protocol, TypeVar, overload
 
 from impl.decisions.java_arithmetic import long_hash, string_hash
 from impl.decisions.java_errors import JavaError, NullPointerError
@@ -21,6 +22,10 @@ V = TypeVar("V")
 D = TypeVar("D")
 
 _DEFAULT_CAPACITY = 16
+
+
+class _Hashed(Hashable, Protocol):
+    def java_hash(self) -> int: ...
 
 
 class ConcurrentModificationError(JavaError):
@@ -52,13 +57,17 @@ def spread(key: object) -> int:
         return _spread_text(key)
     if isinstance(key, int):
         return _folded(long_hash(key))
-    java_hash = getattr(key, "java_hash", None)
-    return 0 if java_hash is None else _folded(java_hash())
+    return _spread_object(key) if hasattr(key, "java_hash") else 0
 
 
 @lru_cache(maxsize=1 << 16)
 def _spread_text(text: str) -> int:
     return _folded(string_hash(text))
+
+
+@lru_cache(maxsize=1 << 16)
+def _spread_object(key: _Hashed) -> int:
+    return _folded(key.java_hash())
 
 
 def _folded(code: int) -> int:
@@ -72,14 +81,21 @@ def _table_size_for(capacity: int) -> int:
 
 
 class Entry(Generic[K, V]):
-    """HashMap.Node: who holds it sees a value that is put later, until the entry is removed."""
+    """HashMap.Node: who holds it sees a value that is put later, until the entry is removed.
 
-    __slots__ = ("key", "value")
+    hash -- of the key, as `spread` gives it.
+    """
+
+    __slots__ = ("hash", "key", "value")
 
     def __init__(self, key: K, value: V) -> None:
         """Pair them."""
         self.key = key
         self.value = value
+        self.hash = spread(key)
+
+
+_KEY, _VALUE, _PAIR = attrgetter("key"), attrgetter("value"), attrgetter("key", "value")
 
 
 class HashMap(Generic[K, V]):
@@ -113,7 +129,8 @@ class HashMap(Generic[K, V]):
             previous, entry.value = entry.value, value
             return previous
         self._entries[key] = Entry(key, value)
-        self._structure_changed()
+        self.mod_count += 1
+        self._order = None
         while self._is_too_full():
             self._capacity *= 2
         return None
@@ -146,21 +163,25 @@ class HashMap(Generic[K, V]):
     def nodes(self) -> tuple[Entry[K, V], ...]:
         """The entries themselves, as they are now, in Java's order."""
         if self._order is None:
-            mask = self._capacity - 1
-            self._order = tuple(sorted(self._entries.values(), key=lambda entry: spread(entry.key) & mask))
+            entries = self._entries.values()
+            if len(entries) > 1:
+                mask = self._capacity - 1
+                self._order = tuple(sorted(entries, key=lambda entry: entry.hash & mask))
+            else:
+                self._order = tuple(entries)
         return self._order
 
     def key_set(self) -> tuple[K, ...]:
         """The keys as they are now, in Java's order."""
-        return tuple(entry.key for entry in self.nodes())
+        return tuple(map(_KEY, self._order if self._order is not None else self.nodes()))
 
     def values(self) -> tuple[V, ...]:
         """The values as they are now, in Java's order."""
-        return tuple(entry.value for entry in self.nodes())
+        return tuple(map(_VALUE, self._order if self._order is not None else self.nodes()))
 
     def entries(self) -> tuple[tuple[K, V], ...]:
         """Keys and values as they are now, in Java's order."""
-        return tuple((entry.key, entry.value) for entry in self.nodes())
+        return tuple(map(_PAIR, self._order if self._order is not None else self.nodes()))
 
     def iterator(self) -> FailFastIterator[K, V]:
         """Map#entrySet#iterator."""
@@ -252,14 +273,20 @@ class ConcurrentHashMap(HashMap[K, V]):
     def get(self, key: K, default: D) -> V | D: ...
     def get(self, key: K, default: D | None = None) -> V | D | None:
         """Map#get; raises NullPointerError for null."""
-        _refuse_null(key)
         entry = self._entries.get(key)
-        return default if entry is None else entry.value
+        if entry is None:
+            _refuse_null(key)
+            return default
+        return entry.value
 
     def put(self, key: K, value: V) -> V | None:
         """Map#put; raises NullPointerError for null."""
-        _refuse_null(key)
-        return super().put(key, value)
+        entry = self._entries.get(key)
+        if entry is None:
+            _refuse_null(key)
+            return super().put(key, value)
+        previous, entry.value = entry.value, value
+        return previous
 
     def put_if_absent(self, key: K, value: V) -> V | None:
         """ConcurrentMap#putIfAbsent, atomic: the value that was there and stays, or None."""
@@ -280,7 +307,11 @@ class ConcurrentHashMap(HashMap[K, V]):
 
     def traverse(self) -> Iterator[tuple[K, V]]:
         """What was there at the beginning and still is when the loop gets to it, with the value that it has then."""
-        for entry in self.nodes():
+        mod_count = self.mod_count
+        for entry in self._order if self._order is not None else self.nodes():
+            if self.mod_count == mod_count:
+                yield entry.key, entry.value
+                continue
             current = self._entries.get(entry.key)
             if current is not None:
                 yield current.key, current.value

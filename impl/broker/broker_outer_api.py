@@ -90,7 +90,7 @@ class BrokerOuterAPI:
         """The wrapper as it is encoded: first the version, then the table; both belong to other threads too."""
         version = replace(wrapper.data_version)
         await self.node.interleave("registerBrokerAll: encoding, between the version and the table")
-        encode = _compressed if self.compressed_register else replace
+        encode = _compressed if self.compressed_register else _copied
         table = {topic: encode(config) for topic, config in (wrapper.topic_config_table or {}).items()}
         return TopicConfigSerializeWrapper(table, version)
 
@@ -192,4 +192,11 @@ def _compressed(config: TopicConfig) -> TopicConfig:
     """TopicConfig#encode and #decode: name, queues, permissions and filter type are all that the text has."""
     return TopicConfig(
         config.topic_name, config.read_queue_nums, config.write_queue_nums, config.perm, config.topic_filter_type,
+    )
+
+
+def _copied(config: TopicConfig) -> TopicConfig:
+    return TopicConfig(
+        config.topic_name, config.read_queue_nums, config.write_queue_nums, config.perm, config.topic_filter_type,
+        config.topic_sys_flag, config.order,
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
@@ -15,8 +16,8 @@ from impl.common.topic_config import TopicConfig
 
 def topics_text(manager: TopicConfigManager) -> str:
     """TopicConfigManager#encode."""
-    table = {topic: asdict(config) for topic, config in manager.topic_config_table.entries()}
-    return json.dumps({"topicConfigTable": table, "dataVersion": asdict(manager.data_version)})
+    table = {topic: _flat(config) for topic, config in manager.topic_config_table.entries()}
+    return json.dumps({"topicConfigTable": table, "dataVersion": _flat(manager.data_version)})
 
 
 def load_topics(manager: TopicConfigManager, text: str) -> None:
@@ -29,8 +30,8 @@ def load_topics(manager: TopicConfigManager, text: str) -> None:
 
 def groups_text(manager: SubscriptionGroupManager) -> str:
     """SubscriptionGroupManager#encode."""
-    table = {group: asdict(config) for group, config in manager.subscription_group_table.entries()}
-    return json.dumps({"subscriptionGroupTable": table, "dataVersion": asdict(manager.data_version)})
+    table = {group: _flat(config) for group, config in manager.subscription_group_table.entries()}
+    return json.dumps({"subscriptionGroupTable": table, "dataVersion": _flat(manager.data_version)})
 
 
 def load_groups(manager: SubscriptionGroupManager, text: str) -> None:
@@ -39,3 +40,13 @@ def load_groups(manager: SubscriptionGroupManager, text: str) -> None:
     for group, config in document["subscriptionGroupTable"].items():
         manager.subscription_group_table.put(group, SubscriptionGroupConfig(**config))
     manager.data_version.assign_new_one(DataVersion(**document["dataVersion"]))
+
+
+def _flat(config: Any) -> dict[str, Any]:
+    """The fields and what they hold, which is never a container."""
+    return {name: getattr(config, name) for name in _names(config.__class__)}
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))

@@ -108,6 +108,9 @@ class FilterDataMapByTopic:
         )
 
 
+_TEXT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 class ConsumerFilterManager:
     """`broker.filter.ConsumerFilterManager`: ConcurrentHashMaps, no lock.
 
@@ -180,7 +183,7 @@ class ConsumerFilterManager:
             }
             for topic, by_topic in self.filter_data_by_topic.entries()
         }
-        return json.dumps({"filterDataByTopic": document}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return _TEXT.encode({"filterDataByTopic": document})
 
     def decode(self, json_string: str) -> None:
         """ConsumerFilterManager#decode: everybody is taken for dead; another filter geometry discards it all."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:  # the controller makes its processors
     from impl.broker.controller import BrokerController
 
 
+_SUCCESS = Command(ResponseCode.SUCCESS)
+
+
 class ConsumerManageProcessor:
     """`broker.processor.ConsumerManageProcessor`."""
 
@@ -50,7 +53,7 @@ class ConsumerManageProcessor:
         self.node.trace(OffsetCommitted(
             self.node.name, header.consumer_group, header.topic, header.queue_id, offset,
         ))
-        return Command(ResponseCode.SUCCESS)
+        return _SUCCESS
 
     def query_consumer_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """ConsumerManageProcessor#queryConsumerOffset: a young queue answers 0 to a group it does not know."""

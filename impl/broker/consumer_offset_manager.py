@@ -13,6 +13,7 @@ from impl.ports import Interleave
 
 TOPIC_GROUP_SEPARATOR = "@"
 _NUMBER_KEY = re.compile(r"(?<=[{,])(-?\d+)(?=:)")
+_quoted = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make an encoder for each key
 
 
 class ConsumerOffsetManager:
@@ -98,7 +99,7 @@ class ConsumerOffsetManager:
     def encode(self) -> str:
         """ConsumerOffsetManager#encode: consumerOffset.json, as fastjson writes it: queue ids are not quoted."""
         by_key = (
-            f"{json.dumps(key, ensure_ascii=False)}:{{{_numbers(offsets)}}}"
+            f"{_quoted(key)}:{{{_numbers(offsets)}}}"
             for key, offsets in self.offset_table.entries()
         )
         return f'{{"offsetTable":{{{",".join(by_key)}}}}}'
@@ -127,4 +128,4 @@ def _part(key: str, index: int) -> str:
 
 
 def _numbers(offsets: ConcurrentHashMap[int, int]) -> str:
-    return ",".join(f"{queue_id}:{offset}" for queue_id, offset in offsets.entries())
+    return ",".join([f"{queue_id}:{offset}" for queue_id, offset in offsets.entries()])

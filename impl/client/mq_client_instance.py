@@ -233,8 +233,11 @@ class MQClientInstance:
 
     def _as_encoded_now(self, heartbeat_data: HeartbeatData) -> HeartbeatData:
         """Each address gets the same topics, but their versions as they are when the body is encoded for it."""
-        return replace(heartbeat_data, consumer_data_set=[
-            replace(data, subscription_data_set=[self._live(data, sub) for sub in data.subscription_data_set])
+        return HeartbeatData(heartbeat_data.client_id, heartbeat_data.producer_data_set, [
+            ConsumerData(
+                data.group_name, data.consume_type, data.message_model, data.consume_from_where,
+                [self._live(data, sub) for sub in data.subscription_data_set], data.unit_mode,
+            )
             for data in heartbeat_data.consumer_data_set
         ])
 

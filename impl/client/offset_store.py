@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError
 from impl.decisions.java_text import is_blank
@@ -37,8 +36,7 @@ class MQBrokerError(JavaError):
         self.response_code = response_code
 
 
-@dataclass(frozen=True, slots=True)
-class FindBrokerResult:
+class FindBrokerResult(NamedTuple):
     """`client.impl.FindBrokerResult`: an address, whether it is a slave's, and the version it gave to heartbeats."""
 
     broker_addr: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from impl.client.offset_store import FindBrokerResult
@@ -34,6 +35,17 @@ class PullRequest:
     process_queue: ProcessQueue
     next_offset: int
     previously_locked: bool = False
+
+
+@lru_cache(maxsize=1024)
+def _in_order(mqs: tuple[MessageQueue, ...]) -> tuple[MessageQueue, ...]:
+    """Collections#sort; the same queues are sorted again and again."""
+    return tuple(sorted(mqs))
+
+
+@lru_cache(maxsize=1024)
+def _by_text(client_ids: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(client_ids, key=utf16_key))
 
 
 class RebalanceRpc(Protocol):
@@ -146,7 +158,7 @@ class RebalanceImpl(ABC):
             return
         try:
             allocated = self.strategy.allocate(
-                self.consumer_group, self.rpc.client_id, sorted(mq_set), sorted(cid_all, key=utf16_key),
+                self.consumer_group, self.rpc.client_id, list(_in_order(tuple(mq_set))), list(_by_text(tuple(cid_all))),
             )
         except JavaError:
             return  # logged; nothing changes

@@ -131,7 +131,8 @@ class RouteTables:
         return None if route is None else _capped(route, default.default_topic_queue_nums)
 
     async def _take_over_if_changed(self, topic: str, route: TopicRouteData, threads: Threads) -> bool:
-        changed = topic_route_data_is_change(self.topic_route_table.get(topic), route)
+        old = self.topic_route_table.get(topic)
+        changed = old != route and topic_route_data_is_change(old, route)
         if not changed and not self._is_need_update_topic_route_info(topic):
             return False
         await self.take_over(topic, route, threads)

@@ -78,12 +78,13 @@ class Channel:
     read or write; stalled_ms -- true time until which the socket takes nothing.
     """
 
-    __slots__ = ("_due_ms", "_inbox", "_opened", "_stalled", "active", "endpoint", "network", "peer", "process",
-                 "remote_address", "severed", "stalled_ms", "used_ms")
+    __slots__ = ("_due_ms", "_inbox", "_opened", "_stalled", "active", "endpoint", "kernel", "network", "peer",
+                 "process", "remote_address", "severed", "stalled_ms", "used_ms")
 
     def __init__(self, network: Network, process: Process, endpoint: Endpoint, remote_address: str) -> None:
         """Not open yet."""
-        self.network, self.process, self.endpoint, self.remote_address = network, process, endpoint, remote_address
+        self.network, self.kernel = network, network.kernel
+        self.process, self.endpoint, self.remote_address = process, endpoint, remote_address
         self.peer: Channel = self
         self.active = self.severed = self._opened = False
         self.used_ms = self.stalled_ms = self._due_ms = 0
@@ -104,7 +105,7 @@ class Channel:
 
     def is_writable(self) -> bool:
         """See `impl.ports`."""
-        return self.stalled_ms <= self.network.kernel.now_ms
+        return self.stalled_ms <= self.kernel.now_ms
 
     def close(self) -> None:
         """See `impl.ports`."""
@@ -116,21 +117,22 @@ class Channel:
 
     def write(self, message: Any, *, lossy: bool = False) -> bool:
         """Send a message; False if this end is not open. lossy -- a one-way message, which may be lost or doubled."""
-        self.process.check_alive()
+        if not self.process.alive:
+            self.process.check_alive()
         if not self.active:
             return False
-        kernel, profile = self.network.kernel, self.network.kernel.profile
-        self.used_ms = kernel.now_ms
+        kernel = self.kernel
+        self.used_ms = now_ms = kernel.now_ms
         flow = self.network.flow(self, message) if kernel.tape.telling else None
-        delay_ms = LATENCY_MS + (self.stalled_ms - kernel.now_ms if self.stalled_ms > kernel.now_ms else 0)
-        if profile is CALM:
+        delay_ms = LATENCY_MS + self.stalled_ms - now_ms if self.stalled_ms > now_ms else LATENCY_MS
+        if kernel.profile is CALM:
             self.peer.arrive(message, delay_ms, flow)
         else:
             self._write_with_faults(message, delay_ms, flow, lossy=lossy)
         return True
 
     def _write_with_faults(self, message: Any, delay_ms: int, flow: Flow | None, *, lossy: bool) -> None:
-        kernel, profile, name = self.network.kernel, self.network.kernel.profile, self.process.name
+        kernel, profile, name = self.kernel, self.kernel.profile, self.process.name
 
         def where() -> str:
             return f"{message} {self}"
@@ -148,16 +150,19 @@ class Channel:
 
     def arrive(self, message: Any, delay_ms: int, flow: Flow | None = None) -> None:
         """Put a message on its way to this end, behind those that are on their way already."""
-        kernel = self.network.kernel
-        self._due_ms = max(self._due_ms, kernel.now_ms + delay_ms)
+        kernel = self.kernel
+        due_ms = kernel.now_ms + delay_ms
+        if due_ms < self._due_ms:  # noqa: PLR1730  # a call for each message is too much
+            due_ms = self._due_ms
+        self._due_ms = due_ms
         self._inbox.append((message, flow))
-        kernel.at(self._due_ms, self._deliver)
+        kernel.at(due_ms, self._deliver)
 
     def open(self) -> None:
         """Become active and watch for idleness."""
         self.active = self._opened = True
-        self.used_ms = self.network.kernel.now_ms
-        self.network.kernel.at(self.used_ms + IDLE_MS, self._watch)
+        self.used_ms = self.kernel.now_ms
+        self.kernel.at(self.used_ms + IDLE_MS, self._watch)
         self.network.open_ends[self] = None
 
     def reset(self, _: Any = None) -> None:
@@ -170,7 +175,7 @@ class Channel:
     def release(self) -> None:
         """Deliver what a partition has held back."""
         for _ in range(self._stalled):
-            self.network.kernel.at(self.network.kernel.now_ms + LATENCY_MS, self._deliver)
+            self.kernel.at(self.kernel.now_ms + LATENCY_MS, self._deliver)
         self._stalled = 0
 
     def lose(self) -> None:
@@ -182,13 +187,13 @@ class Channel:
 
     def later(self, callback: Any) -> bool:
         """Whether the process stands still; then the callback comes when it goes on."""
-        stands = self.process.alive and self.process.paused_until_ms > self.network.kernel.now_ms
+        stands = self.process.alive and self.process.paused_until_ms > self.kernel.now_ms
         if stands:
-            self.network.kernel.at(self.process.paused_until_ms, callback)
+            self.kernel.at(self.process.paused_until_ms, callback)
         return stands
 
     def _deliver(self, _: Any) -> None:
-        network, kernel = self.network, self.network.kernel
+        network, kernel = self.network, self.kernel
         if self.process.paused_until_ms > kernel.now_ms and self.later(self._deliver):
             return
         if network.blocked and (self.peer.process.name, self.process.name) in network.blocked:
@@ -215,7 +220,7 @@ class Channel:
     def _watch(self, _: Any) -> None:
         if not self.active or self.later(self._watch):
             return
-        if self.used_ms + IDLE_MS <= self.network.kernel.now_ms:
-            self.used_ms = self.network.kernel.now_ms
+        if self.used_ms + IDLE_MS <= self.kernel.now_ms:
+            self.used_ms = self.kernel.now_ms
             self.endpoint.idle(self)
-        self.network.kernel.at(self.used_ms + IDLE_MS, self._watch)
+        self.kernel.at(self.used_ms + IDLE_MS, self._watch)

@@ -7,7 +7,7 @@ nondeterminism. Compare digests of one Python version only.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -23,21 +23,38 @@ def digest(lines: Iterable[Any]) -> str:
     return blake2b(marshal.dumps([plain(line) for line in lines], _MARSHAL_VERSION), digest_size=16).hexdigest()
 
 
-def plain(value: Any) -> Any:  # noqa: PLR0911  # a table: one line for each kind of value
+def plain(value: Any) -> Any:
     """The value as ints, strings, bytes and tuples of them; a set is sorted, an object gives its class and fields."""
     kind = value.__class__
     if kind in _PLAIN:
         return value
+    maker = _MAKERS.get(kind)
+    if maker is None:
+        maker = _MAKERS[kind] = _maker(kind)
+    return maker(value)
+
+
+def _maker(kind: type) -> Callable[[Any], Any]:
+    """How to make plain what has this class: found out once."""
+    name = kind.__name__
     if kind is tuple or kind is list:
-        return tuple([item if item.__class__ in _PLAIN else plain(item) for item in value])
-    if isinstance(value, Enum):
-        return f"{kind.__name__}.{value.name}"
-    if isinstance(value, tuple):
-        return (kind.__name__, *map(plain, value))
-    if is_dataclass(value):
-        return (kind.__name__, *(plain(getattr(value, field.name)) for field in fields(value)))
-    if isinstance(value, AbstractSet):
-        return ("set", *sorted(map(plain, value), key=lambda item: marshal.dumps(item, _MARSHAL_VERSION)))
-    if isinstance(value, Mapping):
-        return ("map", *(pair for pair in plain(list(value.items()))))
-    raise TypeError(f"{kind.__name__} has no stable digest: trace ints, strings, tuples, dataclasses or named tuples")
+        return _items
+    if issubclass(kind, Enum):
+        return lambda value: f"{name}.{value.name}"
+    if issubclass(kind, tuple):
+        return lambda value: (name, *_items(value))
+    if is_dataclass(kind):
+        names = [field.name for field in fields(kind)]
+        return lambda value: (name, *_items([getattr(value, field) for field in names]))
+    if issubclass(kind, AbstractSet):
+        return lambda value: ("set", *sorted(_items(value), key=lambda item: marshal.dumps(item, _MARSHAL_VERSION)))
+    if issubclass(kind, Mapping):
+        return lambda value: ("map", *_items(value.items()))
+    raise TypeError(f"{name} has no stable digest: trace ints, strings, tuples, dataclasses or named tuples")
+
+
+def _items(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple([item if item.__class__ in _PLAIN else plain(item) for item in values])
+
+
+_MAKERS: dict[type, Callable[[Any], Any]] = {}

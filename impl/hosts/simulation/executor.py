@@ -7,16 +7,17 @@ coroutine lives, so a paused handler holds up the queue behind it, and a full qu
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Awaitable
 
-from impl.decisions.java_errors import JavaError
-from impl.hosts.simulation.process import Future, Process
+from impl.hosts.simulation.process import Future, Process, ProcessDeadError
 from impl.node_ports import Job, RejectedExecutionError
 
 
 class Pool:
     """ThreadPoolExecutor with core = maximum threads, first in first out.
 
-    queue -- jobs that wait. free -- idle threads.
+    queue -- jobs that wait. free -- idle threads. `kernel.ready` holds it, with a job, where a thread is to begin one:
+    the kernel runs the job, and makes a task of what is left of it when it first waits.
     """
 
     def __init__(self, process: Process, name: str, threads: int, queue_bound: int | None = None) -> None:
@@ -28,31 +29,31 @@ class Pool:
         self.is_shutdown = False
         self._terminated: list[Future] = []
 
+    def __str__(self) -> str:
+        """Process and thread."""
+        return f"{self.process.name} {self.name}"
+
     def execute(self, job: Job) -> None:
         """See Pool in `impl.node_ports`."""
         if self.is_shutdown:
             raise RejectedExecutionError(f"{self.name} is shut down")
+        process = self.process
+        if not process.alive:
+            raise ProcessDeadError(process.name)
         if self.free:
             self.free -= 1
-            self.process.spawn(self.name, self._work(job))
+            process.kernel.ready.append((self, job))
         elif self.queue_bound is None or len(self.queue) < self.queue_bound:
-            self.process.check_alive()
             self.queue.append(job)
         else:
             raise RejectedExecutionError(f"{self.name}: {self.queue_bound} jobs wait")
 
-    async def _work(self, job: Job) -> None:
-        try:
-            more = job()
-            if more is not None:
-                await more
-        except JavaError as error:
-            self.process.kernel.uncaught(self.process.name, self.name, error)
-        self._next()
-
-    def _next(self) -> None:
+    def end(self) -> None:
+        """A thread is through with its job."""
+        if not self.process.alive:
+            return
         if self.queue:
-            self.process.spawn(self.name, self._work(self.queue.popleft()))
+            self.process.kernel.ready.append((self, self.queue.popleft()))
             return
         self.free += 1
         if self.is_shutdown and self.free == self.threads:
@@ -116,21 +117,33 @@ class Scheduler:
     def _schedule(self, job: Job, initial_delay_ms: int, period_ms: int, *, fixed_rate: bool) -> None:
         if self.is_shutdown:
             raise RejectedExecutionError(f"{self.pool.name} is shut down")
-        process = self.process
+        process, kernel = self.process, self.process.kernel
         due_ms = process.uptime_ms() + initial_delay_ms
 
-        async def run() -> None:
-            nonlocal due_ms
+        def run() -> Awaitable[None] | None:
             if self.is_shutdown:
-                return
+                return None
             more = job()
             if more is not None:
-                await more
-            due_ms = (due_ms if fixed_rate else process.uptime_ms()) + period_ms
-            process.after(due_ms - process.uptime_ms(), queue)
+                return rest(more)
+            again()
+            return None
 
-        def queue() -> None:
-            if not self.is_shutdown:
+        async def rest(more: Awaitable[None]) -> None:
+            await more
+            again()
+
+        def again() -> None:
+            nonlocal due_ms
+            if not process.alive:
+                raise ProcessDeadError(process.name)
+            uptime_ms = process.uptime_ms()
+            due_ms = (due_ms if fixed_rate else uptime_ms) + period_ms
+            wait_ms = process.clock.true_ms(due_ms - uptime_ms) if due_ms > uptime_ms else 0
+            kernel.at(kernel.now_ms + wait_ms, queue)
+
+        def queue(_: None = None) -> None:
+            if process.alive and not self.is_shutdown:
                 self.pool.execute(run)
 
         process.after(initial_delay_ms, queue)

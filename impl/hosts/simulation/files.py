@@ -37,7 +37,11 @@ class Disk:
 
     def write(self, path: str, text: str | None) -> None:
         """Replace the content; None: remove the file."""
-        self._files[path] = _File(text, self.read(path), self.kernel.now_ms)
+        file = self._files.get(path)
+        if file is None:
+            self._files[path] = _File(text, None, self.kernel.now_ms)
+        else:
+            file.text, file.before, file.changed_ms = text, file.text, self.kernel.now_ms
 
     def lose_power(self) -> None:
         """Let the tape choose what is left of each file that was changed lately."""

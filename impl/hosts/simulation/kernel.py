@@ -17,18 +17,26 @@ And, when `faults.py` or a scenario says so:
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
+from types import CoroutineType
 from typing import Any, Self
 
 from impl.decisions.java_errors import JavaError
 from impl.hosts.simulation.clock import WallClock
-from impl.hosts.simulation.process import Process, ProcessDeadError, Task
+from impl.hosts.simulation.executor import Pool
+from impl.hosts.simulation.process import Process, ProcessDeadError, Task, as_coroutine
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import Tape, Where
 
 ORDER_WINDOW = 4
+RESTING = 200_000
+"""How many objects a run may make and keep before Python looks for cycles among them (its default is 700).
+
+A run makes hardly any cycles, and keeps what it records: looking often costs a fifth of its time and finds nothing.
+"""
 
 
 class EndlessRunError(Exception):
@@ -58,8 +66,9 @@ class Kernel:
         self.processes: dict[str, Process] = {}
         self.ready: deque[tuple[Any, Any]] = deque()
         self.on_kill: list[Callable[[Process, bool], None]] = []
-        self._timers: list[tuple[int, int, Any, Any]] = []
-        self._sequence = 0
+        self._due: deque[tuple[Any, Any]] = deque()  # timers of this millisecond, which come after what is ready
+        self._timers: dict[int, list[tuple[Any, Any]]] = {}  # later millisecond to its timers
+        self._times: list[int] = []  # a heap of those milliseconds
         self._seen = 0
         self.world = Process(self, "world", WallClock(self))
 
@@ -87,8 +96,13 @@ class Kernel:
 
     def at(self, time_ms: int, callback: Callable[[Any], object] | Task, argument: Any = None) -> None:
         """Call back at a true time, outside any segment; or let a task go on with the argument."""
-        self._sequence += 1
-        heappush(self._timers, (time_ms, self._sequence, callback, argument))
+        if time_ms <= self.now_ms:
+            self._due.append((callback, argument))
+        elif (timers := self._timers.get(time_ms)) is not None:
+            timers.append((callback, argument))
+        else:
+            self._timers[time_ms] = [(callback, argument)]
+            heappush(self._times, time_ms)
 
     def end_segment(self, process: Process) -> None:
         """Count a segment of the process and show it to the monitor."""
@@ -97,74 +111,100 @@ class Kernel:
             raise EndlessRunError(f"{self.max_segments} segments and only {self.now_ms} ms: does something spin?")
         if self.monitor is not None:
             seen, self._seen = self._seen, len(self.records)
-            self.monitor(process, self.records[seen:])
+            self.monitor(process, self.records[seen:] if seen < self._seen else ())
 
-    def run(self, until_ms: int) -> None:  # noqa: C901, PLR0912  # the inner loop: a call costs as much as a branch of it
+    def run(self, until_ms: int) -> None:
         """Let everything happen up to this true time, which it is then.
 
         What is ready goes first, in its order; then comes the next timer. With the fault `order` all timers of one
-        millisecond are ready together.
+        millisecond are ready together. The garbage collector rests meanwhile, as RESTING says.
         """
-        timers, ready = self._timers, self.ready
+        thresholds = gc.get_threshold()
+        if thresholds[0]:
+            gc.set_threshold(max(RESTING, thresholds[0]), *thresholds[1:])
+        try:
+            self._run(until_ms)
+        finally:
+            gc.set_threshold(*thresholds)
+
+    def _run(self, until_ms: int) -> None:  # noqa: C901, PLR0912, PLR0915  # the inner loop: a call costs as much as a branch of it
+        ready, due, times = self.ready, self._due, self._times
         while True:
             if ready:
                 in_order = len(ready) == 1 or not self.profile.order
                 target, argument = ready.popleft() if in_order else self._out_of_order()
-            elif timers and timers[0][0] <= until_ms:
-                self.now_ms, _, target, argument = heappop(timers)
-                if self.profile.order and timers and timers[0][0] == self.now_ms:
-                    self._gather(target, argument)
+            elif due:
+                target, argument = due.popleft()
+                if due and self.profile.order:
+                    ready.append((target, argument))
+                    ready.extend(due)
+                    due.clear()
                     continue
+            elif times and times[0] <= until_ms:
+                self.now_ms = heappop(times)
+                due.extend(self._timers.pop(self.now_ms))
+                continue
             else:
                 break
-            if target.__class__ is not Task:
+            kind = target.__class__
+            if kind is not Task and kind is not Pool:
                 target(argument)
-            elif not target.done:
-                process = target.process
-                if process.paused_until_ms <= self.now_ms:
-                    try:
-                        awaited = target.send(argument)
-                    except BaseException as error:  # noqa: BLE001  # _ended raises again what is none of its business
-                        self._ended(target, error)
-                    else:
-                        if awaited.__class__ is int:
-                            self._sequence += 1
-                            heappush(timers, (self.now_ms + awaited, self._sequence, target, None))
-                        elif awaited.waiter is None:
-                            awaited.waiter = target
-                        else:
-                            raise RuntimeError(f"{target} waits for a future for which {awaited.waiter} waits already")
-                    if self.monitor is None and self.segments < self.max_segments:
-                        self.segments += 1
-                    else:
-                        self.end_segment(process)
+                continue
+            process = target.process
+            if target.done if kind is Task else not process.alive:
+                continue
+            if process.paused_until_ms > self.now_ms:
+                self.at(process.paused_until_ms, target, argument)
+                continue
+            try:
+                if kind is Task:
+                    awaited = next(target.steps, None)
+                elif (more := argument()) is None:
+                    awaited = None
+                else:  # most jobs that could wait do not: only one that does becomes a task
+                    if more.__class__ is not CoroutineType:
+                        more = as_coroutine(more)
+                    awaited = next(steps := more.__await__(), None)
+                    if awaited is not None:
+                        target = Task(process, target.name, more, steps, (target.end,))
+                        if not process.alive:
+                            self._close_tasks(process)
+            except BaseException as error:  # noqa: BLE001  # it raises again what is none of its business
+                self._failed(target, error)
+            else:
+                if awaited is None:
+                    target.end()
+                elif awaited.__class__ is int:
+                    self.at(self.now_ms + awaited, target)
+                elif awaited.waiter is None:
+                    awaited.waiter = target
                 else:
-                    self.at(process.paused_until_ms, target, argument)
+                    raise RuntimeError(f"{target} waits for a future for which {awaited.waiter} waits already")
+            if self.monitor is None and self.segments < self.max_segments:
+                self.segments += 1
+            else:
+                self.end_segment(process)
         self.now_ms = until_ms
-
-    def _gather(self, target: Any, argument: Any) -> None:
-        timers, ready = self._timers, self.ready
-        ready.append((target, argument))
-        while timers and timers[0][0] == self.now_ms:
-            ready.append(heappop(timers)[2:])
 
     def _out_of_order(self) -> tuple[Any, Any]:
         ready = self.ready
         k = self.tape.pick(min(len(ready), ORDER_WINDOW), "", self.profile.order)
+        if not k:
+            return ready.popleft()
         chosen = ready[k]
-        if k and self.tape.telling:
-            who = str(chosen[0]) if isinstance(chosen[0], Task) else "the network"
+        if self.tape.telling:
+            who = str(chosen[0]) if isinstance(chosen[0], Task | Pool) else "the network"
             self.tape.tell(self.now_ms, who, f"came before {k} that were ready first")
         del ready[k]
         return chosen
 
-    def _ended(self, task: Task, error: BaseException) -> None:
+    def _failed(self, thread: Task | Pool, error: BaseException) -> None:
         if isinstance(error, JavaError):
-            self.uncaught(task.process.name, task.name, error)
-        elif not isinstance(error, (StopIteration, ProcessDeadError)):
-            error.add_note(f"in thread {task} at {self.now_ms} ms")
+            self.uncaught(thread.process.name, thread.name, error)
+        elif not isinstance(error, ProcessDeadError):
+            error.add_note(f"in thread {thread} at {self.now_ms} ms")
             raise error
-        task.end()
+        thread.end()
 
     def uncaught(self, process: str, thread: str, error: JavaError) -> None:
         """Record that a thread, or a job of a pool, ended with a Java exception; a Python error is ours and goes up."""
@@ -203,4 +243,6 @@ class Kernel:
             process.alive = False
             self._close_tasks(process)
         self.ready.clear()
+        self._due.clear()
         self._timers.clear()
+        self._times.clear()

@@ -48,27 +48,34 @@ class Future:
             return False
         self.done, self.value = True, value
         if self.waiter is not None:
-            self._ready.append((self.waiter, value))
+            self._ready.append((self.waiter, None))
         return True
 
     def __await__(self) -> Generator[Any, Any, Any]:
         """Wait for the value."""
-        return self.value if self.done else (yield self)
+        if not self.done:
+            yield self
+        return self.value
 
 
 class Task:
     """One thread of a process.
 
-    done -- it has ended: returned, died of an exception, or was killed with its process; watchers -- called then.
+    steps -- the coroutine as an iterator over what it waits for, which ends without an exception. done -- it has ended:
+    returned, died of an exception, or was killed with its process; watchers -- called then.
     """
 
-    __slots__ = ("coroutine", "done", "name", "process", "send", "watchers")
+    __slots__ = ("coroutine", "done", "name", "process", "steps", "watchers")
 
-    def __init__(self, process: Process, name: str, coroutine: Coroutine[Any, Any, Any]) -> None:
-        """Made by Process.spawn."""
-        self.process, self.name, self.coroutine, self.send = process, name, coroutine, coroutine.send
+    def __init__(
+        self, process: Process, name: str, coroutine: Coroutine[Any, Any, Any], steps: Generator[Any, Any, Any],
+        watchers: tuple[Callable[[], object], ...] = (),
+    ) -> None:
+        """Belong to the living threads of the process; who makes it lets the kernel step it."""
+        self.process, self.name, self.coroutine, self.steps = process, name, coroutine, steps
+        self.watchers = watchers
         self.done = False
-        self.watchers: list[Callable[[], object]] = []
+        process.tasks[self] = None
 
     def end(self) -> None:
         """Leave the process and tell the watchers."""
@@ -80,6 +87,15 @@ class Task:
     def __str__(self) -> str:
         """Process and thread."""
         return f"{self.process.name} {self.name}"
+
+
+def as_coroutine(awaitable: Awaitable[Any]) -> Coroutine[Any, Any, Any]:
+    """A coroutine that awaits it."""
+
+    async def wait() -> None:
+        await awaitable
+
+    return wait()
 
 
 @types.coroutine
@@ -121,14 +137,14 @@ class Process:
         if not self.alive:
             coroutine.close()
             raise ProcessDeadError(self.name)
-        task = Task(self, name, coroutine)
-        self.tasks[task] = None
+        task = Task(self, name, coroutine, coroutine.__await__())
         self.kernel.ready.append((task, None))
         return task
 
     def now_ms(self) -> int:
         """See `impl.ports`."""
-        return self.clock.now_ms()
+        clock = self.clock
+        return clock.now_ms() if clock.drift_ppm else self.kernel.now_ms + clock.ahead_ms
 
     def uptime_ms(self) -> int:
         """System#nanoTime in milliseconds: time on this machine that no jump of the clock disturbs."""
@@ -143,33 +159,41 @@ class Process:
 
     def after(self, ms: int, callback: Callable[[], object]) -> None:
         """Call back after so many milliseconds of this machine (less than 0: now), unless the process is dead then."""
-        self.check_alive()
-        self.kernel.at(self.kernel.now_ms + self.clock.true_ms(max(0, ms)), self._fire, callback)
+        if not self.alive:
+            raise ProcessDeadError(self.name)
+        kernel = self.kernel
+        kernel.at(kernel.now_ms + (self.clock.true_ms(ms) if ms > 0 else 0), self._fire, callback)
 
     def _fire(self, callback: Callable[[], object]) -> None:
         if self.alive:
             callback()
 
-    async def until(self, future: Future, timeout_ms: int) -> Any:
+    def until(self, future: Future, timeout_ms: int) -> Awaitable[Any]:
         """The value of the future, or TIMED_OUT, which it has from then on."""
-        self.check_alive()
+        if not self.alive:
+            raise ProcessDeadError(self.name)
         kernel = self.kernel
         true_ms = self.clock.true_ms(timeout_ms) if timeout_ms > 0 else 0
         kernel.at(kernel.now_ms + true_ms, future.resolve, TIMED_OUT)
-        return await future
+        return future
 
     async def interleave(self, where: str) -> None:
         """See `impl.ports`: end of a segment, and the place at which thread_pause strikes."""
-        self.check_alive()
+        if not self.alive:
+            raise ProcessDeadError(self.name)
         kernel = self.kernel
         rate = kernel.profile.thread_pause
         pause_ms = kernel.fault(rate, PAUSES_MS, where, self.name, "paused {} ms") if rate else None
-        if pause_ms is None:
-            kernel.end_segment(self)
-        else:
+        if pause_ms is not None:
             await suspend(pause_ms)
+        elif kernel.monitor is None and kernel.segments < kernel.max_segments:
+            kernel.segments += 1
+        else:
+            kernel.end_segment(self)
 
     def trace(self, event: Any) -> None:
         """Report what this segment has just done."""
-        self.check_alive()
-        self.kernel.record(self.name, event)
+        if not self.alive:
+            raise ProcessDeadError(self.name)
+        kernel = self.kernel
+        kernel.records.append((kernel.now_ms, self.name, event))

@@ -20,7 +20,7 @@ Left out: RPC hooks (ACL), TLS.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from impl.decisions.java_errors import JavaError
@@ -28,7 +28,7 @@ from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.executor import Pool
 from impl.hosts.simulation.network import Network
 from impl.hosts.simulation.process import TIMED_OUT, Future, Process
-from impl.hosts.simulation.wire import copied
+from impl.hosts.simulation.wire import FIXED, copied
 from impl.node_ports import (
     ChannelEventListener,
     Command,
@@ -59,18 +59,32 @@ class RequestTask:
         self.create_timestamp = remoting.process.now_ms()
         self.stop_run = False
 
-    async def __call__(self) -> None:
+    def __call__(self) -> Awaitable[None] | None:
         """Process the request, unless BrokerFastFailure has answered it already."""
         if self.stop_run:
-            return
+            return None
         try:
-            response = self._handler(self.channel, self.request)
-            if response is not None and not isinstance(response, Command):
-                response = await response
+            response: Any = self._handler(self.channel, self.request)
         except JavaError as error:
             response = Command(SYSTEM_ERROR, remark=exception_simple_desc(error))
-        if response is not None and not self.request.oneway:
-            self._remoting.respond(self.channel, self.request, response)
+        if response is not None:
+            if response.__class__ is not Command:
+                return self._wait(response)
+            self._answer(response)
+        return None
+
+    async def _wait(self, handling: Awaitable[Command | None]) -> None:
+        try:
+            response = await handling
+        except JavaError as error:
+            response = Command(SYSTEM_ERROR, remark=exception_simple_desc(error))
+        if response is not None:
+            self._answer(response)
+
+    def _answer(self, response: Command) -> None:
+        request = self.request
+        if not request.oneway:
+            self.channel.write(on_wire(response, request.opaque, is_response=True))
 
     def return_response(self, code: int, remark: str) -> None:
         """RequestTask#returnResponse: written for one-way requests too."""
@@ -90,10 +104,16 @@ class Permits:
         self.process, self.free = process, permits
         self.queue: deque[Future] = deque()
 
+    def take(self) -> bool:
+        """Take one that is free, unless others wait already."""
+        if not self.free or self.queue:
+            return False
+        self.free -= 1
+        return True
+
     async def acquire(self, timeout_ms: int) -> bool:
         """Semaphore#tryAcquire: take one, waiting at most so long; False when the time is over."""
-        if self.free and not self.queue:
-            self.free -= 1
+        if self.take():
             return True
         if timeout_ms <= 0:
             return False
@@ -145,13 +165,14 @@ class Remoting:
         end_of(channel).write(on_wire(response, request.opaque, is_response=True))
 
     def received(self, channel: Channel, message: Command) -> None:
-        """NettyRemotingAbstract#processMessageReceived."""
+        """NettyRemotingAbstract#processMessageReceived: #processResponseCommand or #processRequestCommand."""
         if message.is_response:
-            self._process_response(message)
-        else:
-            self._process_request(channel, message)
-
-    def _process_request(self, channel: Channel, request: Command) -> None:
+            waiting = self.response_table.pop(message.opaque, None)
+            if waiting is not None:
+                waiting[0].response_command = message
+                self._finish(*waiting)
+            return
+        request = message
         found = self.processor_table.get(request.code) or self.default_processor
         if found is None:
             remark = f" request type {int(request.code)} not supported"
@@ -168,12 +189,6 @@ class Remoting:
             if not request.oneway:
                 busy = "[OVERLOAD]system busy, start flow control for a while"
                 self.respond(channel, request, Command(SYSTEM_BUSY, remark=busy))
-
-    def _process_response(self, response: Command) -> None:
-        waiting = self.response_table.pop(response.opaque, None)
-        if waiting is not None:
-            waiting[0].response_command = response
-            self._finish(*waiting)
 
     def _finish(self, future: ResponseFuture, thread: Future | None) -> None:
         if thread is not None:
@@ -212,8 +227,7 @@ class Remoting:
         callback: InvokeCallback | None, thread: Future | None,
     ) -> ResponseFuture:
         """Enter the request into the response table and write it."""
-        self._opaque += 1
-        opaque = self._opaque
+        self._opaque = opaque = self._opaque + 1
         future = ResponseFuture(channel, opaque, timeout_ms, self.process.now_ms(), callback)
         self.response_table[opaque] = future, thread
         if not self._scanning:
@@ -225,9 +239,10 @@ class Remoting:
 
     async def invoke_sync_on(self, channel: Channel, request: Command, timeout_ms: int) -> Command:
         """NettyRemotingAbstract#invokeSyncImpl."""
-        thread = Future(self.process.kernel)
+        process = self.process
+        thread = Future(process.kernel)
         future = self._register(channel, request, timeout_ms, None, thread)
-        await self.process.until(thread, timeout_ms)
+        await process.until(thread, timeout_ms)
         self.response_table.pop(future.opaque, None)
         if future.response_command is not None:
             return future.response_command
@@ -252,14 +267,15 @@ class Remoting:
 
     async def invoke_oneway_on(self, channel: Channel, request: Command, timeout_ms: int) -> None:
         """NettyRemotingAbstract#invokeOnewayImpl; a write that fails is only logged in Java."""
-        if not await self.oneway_permits.acquire(timeout_ms):
-            raise _no_permit("invokeOnewayImpl", "semaphoreOnewayValue", timeout_ms, self.oneway_permits)
+        permits = self.oneway_permits
+        if not (permits.take() or await permits.acquire(timeout_ms)):
+            raise _no_permit("invokeOnewayImpl", "semaphoreOnewayValue", timeout_ms, permits)
         self._opaque += 1
         channel.write(on_wire(request, self._opaque, oneway=True), lossy=True)
         if channel.is_writable():
-            self.oneway_permits.release()
+            permits.release()
         else:
-            self.process.kernel.at(channel.stalled_ms, self.oneway_permits.release)
+            self.process.kernel.at(channel.stalled_ms, permits.release)
 
     def _next_scan(self) -> None:
         """The timer of the scan, first after 3 s and then each second; it rests while no call waits."""
@@ -300,7 +316,14 @@ class Remoting:
 def on_wire(command: Command, opaque: int, *, is_response: bool = False, oneway: bool = False) -> Command:
     """What the other side will get: copies, with the fields that remoting sets."""
     code, header, body, remark, version, language, _, _, _ = command
-    return Command(code, copied(header), copied(body), remark, version, language, opaque, is_response, oneway)
+    if header.__class__ not in FIXED:
+        header = copied(header)
+    if body.__class__ not in FIXED:
+        body = copied(body)
+    return _new(Command, (code, header, body, remark, version, language, opaque, is_response, oneway))
+
+
+_new = tuple.__new__  # what the constructor of a named tuple calls, at a third of its price
 
 
 def _no_permit(method: str, value: str, timeout_ms: int, permits: Permits) -> JavaError:

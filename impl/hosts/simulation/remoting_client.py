@@ -126,7 +126,7 @@ class RemotingClient(Remoting):
     async def invoke_async(self, addr: str | None, request: Command, timeout_ms: int, callback: InvokeCallback) -> None:
         """See RemotingClient in `impl.node_ports`."""
         begin_ms = self.process.now_ms()
-        channel = await self._open_channel(addr)
+        channel = self._channel_at_hand(addr) or await self._open_channel(addr)
         timeout_ms -= self.process.now_ms() - begin_ms
         if timeout_ms < 0:
             raise RemotingTooMuchRequestError(f"invokeAsync call the addr[{_text(addr)}] timeout")
@@ -134,7 +134,8 @@ class RemotingClient(Remoting):
 
     async def invoke_oneway(self, addr: str | None, request: Command, timeout_ms: int) -> None:
         """See RemotingClient in `impl.node_ports`."""
-        await self.invoke_oneway_on(await self._open_channel(addr), request, timeout_ms)
+        channel = self._channel_at_hand(addr) or await self._open_channel(addr)
+        await self.invoke_oneway_on(channel, request, timeout_ms)
 
     async def close_channels(self, addrs: Sequence[str]) -> None:
         """See RemotingClient in `impl.node_ports`."""
@@ -175,7 +176,8 @@ class RemotingClient(Remoting):
     def _channel_at_hand(self, addr: str | None) -> Channel | None:
         """The open channel to the address, None: to the name server chosen last; None if there is none."""
         wrapper = self.channel_tables.get(addr or self._namesrv_addr_choosed or "")
-        return wrapper.channel if wrapper is not None and wrapper.is_ok() else None
+        channel = None if wrapper is None else wrapper.channel
+        return channel if channel is not None and channel.active else None
 
     async def _create_channel(self, addr: str) -> Channel | None:
         """NettyRemotingClient#createChannel: threads that want the same address wait for one attempt."""

@@ -30,7 +30,7 @@ class Thread:
         if self.task.done:
             return True
         ended = Future(self.process.kernel)
-        self.task.watchers.append(lambda: ended.resolve(True))
+        self.task.watchers = (*self.task.watchers, lambda: ended.resolve(True))
         return await self.process.until(ended, timeout_ms) is True
 
 

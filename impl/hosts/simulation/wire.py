@@ -1,55 +1,127 @@
 """What a connection does to an object: the receiver gets another one, as if it had been encoded and decoded.
 
-Without this, a table of one simulated process could be changed through a message that another process keeps.
+Without this, a table of one simulated process could be changed through a message that another process keeps. What a
+type declares is believed: a frozen dataclass or named tuple all of whose fields are declared as numbers, texts, enums,
+or tuples of such values, cannot change, and is sent as it is. This is found out once for each type.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import cache
-from typing import Any
+from operator import attrgetter
+from types import EllipsisType, NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-_ATOMS = frozenset((type(None), bool, int, str, bytes, float))
+_ATOMS = frozenset((NoneType, EllipsisType, bool, int, str, bytes, float))
+_Copier = Callable[[Any], Any]
+
+FIXED: set[type] = {NoneType, bool, int, str, bytes, float}
+"""Types of which no value can change; it grows as types are met. `copied` gives back such a value itself."""
 
 
 def copied(value: Any) -> Any:
     """An equal value that shares nothing changeable with this one; the value itself if nothing in it can change."""
     kind = value.__class__
-    if kind in _ATOMS or isinstance(value, Enum):
-        return value
-    if kind is list or kind is set:
-        return kind(copied(item) for item in value)
-    if kind is dict:
-        return {copied(key): copied(item) for key, item in value.items()}
-    if isinstance(value, tuple | frozenset):
-        return _rebuilt(value)
-    if is_dataclass(value):
-        return _dataclass(value)
-    return copy.deepcopy(value)
+    copier = _COPIERS.get(kind)
+    if copier is None:
+        copier = _COPIERS[kind] = _copier_of(kind)
+        if copier is _itself:
+            FIXED.add(kind)
+    return copier(value)
+
+
+def _copier_of(kind: type) -> _Copier:
+    if _is_fixed(kind):
+        return _itself
+    if issubclass(kind, tuple | frozenset):
+        return _rebuilt
+    return _dataclass_copier(kind) if is_dataclass(kind) else copy.deepcopy
+
+
+def _is_fixed(declared: Any, above: tuple[type, ...] = ()) -> bool:
+    """Whether no value that is declared so can change; above -- types that contain it, for one that contains itself."""
+    origin, inner = get_origin(declared), get_args(declared)
+    if origin in {Union, UnionType, tuple, frozenset}:
+        return all(_is_fixed(one, above) for one in inner)
+    if not isinstance(declared, type) or declared in above:
+        return origin is Literal
+    if declared in _ATOMS or issubclass(declared, Enum):
+        return True
+    frozen = is_dataclass(declared) and declared.__dataclass_params__.frozen  # type: ignore[attr-defined]  # private
+    named = issubclass(declared, tuple) and hasattr(declared, "_fields")
+    return (frozen or named) and all(_is_fixed(hint, (*above, declared)) for hint in get_type_hints(declared).values())
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _list(value: list[Any]) -> list[Any]:
+    return [item if item.__class__ in FIXED else copied(item) for item in value]
+
+
+def _set(value: set[Any]) -> set[Any]:
+    return {item if item.__class__ in FIXED else copied(item) for item in value}
+
+
+def _dict(value: dict[Any, Any]) -> dict[Any, Any]:
+    return {
+        key if key.__class__ in FIXED else copied(key): item if item.__class__ in FIXED else copied(item)
+        for key, item in value.items()
+    }
 
 
 def _rebuilt(value: Any) -> Any:
-    items = [copied(item) for item in value]
-    if all(new is old for new, old in zip(items, value, strict=True)):
+    """A copy of a tuple or frozen set, unless all its items can be shared."""
+    items = [item if item.__class__ in FIXED else copied(item) for item in value]
+    if all(map(_is, items, value)):
         return value
     make = getattr(value, "_make", value.__class__)  # a named tuple takes its items one by one
     return make(items)
 
 
-@cache
-def _names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+def _is(one: Any, other: Any) -> bool:
+    return one is other
 
 
-def _dataclass(value: Any) -> Any:
-    names = _names(value.__class__)
-    old = [getattr(value, name) for name in names]
-    new = [copied(item) for item in old]
-    if value.__dataclass_params__.frozen and all(one is other for one, other in zip(new, old, strict=True)):
-        return value
-    twin = object.__new__(value.__class__)
-    for name, item in zip(names, new, strict=True):
-        object.__setattr__(twin, name, item)
-    return twin
+def _dataclass_copier(kind: Any) -> _Copier:
+    """Copies field by field, without looking at those that are declared as what cannot change."""
+    hints, frozen = get_type_hints(kind), kind.__dataclass_params__.frozen
+    names = [field.name for field in fields(kind)]
+    loose = [place for place, name in enumerate(names) if not _is_fixed(hints[name])]
+    values = attrgetter(*names, names[0])  # one too many, so that it gives a tuple also of a single field
+    make = _maker(kind, names)
+
+    def copier(value: Any) -> Any:
+        items = list(values(value))[:-1]
+        shared = frozen
+        for place in loose:
+            item = items[place]
+            if item.__class__ not in FIXED:
+                items[place] = twin = copied(item)
+                shared = shared and twin is item
+        return value if shared else make(items)
+
+    return copier
+
+
+def _maker(kind: Any, names: list[str]) -> _Copier:
+    """From the values of the fields to an object; its own constructor where that does nothing else."""
+    if all(field.init and not field.kw_only for field in fields(kind)) and not hasattr(kind, "__post_init__"):
+        return lambda items: kind(*items)
+
+    def make(items: list[Any]) -> Any:
+        twin = object.__new__(kind)
+        for name, item in zip(names, items, strict=True):
+            object.__setattr__(twin, name, item)
+        return twin
+
+    return make
+
+
+_COPIERS: dict[type, _Copier] = {
+    **dict.fromkeys(FIXED, _itself), list: _list, set: _set, dict: _dict, tuple: _rebuilt, frozenset: _rebuilt,
+}
