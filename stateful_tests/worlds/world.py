@@ -57,6 +57,7 @@ class World:
         self.rolled_out: dict[str, dict[str, str]] = {}
         self.healed = False
         self._applications: dict[str, Boot] = {}
+        self._leaving: dict[str, Node] = {}
 
     def __enter__(self) -> Self:
         """Nothing to prepare."""
@@ -143,16 +144,20 @@ class World:
         self.run(0)
 
     def join(self, machine: str) -> None:
-        """Let an idle process start its consumers; so it does from now on whenever it is started."""
+        """Let an idle process start its consumers; so it does from now on whenever it is started.
+
+        One that has not ended yet since it was to leave ends first, and the next one starts them.
+        """
         self.simulation.boots[machine] = self._applications[machine]
         node = self.simulation.nodes[machine]
-        if node.alive:
+        if node.alive and self._leaving.get(machine) is not node:
             node.spawn("main", self._applications[machine](node))
 
     def leave(self, machine: str) -> None:
         """Let a process shut its consumers down in order and end; it is idle whenever it is started again."""
         self.simulation.boots[machine] = _idle
         node, consumers = self.simulation.nodes[machine], self.consumers[machine]
+        self._leaving[machine] = node
 
         async def leaving() -> None:
             for consumer in consumers:

@@ -189,7 +189,7 @@ class Channel:
         """Whether the process stands still; then the callback comes when it goes on."""
         stands = self.process.alive and self.process.paused_until_ms > self.kernel.now_ms
         if stands:
-            self.kernel.at(self.process.paused_until_ms, callback)
+            self.kernel.stand(self.process, callback)
         return stands
 
     def _deliver(self, _: Any) -> None:

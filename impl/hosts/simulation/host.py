@@ -78,7 +78,7 @@ class Simulation:
         self.kernel.profile = CALM
         self.network.heal()
         for name in self.boots:
-            self.nodes[name].paused_until_ms = 0
+            self.kernel.resume(self.nodes[name])
             self.clocks[name].set_drift(0)
             self._restart(name)
         self.kernel.record("world", ("healed",))

@@ -154,7 +154,7 @@ class Kernel:
             if target.done if kind is Task else not process.alive:
                 continue
             if process.paused_until_ms > self.now_ms:
-                self.at(process.paused_until_ms, target, argument)
+                self.stand(process, target, argument)
                 continue
             try:
                 if kind is Task:
@@ -209,6 +209,24 @@ class Kernel:
     def uncaught(self, process: str, thread: str, error: JavaError) -> None:
         """Record that a thread, or a job of a pool, ended with a Java exception; a Python error is ours and goes up."""
         self.record(process, ("uncaught", thread, error.java_class, error.message))
+
+    def stand(self, process: Process, target: Any, argument: Any = None) -> None:
+        """Keep what a process that stands still would do, in its order, until it goes on."""
+        if not process.standing:
+            self.at(process.paused_until_ms, self._go_on, process)
+        process.standing.append((target, argument))
+
+    def _go_on(self, process: Process) -> None:
+        if process.paused_until_ms > self.now_ms:
+            self.at(process.paused_until_ms, self._go_on, process)  # it was paused again
+            return
+        self.ready.extend(process.standing)
+        process.standing.clear()
+
+    def resume(self, process: Process) -> None:
+        """Let a process that stands still go on now."""
+        process.paused_until_ms = 0
+        self._go_on(process)
 
     def pause(self, process: Process, ms: int) -> None:
         """Let no thread of the process run for so many true milliseconds."""

@@ -108,7 +108,8 @@ class Process:
     """One life of one simulated process: what its threads may do without a network.
 
     name -- of the machine; incarnation -- counts its lives from 1. alive -- not killed. paused_until_ms -- true time
-    before which none of its threads runs. tasks -- its living threads, in the order of their start.
+    before which none of its threads runs; standing -- what waits for that. tasks -- its living threads, in the order of
+    their start.
     """
 
     def __init__(self, kernel: Kernel, name: str, clock: WallClock) -> None:
@@ -120,6 +121,7 @@ class Process:
         self.incarnation: int = 1 if former is None else former.incarnation + 1
         self.alive: bool = True
         self.paused_until_ms = 0
+        self.standing: list[tuple[Any, Any]] = []
         self.tasks: dict[Task, None] = {}
         kernel.processes[name] = self
 

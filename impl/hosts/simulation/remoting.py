@@ -287,7 +287,7 @@ class Remoting:
         if not self.process.alive or self.stopped:
             return
         if self.process.paused_until_ms > self.process.kernel.now_ms:
-            self.process.kernel.at(self.process.paused_until_ms, self._scan)
+            self.process.kernel.stand(self.process, self._scan)
             return
         self.scan_response_table()
         self._scanning = bool(self.response_table)
