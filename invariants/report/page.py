@@ -16,6 +16,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from invariants.report import reading, words
+from invariants.report.campaigns import COVERAGE, MATRIX
 from invariants.report.view import view
 from invariants.verdict import Verdict
 
@@ -23,8 +24,13 @@ _HERE = Path(__file__).parent
 NAME = "report.html"
 
 
-def render(rows: Sequence[Verdict], evidence: Mapping[str, dict[str, Any]]) -> str:
+def render(
+    rows: Sequence[Verdict], evidence: Mapping[str, dict[str, Any]], coverage: Sequence[tuple[str, Any]] = (),
+    matrices: Sequence[tuple[str, Any]] = (),
+) -> str:
     """The page for these rows; evidence maps the name that a row gives to the content of that file.
+
+    coverage, matrices -- of campaigns, with the folder that has them; see `campaigns.py`.
 
     The same input gives the same page: there is no clock in it. A row whose evidence is not in the mapping says so;
     evidence that no row names is shown too.
@@ -32,7 +38,7 @@ def render(rows: Sequence[Verdict], evidence: Mapping[str, dict[str, Any]]) -> s
     style, script = (_HERE.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     template = _environment().get_template("page.html.j2")
-    return template.render(page=view(rows, evidence), style=style, script=script, digest=digest)
+    return template.render(page=view(rows, evidence, coverage, matrices), style=style, script=script, digest=digest)
 
 
 def write_report(directory: Path) -> Path:
@@ -42,7 +48,8 @@ def write_report(directory: Path) -> Path:
     """
     rows = reading.rows(directory)
     page = directory / NAME
-    page.write_text(render(rows, reading.evidence_files(directory, rows)), encoding="utf-8")
+    coverage, matrices = (reading.campaign_files(directory, name) for name in (COVERAGE, MATRIX))
+    page.write_text(render(rows, reading.evidence_files(directory, rows), coverage, matrices), encoding="utf-8")
     return page
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +39,18 @@ def evidence_files(directory: Path, verdicts: list[Verdict]) -> dict[str, dict[s
     named = {row.evidence for row in verdicts if row.evidence is not None}
     inside = sorted(below | {name for name in named if _inside(directory, name)})
     return {name: body for name in inside if (body := _evidence(directory / name)) is not None}
+
+
+def campaign_files(directory: Path, name: str) -> list[tuple[str, Any]]:
+    """Files of this name below the directory, by the folder that has them; None for one that is not JSON."""
+    found = []
+    for file in sorted(directory.rglob(name)):
+        try:
+            document = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            document = None
+        found.append((file.parent.relative_to(directory).as_posix(), document))
+    return found
 
 
 def _row_files(directory: Path) -> Iterator[Path]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from invariants.report import charts, grouping, words
+from invariants.report.campaigns import Growth, Matrix, growth, matrix
 from invariants.report.exhibits import Exhibit, Shown, anchors, exhibits
 from invariants.report.grouping import Group, Part
-from invariants.verdict import Verdict
+from invariants.verdict import BadInputError, Verdict
 
+T = TypeVar("T")
 _BARS = 20  # the longest proofs are looked at; the others are folded below
 
 
@@ -110,6 +112,9 @@ class View:
     conformance: Sequence[Shown] = ()
     campaigns: Sequence[Shown] = ()
     curves: Sequence[charts.Curve] = field(default_factory=tuple)
+    growths: Sequence[Growth] = ()
+    matrices: Sequence[Matrix] = ()
+    flaws: Sequence[str] = ()
 
     @property
     def title(self) -> str:
@@ -126,7 +131,10 @@ class View:
         return "The verdict is as expected" if every == 1 else f"All {every:,} verdicts are as expected"
 
 
-def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]]) -> View:
+def view(
+    rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]], coverage: Sequence[tuple[str, Any]] = (),
+    matrices: Sequence[tuple[str, Any]] = (),
+) -> View:
     """Arrange rows and evidence; the same input gives the same view, in whatever folder or year it is made."""
     real, twins = grouping.split(rows)
     shown, planted = _shown(real, "v", evidence), _shown(twins, "p", evidence)
@@ -134,7 +142,10 @@ def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]]) -> 
     by_judge = {judge: [one for one in shown if one.row.judge == judge] for judge in judges}
     drawn = exhibits([*shown, *planted], evidence)
     bars = charts.bars([one.row for one in by_judge.get("prove", [])], "seconds")
+    flaws: list[str] = []
     return View(
+        growths=[one for found in _drawn(coverage, growth, flaws) for one in found],
+        matrices=_drawn(matrices, matrix, flaws), flaws=flaws,
         counts=Counter(one.standing for one in shown), outcomes=Counter(str(row.outcome) for row in real),
         versions=_versions(rows), dates=_dates(rows), judges=judges,
         concepts=sorted({one.concept for one in shown}), kinds=grouping.kinds(real), tables=_tables(shown, planted),
@@ -145,6 +156,17 @@ def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]]) -> 
         conformance=by_judge.get("conform", []), campaigns=by_judge.get("campaign", []),
         curves=charts.curves([one.row for one in shown]),
     )
+
+
+def _drawn(files: Sequence[tuple[str, Any]], read: Callable[[Any], T], flaws: list[str]) -> list[T]:
+    """What can be drawn; for what cannot, a line in flaws."""
+    drawn = []
+    for folder, document in files:
+        try:
+            drawn.append(read(document))
+        except BadInputError as error:
+            flaws.append(f"{folder}: {error}")
+    return drawn
 
 
 def _shown(rows: Sequence[Verdict], prefix: str, evidence: Mapping[str, object]) -> list[Shown]:
