@@ -37,7 +37,7 @@ def counterexample(declared: Property, scope: Scope, timeout_ms: int = 10_000) -
     reading = Enumerated(scope.concept, scope.sizes, scope.rigid)
     induction = Induction(reading, declared.given)
     for obligation in (*induction.of_lemmas(induction.lemmas), *induction.of(declared)):
-        solved = prove(obligation.hypotheses, obligation.goal, (0,), timeout_ms)
+        solved = prove((*obligation.assumed, *obligation.hypotheses), obligation.goal, (0,), timeout_ms)
         if solved.answer is Answer.REFUTED and solved.model is not None:
             return Counterexample(obligation, dict(_values(reading, solved.model)))
     return None

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path as File
 from typing import Any, TypeAlias
 
@@ -20,10 +21,12 @@ import z3
 import invariants.decisions
 from invariants.claim import CLAIMS, Claim, DiscardedError, Finding, chosen, counterexample, judged
 from invariants.verdict import Outcome, Verdict
-from proofs.domains import concrete_arguments, leaves, symbolic_arguments, within
+from proofs import terms
+from proofs.domains import concrete_arguments, equal_to, leaves, symbolic_arguments, within
 from proofs.mutants import Mutant, mutants
 from proofs.paths import Limits, Path, PathLimitError, PathTable, multiples, solver_for
-from proofs.symbolic import SymbolicBool, SymbolicInteger, Term, UnsupportedError
+from proofs.symbolic import SymbolicBool, SymbolicInteger, UnsupportedError
+from proofs.terms import Context, Term, fresh_context
 
 __all__ = ["CLAIMS", "invariants", "kill", "prove_claim", "prove_decisions"]  # importing the catalogue declares it
 
@@ -45,14 +48,15 @@ def prove_claim(claim: Claim, seeds: Sequence[int] = (0,), limits: Limits | None
     """Prove or refute one claim.
 
     Unknown when a limit is reached, when the code asks for something that has no symbolic meaning, or when what the
-    solver calls a counterexample is none when the code runs on it.
+    solver calls a counterexample is none when the code runs on it. What was proved before changes nothing: a claim has
+    a context of Z3 of its own.
     """
-    start = time.process_time()
-    attempt = _attempt(claim, seeds, limits)
+    start, context = time.process_time(), fresh_context()
+    attempt = _attempt(claim, seeds, limits, context)
     twin = None
     if attempt.outcome is Outcome.HOLDS:
         attempt.obligations += 1
-        twin = _twin(claim)
+        twin = _twin(claim, context)
         if twin is None:
             attempt.outcome, attempt.note = Outcome.UNKNOWN, "the proof succeeds for every mutant of the code: vacuous?"
     cost = {"obligations": float(attempt.obligations), "paths": float(len(attempt.table.paths)),
@@ -63,18 +67,26 @@ def prove_claim(claim: Claim, seeds: Sequence[int] = (0,), limits: Limits | None
     return judged(claim, "prove", attempt.outcome, note, seed=seeds[0], cost=cost)
 
 
-def kill(claim: Claim, mutant: Mutant, limits: Limits | None = None) -> bool:
-    """Whether the proof of a claim fails for a mutant, with a counterexample that the mutant confirms."""
+def kill(claim: Claim, mutant: Mutant, limits: Limits | None = None, context: Context = None,
+         begin: Mapping[str, Any] | None = None) -> bool:
+    """Whether the proof of a claim fails for a mutant, with a counterexample that the mutant confirms.
+
+    context -- of Z3, to work in; None: a new one.
+    begin -- arguments whose path is tried first.
+    """
     with mutant.active():
-        return _attempt(claim, (0,), limits or _FEW, brief=True).outcome is Outcome.VIOLATED
+        found = _attempt(claim, (0,), limits or _FEW, context or fresh_context(), brief=True, begin=begin)
+    return found.outcome is Outcome.VIOLATED
 
 
-def _twin(claim: Claim) -> Mutant | None:
+def _twin(claim: Claim, context: Context) -> Mutant | None:
     """A mutant for which the proof fails; first those that a few small inputs expose, which are quick to refute."""
     few = list(itertools.islice(claim.small_inputs(), TRIED_ON_MUTANTS))
-    exposed = (mutant for mutant in _mutants(claim) if _exposed(claim, mutant, few))
-    tried = itertools.chain(exposed, _mutants(claim))
-    return next((mutant for mutant in tried if kill(claim, mutant)), None)
+    for mutant in _mutants(claim):
+        exposing = _exposing(claim, mutant, few)
+        if exposing is not None and kill(claim, mutant, context=context, begin=exposing):
+            return mutant
+    return next((mutant for mutant in _mutants(claim) if kill(claim, mutant, context=context)), None)
 
 
 def _mutants(claim: Claim) -> Iterator[Mutant]:
@@ -86,9 +98,9 @@ _FEW = Limits(paths=100, depth=80, seconds=0.5)  # a mutant that is not refuted 
 TRIED_ON_MUTANTS = 500  # inputs, a few milliseconds
 
 
-def _exposed(claim: Claim, mutant: Mutant, inputs: Sequence[dict[str, Any]]) -> bool:
+def _exposing(claim: Claim, mutant: Mutant, inputs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     with mutant.active():
-        return any(_false(claim, arguments) for arguments in inputs)
+        return next((arguments for arguments in inputs if _false(claim, arguments)), None)
 
 
 # One attempt ----------------------------------------------------------------------------------------------------------
@@ -98,7 +110,6 @@ def _exposed(claim: Claim, mutant: Mutant, inputs: Sequence[dict[str, Any]]) -> 
 class _Attempt:
     claim: Claim
     table: PathTable
-    solvers: _Solvers
     outcome: Outcome = Outcome.UNKNOWN
     note: str = ""
     obligations: int = 0
@@ -110,14 +121,19 @@ class _Attempt:
         return self
 
 
-def _attempt(claim: Claim, seeds: Sequence[int], limits: Limits | None, *, brief: bool = False) -> _Attempt:
+def _attempt(
+    claim: Claim, seeds: Sequence[int], limits: Limits | None, context: Context, *, brief: bool = False,
+    begin: Mapping[str, Any] | None = None,
+) -> _Attempt:
     """Execute, prove, refute; brief: any counterexample will do, and a hard question is left open."""
-    attempt = _Attempt(claim, PathTable(within(claim.domains)), _BRIEF if brief else _SOLVERS)
+    first = () if begin is None else equal_to(claim.domains, begin, context)
+    attempt = _Attempt(claim, PathTable(within(claim.domains, context)))
+    asked = _Asked(attempt.table, seeds[0], _BRIEF if brief else _SOLVERS)
     open_paths: list[Path] = []
     try:
         for path in attempt.table.explore(lambda run: claim.predicate(**symbolic_arguments(claim.domains, run)),
-                                          limits=limits, seed=seeds[0]):
-            answer, model = _falsified(attempt, path, seeds[0])
+                                          limits=limits, seed=seeds[0], first=first):
+            answer, model = _falsified(attempt, path, asked)
             if answer != z3.unsat:
                 open_paths.append(path)
             if model is not None and _refuted(attempt, concrete_arguments(claim.domains, model), smallest=not brief):
@@ -137,12 +153,11 @@ def _attempt(claim: Claim, seeds: Sequence[int], limits: Limits | None, *, brief
 def _holding(attempt: _Attempt, seeds: Sequence[int]) -> _Attempt:
     """What a claim that no path falsified still owes: a sound table, and an input that it speaks about."""
     table = attempt.table
+    impossible = [[condition] for condition in table.impossible()] + [_falsehood(path) for path in _spoken(table)]
     for seed in seeds:
-        facts = [_never(condition) for condition in table.impossible() if seed != seeds[0]]
-        facts += [_never(*_falsehood(path)) for path in _spoken(table) if seed != seeds[0]]
-        attempt.obligations += len(facts) + 1
-        sound = _valid([], multiples(z3.Int("divisor"), z3.Int("factor")), seed)
-        if not sound or not all(_valid(table.premises(), fact, seed) for fact in facts):
+        owed = impossible if seed != seeds[0] else []  # what was explored was proved with the first seed
+        attempt.obligations += len(owed) + 1
+        if not _multiples_hold(seed) or (owed and not _Asked(table, seed, _SOLVERS).none_possible(owed)):
             return attempt.ended(Outcome.UNKNOWN, f"an obligation is not proved with solver seed {seed}")
     attempt.obligations += 2 + len(table.cut_off)  # each side was cut off by a proof with the first seed
     if not table.is_partition():
@@ -158,57 +173,103 @@ def _spoken(table: PathTable) -> list[Path]:
 
 def _falsehood(path: Path) -> list[Term]:
     """What inputs satisfy that take the path and falsify the claim; a path on which the code raises falsifies it."""
+    condition = path.answers.condition
     if path.error is not None:
-        return [path.answers.condition]
+        return [condition]
     result = path.result
     if isinstance(result, SymbolicInteger):
-        return [path.answers.condition, result.term == 0]
-    return [path.answers.condition, z3.Not(result.term) if isinstance(result, SymbolicBool) else z3.BoolVal(not result)]
+        return [condition, result.term == 0]
+    if isinstance(result, SymbolicBool):
+        return [condition, terms.negation(result.term)]
+    return [condition, terms.truth(not result, condition.ctx)]
 
 
-def _never(*conditions: Term) -> Term:
-    return z3.Not(z3.And(conditions))
-
-
-def _falsified(attempt: _Attempt, path: Path, seed: int) -> tuple[Any, Any]:
+def _falsified(attempt: _Attempt, path: Path, asked: _Asked) -> tuple[Any, Any]:
     """Z3's answer to "does an input take this path and falsify the claim?", and its model."""
     if isinstance(path.error, DiscardedError):
         return z3.unsat, None
     attempt.obligations += 1
-    if path.error is None and path.result is True:
-        return z3.unsat, None
-    return _check([*attempt.table.premises(), *_falsehood(path)], seed, attempt.solvers)
+    return asked.check(_falsehood(path))
 
 
-def _valid(premises: Sequence[Term], fact: Term, seed: int) -> bool:
-    return bool(_check([*premises, z3.Not(fact)], seed)[0] == z3.unsat)
+# Solvers --------------------------------------------------------------------------------------------------------------
+
+
+class _Asked:
+    """Solvers of one seed for questions about one table.
+
+    The first one keeps the premises from question to question; it answers nearly all of them. For the rest the others
+    are made anew each time.
+    """
+
+    def __init__(self, table: PathTable, seed: int, solvers: _Solvers) -> None:
+        """Ask nothing yet; the table may still grow."""
+        (make, effort), *self._others = solvers
+        self._table, self._seed, self._assumed = table, seed, 0
+        self._first = make(seed, effort, table.domain.ctx)
+
+    def check(self, formulas: Sequence[Term]) -> tuple[Any, Any]:
+        """Whether there is an input of which all formulas are true: Z3's answer, and a model if there is."""
+        if terms.known(formulas[-1]) is False:
+            return z3.unsat, None
+        answer, model = self._plainly(formulas)
+        if answer != z3.unknown:
+            return answer, model
+        return _check([*self._table.premises(), *formulas], self._seed, self._others)
+
+    def none_possible(self, cases: Sequence[Sequence[Term]]) -> bool:
+        """Whether in each case there is no such input: asked of all at once, and one by one if that is too hard."""
+        context = self._table.domain.ctx
+        answer, _ = self._plainly([terms.disjunction([terms.conjunction(case, context) for case in cases], context)])
+        if answer != z3.unknown:
+            return bool(answer == z3.unsat)
+        return all(self.check(case)[0] == z3.unsat for case in cases)
+
+    def _plainly(self, formulas: Sequence[Term]) -> tuple[Any, Any]:
+        premises = self._table.premises()
+        terms.assume(self._first, premises[self._assumed:])
+        self._assumed = len(premises)
+        self._first.push()
+        terms.assume(self._first, formulas)
+        answer = self._first.check()
+        model = self._first.model() if answer == z3.sat else None
+        self._first.pop()
+        return answer, model
 
 
 def _check(formulas: Sequence[Term], seed: int, solvers: _Solvers | None = None) -> tuple[Any, Any]:
     """(answer, model or None) of the first solver that answers: the plain one, briefly; then others; then it again."""
-    for make, effort in solvers or _SOLVERS:
-        solver = make(seed, effort)
-        solver.add(formulas)
+    for make, effort in _SOLVERS if solvers is None else solvers:
+        solver = make(seed, effort, formulas[0].ctx)
+        terms.assume(solver, formulas)
         answer = solver.check()
         if answer != z3.unknown:
             return answer, solver.model() if answer == z3.sat else None
     return z3.unknown, None
 
 
-def _with_groebner(seed: int, effort: int) -> z3.Solver:
-    solver = solver_for(seed, effort)
+@cache
+def _multiples_hold(seed: int) -> bool:
+    """Whether the rule that every table relies on is proved with this seed; the same for all of them."""
+    context = fresh_context()
+    rule = multiples(z3.Int("divisor", context), z3.Int("factor", context))
+    return bool(_check([terms.negation(rule)], seed)[0] == z3.unsat)
+
+
+def _with_groebner(seed: int, effort: int, context: Context) -> z3.Solver:
+    solver = solver_for(seed, effort, context)
     solver.set("smt.arith.nl.grobner", True)
     return solver
 
 
-def _nonlinear(seed: int, effort: int) -> z3.Solver:
-    solver = z3.SolverFor("QF_NIA")
+def _nonlinear(seed: int, effort: int, context: Context) -> z3.Solver:
+    solver = z3.SolverFor("QF_NIA", ctx=context)
     solver.set("random_seed", seed)
     solver.set("rlimit", effort)
     return solver
 
 
-_Solvers: TypeAlias = Sequence[tuple[Callable[[int, int], z3.Solver], int]]
+_Solvers: TypeAlias = Sequence[tuple[Callable[[int, int, Context], z3.Solver], int]]
 _SOLVERS: _Solvers = (
     (solver_for, 800_000), (_with_groebner, 800_000), (_nonlinear, 4_000_000), (solver_for, 8_000_000))
 _BRIEF: _Solvers = ((solver_for, 150_000),)
@@ -253,10 +314,11 @@ def _false(claim: Claim, arguments: dict[str, Any]) -> bool:
 
 def _smallest(attempt: _Attempt, paths: Sequence[Path]) -> dict[str, Any] | None:
     """The counterexample with the least sum of absolute values, then the least value of each argument in turn."""
-    domains = attempt.claim.domains
+    domains, context = attempt.claim.domains, attempt.table.domain.ctx
+    sizes = leaves(domains, context)
     formulas = [*attempt.table.premises(), z3.Or([z3.And(_falsehood(path)) for path in paths])]
-    absolute = [z3.If(term < 0, -term, term) for term in leaves(domains)]
-    negative = [z3.If(term < 0, z3.IntVal(1), z3.IntVal(0)) for term in leaves(domains)]
+    absolute = [z3.If(term < 0, -term, term) for term in sizes]
+    negative = [z3.If(term < 0, terms.number(1, context), terms.number(0, context)) for term in sizes]
     _, model = _check(formulas, 0)
     for goal in [z3.Sum(absolute), *absolute, *negative] if model is not None else []:
         model = _least(formulas, goal, model)

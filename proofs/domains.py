@@ -8,7 +8,9 @@ from typing import Any
 import z3
 
 from invariants.domains import Domain, Integers
-from proofs.symbolic import Run, SymbolicBool, SymbolicInteger, Term
+from proofs import terms
+from proofs.symbolic import Run, SymbolicBool, SymbolicInteger
+from proofs.terms import Context, Term
 
 
 def symbolic_arguments(domains: Mapping[str, Domain], run: Run) -> dict[str, Any]:
@@ -16,15 +18,22 @@ def symbolic_arguments(domains: Mapping[str, Domain], run: Run) -> dict[str, Any
     return {name: _symbolic(domain, name, run) for name, domain in domains.items()}
 
 
-def within(domains: Mapping[str, Domain]) -> Term:
+def within(domains: Mapping[str, Domain], context: Context) -> Term:
     """The formula "every argument is in its domain"."""
-    return z3.And([bound for name, domain in domains.items() for bound in _bounds(domain, name)])
+    bounds = [bound for name, domain in domains.items() for bound in _bounds(domain, z3.Int(name, context))]
+    return terms.conjunction(bounds, context)
 
 
-def leaves(domains: Mapping[str, Domain]) -> list[Term]:
+def leaves(domains: Mapping[str, Domain], context: Context) -> list[Term]:
     """One integer term for each argument, in their order: what a smallest counterexample is small in."""
-    return [z3.If(z3.Bool(name), z3.IntVal(1), z3.IntVal(0)) if _is_truth(domain) else z3.Int(name)
+    one, zero = terms.number(1, context), terms.number(0, context)
+    return [terms.choice(z3.Bool(name, context), one, zero) if _is_truth(domain) else z3.Int(name, context)
             for name, domain in domains.items()]
+
+
+def equal_to(domains: Mapping[str, Domain], arguments: Mapping[str, Any], context: Context) -> list[Term]:
+    """Formulas that say that the arguments are these."""
+    return [_is(domain, name, arguments[name], context) for name, domain in domains.items()]
 
 
 def concrete_arguments(domains: Mapping[str, Domain], model: z3.ModelRef) -> dict[str, Any]:
@@ -37,21 +46,29 @@ def _is_truth(domain: Domain) -> bool:
 
 
 def _symbolic(domain: Domain, name: str, run: Run) -> Any:
-    if isinstance(domain, Integers):
-        return SymbolicInteger(run, z3.Int(name))
-    return SymbolicBool(run, z3.Bool(name)) if _is_truth(domain) else domain.values[run.concrete(z3.Int(name))]
+    if _is_truth(domain):
+        return SymbolicBool(run, z3.Bool(name, run.context))
+    term = z3.Int(name, run.context)
+    return SymbolicInteger(run, term) if isinstance(domain, Integers) else domain.values[run.concrete(term)]
 
 
-def _bounds(domain: Domain, name: str) -> list[Term]:
+def _bounds(domain: Domain, term: Term) -> list[Term]:
     if _is_truth(domain):
         return []
     low, high = (domain.low, domain.high) if isinstance(domain, Integers) else (0, len(domain.values) - 1)
-    bounds = [] if low is None else [z3.Int(name) >= low]
-    return bounds if high is None else [*bounds, z3.Int(name) <= high]
+    bounds = [] if low is None else [term >= low]
+    return bounds if high is None else [*bounds, term <= high]
+
+
+def _is(domain: Domain, name: str, value: Any, context: Context) -> Term:
+    if _is_truth(domain):
+        return terms.equality(z3.Bool(name, context), terms.truth(value, context))
+    number = value if isinstance(domain, Integers) else domain.values.index(value)
+    return terms.equality(z3.Int(name, context), terms.number(number, context))
 
 
 def _value(domain: Domain, name: str, model: z3.ModelRef) -> Any:
     if _is_truth(domain):
-        return z3.is_true(model.eval(z3.Bool(name), model_completion=True))
-    number = int(model.eval(z3.Int(name), model_completion=True).as_long())
+        return z3.is_true(model.eval(z3.Bool(name, model.ctx), model_completion=True))
+    number = int(model.eval(z3.Int(name, model.ctx), model_completion=True).as_long())
     return number if isinstance(domain, Integers) else domain.values[number]

@@ -11,6 +11,7 @@ import z3
 from model.language import Action, Concept
 from model.language.nodes import BOOL, CHOICE, MAYBE, NAT, SET, Node, SortInfo, Variable
 from model.language.tracing import Assignment, VariableInfo
+from proofs import terms
 from proofs.reading import Env, Expr, Reader, Reading
 
 
@@ -29,6 +30,8 @@ class Enumerated(Reading):
         super().__init__(concept)
         self.sizes = sizes
         self._rigid_values = rigid_values
+        self._numbers: dict[tuple[str, int], Expr] = {}
+        self._cells: dict[tuple[str, str, tuple[int, ...]], Expr] = {}
 
     def count(self, info: SortInfo) -> int:
         """Number of values of a sort."""
@@ -53,15 +56,23 @@ class Enumerated(Reading):
 
     def constant(self, info: SortInfo, number: int) -> Expr:
         """Value by its number."""
+        found = self._numbers.get((info.name, number))
+        if found is None:
+            found = self._numbers[info.name, number] = self._constant(info, number)
+        return found
+
+    def _constant(self, info: SortInfo, number: int) -> Expr:
         if info.kind == BOOL:
-            return z3.BoolVal(bool(number))
-        return z3.BitVecVal(number, self.sort(info)) if info.kind == SET else z3.IntVal(number)
+            return terms.truth(bool(number), self.context)
+        return z3.BitVecVal(number, self.sort(info)) if info.kind == SET else terms.number(number, self.context)
 
     def domain(self, info: SortInfo, value: Expr) -> Expr:
         """Values lie below the size."""
         if info.kind in (BOOL, SET):
-            return z3.BoolVal(True)
-        return z3.And(value >= 0, value < self.count(info))
+            return terms.truth(True, self.context)
+        size = terms.number(self.count(info), self.context)
+        inside = terms.at_most(self.constant(info, 0), value), terms.less(value, size)
+        return terms.conjunction(inside, self.context)
 
     def elements(self, info: SortInfo) -> list[Expr]:
         """All values of a sort."""
@@ -71,7 +82,8 @@ class Enumerated(Reading):
         """Write the quantifier out."""
         instances = [body(dict(zip(variables, values, strict=True)))
                      for values in product(*(self.elements(v.sort) for v in variables))]
-        return z3.And(*instances) if op == "forall" else z3.Or(*instances)
+        join = terms.conjunction if op == "forall" else terms.disjunction
+        return join(instances, self.context)
 
     def setof(self, variable: Variable, body: Callable[[Env], Expr]) -> Expr:
         """One bit per element."""
@@ -98,11 +110,15 @@ class Enumerated(Reading):
     def some(self, info: SortInfo,  # noqa: ARG002 - one number for every sort
               element: Expr) -> Expr:
         """Element number + 1."""
-        return element + 1
+        return terms.total(element, terms.number(1, self.context))
 
     def cell(self, prefix: str, info: VariableInfo, keys: tuple[int, ...]) -> Expr:
         """Constant of one cell."""
-        return z3.Const(f"{prefix}.{info.name}{list(keys)}", self.sort(info.value))
+        found = self._cells.get((prefix, info.name, keys))
+        if found is None:
+            found = z3.Const(f"{prefix}.{info.name}{list(keys)}", self.sort(info.value))
+            self._cells[prefix, info.name, keys] = found
+        return found
 
     def _select(self, info: VariableInfo, keys: Sequence[Expr], cell: Callable[[tuple[int, ...]], Expr]) -> Expr:
         """Cell that the keys name: a constant when they are constants, a chain of cases otherwise."""
@@ -113,15 +129,16 @@ class Enumerated(Reading):
             return cell(tuple(numbers)) if inside else self.constant(info.value, 0)  # type: ignore[arg-type]
         result = self.constant(info.value, 0)
         for values in product(*map(range, sizes)):
-            same = [key == self.constant(sort, v) for key, sort, v in zip(keys, info.keys, values, strict=True)]
-            result = z3.If(z3.And(*same), cell(values), result)
+            same = [terms.equality(key, self.constant(sort, v))
+                    for key, sort, v in zip(keys, info.keys, values, strict=True)]
+            result = terms.choice(terms.conjunction(same, self.context), cell(values), result)
         return result
 
     @staticmethod
     def _number(key: Expr) -> int | None:
-        if z3.is_int_value(key) or z3.is_bv_value(key):
+        if isinstance(key, z3.IntNumRef | z3.BitVecNumRef):
             return int(key.as_long())
-        return int(z3.is_true(key)) if z3.is_true(key) or z3.is_false(key) else None
+        return terms.known(key) if isinstance(key, z3.BoolRef) else None
 
     def state(self, name: str) -> Reader:
         """One constant per cell."""
@@ -149,20 +166,24 @@ class Enumerated(Reading):
 
     def assigned(self, node: Node, value: Expr) -> Expr:
         """Saturate, as a search does; what does not saturate and lies beyond is cut."""
-        return z3.If(self.domain(node.sort, value), value, self.count(node.sort) - 1) if node.sort.saturates else value
+        if not node.sort.saturates:
+            return value
+        greatest = terms.number(self.count(node.sort) - 1, self.context)
+        return terms.choice(self.domain(node.sort, value), value, greatest)
 
     def enabled(self, action: Action, state: Reader, env: Env) -> Expr:
         """Formula that says that the guard holds and that nothing is assigned that lies beyond the sizes."""
         inside = [self._inside(assignment, state, {**env, **dict(zip(assignment.loops, values, strict=True))})
                   for assignment in action.assignments
                   for values in product(*(self.elements(v.sort) for v in assignment.loops))]
-        return z3.And(self.formula(action.guard, state, env), *inside)
+        return terms.conjunction([self.formula(action.guard, state, env), *inside], self.context)
 
     def _inside(self, assignment: Assignment, state: Reader, env: Env) -> Expr:
         value = assignment.value
         bounded = [node for node in (*assignment.keys, *(() if value is None or value.sort.saturates else (value,)))
                    if node.sort.kind == NAT]
-        return z3.And(*(self.domain(node.sort, self.formula(node, state, env)) for node in bounded))
+        inside = [self.domain(node.sort, self.formula(node, state, env)) for node in bounded]
+        return terms.conjunction(inside, self.context)
 
     def after(self, action: Action, state: Reader, env: Env) -> Reader:
         """State after the action; a cell outside its table reads 0 there too."""
@@ -171,7 +192,10 @@ class Enumerated(Reading):
         def inside(name: str, keys: Sequence[Expr]) -> Expr:
             info = self.concept.variables[name]
             known = [self.domain(sort, key) for sort, key in zip(info.keys, keys, strict=True) if sort.kind == NAT]
-            return z3.If(z3.And(*known), read(name, keys), self.constant(info.value, 0)) if known else read(name, keys)
+            value = read(name, keys)
+            if not known:
+                return value
+            return terms.choice(terms.conjunction(known, self.context), value, self.constant(info.value, 0))
 
         return inside
 

@@ -6,12 +6,12 @@ A proof that also succeeds for every mutant proves nothing; each holding claim m
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from types import CodeType, FunctionType
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
@@ -52,33 +52,35 @@ def mutants(function: FunctionType) -> Iterator[Mutant]:
     The changes: one comparison, one arithmetic operator, `and` for `or`, the two sides of a conditional expression, an
     integer more or less by one, a truth value; last, another argument of the function for one that is read.
     """
+    definition = _definition(function)
+    names = [argument.arg for argument in (*definition.args.args, *definition.args.kwonlyargs)]
+    nodes = list(ast.walk(definition))
+    changes = [(node, variant) for node in nodes for variant in _variants(node)]
+    changes += [(node, variant) for node in nodes for variant in _other_arguments(node, names)]
+    for node, variant in changes:
+        change = f"line {getattr(node, 'lineno', definition.lineno)}: {ast.unparse(node)}  →  {ast.unparse(variant)}"
+        with _replaced(definition, node, variant):
+            code = _code(definition, function)
+        yield Mutant(function, change, code)
+
+
+@cache
+def _definition(function: FunctionType) -> ast.FunctionDef:
+    """The function as it is written, without its docstring; line numbers are those of the file."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     definition = tree.body[0]
     if not isinstance(definition, ast.FunctionDef):
         raise TypeError(f"{function.__qualname__} is not a plain function")
     definition.decorator_list = []
     _strip_docstring(definition)
-    nodes = list(enumerate(ast.walk(definition)))
-    names = [argument.arg for argument in (*definition.args.args, *definition.args.kwonlyargs)]
-    changes = [(place, variant) for place, node in nodes for variant in _variants(node)]
-    changes += [(place, variant) for place, node in nodes for variant in _other_arguments(node, names)]
-    for place, variant in changes:
-        changed = copy.deepcopy(definition)
-        original = _node(changed, place)
-        line = function.__code__.co_firstlineno + getattr(original, "lineno", 1) - 1
-        change = f"line {line}: {ast.unparse(original)}  →  {ast.unparse(variant)}"
-        _replace(changed, original, copy.deepcopy(variant))
-        yield Mutant(function, change, _code(changed, function))
+    ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)  # a traceback shows the line
+    return definition
 
 
 def _strip_docstring(definition: ast.FunctionDef) -> None:
     """Drop the docstring: changing text is no mutant."""
     if ast.get_docstring(definition) is not None:
         definition.body = definition.body[1:] or [ast.Pass()]
-
-
-def _node(tree: ast.AST, place: int) -> ast.AST:
-    return next(node for number, node in enumerate(ast.walk(tree)) if number == place)
 
 
 def _variants(node: ast.AST) -> list[ast.expr]:
@@ -105,19 +107,34 @@ def _other_arguments(node: ast.AST, names: list[str]) -> list[ast.expr]:
     return [ast.Name(other, ast.Load()) for other in names if other != node.id]
 
 
-def _replace(tree: ast.AST, target: ast.AST, variant: ast.expr) -> None:
+@contextmanager
+def _replaced(tree: ast.AST, target: ast.AST, variant: ast.expr) -> Iterator[None]:
+    """The tree has the variant in place of the target while the block runs."""
+    ast.fix_missing_locations(ast.copy_location(variant, target))
+    place, name, index = _place(tree, target)
+    old = getattr(place, name)
+    setattr(place, name, variant if index is None else [*old[:index], variant, *old[index + 1:]])
+    try:
+        yield
+    finally:
+        setattr(place, name, old)
+
+
+def _place(tree: ast.AST, target: ast.AST) -> tuple[ast.AST, str, int | None]:
+    """The node, its field, and the index in that field if it is a list, where the target stands."""
     for parent in ast.walk(tree):
         for name, value in ast.iter_fields(parent):
             if value is target:
-                setattr(parent, name, variant)
-            elif isinstance(value, list) and any(item is target for item in value):
-                setattr(parent, name, [variant if item is target else item for item in value])
+                return parent, name, None
+            if isinstance(value, list):
+                for index, item in enumerate(value):
+                    if item is target:
+                        return parent, name, index
+    raise AssertionError(f"{ast.unparse(target)} is not in the function")
 
 
 def _code(definition: ast.FunctionDef, function: FunctionType) -> CodeType:
-    module = ast.fix_missing_locations(ast.Module([definition], []))
-    ast.increment_lineno(module, function.__code__.co_firstlineno - 1)  # a traceback shows the line
-    compiled = compile(module, function.__code__.co_filename, "exec", dont_inherit=True,
+    compiled = compile(ast.Module([definition], []), function.__code__.co_filename, "exec", dont_inherit=True,
                        flags=function.__code__.co_flags & _FUTURE)
     return next(item for item in compiled.co_consts if isinstance(item, CodeType) and item.co_name == function.__name__)
 

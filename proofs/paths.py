@@ -1,10 +1,10 @@
 """Symbolic execution by forking: a plain Python function becomes a table of (condition, result).
 
-The function is run from the start once per path. At each question that the path has not answered yet, Z3 says which
-answers are feasible; the run takes one and leaves the other for later. A side that Z3 refutes is cut off, and what was
-refuted is kept; a side that Z3 cannot decide in time is followed, so the table may hold impossible rows but never lacks
-a possible one. That the rows and the cut-off sides together are every case and that no two of them overlap is not
-taken on trust: it is seen from the finished table (`is_partition`), whoever filled it.
+The function is run from the start once per path. Z3 finds an input that takes the path so far; at each further
+question the run goes where this input goes, and leaves the other side for later. A side that Z3 refutes when its turn
+comes is cut off, and what was refuted is kept; a side that Z3 cannot decide in time is followed, so the table may hold
+impossible rows but never lacks a possible one. That the rows and the cut-off sides together are every case and that no
+two of them overlap is not taken on trust: it is seen from the finished table (`is_partition`), whoever filled it.
 
 The engine knows nothing of RocketMQ.
 """
@@ -12,13 +12,15 @@ The engine knows nothing of RocketMQ.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import z3
 
-from proofs.symbolic import Term, UnsupportedError
+from proofs import terms
+from proofs.symbolic import UnsupportedError
+from proofs.terms import Context, Term
 
 
 class PathLimitError(BaseException):
@@ -49,6 +51,10 @@ class Answer:
     taken: bool
     value: int | None = None
 
+    def term(self) -> Term:
+        """What is true on the side taken."""
+        return self.condition if self.taken else terms.negation(self.condition)
+
 
 @dataclass(frozen=True, slots=True)
 class Answers:
@@ -59,8 +65,9 @@ class Answers:
 
     def and_also(self, answer: Answer) -> Answers:
         """One answer more."""
-        term = answer.condition if answer.taken else z3.Not(answer.condition)
-        return Answers((*self.given, answer), z3.And(self.condition, term) if self.given else term)
+        term = answer.term()
+        joined = terms.conjunction((self.condition, term), term.ctx) if self.given else term
+        return Answers((*self.given, answer), joined)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,30 +79,51 @@ class Path:
     error: Exception | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Division:
+    """A named quotient and remainder; dividend and divisor are held, so that their identities stay their own."""
+
+    dividend: Term
+    divisor: Term
+    quotient: Term
+    remainder: Term
+
+    def axiom(self) -> Term:
+        """What defines the two, floored, for every divisor but 0."""
+        context, divisor, remainder = self.divisor.ctx, self.divisor, self.remainder
+        nothing = terms.number(0, context)
+        rest = terms.conjunction((terms.at_most(nothing, remainder), terms.less(remainder, divisor)), context)
+        other = terms.conjunction((terms.at_most(remainder, nothing), terms.less(divisor, remainder)), context)
+        whole = terms.equality(self.dividend, terms.total(terms.product(divisor, self.quotient), remainder))
+        floored = (whole, terms.implication(terms.less(nothing, divisor), rest),
+                   terms.implication(terms.less(divisor, nothing), other))
+        defined = terms.negation(terms.equality(divisor, nothing))
+        return terms.implication(defined, terms.conjunction(floored, context))
+
+
 @dataclass(slots=True)
 class Divisions:
     """Named quotients and remainders; equal divisions share their names on all paths.
 
-    by_operands -- (quotient, remainder) by the texts of dividend and divisor.
+    by_operands -- divisions by the identities of dividend and divisor, which Z3 shares between equal terms.
     axioms -- each defines a pair for all arguments, so assuming it restricts nothing; and what follows about products
         with quotients by the rule of `multiples`, spelled out, so that everything else about them is linear.
     """
 
-    by_operands: dict[tuple[str, str], tuple[Term, Term]] = field(default_factory=dict)
+    by_operands: dict[tuple[int, int], Division] = field(default_factory=dict)
     axioms: list[Term] = field(default_factory=list)
 
-    def named(self, dividend: Term, divisor: Term) -> tuple[Term, Term]:
-        """Quotient and remainder, floored, for every divisor but 0."""
-        operands = z3.simplify(dividend).sexpr(), z3.simplify(divisor).sexpr()
+    def named(self, dividend: Term, divisor: Term) -> Division:
+        """The division of one term by another; of a new one the axioms are the last."""
+        dividend, divisor = z3.simplify(dividend), z3.simplify(divisor)
+        operands = dividend.get_id(), divisor.get_id()
         if operands not in self.by_operands:
-            number = len(self.by_operands)
-            quotient, remainder = z3.Int(f"quotient!{number}"), z3.Int(f"remainder!{number}")
-            floor = z3.And(z3.Implies(divisor > 0, z3.And(remainder >= 0, remainder < divisor)),
-                           z3.Implies(divisor < 0, z3.And(remainder <= 0, remainder > divisor)))
-            self.axioms.append(z3.Implies(divisor != 0, z3.And(dividend == divisor * quotient + remainder, floor)))
-            others = [pair[0] for known, pair in self.by_operands.items() if known[1] == operands[1]]
-            self.axioms += _multiples(divisor, quotient, others)
-            self.by_operands[operands] = quotient, remainder
+            number, context = len(self.by_operands), divisor.ctx
+            quotient, remainder = z3.Int(f"quotient!{number}", context), z3.Int(f"remainder!{number}", context)
+            division = Division(dividend, divisor, quotient, remainder)
+            others = [known.quotient for known in self.by_operands.values() if terms.same(known.divisor, divisor)]
+            self.axioms += [division.axiom(), *_multiples(divisor, quotient, others)]
+            self.by_operands[operands] = division
         return self.by_operands[operands]
 
 
@@ -105,14 +133,20 @@ def multiples(divisor: Term, factor: Term) -> Term:
     Proved once, for all integers, by whoever relies on a table; every instance is then sound. The negative multiples
     come as instances with the negated factor.
     """
-    at_least = z3.Implies(z3.And(divisor > 0, factor >= 1), divisor * factor >= divisor)
-    return z3.And(at_least, z3.Implies(factor == 0, divisor * factor == 0))
+    context = divisor.ctx
+    nothing, one = terms.number(0, context), terms.number(1, context)
+    multiple = terms.product(divisor, factor)
+    positive = terms.conjunction((terms.less(nothing, divisor), terms.at_most(one, factor)), context)
+    at_least = terms.implication(positive, terms.at_most(divisor, multiple))
+    empty = terms.implication(terms.equality(factor, nothing), terms.equality(multiple, nothing))
+    return terms.conjunction((at_least, empty), context)
 
 
 def _multiples(divisor: Term, quotient: Term, others: list[Term]) -> list[Term]:
-    factors = [quotient, -quotient]
+    factors = [quotient, terms.negative(quotient)]
     for other in others:
-        factors += [quotient - other, other - quotient, quotient + other, -quotient - other]
+        both = terms.total(quotient, other)
+        factors += [terms.difference(quotient, other), terms.difference(other, quotient), both, terms.negative(both)]
     return [multiples(divisor, factor) for factor in factors]
 
 
@@ -131,28 +165,33 @@ class PathTable:
     cut_off: list[Answers] = field(default_factory=list)
 
     def explore(self, program: Callable[[PathRun], object], *, limits: Limits | None = None,
-                seed: int = 0) -> Iterator[Path]:
+                seed: int = 0, first: Sequence[Term] = ()) -> Iterator[Path]:
         """Run a program along each of its feasible paths; each row is yielded as soon as it is known.
 
         program -- called once per path with the run; makes its symbolic arguments from it and returns a result. It
             must be a pure function: the same answers must lead to the same questions.
         seed -- of Z3.
+        first -- formulas that are true of the input whose path comes first, if there is such an input.
 
         Raises PathLimitError or UnsupportedError (both BaseException) when the table cannot be finished.
         """
-        limits = limits or Limits()
+        limits, context = limits or Limits(), self.domain.ctx
         deadline = time.process_time() + limits.seconds
-        solver = solver_for(seed, limits.effort)
-        solver.add(self.domain)
-        pending = [Answers((), z3.BoolVal(val=True))]
+        solver, assumed = solver_for(seed, limits.effort, context), 0
+        pending = [Answers((), terms.truth(True, context))]
         while pending:
             if len(self.paths) >= limits.paths or time.process_time() > deadline:
                 raise PathLimitError(f"more than {len(self.paths)} paths or {limits.seconds:g} CPU seconds")
+            premises = self.premises()
+            terms.assume(solver, premises[assumed:])
+            assumed = len(premises)
             run = PathRun(solver, pending.pop(), self.divisions, limits.depth, deadline)
-            self.paths.append(run.follow(program))
+            path = run.follow(program, () if self.paths else first)
             self.cut_off += run.cut_off
             pending += run.left
-            yield self.paths[-1]
+            if path is not None:
+                self.paths.append(path)
+                yield path
 
     def premises(self) -> list[Term]:
         """What every obligation about this table may assume."""
@@ -177,7 +216,7 @@ def _is_tree(leaves: list[tuple[Answer, ...]], depth: int) -> bool:
         if any(len(leaf) <= depth for leaf in leaves):
             return False
         question = leaves[0][depth].condition
-        if not all(leaf[depth].condition.eq(question) for leaf in leaves):
+        if not all(terms.same(leaf[depth].condition, question) for leaf in leaves):
             return False
         yes = [leaf for leaf in leaves if leaf[depth].taken]
         no = [leaf for leaf in leaves if not leaf[depth].taken]
@@ -197,14 +236,14 @@ def enumerate_paths(program: Callable[[PathRun], object], domain: Term, *, limit
     return table
 
 
-def solver_for(seed: int, effort: int) -> z3.Solver:
+def solver_for(seed: int, effort: int, context: Context) -> z3.Solver:
     """A solver with its seed set and a limit for each question, in Z3's resource units, some 2,000 a millisecond.
 
     Unlike seconds they do not depend on what else the machine does, so an answer is the same everywhere.
     The plain solver without Gröbner bases: on these formulas, linear but for a few products, it is ten times faster
     than Z3's default.
     """
-    solver = z3.SimpleSolver()
+    solver = z3.SimpleSolver(ctx=context)
     solver.set("random_seed", seed)
     solver.set("smt.arith.nl.grobner", False)
     solver.set("rlimit", effort)
@@ -214,12 +253,13 @@ def solver_for(seed: int, effort: int) -> z3.Solver:
 class PathRun:
     """One execution, along one list of answers.
 
-    left -- lists of answers that this run could have given instead.
-    cut_off -- those of them that Z3 refuted.
+    left -- lists of answers that this run could have given instead; nobody has asked whether an input gives them.
+    cut_off -- lists of answers that Z3 refuted.
     """
 
     def __init__(self, solver: z3.Solver, prefix: Answers, divisions: Divisions, depth: int, deadline: float) -> None:
-        """Follow the prefix, then decide."""
+        """Follow the prefix, then decide. The solver assumes the domain and what is known of the divisions."""
+        self.context = solver.ctx
         self._solver, self._divisions, self._depth, self._deadline = solver, divisions, depth, deadline
         self._prefix, self._place = prefix.given, 0
         self._answers = prefix
@@ -229,24 +269,29 @@ class PathRun:
         self.left: list[Answers] = []
         self.cut_off: list[Answers] = []
 
-    def follow(self, program: Callable[[PathRun], object]) -> Path:
-        """Execute the program along this path."""
+    def follow(self, program: Callable[[PathRun], object], first: Sequence[Term] = ()) -> Path | None:
+        """Execute the program along this path, if one is possible; first -- as in PathTable.explore."""
         self._solver.push()
         try:
-            self._solver.add(*self._divisions.axioms, self._answers.condition)
+            terms.assume(self._solver, (self._answers.condition,))
+            if first:
+                _, self._model = self._try(first)
+            if self._model is None and not self._possible():
+                self.cut_off.append(self._answers)
+                return None
             result, error = _outcome(program, self)
             return Path(self._answers, result, error)
         finally:
             self._solver.pop()
 
     def decide(self, condition: Term) -> bool:
-        """Take one feasible side of a condition and leave the other, if it is feasible too."""
-        condition = z3.simplify(condition)
-        if z3.is_true(condition) or z3.is_false(condition):
-            return bool(z3.is_true(condition))
-        if z3.is_not(condition):
-            return not self._ask(condition.arg(0), None)
-        return self._ask(condition, None)
+        """Take a feasible side of a condition, leave the other for later."""
+        condition = terms.simplified(condition)
+        truth = terms.known(condition)
+        if truth is not None:
+            return truth
+        opposite = terms.negated(condition)
+        return self._ask(condition, None) if opposite is None else not self._ask(opposite, None)
 
     def concrete(self, term: Term) -> int:
         """Take one feasible value of an integer term; one path for each."""
@@ -255,7 +300,7 @@ class PathRun:
             return int(term.as_long())
         while True:
             value = self._candidate(term)
-            if self._ask(term == value, value):
+            if self._ask(terms.equality(term, terms.number(value, self.context)), value):
                 return value
 
     def quotient(self, dividend: Term, divisor: Term) -> tuple[Term, Term]:
@@ -263,9 +308,9 @@ class PathRun:
         known = len(self._divisions.axioms)
         named = self._divisions.named(dividend, divisor)
         if len(self._divisions.axioms) > known:
-            self._solver.add(*self._divisions.axioms[known:])
-            self._model = None  # it knows nothing of the new names
-        return named
+            terms.assume(self._solver, self._divisions.axioms[known:])
+            self._complete(named)
+        return named.quotient, named.remainder
 
     def _ask(self, condition: Term, value: int | None) -> bool:
         settled = self._settled.get(condition.get_id())
@@ -279,44 +324,57 @@ class PathRun:
         self._place += 1
         if self._place <= len(self._prefix):
             answer = self._prefix[self._place - 1]
-            if not answer.condition.eq(condition):
+            if not terms.same(answer.condition, condition):
                 raise UnsupportedError(_IMPURE)
             return answer.taken
         if self._place > self._depth or time.process_time() > self._deadline:
             raise PathLimitError(f"a path asks more than {self._place - 1} questions, or the time is over")
         yes = self._answers.and_also(Answer(condition, taken=True, value=value))
         no = self._answers.and_also(Answer(condition, taken=False, value=value))
-        known = self._known(condition)
-        possible, model = (True, self._model) if known is True else self._try(condition)
-        if not possible:
-            self.cut_off.append(yes)
-            return self._take(no, self._model if known is False else None)
-        other = self.left if known is False or self._try(z3.Not(condition))[0] else self.cut_off
-        other.append(no)
-        return self._take(yes, model)
+        taken = self._side(condition)
+        (self.left if taken is not None else self.cut_off).append(no if taken else yes)
+        return self._take(yes if taken else no)
 
-    def _known(self, condition: Term) -> bool | None:
-        """What the model of the path so far says: that side is possible without asking again; None: it says nothing."""
-        if self._model is None:
-            return None
-        truth = self._model.eval(condition, model_completion=True)
-        return True if z3.is_true(truth) else False if z3.is_false(truth) else None
+    def _side(self, condition: Term) -> bool | None:
+        """The side to take; a model of the longer path is at hand if one was found. None: Z3 refutes the condition."""
+        if self._model is not None:
+            known = terms.true_in(self._model, condition)
+            if known is not None:
+                return known
+        possible, self._model = self._try((condition,))
+        return True if possible else None
 
-    def _take(self, answers: Answers, model: Any) -> bool:
-        """Go on; model -- a model of the longer path, or None if none is at hand."""
-        self._answers, self._model = answers, model
+    def _take(self, answers: Answers) -> bool:
+        self._answers = answers
         last = answers.given[-1]
-        self._solver.add(last.condition if last.taken else z3.Not(last.condition))
+        terms.assume(self._solver, (last.term(),))
         return last.taken
 
-    def _try(self, condition: Term) -> tuple[bool, Any]:
+    def _possible(self) -> bool:
+        """Whether an input takes the path so far (undecided counts as yes); a model of it is kept if there is one."""
+        possible, self._model = self._try(())
+        return possible
+
+    def _try(self, conditions: Sequence[Term]) -> tuple[bool, Any]:
         """Whether the path can go on this way (undecided counts as yes), and a model of it if there is one at hand."""
         self._solver.push()
-        self._solver.add(condition)
+        terms.assume(self._solver, conditions)
         answer = self._solver.check()
         model = self._solver.model() if answer == z3.sat else None
         self._solver.pop()
         return bool(answer != z3.unsat), model
+
+    def _complete(self, division: Division) -> None:
+        """Give the new names of a division the values that they have in the model; without one, nothing."""
+        if self._model is None:
+            return
+        dividend, divisor = (self._value(term) for term in (division.dividend, division.divisor))
+        quotient, remainder = divmod(dividend, divisor) if divisor else (0, 0)
+        self._model.update_value(division.quotient, terms.number(quotient, self.context))
+        self._model.update_value(division.remainder, terms.number(remainder, self.context))
+
+    def _value(self, term: Term) -> int:
+        return int(self._model.eval(term, model_completion=True).as_long())
 
     def _candidate(self, term: Term) -> int:
         """The value that the prefix asks about here, else one that Z3 finds feasible."""
@@ -325,11 +383,9 @@ class PathRun:
             if value is None:
                 raise UnsupportedError(_IMPURE)
             return value
-        if self._model is None:
-            if self._solver.check() != z3.sat:
-                raise PathLimitError("no value could be found for a number that must be concrete")
-            self._model = self._solver.model()
-        return int(self._model.eval(term, model_completion=True).as_long())
+        if self._model is None and (not self._possible() or self._model is None):
+            raise PathLimitError("no value could be found for a number that must be concrete")
+        return self._value(term)
 
 
 _IMPURE = "the function does not ask the same questions again: it is not pure"

@@ -9,23 +9,26 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from invariants import evidence
 from invariants.exploring import keeps
 from invariants.verdict import Outcome, Subject, Verdict
-from model.language import Concept, Mutation, Premise, Property, Run
+from model.language import Concept, Premise, Property, Run
 from model.language.properties import ALWAYS, LEMMA, STEP
 from model.scopes import SCOPES
 from proofs.counterexample import explained
 from proofs.enumerated import Enumerated
 from proofs.obligations import Induction, Obligation, of_run, support
-from proofs.solve import SEEDS, TIMEOUT_MS, Answer, Solved, prove, satisfiable
+from proofs.solve import SEEDS, TIMEOUT_MS, Answer, Questions, Solved
+from proofs.terms import Context
 from proofs.unbounded import Unbounded
 
 SMALL = 2  # elements of a free sort in the search for a state in which an action can happen
-MUTANT_TIMEOUT_MS = 500  # a proof that is not found is what a mutation shall bring about
+MUTANT_EFFORT = 200_000  # Z3's resource units; a proof that is not found is what a mutation shall bring about, and the
+# hardest one of the catalogue takes a quarter of this
 SOME_NUMBERS = 6  # … values of a natural
 
 
@@ -47,10 +50,10 @@ class Record:
         self.failed = self.failed or other.failed
         self.proved += other.proved
 
-    def work(self, answers: Iterable[tuple[Obligation, Solved]]) -> None:
-        """Note answers up to the first that is no proof."""
-        for obligation, solved in answers:
-            if not self.add(obligation, solved):
+    def work(self, questions: Questions, obligations: Iterable[Obligation]) -> None:
+        """Prove obligations up to the first that cannot be."""
+        for obligation in obligations:
+            if not self.add(obligation, _asked(questions, obligation)):
                 return
 
     def add(self, obligation: Obligation, solved: Solved) -> bool:
@@ -98,11 +101,14 @@ class Prover:
     def verdict(self, declared: Property) -> Verdict:
         """Prove one property."""
         started = time.process_time()
-        record = self.attempt(declared)
+        record = self._supported(declared)
+        induction, questions = Induction(Unbounded(declared.concept), declared.given), self._questions()
         if record.failed is None and declared.kind != LEMMA:
-            record.vacuous = self._vacuous(declared)
+            self._attempt(declared, induction, questions, record)
+        if record.failed is None and declared.kind != LEMMA:
+            record.vacuous = self._vacuous(declared, questions.context)
         if record.failed is None and not record.vacuous:
-            record.blind = self._blind(declared)
+            record.blind = self._blind(declared, induction, questions.context)
         outcome, note = _outcome(record)
         given = [premise.name for premise in declared.given]
         cost = {"obligations": record.obligations, "seconds": round(time.process_time() - started, 3)}
@@ -131,8 +137,7 @@ class Prover:
         """Prove that a premise is needed: where it is false, a run violates the property."""
         started = time.process_time()
         record = Record()
-        reading = Unbounded(declared.concept)
-        record.work(self._solve(obligation) for obligation in of_run(reading, run))
+        record.work(self._questions(), of_run(Unbounded(declared.concept), run))
         outcome, note = _outcome(record)
         cost = {"obligations": record.obligations, "seconds": round(time.process_time() - started, 3)}
         subject = Subject("model", subject_name(declared.concept),
@@ -141,13 +146,15 @@ class Prover:
         return Verdict(f"{run.premise.name}_is_needed", "prove", subject, Outcome.HOLDS, outcome,
                        f"rocketproof prove {declared.name}", cost=cost, note=note or run.sentence)
 
-    def attempt(self, declared: Property) -> Record:
-        """Try all obligations of a property (and of the lemmas it stands on), stopping at the first that fails."""
+    def _questions(self) -> Questions:
+        """Questions about one property, or one layer of lemmas: what was asked about others changes no answer."""
+        return Questions(self.seeds, self.timeout_ms)
+
+    def _supported(self, declared: Property) -> Record:
+        """Try all obligations of the lemmas that a property stands on."""
         record = Record()
         for premises in _layers(declared):
             record.include(self._layer(declared.concept, premises))
-        if record.failed is None and declared.kind != LEMMA:
-            self._attempt(Induction(Unbounded(declared.concept), declared.given), declared, record)
         return record
 
     def _layer(self, concept: Concept, given: tuple[Premise, ...]) -> Record:
@@ -157,45 +164,43 @@ class Prover:
             induction = Induction(Unbounded(concept), given)
             lemmas = [lemma for lemma in induction.lemmas if set(lemma.given) == set(given)]
             record = self._layers[key] = Record()
-            record.work(self._solve(o) for o in (*induction.of_lemmas(lemmas), *induction.of_actions()))
+            record.work(self._questions(), chain(induction.of_lemmas(lemmas), induction.of_actions()))
         return self._layers[key]
 
-    def _attempt(self, induction: Induction, declared: Property, record: Record) -> None:
+    def _attempt(self, declared: Property, induction: Induction, questions: Questions, record: Record) -> None:
+        """Try the obligations of a property, stopping at the first that fails."""
         if declared.kind == ALWAYS:
-            at_once, solved = self._solve(induction.at_once(declared))
+            at_once = induction.at_once(declared)
+            solved = _asked(questions, at_once)
             if solved.answer is Answer.PROVED:
                 record.add(at_once, solved)
                 return
-        record.work(self._solve(obligation) for obligation in induction.of(declared))
+        record.work(questions, induction.of(declared))
 
-    def _solve(self, obligation: Obligation) -> tuple[Obligation, Solved]:
-        return obligation, prove(obligation.hypotheses, obligation.goal, self.seeds, self.timeout_ms)
-
-    def _vacuous(self, declared: Property) -> str:
+    def _vacuous(self, declared: Property, context: Context) -> str:
         """Say which action cannot happen in any small state with all invariants though it should, or ""."""
-        induction = Induction(Enumerated(declared.concept, small_sizes(declared.concept)), declared.given)
-        assumed = [*induction.lemmas, *([declared] if declared.kind == ALWAYS else [])]
-        dead = {action.name for action in induction.actions
-                if satisfiable(induction.enabled(action, assumed), self.seeds[:1], self.timeout_ms).answer
-                is not Answer.REFUTED}
+        small = Induction(Enumerated(declared.concept, small_sizes(declared.concept)), declared.given)
+        states = small.states([*small.lemmas, *([declared] if declared.kind == ALWAYS else [])])
+        questions = Questions(self.seeds[:1], self.timeout_ms, context=context)
+        dead = {action.name for action in small.actions
+                if questions.satisfiable(states, small.enabled(action)).answer is not Answer.REFUTED}
         for action in sorted(dead ^ set(declared.excludes)):
             return f"{action} {'never happens' if action in dead else 'happens'} in a small state"
         return ""
 
-    def _blind(self, declared: Property) -> str:
+    def _blind(self, declared: Property, induction: Induction, context: Context) -> str:
         """Name a mutation that the proof does not notice, or ""."""
+        questions = Questions(self.seeds[:1], self.timeout_ms, MUTANT_EFFORT, context)
         for mutation in declared.broken_by:
-            if all(solved.answer is Answer.PROVED for solved in self._mutant(declared, mutation)):
+            changed = induction.mutated(mutation)
+            owed = chain(changed.of_lemmas(changed.lemmas), changed.of(declared), changed.of_actions())
+            if all(_asked(questions, one).answer is Answer.PROVED for one in owed if one.action):
                 return str(mutation)
         return ""
 
-    def _mutant(self, declared: Property, mutation: Mutation) -> Iterator[Solved]:
-        """Solve what the mutation changes: the obligations of its action, for the property and all its lemmas."""
-        induction = Induction(Unbounded(declared.concept), declared.given, mutation)
-        timeout_ms = min(self.timeout_ms, MUTANT_TIMEOUT_MS)
-        for obligation in (*induction.of_lemmas(induction.lemmas), *induction.of(declared), *induction.of_actions()):
-            if obligation.action == mutation.action:
-                yield prove(obligation.hypotheses, obligation.goal, self.seeds[:1], timeout_ms)
+
+def _asked(questions: Questions, obligation: Obligation) -> Solved:
+    return questions.prove(obligation.assumed, obligation.hypotheses, obligation.goal)
 
 
 def subject_name(concept: Concept) -> str:

@@ -14,6 +14,7 @@ import z3
 from model.language import Action, Concept
 from model.language.nodes import Node, SortInfo, Variable
 from model.language.tracing import Assignment, VariableInfo
+from proofs import terms
 
 Expr = Any  # a z3.ExprRef; z3 publishes no types
 Reader = Callable[[str, Sequence[Expr]], Expr]
@@ -26,6 +27,7 @@ class Reading:
     def __init__(self, concept: Concept) -> None:
         """Read a concept; the context of Z3 is the main one."""
         self.concept = concept
+        self.context = z3.main_ctx()
         self._fresh = 0
 
     # -- for subclasses ----------------------------------------------------------------------------------------------
@@ -110,25 +112,26 @@ class Reading:
             case "rigid":
                 return self.rigid(self.concept.variables[node.payload], args)
             case "not":
-                return z3.Not(args[0])
+                return terms.negation(args[0])
             case "and":
-                return z3.And(*args)
+                return terms.conjunction(args, self.context)
             case "or":
-                return z3.Or(*args)
+                return terms.disjunction(args, self.context)
             case "implies":
-                return z3.Implies(args[0], args[1])
+                return terms.implication(args[0], args[1])
             case "iff" | "eq":
-                return args[0] == args[1]
+                return terms.equality(args[0], args[1])
             case "lt":
-                return args[0] < args[1]
+                return terms.less(args[0], args[1])
             case "le":
-                return args[0] <= args[1]
+                return terms.at_most(args[0], args[1])
             case "add":
-                return args[0] + args[1]
+                return terms.total(args[0], args[1])
             case "sub":
-                return z3.If(args[1] <= args[0], args[0] - args[1], 0)
+                nothing = terms.number(0, self.context)
+                return terms.choice(terms.at_most(args[1], args[0]), terms.difference(args[0], args[1]), nothing)
             case "ite":
-                return z3.If(args[0], args[1], args[2])
+                return terms.choice(args[0], args[1], args[2])
             case "has":
                 return self.member(args[0], args[1])
             case "plus" | "minus":
@@ -136,9 +139,9 @@ class Reading:
             case "some":
                 return self.some(node.sort, args[0])
             case "holds":
-                return args[0] == self.some(node.args[0].sort, args[1])
+                return terms.equality(args[0], self.some(node.args[0].sort, args[1]))
             case "absent":
-                return args[0] == self.constant(node.args[0].sort, 0)
+                return terms.equality(args[0], self.constant(node.args[0].sort, 0))
             case "inside":
                 return self.domain(node.args[0].sort, args[0])
         raise AssertionError(node.op)
@@ -175,10 +178,10 @@ class Reading:
                 bound[pattern.payload] = key
         for pattern, key in zip(a.keys, keys, strict=True):
             if not (pattern.op == "var" and bound.get(pattern.payload) is key):
-                hits.append(self.formula(pattern, state, bound) == key)
+                hits.append(terms.equality(self.formula(pattern, state, bound), key))
         new = (self.forgotten(a, keys) if a.value is None
                else self.assigned(a.value, self.formula(a.value, state, bound)))
-        return z3.If(z3.And(*hits), new, before) if hits else new
+        return terms.choice(terms.conjunction(hits, self.context), new, before) if hits else new
 
     def assigned(self, node: Node, value: Expr) -> Expr:  # noqa: ARG002 - bounded readings look at the sort
         """What a cell takes when a term of that value is assigned to it."""

@@ -1,4 +1,4 @@
-"""Z3 as a judge of one obligation: proved, refuted, or unknown; under several seeds, with a time limit each."""
+"""Z3 as a judge of obligations: proved, refuted, or unknown; under several seeds, with a time limit each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from enum import StrEnum
 
 import z3
 
+from proofs import terms
 from proofs.reading import Expr
+from proofs.terms import Context, fresh_context
 
 SEEDS = (0, 1, 2, 3, 4)
 TIMEOUT_MS = 20_000  # wall time; the proofs need milliseconds, a busy machine needs room
@@ -33,36 +35,81 @@ class Solved:
     model: z3.ModelRef | None = None
 
 
+class Questions:
+    """Questions to Z3 in one context: an answer depends on them and their order, on nothing that was asked elsewhere.
+
+    What one question assumes like the one before is asserted once: each seed has a solver, which keeps it.
+    """
+
+    def __init__(self, seeds: Sequence[int] = SEEDS, timeout_ms: int = TIMEOUT_MS, effort: int = 0,
+                 context: Context = None) -> None:
+        """Ask nothing yet.
+
+        seeds -- of Z3; a question is asked with each until one answer is no proof.
+        timeout_ms -- bounds each question under each seed. effort -- the same in Z3's resource units; 0: no bound.
+        context -- to ask in; None: a new one.
+        """
+        self.context = context or fresh_context()
+        self._seeds, self._timeout_ms, self._effort = seeds, timeout_ms, effort
+        self._assumed: Sequence[Expr] = ()
+        self._kept: Sequence[Expr] = ()  # the same, in the context
+        self._solvers: dict[int, z3.Solver] = {}
+
+    def prove(self, assumed: Sequence[Expr], hypotheses: Sequence[Expr], goal: Expr) -> Solved:
+        """Ask whether what is assumed and the hypotheses imply the goal."""
+        return self.satisfiable(assumed, [*hypotheses, terms.negation(goal)])
+
+    def satisfiable(self, assumed: Sequence[Expr], formulas: Sequence[Expr]) -> Solved:
+        """Ask for a model of what is assumed and the formulas: refuted carries one, proved says that there is none."""
+        started = time.process_time()
+        self._assume(assumed)
+        asked = [terms.copied(formula, self.context) for formula in formulas]
+        answers: dict[Answer, str] = {}
+        model = None
+        for seed in self._seeds:
+            answer, reason, model = self._ask(seed, asked)
+            answers[answer] = reason
+            if answer is not Answer.PROVED:
+                break  # one refutation or one unknown decides
+        seconds = time.process_time() - started
+        if len(answers) != 1:
+            return Solved(Answer.UNKNOWN, seconds, answers.get(Answer.UNKNOWN) or "the seeds disagree")
+        (answer, reason), = answers.items()
+        return Solved(answer, seconds, reason, model)
+
+    def _assume(self, assumed: Sequence[Expr]) -> None:
+        same = len(assumed) == len(self._assumed) and all(a is b for a, b in zip(assumed, self._assumed, strict=True))
+        if not same:
+            self._assumed = assumed
+            self._kept = [terms.copied(formula, self.context) for formula in assumed]
+            self._solvers = {}
+
+    def _ask(self, seed: int, asked: Sequence[Expr]) -> tuple[Answer, str, z3.ModelRef | None]:
+        solver = self._solver(seed)
+        solver.push()
+        terms.assume(solver, asked)
+        result = solver.check()
+        answer = (Answer.PROVED if result == z3.unsat else Answer.REFUTED if result == z3.sat else Answer.UNKNOWN)
+        reason = solver.reason_unknown() if answer is Answer.UNKNOWN else ""
+        model = solver.model() if answer is Answer.REFUTED else None
+        solver.pop()
+        return answer, reason, model
+
+    def _solver(self, seed: int) -> z3.Solver:
+        if seed not in self._solvers:
+            solver = self._solvers[seed] = z3.SimpleSolver(ctx=self.context)
+            terms.configure(solver, random_seed=seed, timeout=self._timeout_ms, rlimit=self._effort)
+            terms.assume(solver, self._kept)
+        return self._solvers[seed]
+
+
 def prove(
     hypotheses: Iterable[Expr], goal: Expr, seeds: Sequence[int] = SEEDS, timeout_ms: int = TIMEOUT_MS,
 ) -> Solved:
-    """Ask whether the hypotheses imply the goal; timeout_ms bounds each seed."""
-    return satisfiable([*hypotheses, z3.Not(goal)], seeds, timeout_ms)
+    """Ask one question by itself: whether the hypotheses imply the goal; timeout_ms bounds each seed."""
+    return Questions(seeds, timeout_ms).prove((), [*hypotheses], goal)
 
 
 def satisfiable(formulas: Sequence[Expr], seeds: Sequence[int] = SEEDS, timeout_ms: int = TIMEOUT_MS) -> Solved:
-    """Ask for a model of the formulas: refuted carries one, proved says that there is none."""
-    started = time.process_time()
-    answers: dict[Answer, str] = {}
-    model = None
-    context = z3.Context()  # of its own: what was asked before must not change how this is answered
-    asked = [formula.translate(context) for formula in formulas]
-    for seed in seeds:
-        solver = z3.SimpleSolver(ctx=context)
-        solver.set("random_seed", seed)
-        solver.set("timeout", timeout_ms)
-        solver.add(*asked)
-        result = solver.check()
-        if result == z3.unsat:
-            answers[Answer.PROVED] = ""
-        elif result == z3.sat:
-            answers[Answer.REFUTED], model = "", solver.model()
-        else:
-            answers[Answer.UNKNOWN] = solver.reason_unknown()
-        if Answer.PROVED not in answers:
-            break  # one refutation or one unknown decides
-    seconds = time.process_time() - started
-    if len(answers) != 1:
-        return Solved(Answer.UNKNOWN, seconds, answers.get(Answer.UNKNOWN) or "the seeds disagree")
-    (answer, reason), = answers.items()
-    return Solved(answer, seconds, reason, model)
+    """Ask one question by itself: for a model of the formulas."""
+    return Questions(seeds, timeout_ms).satisfiable((), formulas)

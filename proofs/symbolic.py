@@ -27,8 +27,8 @@ from typing import Any, NoReturn, Protocol
 
 import z3
 
-Term = Any
-"""A Z3 expression (z3 publishes no types)."""
+from proofs import terms
+from proofs.terms import Context, Term
 
 
 class UnsupportedError(BaseException):
@@ -36,7 +36,9 @@ class UnsupportedError(BaseException):
 
 
 class Run(Protocol):
-    """The path that is being executed."""
+    """The path that is being executed; all terms belong to its context."""
+
+    context: Context
 
     def decide(self, condition: Term) -> bool:
         """Take one feasible side of a condition."""
@@ -76,19 +78,19 @@ class SymbolicBool:
         return format(bool(self), spec)
 
     def __eq__(self, other: object) -> Any:
-        return self._join(other, lambda a, b: a == b)
+        return self._join(other, terms.equality)
 
     def __ne__(self, other: object) -> Any:
-        return self._join(other, lambda a, b: a != b)
+        return self._join(other, _differ)
 
     def __and__(self, other: object) -> Any:
-        return self._join(other, z3.And)
+        return self._join(other, _both)
 
     def __or__(self, other: object) -> Any:
-        return self._join(other, z3.Or)
+        return self._join(other, _either)
 
     def __xor__(self, other: object) -> Any:
-        return self._join(other, z3.Xor)
+        return self._join(other, _differ)
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
@@ -101,13 +103,13 @@ class SymbolicBool:
         _refuse("~ of a truth value (in Python ~True is -2)")
 
     def _as_integer(self) -> SymbolicInteger:
-        return SymbolicInteger(self.run, z3.If(self.term, z3.IntVal(1), z3.IntVal(0)))
+        return SymbolicInteger(self.run, _as_number(self.term))
 
     def _join(self, other: object, connective: Callable[[Term, Term], Term]) -> Any:
         if isinstance(other, SymbolicBool):
             return SymbolicBool(self.run, connective(self.term, other.term))
         if isinstance(other, bool):
-            return SymbolicBool(self.run, connective(self.term, z3.BoolVal(other)))
+            return SymbolicBool(self.run, connective(self.term, terms.truth(other, self.run.context)))
         return NotImplemented
 
 
@@ -153,54 +155,54 @@ class SymbolicInteger:
     # -- comparison ---------------------------------------------------------------------------------------------
 
     def __bool__(self) -> bool:
-        return self.run.decide(self.term != 0)
+        return self.run.decide(_differ(self.term, terms.number(0, self.run.context)))
 
     def __eq__(self, other: object) -> Any:
         if isinstance(other, float):
             return self == int(other) if other.is_integer() else False
-        return self._compare(other, lambda a, b: a == b)
+        return self._compare(other, terms.equality)
 
     def __ne__(self, other: object) -> Any:
         if isinstance(other, float):
             return self != int(other) if other.is_integer() else True
-        return self._compare(other, lambda a, b: a != b)
+        return self._compare(other, _differ)
 
     def __lt__(self, other: object) -> Any:
-        return self._compare(math.ceil(other) if isinstance(other, float) else other, lambda a, b: a < b)
+        return self._compare(math.ceil(other) if isinstance(other, float) else other, terms.less)
 
     def __le__(self, other: object) -> Any:
-        return self._compare(math.floor(other) if isinstance(other, float) else other, lambda a, b: a <= b)
+        return self._compare(math.floor(other) if isinstance(other, float) else other, terms.at_most)
 
     def __gt__(self, other: object) -> Any:
-        return self._compare(math.floor(other) if isinstance(other, float) else other, lambda a, b: a > b)
+        return self._compare(math.floor(other) if isinstance(other, float) else other, lambda a, b: terms.less(b, a))
 
     def __ge__(self, other: object) -> Any:
-        return self._compare(math.ceil(other) if isinstance(other, float) else other, lambda a, b: a >= b)
+        return self._compare(math.ceil(other) if isinstance(other, float) else other, lambda a, b: terms.at_most(b, a))
 
     def _compare(self, other: object, relation: Callable[[Term, Term], Term]) -> Any:
-        right = _integer_term(other)
+        right = _integer_term(other, self.run.context)
         return NotImplemented if right is None else SymbolicBool(self.run, relation(self.term, right))
 
     # -- arithmetic ---------------------------------------------------------------------------------------------
 
     def __add__(self, other: object) -> Any:
-        return self._compute(other, lambda a, b: a + b)
+        return self._compute(other, terms.total)
 
     def __sub__(self, other: object) -> Any:
-        return self._compute(other, lambda a, b: a - b)
+        return self._compute(other, terms.difference)
 
     def __rsub__(self, other: object) -> Any:
-        return self._compute(other, lambda a, b: b - a)
+        return self._compute(other, lambda a, b: terms.difference(b, a))
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, float):
             return self.run.concrete(self.term) * other
-        return self._compute(other, lambda a, b: a * b)
+        return self._compute(other, terms.product)
 
     __radd__, __rmul__ = __add__, __mul__
 
     def __neg__(self) -> SymbolicInteger:
-        return SymbolicInteger(self.run, -self.term)
+        return SymbolicInteger(self.run, terms.negative(self.term))
 
     def __pos__(self) -> SymbolicInteger:
         return self
@@ -212,11 +214,11 @@ class SymbolicInteger:
         return SymbolicInteger(self.run, -self.term - 1)
 
     def __divmod__(self, other: object) -> Any:
-        divisor = _integer_term(other)
+        divisor = _integer_term(other, self.run.context)
         return NotImplemented if divisor is None else _divide(self.run, self.term, divisor)
 
     def __rdivmod__(self, other: object) -> Any:
-        dividend = _integer_term(other)
+        dividend = _integer_term(other, self.run.context)
         return NotImplemented if dividend is None else _divide(self.run, dividend, self.term)
 
     def __floordiv__(self, other: object) -> Any:
@@ -236,7 +238,7 @@ class SymbolicInteger:
         return pair if pair is NotImplemented else pair[1]
 
     def _compute(self, other: object, operation: Callable[[Term, Term], Term]) -> Any:
-        right = _integer_term(other)
+        right = _integer_term(other, self.run.context)
         return NotImplemented if right is None else SymbolicInteger(self.run, operation(self.term, right))
 
     # -- bits, by constants -------------------------------------------------------------------------------------
@@ -274,12 +276,28 @@ def _constant(value: object, what: str) -> int:
     return _refuse(f"{what} that is not a constant")
 
 
-def _integer_term(value: object) -> Term | None:
+def _integer_term(value: object, context: Context) -> Term | None:
     if isinstance(value, SymbolicInteger):
         return value.term
     if isinstance(value, SymbolicBool):
-        return z3.If(value.term, z3.IntVal(1), z3.IntVal(0))
-    return z3.IntVal(int(value)) if isinstance(value, int) else None
+        return _as_number(value.term)
+    return terms.number(int(value), context) if isinstance(value, int) else None
+
+
+def _as_number(formula: Term) -> Term:
+    return terms.choice(formula, terms.number(1, formula.ctx), terms.number(0, formula.ctx))
+
+
+def _both(left: Term, right: Term) -> Term:
+    return terms.conjunction((left, right), left.ctx)
+
+
+def _either(left: Term, right: Term) -> Term:
+    return terms.disjunction((left, right), left.ctx)
+
+
+def _differ(left: Term, right: Term) -> Term:
+    return terms.negation(terms.equality(left, right))
 
 
 def _divide(run: Run, dividend: Term, divisor: Term) -> tuple[SymbolicInteger, SymbolicInteger]:
@@ -287,11 +305,13 @@ def _divide(run: Run, dividend: Term, divisor: Term) -> tuple[SymbolicInteger, S
 
     By a machine word the usual case, nothing wraps, is a path of its own: its terms stay linear.
     """
-    if z3.is_int_value(divisor) and divisor.as_long() > 0:
-        if divisor.as_long() >= _WORD and run.decide(z3.And(dividend >= 0, dividend < divisor)):
-            return SymbolicInteger(run, z3.IntVal(0)), SymbolicInteger(run, dividend)
+    nothing = terms.number(0, run.context)
+    if isinstance(divisor, z3.IntNumRef) and divisor.as_long() > 0:
+        fits = terms.at_most(nothing, dividend), terms.less(dividend, divisor)
+        if divisor.as_long() >= _WORD and run.decide(_both(*fits)):
+            return SymbolicInteger(run, nothing), SymbolicInteger(run, dividend)
         quotient, remainder = dividend / divisor, dividend % divisor
-    elif run.decide(divisor == 0):
+    elif run.decide(terms.equality(divisor, nothing)):
         raise ZeroDivisionError("integer division or modulo by zero")
     else:
         quotient, remainder = run.quotient(dividend, divisor)
@@ -302,7 +322,7 @@ def _masked(term: Term, mask: int) -> Term:
     """The term & mask, as a sum over the runs of one-bits of the mask (two's complement, as Python's integers)."""
     if mask < 0:
         return term - _masked(term, ~mask)
-    total, low = z3.IntVal(0), 0
+    total, low = terms.number(0, term.ctx), 0
     while mask >> low:
         if not mask >> low & 1:
             low += 1

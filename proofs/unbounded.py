@@ -11,6 +11,7 @@ import z3
 from model.language import Concept
 from model.language.nodes import BOOL, CHOICE, FREE, MAYBE, NAT, SET, SortInfo, Variable
 from model.language.tracing import Assignment, VariableInfo
+from proofs import terms
 from proofs.reading import Env, Expr, Reader, Reading
 
 
@@ -29,11 +30,12 @@ class Unbounded(Reading):
         """Declare the sorts."""
         super().__init__(concept)
         self._sorts: dict[str, Any] = {BOOL: z3.BoolSort()}
+        self._functions: dict[tuple[str, str], tuple[Any, type]] = {}
 
     def sort(self, info: SortInfo) -> Any:
         """Uninterpreted sort, integers, enumeration, array of Booleans, or datatype."""
         if info.kind == BOOL:
-            return z3.BoolSort()
+            return self._sorts[BOOL]
         if info.name not in self._sorts:
             self._sorts[info.name] = self._declare(info)
         return self._sorts[info.name]
@@ -58,9 +60,9 @@ class Unbounded(Reading):
         """Numbers, choices, the empty set and nothing; elements of free sorts have no numbers here."""
         sort = self.sort(info)
         if info.kind == BOOL:
-            return z3.BoolVal(bool(number))
+            return terms.truth(bool(number), self.context)
         if info.kind == NAT:
-            return z3.IntVal(number)
+            return terms.number(number, self.context)
         if info.kind == CHOICE:
             return _enumeration(info)[1][number]
         if info.kind in (SET, MAYBE) and number == 0:
@@ -69,16 +71,20 @@ class Unbounded(Reading):
 
     def domain(self, info: SortInfo, value: Expr) -> Expr:
         """Naturals are not negative."""
-        return value >= 0 if info.kind == NAT else z3.BoolVal(True)
+        if info.kind == NAT:
+            return terms.at_most(terms.number(0, self.context), value)
+        return terms.truth(True, self.context)
 
     def quantifier(self, op: str, variables: Sequence[Variable], body: Callable[[Env], Expr]) -> Expr:
         """Quantify over the sort; over naturals, over the integers from 0 on."""
         bound = {v: self.fresh(v.name or "x", v.sort) for v in variables}
         inside = [self.domain(v.sort, x) for v, x in bound.items() if v.sort.kind == NAT]
         inner = body(bound)
-        if op == "forall":
-            return z3.ForAll(list(bound.values()), z3.Implies(z3.And(*inside), inner) if inside else inner)
-        return z3.Exists(list(bound.values()), z3.And(*inside, inner))
+        if op == "exists":
+            return z3.Exists(list(bound.values()), terms.conjunction([*inside, inner], self.context))
+        if inside:
+            inner = terms.implication(terms.conjunction(inside, self.context), inner)
+        return z3.ForAll(list(bound.values()), inner)
 
     def setof(self, variable: Variable, body: Callable[[Env], Expr]) -> Expr:
         """Lambda."""
@@ -97,17 +103,23 @@ class Unbounded(Reading):
         """Constructor."""
         return self.sort(info).just(element)
 
-    def _function(self, prefix: str, info: VariableInfo) -> Any:
-        return z3.Function(f"{prefix}{info.name}", *(self.sort(k) for k in info.keys), self.sort(info.value))
+    def _value(self, prefix: str, info: VariableInfo, keys: Sequence[Expr]) -> Expr:
+        """Value of an uninterpreted function; one for each prefix and variable."""
+        found = self._functions.get((prefix, info.name))
+        if found is None:
+            result = self.sort(info.value)
+            function = z3.Function(f"{prefix}{info.name}", *(self.sort(k) for k in info.keys), result)
+            found = self._functions[prefix, info.name] = function, terms.kind_of(result)
+        return terms.applied(*found, keys)
 
     def state(self, name: str) -> Reader:
         """One uninterpreted function per variable."""
-        functions = {info.name: self._function(f"{name}_", info) for info in self.concept.variables.values()}
-        return lambda variable, keys: functions[variable](*keys)
+        variables = self.concept.variables
+        return lambda variable, keys: self._value(f"{name}_", variables[variable], keys)
 
     def rigid(self, info: VariableInfo, keys: Sequence[Expr]) -> Expr:
         """One uninterpreted function per rigid function."""
-        return self._function("", info)(*keys)
+        return self._value("", info, keys)
 
     def well_formed(self, name: str) -> list[Expr]:
         """Tables of naturals hold naturals."""
@@ -115,15 +127,17 @@ class Unbounded(Reading):
         for info in self.concept.variables.values():
             if info.value.kind == NAT:
                 keys = [self.fresh("k", k) for k in info.keys]
-                cell = self._function("" if info.rigid else f"{name}_", info)(*keys)
-                result.append(z3.ForAll(keys, cell >= 0) if keys else cell >= 0)
+                inside = self.domain(info.value, self._value("" if info.rigid else f"{name}_", info, keys))
+                result.append(z3.ForAll(keys, inside) if keys else inside)
         return result
 
     def forgotten(self, assignment: Assignment, keys: Sequence[Expr]) -> Expr:
         """Give any value at all: a function of the cell that nothing else constrains."""
         info = self.concept.variables[assignment.variable]
-        value = self._function(f"forgotten_{self._serial(assignment)}_", info)(*keys)
-        return z3.If(value >= 0, value, 0) if info.value.kind == NAT else value
+        value = self._value(f"forgotten_{self._serial(assignment)}_", info, keys)
+        if info.value.kind != NAT:
+            return value
+        return terms.choice(self.domain(info.value, value), value, terms.number(0, self.context))
 
     def _serial(self, assignment: Assignment) -> int:
         names = [id(a) for action in self.concept.actions.values() for a in action.assignments]

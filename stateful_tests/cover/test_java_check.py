@@ -15,7 +15,7 @@ import pytest
 
 from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.message_queue import MessageQueue
-from invariants.verdict import BadInputError
+from invariants.verdict import BadInputError, Outcome
 from stateful_tests.conformance.java import artefacts, check
 from stateful_tests.conformance.java.check import (
     JavaStrategy,
@@ -26,6 +26,7 @@ from stateful_tests.conformance.java.check import (
 )
 from stateful_tests.conformance.java.inputs import queues_text
 from stateful_tests.conformance.java.process import JavaProcess
+from stateful_tests.decisions import check as judge
 
 pytestmark = pytest.mark.java
 
@@ -80,6 +81,17 @@ def throwing(text: str) -> Code:
 def hanging(_pool: Pool) -> bytes:
     """A goto to itself."""
     return b"\xa7\x00\x00"
+
+
+def hanging_in_pairs(pool: Pool) -> bytes:
+    """If cidAll.size() is 2, a goto to itself; else return mqAll."""
+    size = pool.member("java/util/List", "size", "()I", 11)
+    return b"\x19\x04" + struct.pack(">BHBB", 0xB9, size, 1, 0) + b"\x05\xa0\x00\x06\xa7\x00\x00\x2d\xb0"
+
+
+def sleeping(pool: Pool) -> bytes:
+    """Thread.sleep(300); return mqAll."""
+    return struct.pack(">BHBBH", 0x11, 300, 0x85, 0xB8, pool.member("java/lang/Thread", "sleep", "(J)V")) + b"\x2d\xb0"
 
 
 def taking_all(_pool: Pool) -> bytes:
@@ -146,6 +158,8 @@ CLASSES: dict[str, bytes] = {
     "TakesAll": class_file("TakesAll"),
     "Throws": class_file("Throws", throwing("boom")),
     "Hangs": class_file("Hangs", hanging),
+    "HangsInPairs": class_file("HangsInPairs", hanging_in_pairs),
+    "Sleeps": class_file("Sleeps", sleeping),
     "Null": class_file("Null", answering_null),
     "Ids": class_file("Ids", answering_ids),
     "Clears": class_file("Clears", clearing),
@@ -220,6 +234,35 @@ def test_the_same_question_is_asked_again(averagely: JavaStrategy, monkeypatch: 
     for me in ("c1", "c0", "c0", "c2"):
         assert averagely("H", me, QUEUES, IDS) == AllocateMessageQueueAveragely().allocate("H", me, QUEUES, IDS)
     assert asked == [["c1", "c0", "c2"], ["c0", "c1", "c2"]], "the others are asked ahead; each answer serves once"
+
+
+def test_calls_that_are_announced_are_made_in_their_order_and_answered_once(
+    averagely: JavaStrategy, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+    batch = averagely.batch
+
+    def counting(calls: list[check.Call]) -> list[check.Answer]:
+        asked.append(len(calls))
+        return batch(calls)
+
+    monkeypatch.setattr(averagely, "batch", counting)
+    calls: list[check.Call] = [("A", me, QUEUES, IDS) for me in (*IDS, *IDS[::-1])]
+    calls.append(("A", "c0", QUEUES[:1], ["c0"]))
+    averagely.ahead(calls)
+    wanted = AllocateMessageQueueAveragely()
+    for group, me, queues, ids in calls:
+        assert averagely(group, me, queues, ids) == wanted.allocate(str(group), str(me), queues, ids)
+    assert asked == [7]
+    assert averagely("A", "c0", QUEUES[:1], ["c0"]) == QUEUES[:1]
+    assert asked == [7, 1], "an announced answer serves once"
+
+
+def test_an_announced_call_that_throws_does_so_when_its_turn_comes(averagely: JavaStrategy) -> None:
+    averagely.ahead([("G", "c0", QUEUES, IDS), ("G", "", QUEUES, IDS)])
+    assert averagely("G", "c0", QUEUES, IDS) == QUEUES[:3]
+    with pytest.raises(JavaStrategyError, match="currentCID is empty"):
+        averagely("G", "", QUEUES, IDS)
 
 
 def test_lists_that_the_caller_changes_are_seen(averagely: JavaStrategy) -> None:
@@ -314,6 +357,28 @@ def test_a_hanging_strategy_is_killed(folder: Path) -> None:
             assert time.monotonic() - begin < 20
         scratch = strategy._process._scratch
     assert not scratch.exists()
+
+
+def test_an_announced_call_that_hangs_does_so_when_its_turn_comes(folder: Path) -> None:
+    with check_java(str(folder), "HangsInPairs", call_limit_s=0.4) as strategy:
+        calls: list[check.Call] = [("G", "c0", QUEUES, IDS), ("G", "c1", QUEUES, IDS), ("G", "c2", QUEUES, IDS[1:])]
+        strategy.ahead([*calls, ("G", "c3", QUEUES, IDS)])
+        assert [strategy(*call) for call in calls[:2]] == [QUEUES, QUEUES]
+        with pytest.raises(JavaStrategyHungError, match=r"HangsInPairs does not return .*me='c2'.*ids=\['c1', 'c2'\]"):
+            strategy(*calls[2])
+
+
+def test_a_hanging_class_is_judged_by_the_case_in_which_it_hangs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "JAVA_CALL_LIMIT_S", 0.4)
+    rows = {row.property: row for row in judge.check_java_allocation(str(folder), "HangsInPairs", queues=2)}
+    answers = rows["allocation_answers"]
+    assert answers.outcome is Outcome.VIOLATED
+    assert "1 queue, 2 members: HangsInPairs does not return" in answers.note
+
+
+def test_the_limit_is_for_each_call_of_a_batch(folder: Path) -> None:
+    with check_java(str(folder), "Sleeps", call_limit_s=0.5) as strategy:
+        assert strategy.batch([("G", "c0", QUEUES, IDS)] * 5) == [QUEUES] * 5
 
 
 def test_a_strategy_that_exits_is_named(folder: Path) -> None:

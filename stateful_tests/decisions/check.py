@@ -123,8 +123,9 @@ def python_candidate(reference: str, limit_s: float | None = None) -> Iterator[C
 
 
 @contextmanager
-def java_candidate(classpath: str, class_name: str, limit_s: float = JAVA_CALL_LIMIT_S) -> Iterator[Candidate]:
+def java_candidate(classpath: str, class_name: str, limit_s: float | None = None) -> Iterator[Candidate]:
     """A Java class in a JVM of its own, which ends with the context."""
+    limit_s = limit_s or JAVA_CALL_LIMIT_S
     details = {"inputs": EQUAL_LISTS.name, "language": "Java", "classpath": classpath}
     with check_java(classpath, class_name, limit_s) as strategy:
         call = functools.partial(_thrown_is_a_failure, strategy)

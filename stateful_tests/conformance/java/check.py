@@ -146,6 +146,8 @@ class JavaStrategy:
             return self.batch([call])[0] if isinstance(answer, _NotMade) else answer
         group, me, queues, ids = call
         others = [] if ids is None or me not in ids else [one for one in dict.fromkeys(ids) if one != me]
+        if not others:
+            return self.batch([call])[0]
         queues, ids = _copied(queues), _copied(ids)
         calls = [(group, one, queues, ids) for one in others]
         first, *rest = self.batch([call, *calls])

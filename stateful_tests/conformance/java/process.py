@@ -102,7 +102,7 @@ class JavaProcess:
 
     def _received(self, limit_s: float) -> Mapping[str, Any]:
         """The next reply line."""
-        reply: Mapping[str, Any] = json.loads(self._line(limit_s))
+        reply: Mapping[str, Any] = json.loads(self._line(limit_s).decode("ascii"))
         if "bad_input" in reply:
             raise BadInputError(reply["bad_input"])
         if "failed" in reply:

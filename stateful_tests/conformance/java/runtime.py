@@ -45,8 +45,8 @@ def flags(scratch: Path) -> list[str]:
     compiler is left out (TieredStopAtLevel): a run is some thousand calls, too few to earn back what it costs.
     """
     return [
-        "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xrs", "-XX:-UsePerfData", f"-XX:ErrorFile={scratch}/crash.log",
-        "-XX:-CreateCoredumpOnCrash", "-XX:+IgnoreUnrecognizedVMOptions",
+        "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xrs", "-XX:-UsePerfData",
+        f"-XX:ErrorFile={scratch}/crash.log", "-XX:-CreateCoredumpOnCrash", "-XX:+IgnoreUnrecognizedVMOptions",
         "-XX:-OmitStackTraceInFastThrow", "--enable-native-access=ALL-UNNAMED",
         "--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
         "-Dfile.encoding=UTF-8", "-Djava.net.preferIPv4Stack=true", "-Djava.awt.headless=true",

@@ -32,9 +32,10 @@ class Worker:
 
     def __init__(self, jars: list[str], counter: memoryview) -> None:
         """Bind the Java classes; the JVM runs."""
+        from stateful_tests.conformance.java import allocation  # noqa: PLC0415 -- needs JPype
         from stateful_tests.conformance.java.java_values import JavaValues  # noqa: PLC0415 -- needs JPype
 
-        self._jars, self._counter = jars, counter
+        self._jars, self._counter, self._answer = jars, counter, allocation.answer
         self._values, self._strategy = JavaValues(), None
         self.requests: dict[str, Callable[[dict[str, Any]], str]] = {
             "make": self.make, "allocate": self.allocate, "decide": self.decide,
@@ -51,9 +52,7 @@ class Worker:
 
     def allocate(self, request: dict[str, Any]) -> str:
         """{calls} -> {results, errors}, as `allocation.answer`."""
-        from stateful_tests.conformance.java import allocation  # noqa: PLC0415 -- needs JPype
-
-        return allocation.answer(self._values, self._strategy, request["calls"], self._counter)
+        return self._answer(self._values, self._strategy, request["calls"], self._counter)
 
     def decide(self, request: dict[str, Any]) -> str:
         """{decision, arguments} -> {answers}, as `small_decisions.answer`."""
@@ -65,7 +64,7 @@ class Worker:
 def reply(worker: Worker, line: bytes) -> str:
     """The reply to one request line."""
     try:
-        request = json.loads(line)
+        request = json.loads(line.decode("ascii"))
         return worker.requests[request["do"]](request)
     except BadInputError as error:
         return json.dumps({"bad_input": str(error)})
