@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -13,44 +14,75 @@ from rich.console import Console
 from invariants.verdict import BadInputError, ExitStatus, Verdict, exit_status
 from spark_fuzz.cluster import ClusterLostError
 
+if TYPE_CHECKING:
+    from spark_fuzz.progress import Screen
+
 _PLAIN_WIDTH = 140  # columns where there is no terminal
 
 
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     minutes: Annotated[float, typer.Option(help="Wall time of the work; Spark's start comes on top.")] = 1.0,
-    decisions: Annotated[bool, typer.Option("--decisions", help="Judge the allocation strategies.")] = False,
+    decisions: Annotated[bool, typer.Option("--decisions", help="Judge the allocation strategies instead.")] = False,
     master: Annotated[str, typer.Option(help="Spark master: local[*], local[2], spark://HOST:PORT.")] = "local[*]",
     out: Annotated[
         Path | None, typer.Option(help="Folder of rows, evidence and verdicts.jsonl; goes on where it stopped."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random inputs.")] = 0,
+    seed: Annotated[int, typer.Option(help="Which seeds are drawn.")] = 0,
     units: Annotated[int | None, typer.Option(help="At most so many units of work, whatever time is left.")] = None,
-    strategies: Annotated[
-        str | None, typer.Option(help="MODULE:NAME of a tuple of invariants.allocation.Shipped to judge instead."),
-    ] = None,
+    subject: Annotated[list[str] | None, typer.Option(
+        help="shipped, repaired (default), repaired+BUG, repaired-HAZARD.")] = None,
+    variant: Annotated[list[str] | None, typer.Option(help="A planted bug, or a file that defines VARIANT.")] = None,
+    workload: Annotated[list[str] | None, typer.Option(help="Only this workload.")] = None,
+    profile: Annotated[list[str] | None, typer.Option(help="Only this fault profile.")] = None,
+    strategy: Annotated[list[str] | None, typer.Option(help="Only this strategy: uniform, swarm, priority.")] = None,
+    until_failure: Annotated[bool, typer.Option("--until-failure", help="End with the first new failure.")] = False,
+    strategies: Annotated[str | None, typer.Option(
+        help="With --decisions: MODULE:NAME of a tuple of invariants.allocation.Shipped to judge.")] = None,
     json: Annotated[
         str | None, typer.Option(help="Write verdict rows to this file, one JSON object a line; - for stdout."),
     ] = None,
 ) -> None:
-    """Judge every claim about the allocation strategies on all small sizes, then on random inputs until time is up.
+    """Judge simulated worlds by seed, on Spark, until time is up; with --decisions the allocation strategies.
 
     Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
 
-    Examples: python -m spark_fuzz --decisions --minutes 0.5; python -m spark_fuzz --decisions --minutes 60 --out DIR
+    Examples: python -m spark_fuzz --minutes 5; python -m spark_fuzz --decisions --minutes 60 --out DIR
     """
+    def rows(screen: Screen) -> Iterator[Verdict]:
+        from spark_fuzz import commands
+
+        if decisions:
+            _refuse(subject, variant, workload, profile, strategy)
+            table = strategies or "invariants.allocation:SHIPPED"
+            return commands.campaign_decisions(minutes, master, out, seed, table=table, limit=units, screen=screen)
+        subjects = commands.subjects_of(subject or (), variant or ())
+        aim = Aim(subjects, tuple(workload or ()), tuple(profile or ()), tuple(strategy or ()), seed, units,
+                  until_failure)
+        return commands.campaign_worlds(minutes, aim, master, out, screen=screen)
+
+    from spark_fuzz.simulation import Aim
+
+    _shown(rows, json)
+
+
+def _refuse(*given: object) -> None:
+    if any(given):
+        raise BadInputError("--decisions: strategies have neither subject nor variant, workload, profile or strategy")
+
+
+def _shown(rows: Callable[[Screen], Iterator[Verdict]], json: str | None) -> None:
+    """Show the rows that a campaign gives, and leave with their exit status."""
+    from spark_fuzz.progress import Screen
+
     console = Console(stderr=json == "-")
     if not console.is_terminal:
         console.width = _PLAIN_WIDTH
     verdicts: list[Verdict] = []
     status = None
     try:
-        _check(decisions, json)
-        from spark_fuzz.commands import campaign_decisions
-        from spark_fuzz.decisions import TABLE
-        from spark_fuzz.progress import Screen
-
-        table, screen = strategies or TABLE, Screen(console)
-        for one in campaign_decisions(minutes, master, out, seed, table=table, limit=units, screen=screen):
+        if json not in {None, "-"}:
+            _write(str(json), [])  # bad input that is known before hours of work
+        for one in rows(Screen(console)):
             verdicts.append(one)  # noqa: PERF402 - what came before an exception is shown too
     except BadInputError as error:
         status = _complain(ExitStatus.BAD_INPUT, str(error))
@@ -67,18 +99,11 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     raise typer.Exit(exit_status(verdicts) if status is None else status)
 
 
-def _check(decisions: bool, json: str | None) -> None:
-    """Bad input that is known before hours of work."""
-    if not decisions:
-        raise BadInputError("say what the campaign is about: --decisions")
-    if json not in {None, "-"}:
-        _write(str(json), [])
-
-
 def _told_apart(verdict: Verdict) -> Verdict:
     """For the table: the same strategy with other inputs, or in another configuration, is another subject."""
     subject = verdict.subject
-    return replace(verdict, subject=replace(subject, name=" | ".join([subject.name, *subject.details.values()])))
+    name = " | ".join([subject.name, *map(str, subject.details.values())])
+    return replace(verdict, subject=replace(subject, name=name))
 
 
 def _complain(status: ExitStatus, sentence: str) -> ExitStatus:

@@ -7,10 +7,10 @@ their rows. Nothing here knows RocketMQ.
 from __future__ import annotations
 
 import itertools
+import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Protocol
 
 from invariants.verdict import Verdict
@@ -43,17 +43,23 @@ class Campaign:
     header -- says which campaign, seed and version the rows belong to; plain JSON values.
     columns -- what the work's rows hold: {name: "string", "long" or "binary"}.
     first -- units that are done in any case, whatever the time; few and cheap. units -- the others, in order; may be
-    endless.
+    endless. None among them: what follows depends on the rows of all that came before, so a round ends there.
     work -- from a unit to its rows; imported by workers, so a plain function of a module.
     book -- from rows to verdicts.
+    questions -- units without which the rows so far are not to be believed; done after each round, whatever the time.
+    files -- what the folder holds for people: {path below the folder: text}; written after each round.
+    noun -- what inputs are called.
     """
 
     header: Mapping[str, Any]
     columns: Mapping[str, str]
     first: Sequence[Unit]
-    units: Iterable[Unit]
+    units: Iterable[Unit | None]
     work: Work
     book: Book
+    questions: Callable[[], Iterable[Unit]] = tuple
+    files: Callable[[], Mapping[str, str]] = dict
+    noun: str = "inputs"
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class Progress:
 
     rounds -- done in this run. units, inputs -- done, those of earlier runs too. inputs_now -- inputs of this run.
     seconds -- since the first round began.
-    verdicts -- the rows so far.
+    verdicts -- the rows so far. noun -- what inputs are called.
     """
 
     rounds: int
@@ -71,6 +77,7 @@ class Progress:
     inputs_now: int
     seconds: float
     verdicts: list[Verdict]
+    noun: str = "inputs"
 
 
 def run(
@@ -83,21 +90,43 @@ def run(
     seconds -- wall time from now on. limit -- at most so many units in this run. watch -- told about units in a round.
     Raises what Cluster.run_units and Ledger.add raise.
     """
-    campaign.book.add(ledger.rows())
-    before, began = campaign.book.inputs(), time.monotonic()
+    book = campaign.book
+    book.add(ledger.rows())
+    before, began = book.inputs(), time.monotonic()
     first = [unit for unit in campaign.first if unit.id not in ledger.done]
-    others = (unit for unit in campaign.units if unit.id not in ledger.done)
-    rounds = Rounds(islice(itertools.chain(first, others), limit), cluster.cores, seconds, least=len(first))
+    others = (unit for unit in campaign.units if unit is None or unit.id not in ledger.done)
+    rounds = Rounds(_at_most(itertools.chain(first, others), limit), cluster.cores, seconds, least=len(first))
+    asked: set[str] = set()
     for number, batch in enumerate(itertools.chain([[]], rounds)):
-        campaign.book.add(ledger.add(cluster.run_units(batch, campaign.work, watch)) if batch else [])
-        verdicts = _stored(campaign.book, ledger)
-        inputs, spent = campaign.book.inputs(), time.monotonic() - began
-        yield Progress(number, len(ledger.done), inputs, inputs - before, spent, verdicts)
+        _do(batch, campaign, cluster, ledger, watch)
+        while questions := [one for one in campaign.questions() if one.id not in ledger.done | asked]:
+            asked |= {one.id for one in questions}
+            _do(questions, campaign, cluster, ledger, watch)
+        verdicts = _stored(campaign, ledger)
+        inputs, spent = book.inputs(), time.monotonic() - began
+        yield Progress(number, len(ledger.done), inputs, inputs - before, spent, verdicts, campaign.noun)
 
 
-def _stored(book: Book, ledger: Ledger) -> list[Verdict]:
-    verdicts = book.verdicts()
-    for name, document in book.evidence().items():
+def _at_most(units: Iterable[Unit | None], limit: int | None) -> Iterator[Unit | None]:
+    """The units up to the limit."""
+    left = math.inf if limit is None else limit
+    for unit in units if left > 0 else ():
+        yield unit
+        left -= unit is not None
+        if left <= 0:
+            return
+
+
+def _do(units: Sequence[Unit], campaign: Campaign, cluster: Cluster, ledger: Ledger, watch: Watch | None) -> None:
+    if units:
+        campaign.book.add(ledger.add(cluster.run_units(units, campaign.work, watch)))
+
+
+def _stored(campaign: Campaign, ledger: Ledger) -> list[Verdict]:
+    verdicts = campaign.book.verdicts()
+    for name, document in campaign.book.evidence().items():
         ledger.write_evidence(name, document)
+    for name, text in campaign.files().items():
+        ledger.write_text(name, text)
     ledger.write_verdicts(verdicts)
     return verdicts

@@ -1,21 +1,27 @@
-"""The campaign about decisions as one call, for the front desk."""
+"""Each campaign as one call, for the front desk."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
-from invariants.verdict import BadInputError, Verdict
-from spark_fuzz import decisions
+from invariants.verdict import BadInputError, Outcome, Verdict
+from spark_fuzz import decisions, hunts, runs, simulation
 from spark_fuzz.campaign import Campaign, run
 from spark_fuzz.cluster import Cluster, ClusterLostError, open_cluster
+from spark_fuzz.confirmed import plain
 from spark_fuzz.findings import Findings
 from spark_fuzz.ledger import open_ledger
+from spark_fuzz.matrix import Matrix, MatrixAim
 from spark_fuzz.progress import Screen
+from spark_fuzz.sightings import NOTICED, Sightings
 
 
 def campaign_decisions(  # noqa: PLR0913 - one parameter for each thing that a command can say
@@ -33,25 +39,10 @@ def campaign_decisions(  # noqa: PLR0913 - one parameter for each thing that a c
     cluster -- a Spark that runs already; it stays. screen -- shows progress.
     After the verdicts it raises what ended it early: BadInputError, ClusterLostError or KeyboardInterrupt.
     """
-    if not (math.isfinite(minutes) and minutes > 0):
-        raise BadInputError(f"--minutes {minutes}: give a number above 0, as 0.5")
     decisions.subjects(table)  # refuses a table that is none
     folder = out or default_folder(seed, table)
-    campaign = _campaign(table, seed, folder)
-    screen = screen or Screen(silent=True)
-    started: AbstractContextManager[Cluster] = nullcontext(cluster) if cluster is not None else open_cluster(master)
-    verdicts: list[Verdict] = []
-    ended: BaseException | None = None
-    try:
-        with open_ledger(folder, campaign.header, campaign.columns) as ledger, screen.shown(), started as spark:
-            for reached in run(campaign, spark, ledger, minutes * 60, limit=limit, watch=screen.within_round):
-                verdicts = reached.verdicts
-                screen.after_round(reached, minutes * 60)
-    except (BadInputError, ClusterLostError, KeyboardInterrupt) as reason:
-        ended = reason
-    yield from verdicts
-    if ended is not None:
-        raise ended
+    campaign = _of_decisions(table, seed, folder)
+    return performed(campaign, folder, minutes, master, limit=limit, cluster=cluster, screen=screen)
 
 
 def default_folder(seed: int, table: str = decisions.TABLE) -> Path:
@@ -59,12 +50,115 @@ def default_folder(seed: int, table: str = decisions.TABLE) -> Path:
     return Path("out") / f"campaign-decisions-{decisions.version(table)}-{seed}"
 
 
-def _campaign(table: str, seed: int, folder: Path) -> Campaign:
-    header = {
-        "campaign": f"decisions of {table}", "seed": seed, "version": decisions.version(table),
-        "python": ".".join(map(str, sys.version_info[:2])),
-    }
+def _of_decisions(table: str, seed: int, folder: Path) -> Campaign:
+    header = {"campaign": f"decisions of {table}", "seed": seed, "version": decisions.version(table), **_python()}
     first = decisions.first(table)
     grid = (unit for unit in decisions.grid(table) if unit not in first)
     others = chain(grid, decisions.endless(seed, table))
     return Campaign(header, decisions.COLUMNS, first, others, decisions.work, Findings(table, seed, folder))
+
+
+def campaign_worlds(
+    minutes: float, aim: simulation.Aim, master: str = "local[*]", out: Path | None = None, *,
+    cluster: Cluster | None = None, screen: Screen | None = None,
+) -> Iterator[Verdict]:
+    """A verdict for each subject and property of simulated worlds; parameters as of campaign_decisions.
+
+    aim -- what is searched. Raises, besides, BadInputError at once for a name in it that is none.
+    """
+    aim = aim.checked()
+    folder = out or worlds_folder(aim)
+    return performed(of_worlds(aim, folder), folder, minutes, master, cluster=cluster, screen=screen)
+
+
+def subjects_of(subjects: Sequence[str], variants: Sequence[str]) -> tuple[str, ...]:
+    """The subjects that people name, and those of the variants; without any the control."""
+    return (*subjects, *map(simulation.subject_of, variants)) or (simulation.CONTROL,)
+
+
+def worlds_folder(aim: simulation.Aim) -> Path:
+    """Where a campaign over worlds is stored unless it is told."""
+    name = "-".join(plain(subject)[-40:] for subject in aim.subjects)
+    everything = replace(aim, workloads=(), profiles=(), strategies=()).checked().header() == aim.header()
+    part = "" if everything else "-part"
+    return Path("out") / f"campaign-{name}{part}-{simulation.version(aim.subjects)}-{aim.seed}"
+
+
+def of_worlds(aim: simulation.Aim, folder: Path) -> Campaign:
+    """The campaign over worlds; aim -- checked."""
+    book = Sightings(aim, folder)
+    header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
+    units = simulation.units(aim, book.flat, book.wishes, book.found)
+    return Campaign(header, runs.COLUMNS, (), units, runs.work, book, book.questions, book.files, "runs")
+
+
+def kill_matrix(
+    minutes: float, aim: MatrixAim, master: str = "local[*]", out: Path | None = None, *,
+    cluster: Cluster | None = None, screen: Screen | None = None,
+) -> Iterator[Verdict]:
+    """A verdict for each planted bug and for the control; parameters as of campaign_decisions.
+
+    aim -- of `MatrixAim.of`. The folder holds kill-matrix.json, which `matrix_of` reads.
+    """
+    folder = out or matrix_folder(aim)
+    return performed(of_matrix(aim, folder), folder, minutes, master, cluster=cluster, screen=screen)
+
+
+def noticed(verdicts: Sequence[Verdict]) -> list[str]:
+    """What came of planted bugs, in lines: those that were noticed, and how to see it again."""
+    bugs = [one for one in verdicts if one.property == NOTICED and one.outcome is Outcome.VIOLATED]
+    return [f"{one.subject.name} was noticed: {one.note}\n    {one.replay}" for one in bugs]
+
+
+def summed_up(verdicts: Sequence[Verdict]) -> list[str]:
+    """What a kill matrix comes to, in lines: how many bugs were noticed, and what is not as it should be."""
+    bugs = [one for one in verdicts if one.property == NOTICED]
+    told = [f"{sum(one.as_expected for one in bugs)} of {len(bugs)} planted bugs noticed"]
+    return told + [f"{one.subject.name}: {one.outcome}, expected {one.expected}: {one.note}\n    {one.replay}"
+                   for one in verdicts if not one.as_expected]
+
+
+def of_matrix(aim: MatrixAim, folder: Path) -> Campaign:
+    """The kill matrix as a campaign."""
+    book = Matrix(aim, folder)
+    header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
+    return Campaign(header, hunts.COLUMNS, (), aim.units(), hunts.work, book, book.questions, book.files, "runs")
+
+
+def matrix_folder(aim: MatrixAim) -> Path:
+    """Where a kill matrix is stored unless it is told."""
+    known = blake2b("\0".join(aim.subjects).encode(), digest_size=3).hexdigest()
+    return Path("out") / f"kill-matrix-{known}-{simulation.version(aim.subjects)}-{aim.seed}"
+
+
+def _python() -> dict[str, Any]:
+    return {"python": ".".join(map(str, sys.version_info[:2]))}
+
+
+def performed(
+    campaign: Campaign, folder: Path, minutes: float, master: str, *, limit: int | None = None,
+    cluster: Cluster | None = None, screen: Screen | None = None,
+) -> Iterator[Verdict]:
+    """The verdicts of a campaign, from what was found so far when it ends early; parameters as above."""
+    if not (math.isfinite(minutes) and minutes > 0):
+        raise BadInputError(f"--minutes {minutes}: give a number above 0, as 0.5")
+    return _performed(campaign, folder, minutes * 60, limit, screen or Screen(silent=True),
+                      nullcontext(cluster) if cluster is not None else open_cluster(master))
+
+
+def _performed(
+    campaign: Campaign, folder: Path, seconds: float, limit: int | None, screen: Screen,
+    started: AbstractContextManager[Cluster],
+) -> Iterator[Verdict]:
+    verdicts: list[Verdict] = []
+    ended: BaseException | None = None
+    try:
+        with open_ledger(folder, campaign.header, campaign.columns) as ledger, screen.shown(), started as spark:
+            for reached in run(campaign, spark, ledger, seconds, limit=limit, watch=screen.within_round):
+                verdicts = reached.verdicts
+                screen.after_round(reached, seconds)
+    except (BadInputError, ClusterLostError, KeyboardInterrupt) as reason:
+        ended = reason
+    yield from verdicts
+    if ended is not None:
+        raise ended

@@ -2,7 +2,7 @@
 
     campaign.json          what the rows belong to; a folder of another campaign or version is refused
     units-000000.parquet   the rows of one round, all rows of a unit in the same file; appears whole or not at all
-    evidence/…             counterexamples
+    evidence/…             counterexamples, and what else a campaign writes for people
     verdicts.jsonl         the verdict rows so far, replaced after each round
 
 What was done is read from the rows themselves, so a run that was killed is gone on with by the same command. A unit
@@ -67,7 +67,11 @@ class Ledger:
     def write_evidence(self, name: str, document: Mapping[str, Any]) -> None:
         """Write evidence/NAME as JSON, in the form that `invariants.evidence` reads."""
         text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False)
-        path, content = self.folder / "evidence" / name, f"{text}\n".encode()
+        self.write_text(f"evidence/{name}", f"{text}\n")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a file below the folder, unless it says that already."""
+        path, content = self.folder / name, text.encode()
         if not path.exists() or path.read_bytes() != content:
             self._put(path, content)
 

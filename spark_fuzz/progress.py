@@ -43,8 +43,13 @@ class Screen:
     def after_round(self, reached: Reached, seconds: float) -> None:
         """What a round left; seconds -- the time the campaign was given."""
         rate = reached.inputs_now / reached.seconds if reached.seconds > 0 else 0.0
-        self._told = f"round {reached.rounds} | {reached.units} units | {reached.inputs:,} inputs | {rate:,.0f}/s"
+        inputs = f"{reached.inputs:,} {reached.noun} | {_rate(rate)}/s"
+        self._told = f"round {reached.rounds} | {reached.units} units | {inputs}"
         self._progress.update(self._task, total=seconds, completed=min(reached.seconds, seconds), text=self._told)
         if reached.rounds and not self._console.is_terminal and reached.seconds >= self._next_line_s:
             self._console.print(f"campaign: {reached.seconds:.0f} s of {seconds:.0f} s | {self._told}", highlight=False)
             self._next_line_s = reached.seconds + 10
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"  # noqa: PLR2004 - two digits either way

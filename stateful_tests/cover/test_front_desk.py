@@ -23,7 +23,8 @@ from invariants.report import page
 from invariants.verdict import Outcome, Verdict
 from proofs.prove import provable
 
-COMMANDS = ("list", "show", "verify", "explore", "prove", "conform", "campaign", "replay", "report", "check allocation")
+COMMANDS = ("list", "show", "verify", "explore", "prove", "conform", "campaign", "kill-matrix", "replay",
+            "report", "check allocation")
 GREEDY = """
 class Greedy:
     def allocate(self, consumer_group, current_cid, mq_all, cid_all):
@@ -191,7 +192,8 @@ def test_planted_bugs_are_found() -> None:
     (["check", "allocation", "--java", "nowhere.jar", "--class", "a.B"], "nowhere.jar does not exist"),
     (["conform", "--vectors", "/nowhere"], "/nowhere: no such directory"),
     (["conform", "--file", "nonsense"], "no recording 'nonsense'"),
-    (["campaign"], "--decisions"),
+    (["campaign", "--workload", "nothing"], "no workload 'nothing'"),
+    (["kill-matrix", "--variant", "nothing"], "no planted bug 'nothing'"),
     (["campaign", "--decisions", "--minutes", "0"], "give a number above 0"),
     (["replay", "/nowhere.json"], "cannot be read"),
     (["report", "/nowhere"], "no such directory"),

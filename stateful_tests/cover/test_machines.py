@@ -294,7 +294,7 @@ def test_what_is_expected_and_was_not_found_is_unknown() -> None:
 
 def test_what_cannot_be_judged_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stateful_tests.machines.machine.MAX_SEGMENTS", 1_000)
-    (row,) = judge.judged("consumer_group", "repaired", Effort(0, 1, 1), ["one_owner_when_settled"])
+    (row,) = judge.judged("consumer_group", "repaired", Effort(0, 2, 5), ["ownership_converges"])
     assert row.outcome is Outcome.UNKNOWN
     assert "1000 segments" in row.note
 

@@ -110,11 +110,6 @@ def test_a_folder_and_a_file_that_cannot_be_written_are_2(tmp_path: Path) -> Non
     assert not (tmp_path / "out").exists()
 
 
-def test_a_campaign_about_nothing_is_2(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["--out", str(tmp_path)])
-    assert (result.exit_code, "--decisions" in result.stderr) == (2, True)
-
-
 def test_a_java_that_cannot_start_is_2_with_its_own_words_and_leaves_no_process(tmp_path: Path) -> None:
     java = tmp_path / "home" / "bin" / "java"
     java.parent.mkdir(parents=True)

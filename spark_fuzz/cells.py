@@ -1,0 +1,95 @@
+"""Cells of the kill matrix, and the matrix as people read it in a terminal."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from invariants.verdict import BadInputError
+
+QUARTERS = (0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one judge saw of one subject.
+
+    property -- that it saw most often. killed, of -- hunts. steps, time_ms -- quartiles and median of segments and
+    virtual time to the kill, None: longer than limit, the median of hunts without a kill. steps of `decisions` are
+    inputs, and there is no time.
+    """
+
+    property: str | None
+    killed: int
+    of: int
+    steps: tuple[float | None, ...]
+    time_ms: tuple[float | None, ...]
+    limit_steps: float
+    limit_ms: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+def quartiles(values: Sequence[int], of: int) -> tuple[float | None, ...]:
+    """The values at the quarters of so many hunts, nearest rank; None where there was no kill."""
+    ordered = sorted(values)
+    places = [max(0, math.ceil(of * part) - 1) for part in QUARTERS]
+    return tuple(ordered[place] if place < len(ordered) else None for place in places)
+
+
+def median(values: Iterable[int]) -> int:
+    """The lower one of the two in the middle; 0 of nothing."""
+    ordered = sorted(values)
+    return ordered[(len(ordered) - 1) // 2] if ordered else 0
+
+
+def matrix_view(folder: Path) -> Table:
+    """The matrix that a folder holds; raises BadInputError when it holds none."""
+    path = folder / "kill-matrix.json"
+    try:
+        matrix = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInputError(f"{path}: cannot be read ({error}); give the folder of a kill matrix") from error
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_lines=True)
+    table.add_column("subject", overflow="fold")
+    for judge in matrix["judges"]:
+        table.add_column(judge, overflow="fold")
+    for row in matrix["rows"]:
+        shown = (_shown(row["cells"][judge]) for judge in matrix["judges"])
+        table.add_row(Text(row["subject"].removeprefix("repaired+")), *shown)
+    return table
+
+
+def _shown(cell: Mapping[str, Any]) -> Text:
+    """Who it was, in how many hunts, and the median with quartiles, of time and of steps."""
+    if not cell["killed"]:
+        return Text(f"0/{cell['of']}" if cell["of"] else "", style="dim")
+    killed = f"{cell['property']}\n{cell['killed']}/{cell['of']}"
+    steps = f"{_spread(cell['steps'], cell['limit_steps'], _count)} steps"
+    if not cell["limit_ms"]:
+        return Text(f"{cell['property']}\n{_count(cell['steps'][1])} inputs")
+    return Text(f"{killed}  {_spread(cell['time_ms'], cell['limit_ms'], _time)}\n{steps}")
+
+
+def _spread(values: Sequence[float | None], limit: float, text: Callable[[float], str]) -> str:
+    low, middle, high = (f"> {text(limit)}" if value is None else text(value) for value in values)
+    return f"{middle} ({low} … {high})"
+
+
+def _count(number: float) -> str:
+    return f"{number / 1000:,.0f}k" if number >= 10_000 else f"{number:,.0f}"  # noqa: PLR2004 - five digits say no more
+
+
+def _time(ms: float) -> str:
+    """Virtual time."""
+    return f"{ms / 60_000:,.0f} min" if ms >= 600_000 else f"{ms / 1_000:,.1f} s"  # noqa: PLR2004 - ten minutes

@@ -1,0 +1,244 @@
+"""The kill matrix: planted bugs against judges; in each cell who noticed it first, and how long that took.
+
+Beside the bugs stands the control, whose row must be empty. Every subject is hunted with the same seeds (`hunts`).
+Medians and quartiles are over all hunts of a subject: one in which a judge saw nothing counts as longer than any other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from impl.variants.catalogue import BUGS
+from invariants.verdict import BadInputError, Outcome, Subject, Verdict
+from spark_fuzz import hunts
+from spark_fuzz.cells import QUARTERS, Cell, median, quartiles
+from spark_fuzz.confirmed import confirmed, documents, file_of, tests
+from spark_fuzz.failures import SHRINK_RUNS, Failure, Recording
+from spark_fuzz.sightings import MUTATION, NOTICED
+from spark_fuzz.simulation import BETWEEN, CONTROL, check_subject, subject_of
+from spark_fuzz.work import Row, Unit
+
+SILENT = "control_is_silent"
+"""Property of the control: nothing is seen of it but what has no repair."""
+SEEDS = 20
+
+
+@dataclass(frozen=True)
+class MatrixAim:
+    """What is hunted.
+
+    subjects -- their names, the control first. seeds -- hunts of each. seed -- which ones. worlds -- of each hunt.
+    """
+
+    subjects: tuple[str, ...]
+    seeds: int = SEEDS
+    seed: int = 0
+    worlds: int = hunts.WORLDS
+
+    @classmethod
+    def of(cls, variants: Sequence[str], seeds: int = SEEDS, seed: int = 0) -> MatrixAim:
+        """The aim that people name; without variants all planted bugs. Raises BadInputError for what is not there."""
+        if seeds < 1:
+            raise BadInputError(f"--seeds {seeds}: give a number from 1")
+        subjects = tuple(dict.fromkeys([CONTROL, *map(subject_of, variants or BUGS)]))
+        for subject in subjects:
+            check_subject(subject)
+        return cls(subjects, seeds, seed)
+
+    def header(self) -> dict[str, Any]:
+        """What makes two of them the same; more seeds go on where fewer ended."""
+        return {"campaign": "kill-matrix", "subjects": list(self.subjects), "seed": self.seed, "worlds": self.worlds}
+
+    def units(self) -> Iterator[Unit]:
+        """The claims about decisions of each subject, then hunt by hunt through the subjects."""
+        for subject in self.subjects:
+            yield Unit(BETWEEN.join([subject, "decisions"]), {"subject": subject})
+        for number in range(self.seed * 1_000, self.seed * 1_000 + self.seeds):
+            for subject in self.subjects:
+                body = {"subject": subject, "hunt": number, "worlds": self.worlds}
+                yield Unit(BETWEEN.join([subject, f"hunt {number}"]), body)
+
+
+@dataclass
+class _Hunted:
+    """What is known of one subject. kills -- by judge and hunt. lives -- by hunt: all that was lived through."""
+
+    kills: dict[tuple[str, int], Row] = field(default_factory=dict)
+    lives: dict[int, Row] = field(default_factory=dict)
+    asked: Row | None = None
+    doubts: list[str] = field(default_factory=list)
+    failure: Failure | None = None
+    cpu_us: int = 0
+
+
+class Matrix:
+    """The book of the kill matrix. folder -- of the ledger, for the commands that it names."""
+
+    def __init__(self, aim: MatrixAim, folder: Path) -> None:
+        """Nothing is known yet."""
+        self._aim, self._folder = aim, folder
+        self._of = {subject: _Hunted() for subject in aim.subjects}
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Take rows of units, failed ones too."""
+        counted: set[str] = set()
+        for row in rows:
+            hunted = self._of[_subject(row["unit"])]
+            if row["unit"] not in counted:
+                counted.add(row["unit"])
+                hunted.cpu_us += row["cpu_us"]
+            if row["error"] is not None:
+                self._failed(hunted, row)
+            else:
+                _take(hunted, row)
+
+    def _failed(self, hunted: _Hunted, row: Row) -> None:
+        if hunted.failure is not None and " again " in row["unit"]:
+            hunted.failure.unanswered(row["error"])
+        else:
+            hunted.doubts.append(f"{row['unit']}: {row['error']}")
+
+    def inputs(self) -> int:
+        """How many runs there were."""
+        return sum(life["runs"] for hunted in self._of.values() for life in hunted.lives.values())
+
+    def questions(self) -> Iterator[Unit]:
+        """The first kill of each subject, to be played again and made simpler, for its evidence."""
+        for hunted in self._of.values():
+            failure = hunted.failure
+            if failure is not None and not failure.answers and not failure.doubt:
+                yield failure.question(SHRINK_RUNS)
+
+    # Cells --------------------------------------------------------------------------------------------------------
+
+    def cells(self, subject: str) -> dict[str, Cell]:
+        """The row of a subject, by judge."""
+        hunted = self._of[subject]
+        cells = {judge: _cell(hunted, judge) for judge in hunts.JUDGES if judge != hunts.DECISIONS}
+        cells[hunts.DECISIONS] = _asked_cell(hunted.asked)
+        return cells
+
+    def rows(self) -> dict[str, dict[str, Cell]]:
+        """All rows, by subject."""
+        return {subject: self.cells(subject) for subject in self._of}
+
+    # Verdicts -----------------------------------------------------------------------------------------------------
+
+    def verdicts(self) -> list[Verdict]:
+        """A row for each subject."""
+        return [self._verdict(subject, hunted) for subject, hunted in self._of.items()]
+
+    def _verdict(self, subject: str, hunted: _Hunted) -> Verdict:
+        control = subject == CONTROL
+        cells = self.cells(subject)
+        killers = {judge: cell for judge, cell in cells.items() if cell.killed}
+        outcome = Outcome.VIOLATED if killers else Outcome.HOLDS
+        note = "; ".join(f"{judge}: {cell.property} in {cell.killed} of {cell.of}" for judge, cell in killers.items())
+        if not killers and (why := self._unknown(hunted)):
+            outcome, note = Outcome.UNKNOWN, why
+        document = confirmed(hunted.failure, self._folder)
+        file = Path("evidence") / file_of(hunted.failure) if hunted.failure and document else None
+        return Verdict(
+            SILENT if control else NOTICED, "campaign",
+            Subject("variant", subject, {} if control else {MUTATION: subject.removeprefix(CONTROL).lstrip("+")}),
+            Outcome.HOLDS if control else Outcome.VIOLATED, outcome,
+            f"rocketproof replay {self._folder / file}" if file else self._command(subject),
+            cost=_cost(hunted, killers), evidence=str(file) if file else None, seed=self._aim.seed,
+            note=note or f"nothing is seen in {len(hunted.lives)} hunts",
+        )
+
+    def _unknown(self, hunted: _Hunted) -> str:
+        """Why nothing can be said of a subject that nobody has killed."""
+        if hunted.doubts:
+            return hunted.doubts[0]
+        if unknown := sum(life["unknown"] for life in hunted.lives.values()):
+            return f"{unknown} runs could not be judged"
+        reached = len(hunted.lives) == self._aim.seeds and hunted.asked is not None
+        return "" if reached else f"{len(hunted.lives)} of {self._aim.seeds} hunts are done; give it more time"
+
+    def _command(self, subject: str) -> str:
+        name = "" if subject == CONTROL else f" --variant {subject.removeprefix(CONTROL + '+')}"
+        return f"rocketproof kill-matrix{name} --seeds {self._aim.seeds} --seed {self._aim.seed}"
+
+    # Files --------------------------------------------------------------------------------------------------------
+
+    def evidence(self) -> Mapping[str, Mapping[str, Any]]:
+        """The first kill of each subject."""
+        return documents(self._failures(), self._folder)
+
+    def _failures(self) -> list[Failure]:
+        return [hunted.failure for hunted in self._of.values() if hunted.failure is not None]
+
+    def files(self) -> Mapping[str, str]:
+        """The matrix as JSON, and a test to keep beside each piece of evidence."""
+        rows = [{"subject": subject, "sentence": _sentence(subject),
+                 "cells": {judge: cell.to_json() for judge, cell in cells.items()}}
+                for subject, cells in self.rows().items()]
+        text = json.dumps({"judges": hunts.JUDGES, "quantiles": QUARTERS, "rows": rows}, indent=1, ensure_ascii=False)
+        return {"kill-matrix.json": f"{text}\n", **tests(self._failures(), self._folder)}
+
+
+def _subject(unit: str) -> str:
+    """The subject of a unit, from its id."""
+    parts = unit.split(BETWEEN)
+    return BETWEEN.join(parts[:-4] if parts[-1].startswith("again ") else parts[:-1])
+
+
+def _take(hunted: _Hunted, row: Row) -> None:
+    match row["kind"]:
+        case "kill" if row["unknown"]:
+            hunted.doubts.append(f"{row['unit']}: {row['property']} is not seen when the tape is played again")
+        case "kill":
+            hunted.kills[row["judge"], row["number"]] = row
+            if hunted.failure is None:
+                key = (row["property"], *json.loads(row["signature"]))
+                hunted.failure = Failure(key, expected=False, first=Recording.of(row))
+        case "hunted":
+            hunted.lives[row["number"]] = row
+        case "asked":
+            hunted.asked = row
+        case "again" if hunted.failure is not None:
+            hunted.failure.answer(row)
+
+
+def _cell(hunted: _Hunted, judge: str) -> Cell:
+    kills = [kill for (one, _), kill in hunted.kills.items() if one == judge]
+    names = Counter(kill["property"] for kill in kills)
+    lives = list(hunted.lives.values())
+    return Cell(
+        min(names, key=lambda name: (-names[name], name), default=None), len(kills), len(lives),
+        quartiles([kill["steps"] for kill in kills], len(lives)),
+        quartiles([kill["time_ms"] for kill in kills], len(lives)),
+        median(life["segments"] for life in lives), median(life["time_ms"] for life in lives),
+    )
+
+
+def _asked_cell(asked: Row | None) -> Cell:
+    tried, name = (0, None) if asked is None else (asked["steps"], asked["property"])
+    steps = (tried if name else None,) * len(QUARTERS)
+    return Cell(name, int(bool(name)), int(asked is not None), steps, (None,) * len(QUARTERS), tried, 0)
+
+
+def _sentence(subject: str) -> str:
+    """What a subject is, in a sentence."""
+    name = subject.removeprefix(f"{CONTROL}+")
+    return BUGS[name].sentence if name in BUGS else "All repairs." if subject == CONTROL else subject
+
+
+def _cost(hunted: _Hunted, killers: Mapping[str, Cell]) -> dict[str, float]:
+    """Plain numbers of a subject; those of a judge begin with its name."""
+    lives = hunted.lives.values()
+    cost: dict[str, float] = {
+        "runs": sum(life["runs"] for life in lives), "segments": sum(life["segments"] for life in lives),
+        "hunts": len(hunted.lives), "cpu_seconds": round(hunted.cpu_us / 1e6, 3),
+    }
+    for judge, cell in killers.items():
+        cost[f"{judge}_killed"] = cell.killed
+        if cell.steps[1] is not None:
+            cost[f"{judge}_median_steps"] = cell.steps[1]
+    return cost

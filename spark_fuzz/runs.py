@@ -1,0 +1,189 @@
+"""Work on simulated worlds: from seeds to what was seen, and from a failing tape to the same failure, shorter.
+
+A unit of the search is a plan and a range of seeds. A unit that looks again has a failing tape in its body: the tape
+is played, made simpler in so many runs, and what is left is played twice; the digests must be equal.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from impl.hosts.simulation.tape import ReplayTape
+from invariants.refinement import group_model, lock_model, routes, subscription, topic_routes
+from invariants.refinement.follower import Follower
+from invariants.refinement.history import Histories
+from model.language import Property
+from spark_fuzz.work import Row, Unit
+from stateful_tests.worlds.evidence import seen_as
+from stateful_tests.worlds.followers import followers
+from stateful_tests.worlds.profiles import STRATEGIES
+from stateful_tests.worlds.run import Plan, RunRecord, run
+from stateful_tests.worlds.shrinking import Simplest
+from stateful_tests.worlds.subjects import Seen
+from stateful_tests.worlds.workloads import workload_named
+from stateful_tests.worlds.world import World
+
+COLUMNS = {
+    "kind": "string", "subject": "string", "workload": "string", "profile": "string", "strategy": "string",
+    "turn": "long", "property": "string", "runs": "long", "violated": "long", "unknown": "long", "segments": "long",
+    "seed": "long", "signature": "string", "choices": "binary", "time_ms": "long", "sentence": "string",
+    "states": "binary", "digest": "binary",
+}
+"""Rows of the search, which also name subject, workload, profile, strategy and turn:
+
+judged   a property: runs that judged it, violated and unknown ones, their segments, the digest of their digests
+states   fingerprints of the model states that the runs visited, sorted, 8 bytes each
+failure  for each property and signature the simplest run that showed it: seed, choices (a byte each), time, digest
+unknown  the first run of which nothing can be said: seed, and why as the sentence
+
+Rows of units that look again:
+
+again    property and signature; violated is 1 if it was seen again, twice; choices, time, sentence and digest of that;
+         unknown is 1 if equal choices gave different digests; runs that it took
+"""
+
+SAME_RUN = "same_tape_same_run"
+"""Property of every unit that replays its first run: the tape alone decides what happens."""
+
+_BITS = (1 << 64) - 1
+
+Key = tuple[str, ...]
+"""A property and a signature: names, the same for all runs that fail in the same way."""
+
+
+_FOLLOWED: Mapping[str, Sequence[Property]] = {
+    "refines_route_info": (*routes.PROPERTIES, *topic_routes.PROPERTIES),
+    "refines_subscription": subscription.PROPERTIES,
+    "refines_consumer_group": group_model.PROPERTIES,
+    "refines_order_lock": lock_model.PROPERTIES,
+}
+"""What each follower of a model judges besides that its concept is refined."""
+
+
+@lru_cache(maxsize=64)
+def judged(workload: str) -> tuple[str, ...]:
+    """Names of the properties that a run of a workload is judged by."""
+    known = workload_named(workload)
+    names = [name for one in followers(World(), known) for name in _judged_by(one)]
+    return tuple(dict.fromkeys([*names, *known.promises]))
+
+
+def _judged_by(follower: Follower) -> tuple[str, ...]:
+    if isinstance(follower, Histories):
+        return follower.properties
+    return (follower.name, *(declared.name for declared in _FOLLOWED[follower.name]))
+
+
+def warm_up() -> None:
+    """Make a process that has nothing else to do ready for runs, or for being forked.
+
+    It lives once through the worlds that need all of the models, so that their code is there; what it has by then is
+    never looked at by the garbage collector again, and new objects less often: worlds are short.
+    """
+    for workload in ("orderly", "subscriptions"):
+        run(Plan("repaired", workload, "calm"), ReplayTape([]))
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
+def work(unit: Unit) -> Iterator[Row]:
+    """The rows of a unit, of either kind."""
+    plan = Plan(**unit.body["plan"])
+    if "choices" in unit.body:
+        yield looked_again(plan, unit.body)
+        return
+    records = {seed: run(plan, STRATEGIES[plan.strategy](seed)) for seed in range(*unit.body["seeds"])}
+    same = {"turn": unit.body["turn"], **asdict(plan)}
+    yield from ({**row, **same} for row in _searched(plan, records))
+    if unit.body["replayed"]:
+        yield {**_replayed(plan, next(iter(records.values()))), **same}
+
+
+# Search ---------------------------------------------------------------------------------------------------------------
+
+
+def _searched(plan: Plan, records: Mapping[int, RunRecord]) -> Iterator[Row]:
+    runs = list(records.values())
+    together = {
+        "runs": len(runs), "unknown": sum(bool(one.unknown) for one in runs),
+        "segments": sum(one.segments for one in runs), "digest": _digest([one.digest for one in runs]),
+    }
+    seen = [{found.property for found in one.seen} for one in runs]
+    for name in dict.fromkeys([*judged(plan.workload), *sorted(set().union(*seen))]):
+        yield {"kind": "judged", "property": name, "violated": sum(name in one for one in seen), **together}
+    yield {"kind": "states", "states": packed(set().union(*(one.states for one in runs))), **together}
+    for key, (seed, found) in sorted(_simplest(records).items()):
+        yield {**failure_row(key, records[seed], found), "seed": seed}
+    for seed, one in records.items():
+        if one.unknown:
+            yield {"kind": "unknown", "seed": seed, "sentence": one.unknown}
+            return
+
+
+def _simplest(records: Mapping[int, RunRecord]) -> dict[Key, tuple[int, Seen]]:
+    """For each way to fail the run with the simplest tape, and what was seen of it."""
+    best: dict[Key, tuple[int, Seen]] = {}
+    for seed in sorted(records, key=lambda seed: (*simplicity(records[seed].choices), seed)):
+        for found in records[seed].seen:
+            best.setdefault((found.property, *found.signature), (seed, found))
+    return best
+
+
+def simplicity(choices: Sequence[int]) -> tuple[int, int, int]:
+    """Orders tapes as the shrinker does, simpler ones first: choices that are not 0, length, sum."""
+    return sum(map(bool, choices)), len(choices), sum(choices)
+
+
+def packed(states: Iterable[int]) -> bytes:
+    """Fingerprints as they are stored; negative ones by their 64 bits."""
+    ordered = sorted(state & _BITS for state in states)
+    return struct.pack(f"<{len(ordered)}Q", *ordered)
+
+
+def _digest(digests: Sequence[str]) -> bytes:
+    return blake2b("".join(digests).encode(), digest_size=16).digest()
+
+
+def failure_row(key: Key, record: RunRecord, found: Seen) -> Row:
+    """What is needed to see a failure again."""
+    return {
+        "kind": "failure", "property": key[0], "signature": json.dumps(key[1:]), "choices": bytes(record.choices),
+        "time_ms": found.time_ms, "sentence": found.sentence, "segments": record.segments,
+        "digest": bytes.fromhex(record.digest),
+    }
+
+
+def _replayed(plan: Plan, record: RunRecord) -> Row:
+    again = run(plan, ReplayTape(record.choices))
+    return {"kind": "judged", "property": SAME_RUN, "runs": 1, "violated": int(again.digest != record.digest),
+            "unknown": 0, "segments": again.segments, "digest": bytes.fromhex(again.digest)}
+
+
+# Again ----------------------------------------------------------------------------------------------------------------
+
+
+def looked_again(plan: Plan, body: Mapping[str, Any]) -> Row:
+    """Play a tape again, make it simpler if it fails as it did, and play what is left twice."""
+    wanted = tuple(body["key"])
+    first = run(plan, ReplayTape(bytes.fromhex(body["choices"])))
+    runs, simplest, differ = 3, first.choices, first.digest != body["digest"]
+    if body["runs"] and not differ and seen_as(first, wanted) is not None:
+        shorter = Simplest(plan, first.choices, wanted, body["runs"])
+        runs, simplest = runs + shorter.runs, tuple(shorter.choices)
+    records = [run(plan, ReplayTape(simplest)) for _ in range(2)]
+    found = seen_as(records[1], wanted)
+    differ = differ or records[0].digest != records[1].digest
+    return {
+        "kind": "again", **asdict(plan), "property": wanted[0], "signature": json.dumps(wanted[1:]), "runs": runs,
+        "violated": int(found is not None and not differ), "unknown": int(differ), "choices": bytes(simplest),
+        "digest": bytes.fromhex(records[1].digest), "time_ms": None if found is None else found.time_ms,
+        "sentence": None if found is None else found.sentence,
+    }

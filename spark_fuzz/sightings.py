@@ -1,0 +1,197 @@
+"""What follows from the rows of the campaign over worlds: a verdict for each subject and property, and its evidence.
+
+A violation is believed when a worker has played its tape twice with equal digests and this process has played it once
+more; else it is unknown. So is a property that some runs could not judge, and one that a known hazard breaks but that
+no run has seen broken: luck is no proof.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from invariants.verdict import Outcome, Subject, Verdict
+from spark_fuzz import simulation
+from spark_fuzz.confirmed import confirmed, documents, file_of, tests
+from spark_fuzz.failures import Failure
+from spark_fuzz.runs import SAME_RUN
+from spark_fuzz.tallies import About, begun, cost_of, doubt, planted, visited
+from spark_fuzz.work import Row, Unit
+from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.subjects import subject_named
+
+NOTICED = "planted_bug_is_noticed"
+"""Property of a subject with a planted bug: expected is that some property of it is violated."""
+MUTATION = "mutation"
+"""The detail of a row's subject that names a planted bug."""
+
+
+class Sightings:
+    """The book of the campaign over worlds. aim -- checked. folder -- of the campaign, for the commands it names."""
+
+    def __init__(self, aim: simulation.Aim, folder: Path) -> None:
+        """Nothing is seen yet."""
+        self._aim, self._folder = aim, folder
+        self._about = {name: begun(name, aim.workloads) for name in aim.subjects}
+
+    # Rows ---------------------------------------------------------------------------------------------------------
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Take rows of units of either kind, and failed ones, in the order of the plan."""
+        for row in rows:
+            plan = simulation.plan_of(row["unit"])
+            about = self._about[plan.subject]
+            if simulation.is_again(row["unit"]):
+                about.failures.answer(row)
+            elif row["error"] is not None:
+                about.failed.append((plan, f"{row['unit']}: {row['error']}"))
+            else:
+                self._take(about, plan, row)
+
+    def _take(self, about: About, plan: Plan, row: Row) -> None:
+        match row["kind"]:
+            case "judged":
+                about.take(row)
+            case "states":
+                about.arms[plan] += row["runs"]
+                about.coverage.add(plan, row["turn"], row["runs"], row["states"])
+            case "failure":
+                about.failures.take(row)
+            case "unknown":
+                about.why.append(f"seed {row['seed']} of {row['unit']}: {row['sentence']}")
+
+    def inputs(self) -> int:
+        """How many runs there were."""
+        return sum(about.coverage.runs for about in self._about.values())
+
+    def flat(self, arm: Plan, turn: int) -> bool:
+        """Whether an arm visited hardly anything new in a turn."""
+        return self._about[arm.subject].coverage.flat(arm, turn)
+
+    def questions(self) -> Iterator[Unit]:
+        """Failures that must be seen again."""
+        return chain.from_iterable(about.failures.questions() for about in self._about.values())
+
+    def wishes(self, unexpected: bool) -> Iterator[Unit]:
+        """Failures that should be made simpler; all, or only unexpected ones."""
+        return chain.from_iterable(about.failures.wishes(unexpected) for about in self._about.values())
+
+    def found(self) -> bool:
+        """Whether there is a failure that no hazard explains."""
+        return any(self._broken(name) for name in self._about)
+
+    def _broken(self, subject: str) -> list[str]:
+        """The properties that fail, seen again, and that no hazard explains."""
+        about = self._about[subject]
+        return [name for name in about.seen if name != SAME_RUN and not subject_named(subject).hazards(name)
+                and self._confirmed(about, name)]
+
+    # Verdicts -----------------------------------------------------------------------------------------------------
+
+    def verdicts(self) -> list[Verdict]:
+        """A row for each subject and property; one for a subject with a planted bug; and one that all runs repeat."""
+        return [verdict for subject in self._about for verdict in self._of(subject)]
+
+    def _of(self, subject: str) -> Iterator[Verdict]:
+        about = self._about[subject]
+        if planted(subject):
+            yield self._noticed(subject)
+        else:
+            yield from (self._verdict(subject, name) for name in about.seen if name != SAME_RUN)
+        yield self._same_run(subject)
+
+    def _verdict(self, subject: str, name: str) -> Verdict:
+        about, known = self._about[subject], subject_named(subject)
+        ways = self._confirmed(about, name)
+        outcome, note = self._outcome(about, name, known.expected(name))
+        file = Path("evidence") / file_of(ways[0]) if ways else None
+        return Verdict(
+            name, "campaign", Subject("variant", subject), known.expected(name), outcome, self._replay(file),
+            hazard=known.hazards(name) if ways else (), cost=cost_of(about.seen[name]),
+            evidence=None if file is None else str(file), seed=self._aim.seed, note=note,
+        )
+
+    def _outcome(self, about: About, name: str, expected: Outcome) -> tuple[Outcome, str]:
+        seen = about.seen[name]
+        if ways := self._confirmed(about, name):
+            return Outcome.VIOLATED, f"{ways[0].best.sentence}; {self._extent(about, name)}"
+        if why := doubt(about, name):
+            return Outcome.UNKNOWN, why
+        if expected is Outcome.VIOLATED:
+            return Outcome.UNKNOWN, f"a hazard breaks it, which none of {seen.runs:,} runs has met; give it more time"
+        return Outcome.HOLDS, f"in {seen.runs:,} runs, {seen.segments:,} segments"
+
+    def _extent(self, about: About, name: str) -> str:
+        seen, ways = about.seen[name], about.failures.ways(name)
+        told = f"in {seen.violated:,} of {seen.runs:,} runs"
+        return told if ways == 1 else f"{told}, in {ways} ways"
+
+    def _noticed(self, subject: str) -> Verdict:
+        """The row of a planted bug: violated as soon as some property is that no hazard explains."""
+        about, broken = self._about[subject], self._broken(subject)
+        ways = sorted((self._confirmed(about, name)[0] for name in broken), key=lambda one: one.best.order)
+        total = about.seen[broken[0] if broken else next(iter(about.seen))]
+        outcome, note = Outcome.HOLDS, f"no property fails in {total.runs:,} runs, {total.segments:,} segments"
+        if ways:
+            outcome, note = Outcome.VIOLATED, f"{', '.join(broken)}: {ways[0].best.sentence}"
+        elif doubts := [why for name in about.seen if name != SAME_RUN and (why := doubt(about, name))]:
+            outcome, note = Outcome.UNKNOWN, doubts[0]
+        file = Path("evidence") / file_of(ways[0]) if ways else None
+        details = {MUTATION: subject.partition("+")[2]}
+        return Verdict(
+            NOTICED, "campaign", Subject("variant", subject, details), Outcome.VIOLATED, outcome, self._replay(file),
+            cost=cost_of(total), evidence=None if file is None else str(file), seed=self._aim.seed, note=note,
+        )
+
+    def _same_run(self, subject: str) -> Verdict:
+        """The row that says that runs can be repeated; it also carries how much was done, and the curve of states."""
+        about, seen = self._about[subject], self._about[subject].seen[SAME_RUN]
+        doubts = [one for name in about.seen for one in about.failures.of(name) if one.doubt]
+        outcome = Outcome.HOLDS if seen.runs and not doubts else Outcome.UNKNOWN
+        if seen.violated:
+            outcome = Outcome.VIOLATED
+        curve = {f"coverage_at_{runs}": states for runs, states in about.coverage.points()}
+        cost = {**cost_of(seen), "states": about.coverage.states, **curve}
+        note = f"{seen.runs - seen.violated} of {seen.runs} runs were repeated from their tapes"
+        return Verdict(
+            SAME_RUN, "campaign", Subject("variant", subject), Outcome.HOLDS, outcome, self._command(), cost=cost,
+            seed=self._aim.seed, note=f"{note}; {doubts[0].key[0]} was not" if doubts else note,
+        )
+
+    def _replay(self, file: Path | None) -> str:
+        return self._command() if file is None else f"rocketproof replay {self._folder / file}"
+
+    def _command(self) -> str:
+        return f"{self._aim.command()} --minutes 1 --out {self._folder}"
+
+    # Evidence -----------------------------------------------------------------------------------------------------
+
+    def _confirmed(self, about: About, name: str) -> list[Failure]:
+        """The ways in which a property fails, seen again by a worker and by this process; the simplest first.
+
+        Two that have come to the same tape are one.
+        """
+        ways = sorted((one for one in about.failures.of(name) if one.confirmed), key=lambda one: one.best.order)
+        tapes = {(one.best.plan, one.best.choices): one for one in reversed(ways)}
+        return [one for one in reversed(tapes.values()) if confirmed(one, self._folder) is not None]
+
+    def _shown(self) -> list[Failure]:
+        return [one for about in self._about.values() for name in about.seen for one in self._confirmed(about, name)]
+
+    def evidence(self) -> Mapping[str, Mapping[str, Any]]:
+        """A failing run for each way in which a property fails."""
+        return documents(self._shown(), self._folder)
+
+    def files(self) -> Mapping[str, str]:
+        """Tests to keep, one beside each piece of evidence; all failures; what was visited, and by which runs."""
+        failures = {name: about.failures.to_json() for name, about in self._about.items()}
+        coverage = {name: visited(about) for name, about in self._about.items()}
+        kept = tests(self._shown(), self._folder)
+        return {**kept, "failures.json": _json(failures), "coverage.json": _json(coverage)}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"

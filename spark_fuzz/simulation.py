@@ -1,0 +1,201 @@
+"""The campaign over simulated worlds: subjects x workloads x fault profiles x strategies, by seed, without end.
+
+One of each is an *arm* of the plan. The plan goes in turns, each twice as long as the last one up to LONGEST. In the
+first turn every arm gets a unit. An arm whose units visited hardly any new state in its last turn gets no more, but for
+uniform ones, which get one in every turn; when no arm is left, all come back. What a turn holds is decided when all
+units of the turns before are done, and by nothing else, so that equal campaigns do equal units.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from impl.variants.variant import VariantError
+from invariants.verdict import BadInputError
+from spark_fuzz.work import Unit
+from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, profile_named, rates, strategy_named
+from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.subjects import SHIPPED, subject_named
+from stateful_tests.worlds.workloads import WORKLOADS, workload_named
+
+CONTROL = "repaired"
+UNIFORM = "uniform"
+RUNS = 4
+"""Seeds of a unit: 1 to 5 seconds of CPU time."""
+LONGEST = 32
+"""Units of an arm in a turn, at most."""
+NOW_AND_THEN = 32
+"""Once in so many units failures that are expected are made simpler."""
+REPLAYED = 16
+"""Of so many units of an arm one replays its first run."""
+SEEDS = 1_000_000
+"""Each --seed has so many seeds of its own."""
+BETWEEN = " | "
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a campaign is about; names of subjects, workloads, profiles and strategies.
+
+    seed -- which seeds are drawn. limit -- at most so many units of the search. until_failure -- the search ends after
+    the first failure that is not expected, or that a planted bug causes.
+    """
+
+    subjects: tuple[str, ...] = (CONTROL,)
+    workloads: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    strategies: tuple[str, ...] = ()
+    seed: int = 0
+    limit: int | None = None
+    until_failure: bool = False
+
+    def checked(self) -> Aim:
+        """This with all names looked up and none left out.
+
+        Raises BadInputError for what is not there, also for a variant that cannot be put in place.
+        """
+        for name in self.subjects:
+            check_subject(name)
+        if not 0 <= self.seed < 1 << 31:
+            raise BadInputError(f"--seed {self.seed}: give a number from 0 to {(1 << 31) - 1}")
+        workloads = tuple(workload_named(name).name for name in dict.fromkeys(self.workloads)) or tuple(WORKLOADS)
+        profiles = tuple(dict.fromkeys(self.profiles)) or tuple(reversed(PROFILES))
+        for name in profiles:
+            profile_named(name)
+        strategies = tuple(dict.fromkeys(self.strategies)) or tuple(STRATEGIES)
+        for name in strategies:
+            strategy_named(name)
+        return Aim(tuple(dict.fromkeys(self.subjects)), workloads, profiles, strategies,
+                   self.seed, self.limit, self.until_failure)
+
+    def arms(self) -> list[Plan]:
+        """Every combination that differs from the others; those that find most come first."""
+        return [
+            Plan(subject, workload, profile, strategy)
+            for strategy in self.strategies for profile in self.profiles
+            if strategy != "swarm" or UNIFORM not in self.strategies or rates(profile_named(profile))
+            for workload in self.workloads for subject in self.subjects
+        ]
+
+    def command(self) -> str:
+        """The command line of this campaign, but for the time and the folder."""
+        options = {"subject": self.subjects, "workload": self.workloads, "profile": self.profiles,
+                   "strategy": self.strategies}
+        tables = {"workload": set(WORKLOADS), "profile": set(PROFILES), "strategy": set(STRATEGIES)}
+        words = [f"--{name} {value}" for name, values in options.items() for value in values
+                 if set(values) != tables.get(name)]
+        return " ".join(["rocketproof campaign", *words, f"--seed {self.seed}"])
+
+    def header(self) -> dict[str, Any]:
+        """What makes two campaigns the same."""
+        names = ("subjects", "workloads", "profiles", "strategies")
+        return {"campaign": "worlds", "seed": self.seed} | {name: list(getattr(self, name)) for name in names}
+
+
+def check_subject(name: str) -> None:
+    """Raise BadInputError, one line, if there is no such subject or its variant does not fit the implementation."""
+    try:
+        with subject_named(name).running():
+            return
+    except VariantError as error:
+        raise BadInputError(str(error)) from error
+
+
+def subject_of(variant: str) -> str:
+    """The subject that people mean by a variant: the name of a bug, a file, or the whole name of a subject."""
+    whole = variant == SHIPPED or (variant.startswith(CONTROL) and variant[len(CONTROL):][:1] in {"", "+", "-"})
+    return variant if whole else f"{CONTROL}+{Path(variant).resolve() if variant.endswith('.py') else variant}"
+
+
+# Units ----------------------------------------------------------------------------------------------------------------
+
+
+def search_unit(plan: Plan, seed: int, number: int, turn: int) -> Unit:
+    """The unit of an arm with this number; the arm's first has number 0."""
+    first = seed * SEEDS + number * RUNS
+    body = {"plan": asdict(plan), "seeds": (first, first + RUNS), "turn": turn, "replayed": number % REPLAYED == 0}
+    return Unit(BETWEEN.join([*asdict(plan).values(), f"seeds {first}-{first + RUNS - 1}"]), body)
+
+
+def plan_of(unit_id: str) -> Plan:
+    """The plan of a unit, of either kind, from its id."""
+    *subject, workload, profile, strategy, _ = unit_id.split(BETWEEN)
+    return Plan(BETWEEN.join(subject), workload, profile, strategy)
+
+
+def again_unit(plan: Plan, key: Sequence[str], choices: bytes, digest: bytes, runs: int) -> Unit:
+    """The unit that looks again at a failing tape, and makes it simpler in so many runs; see `runs`."""
+    body = {"plan": asdict(plan), "key": list(key), "choices": choices.hex(), "digest": digest.hex(),
+            "runs": runs}
+    named = blake2b("\0".join([*key, choices.hex()]).encode(), digest_size=6).hexdigest()
+    return Unit(BETWEEN.join([*asdict(plan).values(), f"again {key[0]} {named}, {runs} runs"]), body)
+
+
+def is_again(unit_id: str) -> bool:
+    """Whether a unit looks again, from its id."""
+    return unit_id.rpartition(BETWEEN)[2].startswith("again ")
+
+
+# The plan -------------------------------------------------------------------------------------------------------------
+
+
+def units(
+    aim: Aim, flat: Callable[[Plan, int], bool], wishes: Callable[[bool], Iterable[Unit]], found: Callable[[], bool],
+) -> Iterator[Unit | None]:
+    """The units of a campaign in order; None where it must be known what the units so far have found.
+
+    flat -- whether an arm visited hardly anything new in a turn. wishes -- units that make failures simpler, of those
+    that are not expected (True) or of all: the first are done at once, the others now and then, and all of them when
+    the search has ended. found -- whether a failure ends the search.
+    """
+    number = 0
+    for unit in _search(aim, flat):
+        if number == aim.limit or (aim.until_failure and found()):
+            break
+        if unit is not None:
+            yield from wishes(number % NOW_AND_THEN > 0)
+            number += 1
+        yield unit
+    yield None
+    while wished := list(wishes(False)):
+        yield from wished
+        yield None
+
+
+def _search(aim: Aim, flat: Callable[[Plan, int], bool]) -> Iterator[Unit | None]:
+    arms, given, last = aim.arms(), Counter[Plan](), dict[Plan, int]()
+    for turn in count():
+        lively = [arm for arm in arms if turn == 0 or not flat(arm, last[arm])] or arms
+        for number in range(min(1 << turn, LONGEST)):
+            for arm in arms:
+                if arm in lively or (number == 0 and arm.strategy == UNIFORM):
+                    yield search_unit(arm, aim.seed, given[arm], turn)
+                    given[arm], last[arm] = given[arm] + 1, turn
+        yield None
+
+
+# Version --------------------------------------------------------------------------------------------------------------
+
+_JUDGED = ("impl", "model", "invariants/refinement", "stateful_tests/worlds")
+
+
+@lru_cache(maxsize=8)
+def version(subjects: tuple[str, ...]) -> str:
+    """Stands for the code that is judged and the code that judges: other code is another campaign."""
+    here = Path(__file__).resolve().parent
+    root = here.parent
+    files = [file for room in _JUDGED for file in sorted((root / room).rglob("*.py"))]
+    files += sorted((root / "invariants").glob("*.py"))
+    files += [here / f"{name}.py" for name in ("hunts", "runs", "simulation", "work")]
+    own = [Path(name.partition("+")[2]) for name in subjects if name.endswith(".py")]
+    content = blake2b(digest_size=6)
+    for file in [*files, *own]:
+        content.update(file.name.encode() + b"\0" + file.read_bytes())
+    return content.hexdigest()

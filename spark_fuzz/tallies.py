@@ -1,0 +1,92 @@
+"""What the campaign over worlds has counted of a subject: runs by property, failures, states, and what was in vain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from spark_fuzz.coverage import Coverage
+from spark_fuzz.failures import Failures, Limits
+from spark_fuzz.runs import SAME_RUN, judged
+from spark_fuzz.simulation import CONTROL
+from spark_fuzz.work import Row
+from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.subjects import subject_named
+
+
+@dataclass
+class Seen:
+    """What is known of one property of one subject; numbers of runs, and of segments."""
+
+    runs: int = 0
+    violated: int = 0
+    unknown: int = 0
+    segments: int = 0
+    units: int = 0
+    cpu_us: int = 0
+
+    def take(self, row: Row) -> None:
+        """Count the row of a unit."""
+        self.units += 1
+        for name in ("runs", "violated", "unknown", "segments", "cpu_us"):
+            setattr(self, name, getattr(self, name) + row[name])
+
+
+@dataclass
+class About:
+    """What is known of one subject. failed -- units that failed, by error. why -- of runs that nothing is known of."""
+
+    failures: Failures
+    seen: dict[str, Seen]
+    coverage: Coverage = field(default_factory=Coverage)
+    failed: list[tuple[Plan, str]] = field(default_factory=list)
+    why: list[str] = field(default_factory=list)
+    arms: Counter[Plan] = field(default_factory=Counter)
+
+    def take(self, row: Row) -> None:
+        """Count a property's row of a unit."""
+        self.seen.setdefault(row["property"], Seen()).take(row)
+
+
+def begun(subject: str, workloads: Sequence[str]) -> About:
+    """Nothing yet; names what these workloads are judged by."""
+    names = tuple(dict.fromkeys(chain.from_iterable(map(judged, workloads))))
+    expected = [name for name in names if subject_named(subject).hazards(name)]
+    limits = Limits(1, 1) if planted(subject) else Limits()
+    return About(Failures(expected, limits), {name: Seen() for name in (*names, SAME_RUN)})
+
+
+def planted(subject: str) -> bool:
+    """Whether a subject has a planted bug."""
+    return subject.startswith(f"{CONTROL}+")
+
+
+def doubt(known: About, name: str) -> str:
+    """Why nothing can be said of a property; empty when something can."""
+    seen = known.seen[name]
+    ways = known.failures.of(name)
+    if ways and not any(one.confirmed for one in ways):
+        return f"{ways[0].first.sentence}; {ways[0].doubt or 'not played again yet'}"
+    if failed := [told for plan, told in known.failed if name in judged(plan.workload)]:
+        return f"{len(failed)} units failed, the first: {min(failed)}"
+    if seen.unknown:
+        return f"{seen.unknown} of {seen.runs} runs could not be judged: {min(known.why)}"
+    return "" if seen.runs else "not reached in the time given"
+
+
+def cost_of(seen: Seen) -> dict[str, float]:
+    """Plain numbers for a verdict row."""
+    cost = {"runs": seen.runs, "violated": seen.violated, "unknown": seen.unknown, "segments": seen.segments,
+            "units": seen.units, "cpu_seconds": round(seen.cpu_us / 1e6, 3)}
+    return {name: number for name, number in cost.items() if number or name not in {"violated", "unknown"}}
+
+
+def visited(known: About) -> dict[str, Any]:
+    """The curve of states, and for each arm its runs and the states that it was the first to visit."""
+    arms = [{"workload": arm.workload, "profile": arm.profile, "strategy": arm.strategy, "runs": runs,
+             "new_states": known.coverage.new(arm)} for arm, runs in sorted(known.arms.items(), key=str)]
+    return {"runs": known.coverage.runs, "states": known.coverage.states,
+            "curve": [list(point) for point in known.coverage.points()], "arms": arms}

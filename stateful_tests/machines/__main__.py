@@ -1,0 +1,71 @@
+"""`python -m stateful_tests.machines`: Hypothesis writes programs for a simulated world (`rocketproof machine`)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from invariants.front_desk.interrupt import start
+from invariants.front_desk.options import Json, Out, Property, Seed, desk_app, examples
+
+EXAMPLES = examples(
+    "rocketproof machine consumer_group --subject shipped",
+    "rocketproof machine order_lock --subject repaired --examples 1000 --seed 7",
+    "rocketproof machine consumer_group --subject shipped --program \"start(who='consumer1'); start(who='consumer2')\"",
+)
+
+
+def machine(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    concept: Annotated[str, typer.Argument(
+        metavar="CONCEPT", help="consumer_group, registration, subscription, order_lock or route_info.")],
+    subject: Annotated[str, typer.Option(
+        help="What is judged: shipped, repaired, repaired+BUG, repaired-HAZARD or repaired+FILE.")] = "",
+    variant: Annotated[str | None, typer.Option(
+        metavar="V", help="repaired with this variant: the name of a planted bug, or a file that defines VARIANT.",
+    )] = None,
+    count: Annotated[int, typer.Option("--examples", min=1, help="Programs that are written.")] = 100,
+    deeds: Annotated[int, typer.Option(min=1, help="Lines of a program, at most.")] = 12,
+    program: Annotated[str | None, typer.Option(
+        metavar="TEXT", help="Play this program instead, as it was printed: calls behind semicolons.")] = None,
+    property: Property = None,  # noqa: A002 - the name of the option
+    seed: Seed = 0, json: Json = None, out: Out = None,
+) -> None:
+    """Let Hypothesis write programs of faults and deeds.
+
+    A simulated world lives through each of them, and is judged at every step; what breaks a property is shrunk.
+
+    Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
+    """
+    from invariants.front_desk.desk import Desk
+
+    with Desk(json) as desk:
+        from invariants.front_desk.options import only
+        from invariants.verdict import BadInputError
+        from stateful_tests.machines import judge
+        from stateful_tests.machines.program import parsed
+        from stateful_tests.machines.search import Effort
+
+        if variant is not None and subject:
+            raise BadInputError("give --subject or --variant, not both")
+        named = subject or ("shipped" if variant is None else f"repaired+{variant}")
+        if program is None:
+            effort = Effort(seed, count, deeds)
+            desk.judge("machine", judge.judged(concept, named, effort, property or [], out=out, tell=desk.tell))
+        else:
+            desk.judge("machine", only(judge.replayed(concept, named, parsed(program), out), property or []))
+            if not desk.rows:
+                desk.closing.append("the program breaks nothing")
+
+
+app = desk_app()
+app.command(epilog=EXAMPLES)(machine)
+
+
+def main() -> None:
+    """Entry point."""
+    start(app)
+
+
+if __name__ == "__main__":
+    main()

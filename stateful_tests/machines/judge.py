@@ -1,0 +1,165 @@
+"""The judge `machine` for protocols: verdict rows from programs, their evidence, and its replay."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from invariants import evidence
+from invariants.verdict import BadInputError, Outcome, Subject, Verdict
+from stateful_tests.machines.machine import Found, Trial, WorldMachine
+from stateful_tests.machines.program import Program, parsed
+from stateful_tests.machines.search import Effort, machine_named, played, shortest, survey
+from stateful_tests.worlds.evidence import BEFORE_MS, MOST, said
+from stateful_tests.worlds.promises import PROMISES
+from stateful_tests.worlds.subjects import Seen, subject_named
+from stateful_tests.worlds.world import World
+
+JUDGE = "machine"
+Tell = Callable[[str], object]
+
+
+def judged(
+    concept: str, subject: str, effort: Effort, names: Sequence[str] = (), *, out: Path | None = None,
+    tell: Tell = bool,
+) -> Iterator[Verdict]:
+    """A verdict for each property that the machine of a concept can break: violated by a shrunk program, or not.
+
+    names -- only these; empty: all. tell -- is told what is done at the moment. Raises BadInputError for a name that is
+    none.
+    """
+    machine, started = machine_named(concept), time.process_time()
+    subject_named(subject)
+    left = _chosen(machine, names)
+    trial = Trial(subject, (), to_the_end=any(name in PROMISES for name in left), on_program=lambda one: tell(
+        f"{one.programs:,} of {effort.examples:,} programs, {len(one.found)} properties broken"))
+    for part in effort.parts():
+        survey(concept, trial, part)
+        for name in [name for name in left if name in trial.found]:
+            left.remove(name)
+            tell(f"shrinking a program that breaks {name}")
+            found = shortest(trial.found[name], part)
+            cost = {**_cost(trial), "cpu_seconds": round(time.process_time() - started, 1)}
+            yield broken(found, out, cost, part.seed)
+    for name in left:
+        yield unbroken(concept, name, trial, effort, _cost(trial))
+
+
+def _cost(trial: Trial) -> dict[str, float]:
+    return {"programs": trial.programs, "segments": trial.segments}
+
+
+def _chosen(machine: type[WorldMachine], names: Sequence[str]) -> list[str]:
+    unknown = next((name for name in names if name not in machine.judged), None)
+    if unknown is not None:
+        raise BadInputError(f"{machine.concept} does not judge {unknown}; it judges {', '.join(machine.judged)}")
+    return [*(names or machine.judged)]
+
+
+def unbroken(concept: str, name: str, trial: Trial, effort: Effort, cost: Mapping[str, float]) -> Verdict:
+    """The row of a property that no program has broken: it holds, unless it should not."""
+    outcome, note = Outcome.HOLDS, f"in {effort}"
+    if trial.unknown:
+        outcome, note = Outcome.UNKNOWN, f"{len(trial.unknown)} programs could not be judged: {trial.unknown[0]}"
+    elif machine_named(concept).expected(trial.subject, name) is Outcome.VIOLATED:
+        outcome, note = Outcome.UNKNOWN, f"not broken in {effort}; more with --examples"
+    command = (f"rocketproof machine {concept} --subject {trial.subject} --property {name} --seed {effort.seed} "
+               f"--examples {effort.examples} --deeds {effort.deeds}")
+    return _row(concept, trial.subject, name, outcome, note, replay=command, cost=cost, seed=effort.seed)
+
+
+def broken(found: Found, out: Path | None, cost: Mapping[str, float], seed: int | None = None) -> Verdict:
+    """The row of a property that a program has broken; its evidence is written below out."""
+    name, deeds = found.seen.property, len(found.program)
+    note = f"{deeds} deed{'s' * (deeds != 1)}: {found.seen.sentence}"
+    stem = f"machine-{found.concept}-{found.subject}-{name}"
+    file = f"evidence/{''.join(c if c.isalnum() or c in '._-' else '_' for c in stem)[:180]}.json"
+    replay = found.replay if out is None else f"rocketproof replay {out / file}"
+    verdict = _row(found.concept, found.subject, name, Outcome.VIOLATED, note, replay=replay, cost=cost, seed=seed,
+                   evidence=None if out is None else file)
+    if out is not None:
+        evidence.write(out / file, document(found, verdict))
+    return verdict
+
+
+def _row(concept: str, subject: str, name: str, outcome: Outcome, note: str, **row: Any) -> Verdict:
+    machine = machine_named(concept)
+    hazards = machine.hazards(subject, name) if outcome is Outcome.VIOLATED else ()
+    return Verdict(name, JUDGE, Subject("variant", subject, {"concept": concept}), machine.expected(subject, name),
+                   outcome, row.pop("replay"), hazard=hazards, note=note, **row)
+
+
+def document(found: Found, verdict: Verdict) -> dict[str, Any]:
+    """The evidence of a program, of kind "run" as `worlds.evidence` says; it adds the program, a line each.
+
+    The program is played again for it. Raises ValueError if it does not break the property then.
+    """
+    machine = played(found.concept, found.subject, found.program, telling=True)
+    seen = _seen(machine, found.seen)
+    if seen is None:
+        raise ValueError(f"the program does not break {found.seen.property} again: it is not deterministic")
+    return evidence.document(
+        verdict, "run", seen.sentence, program=[str(line) for line in found.program], choices=machine.tape.choices,
+        plan={"subject": found.subject, "workload": found.concept, "profile": "the program", "strategy": JUDGE},
+        digest=machine.world.simulation.digest(), signature=[seen.property, *seen.signature], time_ms=seen.time_ms,
+        told=_told(machine, seen.time_ms), **_shown(machine.world, seen.time_ms),
+    )
+
+
+def _told(machine: WorldMachine, until_ms: int) -> list[dict[str, Any]]:
+    """What was done, and what chance made of it, in order of time."""
+    told = [(ms, who, sentence) for ms, who, sentence in machine.said]
+    told += [(one.time_ms, one.who, one.sentence) for one in machine.tape.told]
+    return [{"time_ms": ms, "who": who, "sentence": sentence}
+            for ms, who, sentence in sorted(told, key=lambda one: one[0]) if ms <= until_ms]
+
+
+def _shown(world: World, until_ms: int) -> dict[str, Any]:
+    """The last of what machines reported and sent before a failure."""
+    times = range(until_ms - BEFORE_MS, until_ms + 1)
+    events = [{"time_ms": ms, "machine": machine, "event": said(event)}
+              for ms, machine, event in world.simulation.kernel.records if ms in times]
+    messages = [{"from": flow.source, "to": flow.target, "sent_ms": flow.sent_ms, "received_ms": flow.received_ms,
+                 "text": flow.text} for flow in world.simulation.network.flows if flow.sent_ms in times]
+    return {"lifelines": list(world.simulation.boots), "events": events[-MOST:], "messages": messages[-MOST:]}
+
+
+def _seen(machine: WorldMachine, wanted: Seen) -> Seen | None:
+    return next((one for one in machine.seen
+                 if (one.property, one.signature) == (wanted.property, wanted.signature)), None)
+
+
+def replay_program(stored: Mapping[str, Any]) -> Verdict:
+    """Play the program of a document twice: both must have its digest, and break the property as it says.
+
+    The outcome is violated if they do, holds if they agree on another digest (the code has changed) and nothing is
+    broken, unknown if they do not agree. Raises BadInputError for names that are none.
+    """
+    program = parsed("\n".join(stored["program"]))
+    plan, (name, *signature) = stored["plan"], stored["signature"]
+    concept, subject = str(plan["workload"]), str(plan["subject"])
+    first, second = (played(concept, subject, program) for _ in range(2))
+    digests = [machine.world.simulation.digest() for machine in (first, second)]
+    again = {"replay": str(stored["replay"])}
+    if digests[0] != digests[1]:
+        note = "two replays differ: the run is not deterministic"
+        return _row(concept, subject, name, Outcome.UNKNOWN, note, **again)
+    seen = _seen(first, Seen(name, tuple(signature), 0, ""))
+    if seen is None:
+        return _row(concept, subject, name, Outcome.HOLDS, "the program does not break it any more", **again)
+    same = "digest as stored" if digests[0] == stored["digest"] else "another digest: the code has changed"
+    return _row(concept, subject, name, Outcome.VIOLATED, f"{seen.sentence} ({same})", **again)
+
+
+def replayed(concept: str, subject: str, program: Program, out: Path | None = None) -> Iterator[Verdict]:
+    """A verdict for each property that a program breaks."""
+    started = time.process_time()
+    machine = played(concept, subject, program)
+    if machine.trial.unknown:
+        raise BadInputError(f"nothing can be said of the whole program: {machine.trial.unknown[0]}")
+    cost = {"segments": machine.world.simulation.kernel.segments,
+            "cpu_seconds": round(time.process_time() - started, 1)}
+    for found in machine.trial.found.values():
+        yield broken(found, out, cost)

@@ -1,0 +1,261 @@
+"""What all machines are: a world of a subject, in which each rule does something and is judged at once.
+
+People are slow: most deeds take a second of the world. When a program has ended the world heals, and what is promised
+must come true in time; that is judged too.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from inspect import signature
+from typing import Any, ClassVar, Final, TypeVar, cast
+
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.strategies import SearchStrategy, runner, sampled_from
+
+from impl.hosts.simulation.kernel import EndlessRunError
+from impl.hosts.simulation.profile import CALM, FaultProfile
+from impl.variants.catalogue import NO_REPAIR
+from invariants.refinement.monitor import Finding, TooManyStatesError
+from invariants.verdict import Outcome
+from stateful_tests.machines.program import Line, Program, listed, one_line
+from stateful_tests.machines.tape import RuleTape
+from stateful_tests.worlds.followers import followers
+from stateful_tests.worlds.promises import PROMISES
+from stateful_tests.worlds.run import Judges
+from stateful_tests.worlds.subjects import SHIPPED, Seen, subject_named
+from stateful_tests.worlds.workloads import Workload
+from stateful_tests.worlds.world import World
+
+DEED_MS = 1_000
+SETTLED_MS = 5_000
+"""After so long a first member has joined its group and holds its queues."""
+LOOK_MS = 10_000
+"""How often it is looked at what went wrong while the world heals."""
+MAX_SEGMENTS = 500_000
+
+Drawn = Sequence[int] | Sequence[str] | Callable[[Any], Sequence[str]] | SearchStrategy[list[int]]
+_Deed = TypeVar("_Deed", bound=Callable[..., Any])
+
+
+class ViolatedError(AssertionError):
+    """A property that is expected to hold was violated: the sentence, the program, and how to see it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A program that broke a property; at_the_end -- when all of it was done, and the world healed."""
+
+    concept: str
+    subject: str
+    seen: Seen
+    program: Program
+    at_the_end: bool
+
+    @property
+    def replay(self) -> str:
+        """The command that shows it again."""
+        return f'rocketproof machine {self.concept} --subject {self.subject} --program "{one_line(self.program)}"'
+
+    def __str__(self) -> str:
+        """For people."""
+        return (f"{self.seen.property} is violated at {self.seen.time_ms:,} ms: {self.seen.sentence}\n"
+                f"{listed(self.program)}\nreplay: {self.replay}")
+
+
+@dataclass
+class Trial:
+    """What is tried with a machine, and what came of it.
+
+    subject -- see `worlds.subjects`. wanted -- properties whose violation is a failure; None: all that the subject is
+    expected to keep. to_the_end -- heal after each program, and judge the promises. on_program -- called after each.
+
+    programs, segments -- how many there were. found -- property to the shortest program that broke it. last -- property
+    to the last such program. unknown -- why programs could not be judged to their end.
+    """
+
+    subject: str = "repaired"
+    wanted: tuple[str, ...] | None = None
+    to_the_end: bool = True
+    on_program: Callable[[Trial], object] = bool
+    programs: int = 0
+    segments: int = 0
+    found: dict[str, Found] = field(default_factory=dict)
+    last: dict[str, Found] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+
+    def note(self, found: Found) -> None:
+        """Keep the program."""
+        name = found.seen.property
+        self.last[name] = found
+        if name not in self.found or len(found.program) <= len(self.found[name].program):
+            self.found[name] = found
+
+
+def deed(sentence: str, *, lasts_ms: int = DEED_MS, **drawn: Drawn) -> Callable[[_Deed], _Deed]:
+    """Declare a rule.
+
+    sentence -- what it does, with {argument} where one stands. lasts_ms -- how long it takes at least. drawn -- what
+    each argument is chosen from: values; or a function that lists the machines that there are to choose from now, and
+    where that is none, the rule is not chosen; or a strategy for a list of numbers: a small tape. What stands first is
+    what a shrunk program prefers.
+    The function does it; it returns False if there was nothing to do.
+    """
+    those = [one for one in drawn.values() if callable(one)]
+
+    def declared(function: _Deed) -> _Deed:
+        @wraps(function)
+        def done(self: WorldMachine, **arguments: Any) -> None:
+            self.do(function, sentence, lasts_ms, arguments)
+
+        vars(done)["drawn"] = drawn
+        declare = cast("Callable[..., Any]", rule)(**{name: _strategy(one) for name, one in drawn.items()})
+        return cast("_Deed", precondition(lambda self: all(one(self) for one in those))(declare(done)))
+
+    return declared
+
+
+def _strategy(drawn: Drawn) -> SearchStrategy[Any]:
+    if callable(drawn):
+        return runner().flatmap(lambda machine: sampled_from(drawn(machine)))
+    return drawn if isinstance(drawn, SearchStrategy) else sampled_from(drawn)
+
+
+class WorldMachine(RuleBasedStateMachine):
+    """A program in the making.
+
+    concept -- its name. judged -- property to the hazards of RocketMQ as shipped that can break it in this world; the
+    followers of other concepts are left out. workload -- the world, and what must come true at its end.
+    stronger -- of a property that is judged at every step, the name that it has under what holds in this world.
+    world -- use it in rules. program -- what was done so far; what found nothing to do is left out.
+    said -- (time in ms, whom it happened to, sentence) for each line of it. seen -- what went wrong.
+    """
+
+    concept: ClassVar[str]
+    judged: ClassVar[Mapping[str, tuple[str, ...]]]
+    workload: ClassVar[Workload]
+    stronger: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, trial: Trial | None = None, *, telling: bool = False) -> None:
+        """Build the world; telling -- keep what people want to read about it."""
+        super().__init__()
+        self.trial: Final = trial or Trial()
+        self.tape, self.judges = RuleTape(telling=telling), Judges()
+        self.program: list[Line] = []
+        self.said: list[tuple[int, str, str]] = []
+        self.seen: list[Seen] = []
+        self._over = self._ending = False
+        with ExitStack() as opened:
+            opened.enter_context(subject_named(self.trial.subject).running())
+            self.world = opened.enter_context(World(self.tape, CALM, self.judges, max_segments=MAX_SEGMENTS))
+            followed = followers(self.world, self.workload)
+            self.judges.followers = [follower for follower in followed if follower.name in self.judged]
+            self.workload.build(self.world)
+            self._opened = opened.pop_all()
+
+    @classmethod
+    def hazards(cls, subject: str, name: str) -> tuple[str, ...]:
+        """The hazards of a subject that can break a property in this world."""
+        shown, undone = cls.judged.get(name, ()), subject.removeprefix("repaired-")
+        return tuple(hazard for hazard in shown if subject == SHIPPED or hazard in NO_REPAIR or hazard == undone)
+
+    @classmethod
+    def expected(cls, subject: str, name: str) -> Outcome:
+        """What long enough a search gives."""
+        return Outcome.VIOLATED if cls.hazards(subject, name) else Outcome.HOLDS
+
+    def pass_ms(self, ms: int, weather: FaultProfile = CALM, chance: Sequence[int] = ()) -> None:
+        """Let the world go on; weather -- faults that chance, a number for each choice, may pick meanwhile."""
+        kernel = self.world.simulation.kernel
+        kernel.profile = replace(weather, thread_pause=1) if self.tape.pauses else weather
+        self.tape.give(chance)
+        self.world.run(ms)
+        self.tape.give(())
+        kernel.profile = CALM
+
+    def do(self, function: Callable[..., Any], sentence: str, lasts_ms: int, arguments: dict[str, Any]) -> None:
+        """Do a deed and judge."""
+        if self._over:
+            return
+        started_ms = self.world.now_ms
+        given = tuple((name, arguments[name]) for name in signature(function).parameters if name in arguments)
+        self.program.append(Line(function.__name__, given))
+        done = self._watched(lambda: function(self, **arguments))
+        if done is False:
+            self.program.pop()
+            return
+        self.said.append((started_ms, str(arguments.get("who", "world")), sentence.format(**arguments)))
+        if self.world.now_ms < started_ms + lasts_ms:
+            self._watched(lambda: self.pass_ms(started_ms + lasts_ms - self.world.now_ms))
+        self._judge()
+
+    def end(self) -> None:
+        """Heal the world, if nobody has, and judge what must come true then."""
+        if not self._over and self.trial.to_the_end:
+            self._ending = True
+            self._watched(self._heal)
+            self._over = True
+            self._judge()
+
+    def teardown(self) -> None:
+        """End the program, unless it has failed; see RuleBasedStateMachine."""
+        try:
+            if sys.exc_info()[0] is None:
+                self.end()
+        finally:
+            self._opened.close()
+            self.trial.programs += 1
+            self.trial.segments += self.world.simulation.kernel.segments
+        self.trial.on_program(self.trial)
+
+    def mend(self) -> None:
+        """What people do when the world heals."""
+
+    def _heal(self) -> None:
+        world = self.world
+        self.tape.forget()
+        world.heal()
+        self.mend()
+        healed_ms = world.now_ms
+        for promise in sorted((PROMISES[name] for name in self.workload.promises), key=lambda one: one.deadline_ms):
+            self._run_until(healed_ms + promise.deadline_ms)
+            wrong = next(promise.wrong(world), None)
+            if wrong is not None:
+                self.judges.note(world.now_ms, [Finding(promise.property, None, wrong, ("not in time",))])
+
+    def _run_until(self, time_ms: int) -> None:
+        while self.world.now_ms < time_ms:
+            self.pass_ms(min(LOOK_MS, time_ms - self.world.now_ms))
+            self._judge()
+
+    def _watched(self, work: Callable[[], Any]) -> Any:
+        """What the work gives; when nothing can be said of the rest, there is no rest."""
+        try:
+            return work()
+        except (EndlessRunError, TooManyStatesError) as error:
+            self.trial.unknown.append(f"{one_line(self.program)}: {error}")
+            self._over = True
+            return None
+
+    def _judge(self) -> None:
+        """Note what is new; raises ViolatedError for the first of it that is a failure."""
+        judged, program = len(self.seen), tuple(self.program)
+        for one in list(self.judges.seen.values())[judged:]:
+            self.seen.append(replace(one, property=self.stronger.get(one.property, one.property)))
+        found = [Found(self.concept, self.trial.subject, one, program, self._ending) for one in self.seen[judged:]]
+        for broken in found:
+            self.trial.note(broken)
+        failure = next((broken for broken in found if self._fails(broken.seen.property)), None)
+        if failure is not None:
+            self._over = True
+            raise ViolatedError(str(failure))
+
+    def _fails(self, name: str) -> bool:
+        """Whether a violation of this property is a failure."""
+        if self.trial.wanted is None:
+            return self.expected(self.trial.subject, name) is Outcome.HOLDS
+        return name in self.trial.wanted

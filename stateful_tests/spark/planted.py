@@ -1,0 +1,39 @@
+"""Variants for the tests of campaigns, as the text of files that define VARIANT."""
+
+from __future__ import annotations
+
+_HEAD = """
+from __future__ import annotations
+import random
+from impl.namesrv.route_info_manager import RouteInfoManager
+from impl.variants.variant import Replacement, Variant, around
+
+
+@around(RouteInfoManager, "register_broker")
+def early(original):
+    def register_broker(self, registration):
+        result = original(self, registration)
+        self.broker_live_table.get(registration.broker_addr).last_update_timestamp -= 1000
+        return result
+    return register_broker
+
+
+@around(RouteInfoManager, "pickup_topic_route_data")
+def forgetful(original):
+    def pickup_topic_route_data(self, topic):
+        return None if random.random() < 0.3 else original(self, topic)
+    return pickup_topic_route_data
+
+"""
+
+EARLY = _HEAD + 'VARIANT = Variant("early", "bug", "Entries are a second old.", "a toy", replacements=(early,))\n'
+"""Found at the first registration of every run, by refines_route_info."""
+
+UNREPEATABLE = _HEAD + (
+    'VARIANT = Variant("dice", "bug", "As early, and queries are lost.", "a toy", replacements=(early, forgetful))\n')
+"""The same, but no two runs of a tape are equal."""
+
+MISSING = _HEAD + (
+    'nowhere = Replacement(RouteInfoManager, "no_such_function", print)\n'
+    'VARIANT = Variant("missing", "bug", "Replaces what is not there.", "a toy", replacements=(nowhere,))\n')
+"""Names a function that is not there."""

@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from invariants import evidence
+from invariants.verdict import BadInputError, Outcome, Verdict
+from spark_fuzz import runs, simulation
+from spark_fuzz.coverage import Coverage, StateSet
+from spark_fuzz.runs import SAME_RUN
+from spark_fuzz.sightings import NOTICED, Sightings
+from spark_fuzz.simulation import Aim, again_unit, is_again, plan_of, search_unit, subject_of
+from spark_fuzz.work import Row, Unit, attempt
+from stateful_tests.spark import planted
+from stateful_tests.worlds.evidence import replay_run
+from stateful_tests.worlds.followers import followers
+from stateful_tests.worlds.promised import DECLARED, REFINES
+from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.workloads import WORKLOADS, workload_named
+from stateful_tests.worlds.world import World
+
+FEW = ("broadcasting",), ("calm",), ("uniform",)
+
+
+def aim_of(*subjects: str, **more: Any) -> Aim:
+    return Aim(subjects, *FEW, **more).checked()
+
+
+def short(unit: Unit, count: int) -> Unit:
+    """The unit with fewer seeds."""
+    first = unit.body["seeds"][0]
+    return Unit(unit.id, {**unit.body, "seeds": (first, first + count)})
+
+
+def done(book: Sightings, aim: Aim) -> list[Row]:
+    """The rows of a campaign's units, of one seed each, and of what they call for, taken as the engine takes them."""
+    rows: list[Row] = []
+
+    def do(unit: Unit) -> None:
+        new = attempt(runs.work, unit if is_again(unit.id) else short(unit, 1))
+        book.add(new)
+        rows.extend(new)
+
+    for unit in islice(filter(None, simulation.units(aim, book.flat, book.wishes, book.found)), 8):
+        do(unit)
+        for question in list(book.questions()):
+            do(question)
+    return rows
+
+
+@pytest.fixture(scope="module")
+def early(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sightings, Path, list[Row]]:
+    """A campaign about a planted bug, in a folder."""
+    folder = tmp_path_factory.mktemp("early")
+    (folder / "early.py").write_text(planted.EARLY, encoding="utf-8")
+    aim = aim_of(subject_of(str(folder / "early.py")), until_failure=True)
+    book = Sightings(aim, folder)
+    return book, folder, done(book, aim)
+
+
+# A failure, from the run to the file that a user keeps ----------------------------------------------------------------
+
+
+def test_a_planted_bug_is_one_row_that_expects_to_be_violated(early: tuple[Sightings, Path, list[Row]]) -> None:
+    noticed, same = early[0].verdicts()
+    assert (noticed.property, noticed.expected, noticed.outcome) == (NOTICED, Outcome.VIOLATED, Outcome.VIOLATED)
+    assert noticed.note.startswith("refines_route_info: ")
+    assert (same.property, same.outcome) == (SAME_RUN, Outcome.HOLDS)
+    assert same.cost["coverage_at_1"] == same.cost["states"] > 0
+
+
+def test_the_campaign_ends_with_the_failure_when_it_is_told_to(early: tuple[Sightings, Path, list[Row]]) -> None:
+    assert len({row["unit"] for row in early[2] if not is_again(row["unit"])}) == 1
+
+
+def test_the_tape_is_made_simpler_and_replayed_with_equal_digests(early: tuple[Sightings, Path, list[Row]]) -> None:
+    found, *again = [row for row in early[2] if row["kind"] in {"failure", "again"}
+                     and row["property"] == "refines_route_info"]
+    assert len(again) > 1
+    assert runs.simplicity(again[-1]["choices"]) < runs.simplicity(found["choices"])
+    assert all((row["violated"], row["unknown"]) == (1, 0) for row in again)
+
+
+def test_evidence_is_confirmed_by_a_replay(early: tuple[Sightings, Path, list[Row]]) -> None:
+    book, folder, _ = early
+    (name, document), = ((name, one) for name, one in book.evidence().items() if name.startswith("refines-route-info"))
+    assert f"rocketproof replay {folder / 'evidence' / name}" == document["replay"] == book.verdicts()[0].replay
+    evidence.write(folder / "evidence" / name, dict(document))
+    again = replay_run(evidence.read(folder / "evidence" / name))
+    assert (again.property, again.outcome) == ("refines_route_info", Outcome.VIOLATED)
+    assert "digest as stored" in again.note
+
+
+def test_the_test_file_fails_with_the_bug_and_passes_without(early: tuple[Sightings, Path, list[Row]]) -> None:
+    book, folder, _ = early
+    name, text = next((name, text) for name, text in book.files().items() if "test_refines_route_info" in name)
+    file = folder / Path(name).name
+    file.write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file)]
+    failed = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - this Python
+    assert failed.returncode == 1, failed.stdout
+    assert "1 failed" in failed.stdout
+    assert "Failing explicit example" in failed.stdout
+    with_bug = re.search(r"subject='.*'", text)
+    assert with_bug
+    repaired = text.replace(with_bug[0], "subject='repaired'").replace("max_examples=20", "max_examples=3")
+    file.write_text(repaired, encoding="utf-8")
+    runpy.run_path(str(file))["test_refines_route_info"]()
+
+
+def test_all_failures_name_the_seeds_that_show_them(early: tuple[Sightings, Path, list[Row]]) -> None:
+    (failures,) = json.loads(early[0].files()["failures.json"]).values()
+    route = next(one for one in failures if one["property"] == "refines_route_info")
+    assert [kept["seed"] for kept in route["recordings"]] == [0]
+    assert route["shortest"]["not_boring"] <= route["recordings"][0]["not_boring"]
+
+
+# What is not to be believed -------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_cannot_be_repeated_is_unknown_and_never_a_violation(tmp_path: Path) -> None:
+    (tmp_path / "dice.py").write_text(planted.UNREPEATABLE, encoding="utf-8")
+    aim = aim_of(subject_of(str(tmp_path / "dice.py")), limit=1)
+    book = Sightings(aim, tmp_path)
+    rows = done(book, aim)
+    assert any(row["kind"] == "failure" for row in rows)
+    noticed, same = book.verdicts()
+    assert noticed.outcome is Outcome.UNKNOWN
+    assert "the same tape gave another run" in noticed.note
+    assert same.outcome is Outcome.VIOLATED
+    assert book.evidence() == {}
+
+
+def test_a_tape_that_does_not_fail_again_is_unknown(early: tuple[Sightings, Path, list[Row]], tmp_path: Path) -> None:
+    aim = aim_of("repaired")
+    book = Sightings(aim, tmp_path)
+    found = next(row for row in early[2] if row["kind"] == "failure" and row["property"] == "refines_route_info")
+    unit = search_unit(Plan("repaired", *(one[0] for one in FEW)), 0, 0, 0)
+    book.add([{**found, "unit": unit.id, "subject": "repaired"}])
+    question, = book.questions()
+    book.add(attempt(runs.work, question))
+    row = next(one for one in book.verdicts() if one.property == "refines_route_info")
+    assert (row.outcome, row.evidence) == (Outcome.UNKNOWN, None)
+    assert "not so when the same tape was played again" in row.note
+
+
+def test_units_that_fail_and_runs_that_are_unknown_make_unknown_verdicts(tmp_path: Path) -> None:
+    aim = aim_of("repaired")
+    unit = search_unit(Plan("repaired", *(one[0] for one in FEW)), 0, 0, 0)
+    good = attempt(runs.work, short(unit, 1))
+    failed = [{"unit": unit.id, "cpu_us": 1, "error": "lost"}]
+    doubtful = [{**row, "unknown": 1} for row in good] + [{**good[0], "kind": "unknown", "seed": 0, "sentence": "much"}]
+    assert outcome(aim, tmp_path, good) == (Outcome.HOLDS, "in 1 runs, ")
+    assert outcome(aim, tmp_path, good, failed) == (Outcome.UNKNOWN, "1 units fai")
+    assert outcome(aim, tmp_path, doubtful) == (Outcome.UNKNOWN, "1 of 1 runs")
+    assert outcome(aim, tmp_path) == (Outcome.UNKNOWN, "not reached")
+
+
+def outcome(aim: Aim, folder: Path, *rows: list[Row]) -> tuple[Outcome, str]:
+    book = Sightings(aim, folder)
+    for some in rows:
+        book.add(some)
+    row = next(one for one in book.verdicts() if one.property == "refines_route_info")
+    return row.outcome, row.note[:11]
+
+
+def test_what_a_hazard_breaks_is_unknown_until_it_is_seen(tmp_path: Path) -> None:
+    aim = Aim(("shipped",), ("clustering",), ("calm",), ("uniform",)).checked()
+    rows = {one.property: one for one in Sightings(aim, tmp_path).verdicts()}
+    assert rows["one_owner_per_queue"].expected is Outcome.VIOLATED
+    unit = search_unit(Plan("shipped", "broadcasting", "calm", "uniform"), 0, 0, 0)
+    book = Sightings(Aim(("shipped",), *FEW).checked(), tmp_path)
+    book.add(attempt(runs.work, short(unit, 1)))
+    unseen = [one for one in book.verdicts() if one.expected is Outcome.VIOLATED]
+    assert unseen
+    assert {one.outcome for one in unseen} == {Outcome.UNKNOWN}
+
+
+# Plan and coverage ----------------------------------------------------------------------------------------------------
+
+
+def ids(units: Iterator[Unit | None], count: int) -> list[str]:
+    return [unit.id for unit in islice(filter(None, units), count)]
+
+
+def test_ids_tell_the_plan_and_are_unique() -> None:
+    aim = Aim(("shipped", "repaired")).checked()
+    units = list(islice(filter(None, simulation.units(aim, lambda *_: False, lambda _: (), lambda: False)), 1500))
+    assert len({unit.id for unit in units}) == len(units)
+    assert all(plan_of(unit.id) == Plan(**unit.body["plan"]) for unit in units)
+    again = again_unit(Plan(), ("p", "s | t"), b"\1", b"\2", 3)
+    assert (is_again(again.id), is_again(units[0].id), plan_of(again.id)) == (True, False, Plan())
+
+
+def test_seeds_of_an_arm_follow_each_other_and_differ_between_campaigns() -> None:
+    plan = Plan("repaired")
+    ranges = [search_unit(plan, seed, number, 0).body["seeds"] for seed in (0, 1) for number in (0, 1)]
+    assert ranges == [(0, 4), (4, 8), (1_000_000, 1_000_004), (1_000_004, 1_000_008)]
+
+
+def test_a_flat_arm_is_left_but_uniform_ones_stay() -> None:
+    aim = Aim(("repaired",), ("clustering",), ("storm", "network"), ()).checked()
+    flat = {("storm", "uniform"), ("storm", "swarm")}
+    units = simulation.units(aim, lambda arm, _: (arm.profile, arm.strategy) in flat, lambda _: (), lambda: False)
+    given = [unit.body for unit in islice(filter(None, units), 200)]
+    for turn in (1, 2):
+        arms = [(body["plan"]["profile"], body["plan"]["strategy"]) for body in given if body["turn"] == turn]
+        counts = {arm: arms.count(arm) for arm in dict.fromkeys(arms)}
+        assert counts.pop(("storm", "uniform")) == 1
+        assert counts == dict.fromkeys([("network", "uniform"), ("network", "swarm"), ("storm", "priority"),
+                                        ("network", "priority")], 2 ** turn)
+
+
+def test_when_all_are_flat_all_come_back() -> None:
+    aim = Aim(("repaired",), ("clustering",), ("storm",), ()).checked()
+    units = simulation.units(aim, lambda *_: True, lambda _: (), lambda: False)
+    given = [unit.body for unit in islice(filter(None, units), 9)]
+    assert [body["turn"] for body in given] == [0, 0, 0, 1, 1, 1, 1, 1, 1]
+
+
+def test_calm_worlds_are_not_swarmed_twice() -> None:
+    arms = Aim(("repaired",), ("clustering",), ("calm",), ()).checked().arms()
+    assert [arm.strategy for arm in arms] == ["uniform", "priority"]
+
+
+def test_new_states_are_counted_once_and_the_curve_is_flat_where_nothing_is_new() -> None:
+    coverage = Coverage()
+    for turn, states in enumerate(([1, 2, 3], [2, 3], [9, 2**61], [1, 9])):
+        coverage.add("arm", turn, 4, runs.packed(states))
+    assert coverage.points() == [(4, 3), (8, 3), (12, 5), (16, 5)]
+    assert [coverage.flat("arm", turn) for turn in range(5)] == [False, True, False, True, True]
+    assert coverage.new("arm") == coverage.states == 5
+
+
+def test_many_states_are_merged_exactly() -> None:
+    merged, known = StateSet(), set[int]()
+    for number in range(60):
+        states = {(number * 7919 * k) % 10_007 for k in range(1, 80)}
+        assert merged.add(runs.packed(states)) == len(states - known)
+        known |= states
+    assert len(merged) == len(known)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_every_workload_names_what_it_is_judged_by(workload: str) -> None:
+    names = runs.judged(workload)
+    assert set(workload_named(workload).promises) < set(names)
+    assert {one.name for one in followers(World(), workload_named(workload))} <= set(names)
+    assert all(name in DECLARED or name in REFINES for name in names)
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("aim", "said"), [
+    (Aim(("repired",)), "no subject 'repired'"),
+    (Aim((subject_of("no-such-bug"),)), "no planted bug 'no-such-bug'"),
+    (Aim((subject_of("nowhere.py"),)), "nowhere.py"),
+    (Aim(workloads=("clusterin",)), "no workload 'clusterin'"),
+    (Aim(profiles=("strom",)), "no fault profile 'strom'"),
+    (Aim(strategies=("unifrom",)), "no strategy 'unifrom'"),
+    (Aim(seed=-1), "--seed -1"),
+])
+def test_a_name_that_is_none_is_one_line(aim: Aim, said: str) -> None:
+    with pytest.raises(BadInputError) as refused:
+        aim.checked()
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_variant_that_names_a_function_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "missing.py").write_text(planted.MISSING, encoding="utf-8")
+    with pytest.raises(BadInputError, match="no_such_function: there is none"):
+        Aim((subject_of(str(tmp_path / "missing.py")),)).checked()
+
+
+@pytest.mark.parametrize(("variant", "subject"), [
+    ("shipped", "shipped"), ("repaired", "repaired"), ("repaired-D8", "repaired-D8"), ("x-y", "repaired+x-y"),
+    ("repaired+x", "repaired+x"), ("/a/b.py", "repaired+/a/b.py"),
+])
+def test_a_variant_is_a_bug_a_file_or_a_whole_subject(variant: str, subject: str) -> None:
+    assert subject_of(variant) == subject
+
+
+def test_the_version_stands_for_a_variants_file_too(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(planted.EARLY, encoding="utf-8")
+    assert simulation.version(("repaired",)) != simulation.version((f"repaired+{tmp_path / 'early.py'}",))
+
+
+def test_rows_of_verdicts_can_be_written(early: tuple[Sightings, Path, list[Row]]) -> None:
+    assert [Verdict.from_json(one.to_json()) for one in early[0].verdicts()] == early[0].verdicts()
