@@ -428,10 +428,8 @@ def replayed(document: dict[str, Any]) -> Verdict:
         return replay_trace(document)
     if kind == "graph":
         return replay_graph(document)
-    if kind == "run" and "program" in document:
-        return replay_program(document)
     if kind == "run":
-        return replay_run(document)
+        return replay_program(document) if "program" in document else replay_run(document)
     if about == "recording":
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])

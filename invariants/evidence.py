@@ -3,8 +3,8 @@
 A file is one JSON object:
 
     format      "rocketproof-evidence/1"
-    kind        "trace" (steps of a model), "counterexample" (arguments of a decision or strategy), "graph" (of states) or
-                "run" (a tape and what it did, as `stateful_tests.worlds.evidence` says)
+    kind        "trace" (steps of a model), "counterexample" (arguments of a decision or strategy), "graph" (of states)
+                or "run" (a tape and what it did, as `stateful_tests.worlds.evidence` says)
     property, judge, subject, replay      as in the verdict row
     sentence    what went wrong, one English sentence
 

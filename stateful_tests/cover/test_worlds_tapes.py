@@ -59,6 +59,6 @@ def test_one_tape_finds_a_planted_bug() -> None:
     def one_tape_per_run(tape: bytes) -> None:
         live(plan, tape)
 
-    with pytest.raises(pytest.fail.Exception, match="(?s)refines_consumer_group is violated.*replay: run") as error:
+    with pytest.raises(pytest.fail.Exception, match=r"(?s)refines_consumer_group is violated.*replay: run") as error:
         one_tape_per_run()
     assert "@reproduce_failure(" in "".join(error.value.__notes__)
