@@ -229,6 +229,24 @@ class OffsetCommitted(NamedTuple):
     offset: int
 
 
+class OffsetAnswered(NamedTuple):
+    """ConsumerManageProcessor#queryConsumerOffset: the answer; offset -- -1: QUERY_NOT_FOUND."""
+
+    broker: str
+    group: str
+    topic: str
+    queue_id: int
+    connection: str
+    offset: int
+
+
+class ClientChannelClosed(NamedTuple):
+    """ClientHousekeepingService is told that a connection has ended, and is about to take it out of all groups."""
+
+    broker: str
+    connection: str
+
+
 class OffsetResetPushed(NamedTuple):
     """Broker2Client#resetOffset wrote RESET_CONSUMER_CLIENT_OFFSET, or not: delivered -- False if it could not."""
 
@@ -267,6 +285,15 @@ class LockReleased(NamedTuple):
 
 class ConsumerStarted(NamedTuple):
     """DefaultMQPushConsumerImpl#start: RUNNING, and registered at its instance."""
+
+    client_id: str
+    group: str
+    message_model: str
+    orderly: bool
+
+
+class ConsumerStopping(NamedTuple):
+    """DefaultMQPushConsumerImpl#shutdown has begun: it is about to give back what it has."""
 
     client_id: str
     group: str
@@ -341,3 +368,50 @@ class OffsetReset(NamedTuple):
     group: str
     mq: MessageQueue
     offset: int
+
+
+class OffsetSent(NamedTuple):
+    """MQClientAPIImpl#updateConsumerOffset, #updateConsumerOffsetOneway: a commit is about to be sent."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offset: int
+
+
+class ListenerStarted(NamedTuple):
+    """ConsumeMessageOrderlyService.ConsumeRequest#run: the listener begins, under the lock of the queue."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+
+
+class ListenerEnded(NamedTuple):
+    """ConsumeMessageService#processConsumeResult: all below the offset is settled; -1: nothing of the queue is."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offset: int
+
+
+# Operator -------------------------------------------------------------------------------------------------------------
+
+
+class OffsetsReset(NamedTuple):
+    """INVOKE_BROKER_TO_RESET_OFFSET was answered: offsets -- pairs of a queue id and where it is to go."""
+
+    broker: str
+    group: str
+    topic: str
+    timestamp: int
+    offsets: tuple[tuple[int, int], ...]
+
+
+class ClusterInfoFetched(NamedTuple):
+    """GET_BROKER_CLUSTER_INFO was answered: the broker names that have addresses, and those that are in clusters."""
+
+    namesrv: str
+    broker_names: frozenset[str]
+    cluster_names: frozenset[str]

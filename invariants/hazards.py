@@ -246,6 +246,8 @@ _TABLE = (
      "DefaultMQPushConsumerImpl#pullMessage, OFFSET_ILLEGAL"),
     ("X18", "A listener that saw its queue not yet dropped raises the offset again after a reset.",
      "ConsumeMessageConcurrentlyService#processConsumeResult, MQClientInstance#resetOffset"),
+    ("X21", "A queue that is taken while a reset waits leaves the table without being dropped, and is pulled twice.",
+     "MQClientInstance#resetOffset: the second loop"),
 )
 
 HAZARDS = {name: Hazard(name, sentence, cite) for name, sentence, cite in _TABLE}

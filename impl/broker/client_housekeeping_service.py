@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from impl.broker.consumer_manager import ConsumerManager
 from impl.broker.producer_manager import ProducerManager
+from impl.broker.reported_tables import connection_of
 from impl.decisions.java_errors import JavaError
+from impl.events import ClientChannelClosed
 from impl.node_ports import Connection, Node
 
 SCAN_PERIOD_MS = 10_000
@@ -54,6 +56,7 @@ class ClientHousekeepingService:
         await self._ended(channel)
 
     async def _ended(self, channel: Connection) -> None:
+        self.node.trace(ClientChannelClosed(self.node.name, connection_of(channel)))
         self.producers.do_channel_close_event(channel)
         await self.node.interleave("onChannelClose: between producers and consumers")
         await self.consumers.do_channel_close_event(channel, self.node)

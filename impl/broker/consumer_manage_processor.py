@@ -11,7 +11,7 @@ from impl.broker.reported_tables import connection_of
 from impl.common.headers import ConsumerGroupRequestHeader, ConsumerOffsetRequestHeader, OffsetResponseHeader
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import not_null
-from impl.events import ConsumerIdsAnswered, OffsetCommitted
+from impl.events import ConsumerIdsAnswered, OffsetAnswered, OffsetCommitted
 from impl.node_ports import Command, Connection, Node
 
 if TYPE_CHECKING:  # the controller makes its processors
@@ -55,16 +55,19 @@ class ConsumerManageProcessor:
         ))
         return _SUCCESS
 
-    def query_consumer_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+    def query_consumer_offset(self, channel: Connection, request: Command) -> Command:
         """ConsumerManageProcessor#queryConsumerOffset: a young queue answers 0 to a group it does not know."""
         header: ConsumerOffsetRequestHeader = request.header
         offset = self.controller.consumer_offset_manager.query_offset(
             header.consumer_group, header.topic, header.queue_id,
         )
+        queue = self.controller.queue_offsets.range_of(header.topic, header.queue_id)
+        if offset < 0 and queue.min_offset <= 0 and not queue.on_disk:
+            offset = 0
+        self.node.trace(OffsetAnswered(
+            self.node.name, header.consumer_group, header.topic, header.queue_id, connection_of(channel), offset,
+        ))
         if offset >= 0:
             return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
-        queue = self.controller.queue_offsets.range_of(header.topic, header.queue_id)
-        if queue.min_offset <= 0 and not queue.on_disk:
-            return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(0))
         remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
         return Command(ResponseCode.QUERY_NOT_FOUND, remark=remark)

@@ -18,7 +18,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC, MASTER_ID
 from impl.decisions.route_queues import PublishQueues, TopicRouteData
 from impl.decisions.subscription import SubscriptionData, is_tag_type
-from impl.events import ConsumerIdsFetched, OffsetReset
+from impl.events import ConsumerIdsFetched, OffsetReset, OffsetSent
 from impl.hash_map import ConcurrentHashMap
 from impl.node_ports import Node
 from impl.ports import Lock
@@ -412,12 +412,14 @@ class MQClientInstance:
         self, addr: str, group: str, mq: MessageQueue, offset: int, timeout_ms: int,
     ) -> None:
         """MQClientAPIImpl#updateConsumerOffset."""
+        self.node.trace(OffsetSent(self.client_id, group, mq, offset))
         await self.api.update_consumer_offset(addr, group, mq, offset, timeout_ms)
 
     async def update_consumer_offset_oneway(
         self, addr: str, group: str, mq: MessageQueue, offset: int, timeout_ms: int,
     ) -> None:
         """MQClientAPIImpl#updateConsumerOffsetOneway."""
+        self.node.trace(OffsetSent(self.client_id, group, mq, offset))
         await self.api.update_consumer_offset_oneway(addr, group, mq, offset, timeout_ms)
 
 

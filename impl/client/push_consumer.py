@@ -32,7 +32,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID, check_group, get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.decisions.subscription import SUB_ALL, TAG, build
-from impl.events import ConsumerShutDown, ConsumerStarted, RouteUpdated
+from impl.events import ConsumerShutDown, ConsumerStarted, ConsumerStopping, RouteUpdated
 from impl.node_ports import Command, Node, Scheduler
 
 PULL_TIME_DELAY_MS_WHEN_EXCEPTION = 1_000
@@ -120,7 +120,9 @@ class DefaultMQPushConsumerImpl:
             await self._shutdown_consume_service()
             raise MQClientError(f"The consumer group[{self.group}] has been created before, specify another name "
                                 "please.")
-        self.node.trace(ConsumerStarted(self.instance.client_id, self.group))
+        self.node.trace(ConsumerStarted(
+            self.instance.client_id, self.group, self.config.message_model, self.config.orderly,
+        ))
         await self.instance.start()
         self.service_state = RUNNING
         for topic in self.rebalance_impl.subscription_inner.key_set():
@@ -133,6 +135,7 @@ class DefaultMQPushConsumerImpl:
         """DefaultMQPushConsumerImpl#shutdown(0), synchronized: locks, offsets, membership, connections, queues."""
         if self.service_state != RUNNING:
             return
+        self.node.trace(ConsumerStopping(self.instance.client_id, self.group))
         await self._shutdown_consume_service()
         await self.node.interleave("shutdown: between unlockAll and persistConsumerOffset")
         await self.persist_consumer_offset()

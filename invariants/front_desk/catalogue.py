@@ -13,6 +13,7 @@ from functools import lru_cache
 import invariants.decisions  # noqa: F401 - importing it declares the claims
 from invariants import allocation, claim, exploring
 from invariants.claim import Claim
+from invariants.history import HISTORIES, HISTORY, History
 from invariants.verdict import BadInputError
 from model.language.properties import ALWAYS, LEMMA, STEP, Property
 from model.scopes import SCOPES, NamedScope
@@ -32,7 +33,7 @@ OWN: Mapping[str, tuple[str, str]] = {
 class Entry:
     """One property of the catalogue.
 
-    kind -- always, step, sometimes, leads_to, lemma, decision, strategy, or house (about the suite itself).
+    kind -- always, step, sometimes, leads_to, lemma, history, decision, strategy, or house (about the suite itself).
     home -- where it is declared. expected -- of RocketMQ as shipped: "holds", "violated" or, where that depends on the
     subject, "both". hazards -- that explain a violation. judges -- that apply, cheapest first.
     """
@@ -93,10 +94,11 @@ def claims_of(name: str) -> list[Claim]:
 
 
 def entries() -> list[Entry]:
-    """The catalogue: protocols concept by concept, strategies, decisions, and the suite itself."""
+    """The catalogue: protocols concept by concept, histories, strategies, decisions, and the suite itself."""
     decided = dict.fromkeys(one.promises for one in claim.CLAIMS.values())
     return [
-        *(entry(name) for name in protocol()), *(entry(name) for name in allocation.CLAIMS),
+        *(entry(name) for name in protocol()), *(entry(name) for name in HISTORIES),
+        *(entry(name) for name in allocation.CLAIMS),
         *(entry(name) for name in decided if name not in allocation.CLAIMS), *(entry(name) for name in OWN),
     ]
 
@@ -109,6 +111,8 @@ def entry(name: str) -> Entry:
         return Entry(name, HOUSE, sentence, "the suite", "holds", (), (judge,))
     if name in protocol():
         return _protocol(protocol()[name])
+    if name in HISTORIES:
+        return _history(HISTORIES[name])
     return _strategy(name) if name in allocation.CLAIMS else _decision(name)
 
 
@@ -117,6 +121,11 @@ def _protocol(declared: Property) -> Entry:
     home = f"{declared.concept.module}.{declared.concept.name}"
     return Entry(declared.name, declared.kind, declared.sentence, home, declared.expected.outcome,
                  declared.expected.hazards, judges)
+
+
+def _history(declared: History) -> Entry:
+    return Entry(declared.name, HISTORY, declared.sentence, "invariants.history", declared.expected.outcome,
+                 declared.expected.hazards, ("campaign",))
 
 
 def _strategy(name: str) -> Entry:
@@ -146,9 +155,11 @@ def _hazards(groups: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def chosen(names: Sequence[str]) -> Chosen:
-    """What to judge for these names; everything without names. Raises BadInputError for an unknown one."""
+    """What to judge for these names; everything without names. Raises BadInputError for one that it does not judge."""
     for name in names:
         known(name)
+        if name in HISTORIES:
+            raise BadInputError(f"{name} is judged of simulated worlds: rocketproof campaign --property {name}")
     wanted = names or [*protocol(), *allocation.CLAIMS, *claim.CLAIMS, *OWN]
     return Chosen(
         tuple(name for name in protocol() if name in wanted),
@@ -167,7 +178,7 @@ def of_judge(judge: str, own: Iterable[str]) -> list[str]:
 def known(name: str) -> None:
     """Raise BadInputError, with the nearest names, unless it is a property or a claim."""
     promises = [one.promises for one in claim.CLAIMS.values()]
-    names = list(dict.fromkeys([*protocol(), *allocation.CLAIMS, *promises, *claim.CLAIMS, *OWN]))
+    names = list(dict.fromkeys([*protocol(), *HISTORIES, *allocation.CLAIMS, *promises, *claim.CLAIMS, *OWN]))
     if name not in names:
         raise BadInputError(f"no property is called {name!r}; {nearest(name, names)}`rocketproof list` names them all")
 

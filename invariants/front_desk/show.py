@@ -9,6 +9,7 @@ from invariants import allocation
 from invariants.allocation import Shipped
 from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, entry, protocol, scopes_of
 from invariants.hazards import HAZARDS
+from invariants.history import HISTORIES
 from model.language import Expectation, Property, text
 
 WIDTH = 110
@@ -46,15 +47,19 @@ def shown(name: str) -> Iterator[str]:
     yield f"declared  {one.home}"
     if name in protocol():
         yield from _of_protocol(protocol()[name])
+    elif name in HISTORIES:
+        yield f"promised  by {HISTORIES[name].cite}"
+        yield f"expected  {_expected(HISTORIES[name].expected)}"
     elif one.kind != HOUSE:
         yield from _of_strategies(name)
     yield from _judges(one)
     yield from _hazards(one)
     if name in protocol():
         yield from _actions(protocol()[name])
-    elif one.kind != HOUSE:
+    elif one.kind != HOUSE and name not in HISTORIES:
         yield from _of_claims(name)
-    yield from ("", f"judge it  rocketproof verify {name}")
+    command = "campaign --property" if name in HISTORIES else "verify"
+    yield from ("", f"judge it  rocketproof {command} {name}")
 
 
 # Protocols ------------------------------------------------------------------------------------------------------------
@@ -109,6 +114,9 @@ def _of_claims(name: str) -> Iterator[str]:
 def _judges(one: Entry) -> Iterator[str]:
     yield from ("", "judges")
     for judge in one.judges:
+        if one.name in HISTORIES:
+            yield "  campaign  simulated worlds, by seed, in which people work and things fail"
+            continue
         yield from _folded(_JUDGED_BY[judge].format(scopes=_scopes(one)), "  ", "            ")
     if not one.judges:
         yield "  none: it supports proofs only"

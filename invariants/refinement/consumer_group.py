@@ -266,12 +266,14 @@ class ConsumerGroup:
         return found
 
     def _gives_up(self, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue) -> bool:
-        """Whether the consumer has a reason of its own: it ends, is suspended, or its pulls or its topic have ended.
+        """Whether the consumer has a reason of its own: it ends, is suspended or reset, or pulls or topic have ended.
 
         An orderly consumer may always have one, PULL_OFFSET_MOVED, of which nothing is left to be seen.
         """
         rebalance = consumer.rebalance_impl
         if consumer.service_state != RUNNING or consumer.pause or consumer.config.orderly:
+            return True
+        if consumer.instance.monitor.held:  # by MQClientInstance#resetOffset
             return True
         if not rebalance.subscription_inner.contains_key(mq.topic):
             return True

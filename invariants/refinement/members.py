@@ -13,7 +13,7 @@ from invariants.refinement.asked import Ask
 from invariants.refinement.elements import Pool
 
 MEMBERS = 8
-FORGOTTEN_MS = 60_000
+FORGOTTEN_MS = 180_000
 """A run that has not ended by then has ended without a word."""
 
 

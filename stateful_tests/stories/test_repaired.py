@@ -8,6 +8,7 @@ from __future__ import annotations
 import linecache
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
@@ -34,7 +35,18 @@ from stateful_tests.stories import test_offsets as offsets
 from stateful_tests.stories import test_route_tables as routes
 from stateful_tests.stories import test_two_owners as owners
 from stateful_tests.stories.reported import Reported
-from stateful_tests.stories.scenes import BROKER, IN_ORDER, LAST, NS, NS_ADDR, join, registration, stage, start_asking
+from stateful_tests.stories.scenes import (
+    ADDR,
+    BROKER,
+    IN_ORDER,
+    LAST,
+    NS,
+    NS_ADDR,
+    join,
+    registration,
+    stage,
+    start_asking,
+)
 from stateful_tests.stories.storm import GROUP, STORMY, TOPIC, group_world, weather
 from stateful_tests.worlds.world import World
 
@@ -139,6 +151,7 @@ def test_every_other_repair_has_a_story_below() -> None:
     told = {name for _, repairs, _ in REFUTED for name in repairs.split()}
     assert set(REPAIRS) - told == {
         "forget_unknown_topics", "wait_for_old_leases", "file_keeps_corrections", "register_the_living",
+        "reset_drops_what_it_removes",
     }
 
 
@@ -209,6 +222,25 @@ def test_a_corrected_offset_of_a_broadcasting_consumer_is_in_its_file() -> None:
         world.run(100)
         text = world.simulation.disks["c1"].read(consumer.offset_store.store_path) or ""  # type: ignore[attr-defined]
         assert ("4711" in text) is repaired
+
+
+def test_x21_a_queue_that_is_taken_while_a_reset_waits_is_dropped_before_it_leaves() -> None:
+    for world, repaired in with_and_without("reset_drops_what_it_removes"):
+        consumer = resets.idle_at_1000(world)
+        world.run(7_000)
+        world.ask(ADDR, resets.reset(0))
+        world.run(100)
+        consumer.rebalance_impl.process_queue_table.remove(LAST)
+        paused = world.pause("updateProcessQueueTableInRebalance: before putIfAbsent", 1_000)
+        world.call("c1", partial(consumer.rebalance_impl.do_rebalance, is_order=False, threads=consumer.node))
+        world.run_until(lambda paused=paused: paused.hit, 1_000)  # type: ignore[misc]  # same
+        world.run(6_000)
+        taken = consumer.rebalance_impl.process_queue_table.get(LAST)
+        assert taken is not None
+        assert not taken.dropped
+        world.run(resets.RESET_MS)
+        assert consumer.rebalance_impl.process_queue_table.get(LAST) is not taken
+        assert taken.dropped is repaired
 
 
 # All of them together -------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from invariants.refinement.consumer_group import ConsumerGroup
 from invariants.refinement.follower import Follower
+from invariants.refinement.history import Histories
 from invariants.refinement.order_lock import OrderLocks
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import Subscription
@@ -12,7 +13,7 @@ from stateful_tests.worlds.world import World
 
 
 def followers(world: World, workload: Workload) -> list[Follower]:
-    """All that apply: name servers, subscriptions, and each group of the workload."""
+    """All that apply: name servers, subscriptions, each group of the workload, and what needs no model."""
     groups: list[Follower] = [ConsumerGroup(world, group, topic) for group, topic in workload.groups]
     locks = [OrderLocks(world, group) for group, _ in workload.groups]
-    return [RouteInfo(world), Subscription(world), *groups, *locks]
+    return [RouteInfo(world), Subscription(world), *groups, *locks, Histories(world)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from invariants.history import HISTORIES, History
 from model.consumer_group import Convergence, Group, Running
 from model.language import Property
 from model.order_lock import Abandoned, OrderLock
@@ -18,13 +19,13 @@ CONCEPTS = tuple(state.concept for state in (
     Group, Running, Convergence, Registration, Membership, Subscriptions, Versions, Filters, OrderLock, Abandoned,
     Routes, TopicRoutes, NameServers, RouteCache,
 ))
-DECLARED: dict[str, Property] = {
-    name: declared for concept in CONCEPTS for name, declared in concept.properties.items()
+DECLARED: dict[str, Property | History] = {
+    **{name: declared for concept in CONCEPTS for name, declared in concept.properties.items()}, **HISTORIES,
 }
-"""Every property of a protocol, by name."""
+"""Every property of a protocol or of its history, by name."""
 
 REFINES: dict[str, tuple[str, ...]] = {
-    "refines_consumer_group": ("B-7", "B-8"),
+    "refines_consumer_group": ("B-7", "B-8", "X21"),
     "refines_registration": ("B-7", "B-8"),
     "refines_subscription": ("B-29",),
     "refines_order_lock": (),

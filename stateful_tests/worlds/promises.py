@@ -39,10 +39,10 @@ class Promise:
 
 
 def subscribed(world: World) -> list[tuple[str, str]]:
-    """Group and topic of every living subscription in clustering, retry topics left out; sorted."""
+    """Group and topic of every living subscription in clustering; sorted."""
     return sorted({
         (consumer.group, topic) for _, consumer in world.running() if consumer.config.message_model == "CLUSTERING"
-        for topic in consumer.rebalance_impl.subscription_inner.key_set() if not topic.startswith("%RETRY%")
+        for topic in consumer.rebalance_impl.subscription_inner.key_set()
     })
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from impl.broker.controller import BrokerConfig, BrokerController
+from impl.broker.queue_offsets import QueueRange
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.headers import CreateTopicRequestHeader
@@ -38,7 +39,8 @@ class World:
     tape -- a Script unless another is given. namesrvs, brokers -- machine to the controller that it runs now.
     consumers -- machine to the consumers that it runs now, in the order of their start. testers -- machine to client.
     rolled_out -- group to what its members subscribe (topic to expression) that start from now on, besides what they
-    were added with. healed -- all faults have ended.
+    were added with. stored -- what is in each queue of the topics that brokers are added with. healed -- all faults have
+    ended.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class World:
         self.consumers: dict[str, list[DefaultMQPushConsumerImpl]] = {}
         self.testers: dict[str, RemotingClient] = {}
         self.rolled_out: dict[str, dict[str, str]] = {}
+        self.stored = QueueRange()
         self.healed = False
         self._applications: dict[str, Boot] = {}
         self._leaving: dict[str, Node] = {}
@@ -99,12 +102,20 @@ class World:
         self.simulation.start(machine)
         self.run(0)
 
+    def retire(self, machine: str) -> None:
+        """Let a machine lose its power for good: whatever starts it again finds nothing to run."""
+        self.simulation.boots[machine] = _idle
+        self.simulation.kernel.kill(self.simulation.nodes[machine], power_loss=True)
+        self.brokers.pop(machine, None)
+
     def _broker(self, machine: str, config: BrokerConfig, topics: Sequence[TopicConfig]) -> Boot:
         async def boot(node: Node) -> None:
             controller = BrokerController(node, config)
             for topic in topics:
                 if controller.topic_config_manager.select_topic_config(topic.topic_name) is None:
                     controller.topic_config_manager.update_topic_config(replace(topic))
+                for queue_id in range(topic.read_queue_nums):
+                    controller.queue_offsets.ranges.put((topic.topic_name, queue_id), self.stored)
             self.brokers[machine] = controller
             await controller.start()
 

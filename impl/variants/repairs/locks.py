@@ -45,13 +45,12 @@ def _newest(processor: AdminBrokerProcessor, request: Command) -> tuple[MessageQ
     (client_id_names_the_process).
     """
     body: LockBatchRequestBody = request.body
-    served: dict[tuple[str, MessageQueue], tuple[str, int]] = vars(processor).setdefault("served", {})
+    served: dict[tuple[str, MessageQueue, str], int] = vars(processor).setdefault("served", {})
     newest = []
     for mq in body.mq_set:
-        key = (body.consumer_group, mq)
-        client_id, opaque = served.get(key, ("", 0))
-        if client_id != body.client_id or opaque < request.opaque:
-            served[key] = (body.client_id, request.opaque)
+        key = (body.consumer_group, mq, body.client_id)
+        if served.get(key, 0) < request.opaque:
+            served[key] = request.opaque
             newest.append(mq)
     return tuple(newest)
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.client.local_file_offset_store import LocalFileOffsetStore, _text
+from impl.client.mq_client_instance import MQClientInstance
 from impl.client.offset_store import MQBrokerError, RemoteBrokerOffsetStore
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
@@ -97,6 +98,22 @@ def _dropped_is_over(
     return _on_no_new_msg
 
 
+@around(MQClientInstance, "_reset_queue")
+def _drop_what_goes(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def _reset_queue(
+        self: MQClientInstance, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, offset: int,
+    ) -> None:
+        """Whatever process queue the table has by now is dropped before it leaves."""
+        pq = consumer.rebalance_impl.process_queue_table.get(mq)
+        if pq is not None:
+            pq.dropped = True
+            pq.clear()
+        consumer.rebalance_impl.report_dropped()
+        await original(self, consumer, mq, offset)
+
+    return _reset_queue
+
+
 REPAIRS = (
     Variant(
         "errors_are_errors", "repair", "Only an explicit “not found” means that a group has no offset.",
@@ -122,5 +139,9 @@ REPAIRS = (
         "dropped_is_over", "repair", "The answer to a pull that was under way when its queue was dropped is ignored.",
         "apache/rocketmq #4742, and a test of `dropped` in DefaultMQPushConsumerImpl#correctTagsOffset", ("L8",),
         (_dropped_is_over,),
+    ),
+    Variant(
+        "reset_drops_what_it_removes", "repair", "A reset drops each queue that it takes out of the table.",
+        "the idea: setDropped in both loops of MQClientInstance#resetOffset", ("X21",), (_drop_what_goes,),
     ),
 )

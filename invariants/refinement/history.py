@@ -1,0 +1,50 @@
+"""What follows a world without a model: the judges of all properties of `invariants.history`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from invariants.history import HISTORIES
+from invariants.refinement import lock_history, member_history, offset_history
+from invariants.refinement.follower import Living, Machines, Record
+from invariants.refinement.judge import Hear, Judge
+from invariants.refinement.monitor import Finding
+
+JUDGES: tuple[type[Judge], ...] = (*lock_history.JUDGES, *offset_history.JUDGES, *member_history.JUDGES)
+
+
+class Histories:
+    """The follower that all judges share; see Follower.
+
+    name -- of its first judge's property. properties -- of all.
+    """
+
+    def __init__(self, machines: Machines, judges: Sequence[type[Judge]] = ()) -> None:
+        """Watch from the first segment on."""
+        living = Living(machines)
+        self.judges = [judge(living) for judge in judges or JUDGES]
+        self.name, self.properties = self.judges[0].name, tuple(judge.name for judge in self.judges)
+        self._hears: dict[type, list[tuple[Judge, Hear]]] = {}
+        for judge in self.judges:
+            for kind, hear in judge.hears().items():
+                self._hears.setdefault(kind, []).append((judge, hear))
+        self._looked_ms = 0
+
+    def segment(self, machine: str, records: Sequence[Record]) -> list[Finding]:
+        """See Follower."""
+        del machine
+        found: list[Finding] = []
+        for ms, where, event in records:
+            for judge, hear in self._hears.get(event.__class__, ()):
+                found += self._findings(judge, event, hear(ms, where, event) or ())
+            if ms - self._looked_ms >= 1_000:  # noqa: PLR2004  # deadlines are looked at once in a second
+                self._looked_ms = ms
+                for judge in self.judges:
+                    found += self._findings(judge, None, judge.due(ms))
+        return found
+
+    def _findings(self, judge: Judge, event: Any, sentences: Any) -> list[Finding]:
+        what = "in time" if event is None else type(event).__name__
+        return [Finding(judge.name, event, f"{HISTORIES[judge.name].sentence} But {sentence}.", (judge.name, what))
+                for sentence in sentences]

@@ -1,0 +1,209 @@
+"""Judges of histories (`invariants.history`): members of groups at brokers, and the clusters of a name server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from impl.events import (
+    ClientChannelClosed,
+    ClusterInfoFetched,
+    ConsumerRegistered,
+    ConsumerRemoved,
+    ConsumerStarted,
+    GroupRemoved,
+    QueuesAssigned,
+)
+from invariants.refinement.follower import Living
+from invariants.refinement.judge import Hearing, Judge
+
+EXPIRED_MS = 120_000
+HANDLED_MS = 80_000
+"""A request or event that has arrived is handled by then, a thread that stands still for 40 s on its way included."""
+ON_THE_WAY_MS = 150_000
+"""A heartbeat that was encoded before a moment is handled so long after it at the latest."""
+SKEW_MS = 24 * 60 * 60 * 1000
+
+
+class _GoodbyeIsFinal(Judge):
+    """Of goodbye_is_final."""
+
+    name = "goodbye_is_final"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.left: dict[tuple[str, str, str], str | None] = {}
+
+    def hears(self) -> Hearing:
+        return {ConsumerRemoved: self.removed, ConsumerStarted: self.started, ConsumerRegistered: self.registered}
+
+    def removed(self, _: int, machine: str, event: ConsumerRemoved) -> None:
+        if event.why == "unregistered":
+            self.left[machine, event.group, event.connection] = event.client_id
+
+    def started(self, _: int, __: str, event: ConsumerStarted) -> None:
+        for key in [key for key, who in self.left.items() if who == event.client_id and key[1] == event.group]:
+            del self.left[key]
+
+    def registered(self, _: int, machine: str, event: ConsumerRegistered) -> Iterator[str]:
+        if (machine, event.group, event.connection) in self.left:
+            yield f"{machine} lists {event.client_id} again, who has left {event.group}"
+
+
+class _HeartbeatsKeepAMember(Judge):
+    """Of heartbeats_keep_a_member; a broker whose clock was touched is not judged.
+
+    Where a client's newest connection takes the place of its older ones, these do not expire.
+    """
+
+    name = "heartbeats_keep_a_member"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.last_ms: dict[tuple[str, str, str], int] = {}
+        self.touched: set[str] = set()
+        self.early: dict[tuple[str, str, str | None], tuple[int, int]] = {}
+
+    def hears(self) -> Hearing:
+        return {tuple: self.host, ConsumerRegistered: self.registered, ConsumerRemoved: self.removed}
+
+    def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
+        if str(event[0]).startswith("clock"):
+            self.touched.add(machine)
+
+    def registered(self, ms: int, machine: str, event: ConsumerRegistered) -> None:
+        self.last_ms[machine, event.group, event.connection] = ms
+        self.early.pop((machine, event.group, event.client_id), None)
+
+    def removed(self, ms: int, machine: str, event: ConsumerRemoved) -> None:
+        last_ms = self.last_ms.pop((machine, event.group, event.connection), None)
+        if event.why == "expired" and last_ms is not None and ms - last_ms < EXPIRED_MS and machine not in self.touched:
+            self.early[machine, event.group, event.client_id] = ms, ms - last_ms
+
+    def due(self, now_ms: int) -> Iterator[str]:
+        for key, (at_ms, age_ms) in [*self.early.items()]:
+            if now_ms > at_ms:
+                del self.early[key]
+                yield f"{key[0]} lets {key[2]} of {key[1]} expire {age_ms} ms after its heartbeat"
+
+
+class _ClosedConnectionIsDelisted(Judge):
+    """Of closed_connection_is_delisted: what a heartbeat has entered before, and none enters later."""
+
+    name = "closed_connection_is_delisted"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.listed: dict[tuple[str, str, str], str | None] = {}
+        self.closed: dict[tuple[str, str, str], int] = {}
+
+    def hears(self) -> Hearing:
+        return {tuple: self.host, ConsumerRegistered: self.registered, ConsumerRemoved: self.removed,
+                GroupRemoved: self.group_removed, ClientChannelClosed: self.close}
+
+    def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
+        if event[0] == "killed":
+            self._forget(lambda key: key[0] == machine)
+
+    def group_removed(self, _: int, machine: str, event: GroupRemoved) -> None:
+        self._forget(lambda key: key[:2] == (machine, event.group))
+
+    def _forget(self, mine: Callable[[tuple[str, str, str]], bool]) -> None:
+        for key in [key for key in self.listed if mine(key)]:
+            self.listed.pop(key, None)
+            self.closed.pop(key, None)
+
+    def registered(self, _: int, machine: str, event: ConsumerRegistered) -> None:
+        key = machine, event.group, event.connection
+        self.closed.pop(key, None)
+        if event.attached:
+            self.listed[key] = event.client_id
+
+    def removed(self, _: int, machine: str, event: ConsumerRemoved) -> None:
+        key = machine, event.group, event.connection
+        self._forget(lambda one: one == key)
+
+    def close(self, ms: int, machine: str, event: ClientChannelClosed) -> None:
+        for key in self.listed:
+            if key[0] == machine and key[2] == event.connection:
+                self.closed.setdefault(key, ms)
+
+    def due(self, now_ms: int) -> Iterator[str]:
+        for key, since_ms in [*self.closed.items()]:
+            if now_ms - since_ms > HANDLED_MS:
+                del self.closed[key]
+                yield f"{key[0]} lists {self.listed[key]} in {key[1]} long after the connection {key[2]} has ended"
+
+
+class _ChangedShareRenewsTheSubscription(Judge):
+    """Of changed_share_renews_the_subscription; heartbeats that may be older than the change are not looked at."""
+
+    name = "changed_share_renews_the_subscription"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.carried: dict[tuple[str, str, str], int] = {}
+        self.changed: dict[tuple[str, str, str], tuple[int, int]] = {}
+        self.touched = False
+
+    def hears(self) -> Hearing:
+        return {tuple: self.host, QueuesAssigned: self.assigned, ConsumerRegistered: self.registered}
+
+    def host(self, _: int, __: str, event: tuple[Any, ...]) -> None:
+        self.touched |= str(event[0]).startswith("clock")
+
+    def assigned(self, ms: int, _: str, event: QueuesAssigned) -> None:
+        key = event.client_id, event.group, event.topic
+        if event.changed and key in self.carried:
+            self.changed[key] = ms, self.carried[key]
+
+    def registered(self, ms: int, machine: str, event: ConsumerRegistered) -> Iterator[str]:
+        for topic, _, version in event.subscriptions:
+            key = str(event.client_id), event.group, str(topic)
+            since_ms, before = self.changed.get(key, (ms, version))
+            if version > before:
+                self.changed.pop(key, None)
+            elif ms - since_ms > ON_THE_WAY_MS and not self.touched:
+                del self.changed[key]
+                yield f"{machine} is told of {topic} by {event.client_id} with the version from before a change"
+            self.carried[key] = max(version, self.carried.get(key, version))
+
+
+class _VersionsAreTimes(Judge):
+    """Of versions_are_times, by the clock of the broker that hears it."""
+
+    name = "versions_are_times"
+
+    def hears(self) -> Hearing:
+        return {ConsumerRegistered: self.registered}
+
+    def registered(self, _: int, machine: str, event: ConsumerRegistered) -> Iterator[str]:
+        broker = self.living.broker(machine)
+        if broker is not None:
+            now_ms = broker.node.now_ms()
+            for topic, __, version in sorted(event.subscriptions, key=str):
+                if abs(version - now_ms) > SKEW_MS:
+                    yield f"{event.client_id} has {version} as the version of {topic}, at {now_ms} of {machine}"
+
+
+class _ClusterInfoFitsTogether(Judge):
+    """Of cluster_info_fits_together."""
+
+    name = "cluster_info_fits_together"
+
+    def hears(self) -> Hearing:
+        return {ClusterInfoFetched: self.fetched}
+
+    def fetched(self, _: int, __: str, event: ClusterInfoFetched) -> Iterator[str]:
+        for name in sorted(event.broker_names ^ event.cluster_names):
+            yield f"{event.namesrv} has {name} in one of them only"
+
+
+JUDGES: tuple[type[Judge], ...] = (
+    _GoodbyeIsFinal,
+    _HeartbeatsKeepAMember,
+    _ClosedConnectionIsDelisted,
+    _ChangedShareRenewsTheSubscription,
+    _VersionsAreTimes,
+    _ClusterInfoFitsTogether,
+)

@@ -1,0 +1,273 @@
+"""Judges of histories (`invariants.history`): offsets that are read, begun with, settled, committed and reset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    BrokerStarted,
+    ConsumerStarted,
+    ListenerEnded,
+    OffsetAnswered,
+    OffsetCommitted,
+    OffsetReset,
+    OffsetSent,
+    OffsetsReset,
+    QueueDropped,
+    QueueTaken,
+)
+from invariants.refinement.follower import Living
+from invariants.refinement.judge import Hearing, Judge, Key, Names, machine_of, queue_text
+
+REMEMBERED_MS = 120_000
+"""An answer that is older belongs to no question that anybody still waits for."""
+
+
+class _StartIsWhatTheBrokerAnswered(Judge):
+    """Of start_is_what_the_broker_answered: one of the answers of the last minutes; after a -1 anything."""
+
+    name = "start_is_what_the_broker_answered"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.names = Names()
+        self.answers: dict[Key, list[tuple[int, int]]] = {}
+        self.broadcasting: set[tuple[str, str]] = set()
+
+    def hears(self) -> Hearing:
+        return {BrokerStarted: self.names.started, ConsumerStarted: self.started, OffsetAnswered: self.answered,
+                QueueTaken: self.taken}
+
+    def started(self, _: int, machine: str, event: ConsumerStarted) -> None:
+        key = machine, event.group
+        (self.broadcasting.add if event.message_model == "BROADCASTING" else self.broadcasting.discard)(key)
+
+    def answered(self, ms: int, machine: str, event: OffsetAnswered) -> None:
+        key = machine_of(event.connection), event.group, self.names.queue(machine, event.topic, event.queue_id)
+        recent = [one for one in self.answers.get(key, ()) if ms - one[0] <= REMEMBERED_MS]
+        self.answers[key] = [*recent, (ms, event.offset)]
+
+    def taken(self, ms: int, machine: str, event: QueueTaken) -> Iterator[str]:
+        if (machine, event.group) in self.broadcasting:
+            return
+        recent = [o for at, o in self.answers.get((machine, event.group, event.mq), ()) if ms - at <= REMEMBERED_MS]
+        if event.offset not in recent and -1 not in recent:
+            told = f"was told {recent[-1]}" if recent else "was told nothing"
+            yield f"{machine} begins {queue_text(event.mq)} at {event.offset} and {told}"
+
+
+class _BrokerKeepsWhatWasCommitted(Judge):
+    """Of broker_keeps_what_was_committed: looked at with each commit for the same group and topic, and each answer."""
+
+    name = "broker_keeps_what_was_committed"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.committed: dict[str, dict[tuple[str, str], dict[int, int]]] = {}
+
+    def hears(self) -> Hearing:
+        return {BrokerStarted: self.started, OffsetCommitted: self.put, OffsetAnswered: self.answered}
+
+    def started(self, _: int, machine: str, event: BrokerStarted) -> None:
+        self.committed.pop(machine, None)
+        if event.broker_id == 0:
+            self.committed[machine] = {}
+
+    def put(self, _: int, machine: str, event: OffsetCommitted) -> Iterator[str]:
+        broker = self.living.broker(machine)
+        if machine not in self.committed:
+            return
+        known = self.committed[machine].setdefault((event.group, event.topic), {})
+        known[event.queue_id] = event.offset
+        if broker is None:
+            return
+        for queue_id, offset in [*known.items()]:
+            has = broker.consumer_offset_manager.query_offset(event.group, event.topic, queue_id)
+            if has < 0:
+                del known[queue_id]
+                yield f"{machine} has none for queue {queue_id} of {event.topic}, where {offset} was committed"
+
+    def answered(self, _: int, machine: str, event: OffsetAnswered) -> Iterator[str]:
+        known = self.committed.get(machine, {}).get((event.group, event.topic), {}).get(event.queue_id)
+        if known is not None and known != event.offset:
+            yield f"{machine} answers {event.offset} for queue {event.queue_id} of {event.topic}, where {known} is"
+
+
+class _OnlyTheSettledIsCommitted(Judge):
+    """Of only_the_settled_is_committed: the greatest offset that the client may commit of each queue."""
+
+    name = "only_the_settled_is_committed"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.names = Names()
+        self.most: dict[Key, int] = {}
+
+    def hears(self) -> Hearing:
+        return {BrokerStarted: self.names.started, OffsetAnswered: self.answered, QueueTaken: self.taken,
+                OffsetReset: self.taken, ListenerEnded: self.settled, OffsetSent: self.sent}
+
+    def answered(self, _: int, machine: str, event: OffsetAnswered) -> None:
+        mq = self.names.queue(machine, event.topic, event.queue_id)
+        self._raise((machine_of(event.connection), event.group, mq), event.offset)
+
+    def taken(self, _: int, machine: str, event: QueueTaken | OffsetReset) -> None:
+        self.most[machine, event.group, event.mq] = event.offset
+
+    def settled(self, _: int, machine: str, event: ListenerEnded) -> None:
+        self._raise((machine, event.group, event.mq), event.offset)
+
+    def _raise(self, key: Key, offset: int) -> None:
+        if key in self.most:
+            self.most[key] = max(self.most[key], offset)
+
+    def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str]:
+        most = self.most.get((machine, event.group, event.mq))
+        if most is not None and event.offset > most:
+            yield f"{machine} commits {event.offset} of {queue_text(event.mq)}, of which it may commit {most}"
+
+
+class _CommitsOfAHoldingGoForward(Judge):
+    """Of commits_of_a_holding_go_forward.
+
+    An orderly consumer reads again what is committed when it has the lock; that may be less, if another one committed
+    it since (B-19).
+    """
+
+    name = "commits_of_a_holding_go_forward"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.names = Names()
+        self.last: dict[Key, int] = {}
+        self.told: dict[Key, set[int]] = {}
+
+    def hears(self) -> Hearing:
+        return {BrokerStarted: self.names.started, OffsetAnswered: self.answered, QueueTaken: self.taken,
+                QueueDropped: self.dropped, OffsetReset: self.dropped, OffsetSent: self.sent}
+
+    def answered(self, _: int, machine: str, event: OffsetAnswered) -> None:
+        key = machine_of(event.connection), event.group, self.names.queue(machine, event.topic, event.queue_id)
+        if event.offset < self.last.get(key, -1):
+            self.told.setdefault(key, set()).add(event.offset)
+
+    def taken(self, _: int, machine: str, event: QueueTaken) -> None:
+        self.last[machine, event.group, event.mq] = event.offset
+        self.told.pop((machine, event.group, event.mq), None)
+
+    def dropped(self, _: int, machine: str, event: QueueDropped | OffsetReset) -> None:
+        self.last.pop((machine, event.group, event.mq), None)
+
+    def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str]:
+        key = machine, event.group, event.mq
+        last = self.last.get(key)
+        if last is None:
+            return
+        if event.offset < last and event.offset not in self.told.get(key, ()):
+            yield f"{machine} commits {event.offset} of {queue_text(event.mq)} after {last}"
+        self.last[key] = event.offset
+
+
+class _CommittedOffsetNeverRegresses(Judge):
+    """Of committed_offset_never_regresses: from a reset on all may happen that it causes, until it is above again."""
+
+    name = "committed_offset_never_regresses"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.names = Names()
+        self.last: dict[Key, int] = {}
+
+    def hears(self) -> Hearing:
+        return {BrokerStarted: self.started, OffsetCommitted: self.put, OffsetReset: self.reset}
+
+    def started(self, ms: int, machine: str, event: BrokerStarted) -> None:
+        self.names.started(ms, machine, event)
+        for key in [key for key in self.last if key[0] == machine]:
+            del self.last[key]
+
+    def reset(self, _: int, __: str, event: OffsetReset) -> None:
+        for key in [key for key in self.last if key[1:] == (event.group, event.mq)]:
+            self.last[key] = min(self.last[key], event.offset)
+
+    def put(self, _: int, machine: str, event: OffsetCommitted) -> Iterator[str]:
+        key = machine, event.group, self.names.queue(machine, event.topic, event.queue_id)
+        last = self.last.get(key, event.offset)
+        if event.offset < last:
+            yield f"{event.offset} is committed of {queue_text(key[2])} after {last}"
+        self.last[key] = event.offset
+
+
+class _ResetTakesEffect(Judge):
+    """Of reset_takes_effect; where another client has committed more meanwhile, the reset is over."""
+
+    name = "reset_takes_effect"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.names = Names()
+        self.reset: dict[Key, int] = {}
+
+    def hears(self) -> Hearing:
+        return {BrokerStarted: self.names.started, OffsetReset: self.was_reset, ListenerEnded: self.settled,
+                OffsetCommitted: self.committed, OffsetAnswered: self.answered, OffsetSent: self.sent}
+
+    def was_reset(self, _: int, machine: str, event: OffsetReset) -> None:
+        self.reset[machine, event.group, event.mq] = event.offset
+
+    def settled(self, _: int, machine: str, event: ListenerEnded) -> None:
+        self.reset.pop((machine, event.group, event.mq), None)
+
+    def committed(self, _: int, machine: str, event: OffsetCommitted) -> None:
+        self._over(event.group, self.names.queue(machine, event.topic, event.queue_id), event.offset)
+
+    def answered(self, _: int, machine: str, event: OffsetAnswered) -> None:
+        self._over(event.group, self.names.queue(machine, event.topic, event.queue_id), event.offset)
+
+    def _over(self, group: str, mq: MessageQueue, offset: int) -> None:
+        for key in [key for key, to in self.reset.items() if key[1:] == (group, mq) and offset > to]:
+            del self.reset[key]
+
+    def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str]:
+        to = self.reset.get((machine, event.group, event.mq))
+        if to is not None and event.offset > to:
+            yield f"{machine} commits {event.offset} of {queue_text(event.mq)}, which was reset to {to}"
+
+
+class _ResetGoesToItsTime(Judge):
+    """Of reset_goes_to_its_time, by what the broker has stored; what is committed may have moved since."""
+
+    name = "reset_goes_to_its_time"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.committed: dict[tuple[str, str, str, int], set[int]] = {}
+
+    def hears(self) -> Hearing:
+        return {OffsetCommitted: self.put, OffsetsReset: self.answered}
+
+    def put(self, _: int, machine: str, event: OffsetCommitted) -> None:
+        self.committed.setdefault((machine, event.group, event.topic, event.queue_id), set()).add(event.offset)
+
+    def answered(self, _: int, __: str, event: OffsetsReset) -> Iterator[str]:
+        broker = self.living.broker(event.broker)
+        if broker is None:
+            return
+        for queue_id, offset in event.offsets:
+            stored = broker.queue_offsets.range_of(event.topic, queue_id)
+            first = next((o for ms, o in stored.stored if ms >= event.timestamp), stored.max_offset)
+            committed = self.committed.get((event.broker, event.group, event.topic, queue_id), ())
+            if offset > first or (offset < first and offset not in committed):
+                yield f"queue {queue_id} of {event.topic} at {event.broker} goes to {offset}, where {first} was stored"
+
+
+JUDGES: tuple[type[Judge], ...] = (
+    _StartIsWhatTheBrokerAnswered,
+    _BrokerKeepsWhatWasCommitted,
+    _OnlyTheSettledIsCommitted,
+    _CommitsOfAHoldingGoForward,
+    _CommittedOffsetNeverRegresses,
+    _ResetTakesEffect,
+    _ResetGoesToItsTime,
+)
