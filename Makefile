@@ -36,7 +36,9 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m bench.explorer
+	$(BIN)/python -m bench.prove
 	$(BIN)/python -m bench.kernel
+	$(BIN)/python -m bench.simulation
 	$(BIN)/python -m bench.spark --seconds 60
 
 interop: $(READY)

@@ -147,14 +147,13 @@ class Sightings:
         )
 
     def _same_run(self, subject: str) -> Verdict:
-        """The row that says that runs can be repeated; it also carries how much was done, and the curve of states."""
+        """The row that says that runs can be repeated; it also carries how many states were visited."""
         about, seen = self._about[subject], self._about[subject].seen[SAME_RUN]
         doubts = [one for name in about.seen for one in about.failures.of(name) if one.doubt]
         outcome = Outcome.HOLDS if seen.runs and not doubts else Outcome.UNKNOWN
         if seen.violated:
             outcome = Outcome.VIOLATED
-        curve = {f"coverage_at_{runs}": states for runs, states in about.coverage.points()}
-        cost = {**cost_of(seen), "states": about.coverage.states, **curve}
+        cost = {**cost_of(seen), "states": about.coverage.states}
         note = f"{seen.runs - seen.violated} of {seen.runs} runs were repeated from their tapes"
         return Verdict(
             SAME_RUN, "campaign", Subject("variant", subject), Outcome.HOLDS, outcome, self._command(), cost=cost,

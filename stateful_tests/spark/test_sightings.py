@@ -75,7 +75,7 @@ def test_a_planted_bug_is_one_row_that_expects_to_be_violated(early: tuple[Sight
     assert (noticed.property, noticed.expected, noticed.outcome) == (NOTICED, Outcome.VIOLATED, Outcome.VIOLATED)
     assert noticed.note.startswith("refines_route_info: ")
     assert (same.property, same.outcome) == (SAME_RUN, Outcome.HOLDS)
-    assert same.cost["coverage_at_1"] == same.cost["states"] > 0
+    assert same.cost["states"] > 0
 
 
 def test_the_campaign_ends_with_the_failure_when_it_is_told_to(early: tuple[Sightings, Path, list[Row]]) -> None:
