@@ -12,8 +12,9 @@ Everything here is a pure function of plain values: an executor on a cluster can
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from impl.decisions import allocation
@@ -51,16 +52,15 @@ class Case:
     joiner: str | None = None
 
     def queues(self) -> list[MessageQueue]:
-        """Every queue that some member sees, sorted.
-
-        Views mostly share one list, which mostly is sorted: to look at it once, in its order, is what makes this quick.
-        """
-        lists = {id(view.queues): view.queues for view in self.views}.values()
-        return sorted(dict.fromkeys(itertools.chain.from_iterable(lists)))
+        """Every queue that some member sees, sorted."""
+        views = _distinct(self.views, lambda view: view.queues)  # they mostly share one list
+        return list(_in_order(tuple(itertools.chain.from_iterable(view.queues for view in views))))
 
     def before(self) -> Case:
-        """The case before the joiner came."""
-        return Case(tuple(replace(view, members=tuple(one for one in view.members if one != self.joiner))
+        """The case before the joiner came; views that shared a list share it still."""
+        staying = {id(view.members): tuple(one for one in view.members if one != self.joiner)
+                   for view in _distinct(self.views, lambda view: view.members)}
+        return Case(tuple(View(view.me, view.queues, staying[id(view.members)])
                           for view in self.views if view.me != self.joiner))
 
     def to_json(self) -> dict[str, Any]:
@@ -75,6 +75,17 @@ class Case:
         views = [View(str(view["me"]), tuple(MessageQueue(*row) for row in view["queues"]), tuple(view["members"]))
                  for view in data["views"]]
         return cls(tuple(views), data["joiner"])
+
+
+def _distinct(views: Iterable[View], part: Callable[[View], object]) -> list[View]:
+    """Of the views that have the very same list or text as that part, one."""
+    return list({id(part(view)): view for view in views}.values())
+
+
+@lru_cache(maxsize=64)
+def _in_order(queues: tuple[MessageQueue, ...]) -> tuple[MessageQueue, ...]:
+    """Sorted, each once; kept, for every claim asks, and to compare costs more than to look up."""
+    return tuple(sorted(dict.fromkeys(queues)))
 
 
 def _row(queue: MessageQueue) -> list[Any]:
@@ -138,14 +149,26 @@ class Observed:
 
 
 def _owners(case: Case, answers: Sequence[Answer]) -> dict[MessageQueue, list[str]]:
-    owners: dict[MessageQueue, list[str]] = {queue: [] for queue in case.queues()}
-    for view, answer in zip(case.views, answers, strict=True):
-        taken = dict.fromkeys(queue for queue in _queues(answer) if isinstance(queue, MessageQueue))
-        foreign = sorted(queue for queue in taken if queue not in owners)
-        owners |= {queue: [] for queue in foreign}
-        for queue in taken:
-            owners[queue].append(view.me)
-    return owners
+    takers: dict[MessageQueue, list[int]] = {queue: [] for queue in case.queues()}
+    last: Answer = ()
+    taken: list[list[int]] = []
+    for place, answer in enumerate(answers):
+        if answer != last:  # many members that answer alike are looked up once
+            last, taken = answer, _taken(takers, answer)
+        for places in taken:
+            if not places or places[-1] != place:
+                places.append(place)
+    return {queue: [case.views[place].me for place in places] for queue, places in takers.items()}
+
+
+def _taken(takers: dict[MessageQueue, list[int]], answer: Answer) -> list[list[int]]:
+    """The takers of each queue of an answer; queues that are none of the case come in, sorted."""
+    queues = [queue for queue in _queues(answer) if isinstance(queue, MessageQueue)]
+    found = [takers.get(queue) for queue in queues]
+    if None in found:
+        for queue in sorted(queue for queue in queues if queue not in takers):
+            takers.setdefault(queue, [])
+    return [takers[queue] if known is None else known for queue, known in zip(queues, found, strict=True)]
 
 
 def _names(owners: Sequence[str]) -> str:
@@ -246,9 +269,13 @@ def allocation_is_in_range(seen: Observed) -> str | None:
     """A member is given queues of its own list only."""
     listed: tuple[MessageQueue, ...] = ()
     among: frozenset[MessageQueue] = frozenset()
+    last: Answer = ()
     for view, answer in zip(seen.case.views, seen.answers, strict=True):
+        if view.queues is listed and answer == last:
+            continue
         if view.queues is not listed:
             listed, among = view.queues, frozenset(view.queues)
+        last = answer
         foreign = [queue for queue in _queues(answer) if not isinstance(queue, MessageQueue) or queue not in among]
         if foreign:
             return f"{view.me} takes {shown(foreign[0])}, which is not in the list that it was given"
@@ -273,6 +300,8 @@ def allocation_is_exclusive(seen: Observed) -> str | None:
 def allocation_is_deterministic(seen: Observed) -> str | None:
     """Equal arguments give equal answers."""
     for view, first, second in zip(seen.case.views, seen.answers, seen.again, strict=True):
+        if first == second:
+            continue
         one, other = set(_queues(first)), set(_queues(second))
         if one != other:
             return f"{view.me} takes {_sorted(one)}, and at the same question again {_sorted(other)}"
@@ -294,9 +323,10 @@ def allocation_moves_minimally(seen: Observed) -> str | None:
         return None
     earlier = _owners(seen.case.before(), seen.before)
     for queue, owners in seen.owners().items():
-        moved = [one for one in owners if one != seen.case.joiner and one not in earlier.get(queue, [])]
+        known = earlier.get(queue, [])
+        moved = [one for one in owners if one != seen.case.joiner and one not in known]
         if moved:
-            return f"{shown(queue)} goes from {_names(earlier.get(queue, []))} to {moved[0]}, who is not the joiner"
+            return f"{shown(queue)} goes from {_names(known)} to {moved[0]}, who is not the joiner"
     return None
 
 

@@ -95,6 +95,8 @@ _TABLE = (
      "SlaveSynchronize#syncConsumerOffset"),
     ("B-29", "A topic is looked up and put in two steps, and a put that was overtaken undoes or loses a newer version.",
      "ConsumerGroupInfo#updateSubscription: first loop"),
+    ("B-30", "A heartbeat that was prepared before a goodbye and goes to the next broker after it re-adds the member.",
+     "MQClientInstance#sendHeartbeatToAllBroker, #unregisterConsumer"),
     ("D1", "A joiner takes its share before the old owner has rebalanced.", "RebalanceImpl#rebalanceByTopic"),
     ("D2", "A broker that has not yet heard of all members answers an incomplete id list.",
      "MQClientInstance#findConsumerIdList"),

@@ -107,7 +107,8 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "goodbye_is_final",
         "A member that has left a group is not listed again on the same connection unless it starts again.",
-        "violated: B-9 a heartbeat that comes late", "ConsumerManager#unregisterConsumer",
+        "violated: B-9 a heartbeat that comes late, B-30 one that was prepared before",
+        "ConsumerManager#unregisterConsumer",
     ),
     _history(
         "heartbeats_keep_a_member",
@@ -133,7 +134,7 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "cluster_info_fits_together",
         "In the answer to GET_BROKER_CLUSTER_INFO the names of all clusters are the names that have addresses.",
-        "violated: N-10 two tables are read without a lock, N-6 half a registration, N-26 a broker in two clusters",
+        "violated: N-10 two tables are read without a lock, N-6 half a registration",
         "DefaultRequestProcessor#getBrokerClusterInfo",
     ),
 )}

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from importlib import import_module
-from itertools import count, islice
+from itertools import count, groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +176,7 @@ def work(unit: Unit) -> list[Row]:
     answers = blake2b(digest_size=16)
     for rank, case in cases(unit):
         seen = observe(row.make(case), case)
-        feed(answers, [_plain(answer) for answer in (*seen.answers, *seen.before)])
+        feed(answers, list(_plain((*seen.answers, *seen.before))))
         silent = seen.failure() is not None
         for tally in tallies:
             tally.take(rank, seen, silent=silent)
@@ -240,11 +240,12 @@ def _head(name: str) -> int:
     return max(name.rfind(mark) for mark in _MARKS) + 1
 
 
-def _plain(answer: Answer) -> Any:
-    """An answer as plain values, for the digest."""
-    if isinstance(answer, Failure):
-        return answer.text
-    return [(q.topic, q.broker_name, q.queue_id) if isinstance(q, MessageQueue) else repr(q) for q in answer]
+def _plain(answers: Iterable[Answer]) -> Iterator[Any]:
+    """Answers as plain values, for the digest."""
+    for answer, alike in groupby(answers):
+        plain = answer.text if isinstance(answer, Failure) else [
+            (q.topic, q.broker_name, q.queue_id) if isinstance(q, MessageQueue) else repr(q) for q in answer]
+        yield from (plain for _ in alike)
 
 
 class _Tally:

@@ -16,7 +16,7 @@ TAPE_BYTES = 3_000
 """As many choices as a storm of two minutes asks for at first; the rest of it is calm."""
 TAPES = st.binary(min_size=TAPE_BYTES, max_size=TAPE_BYTES)
 FIXED = settings(
-    max_examples=3, database=None, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck),
+    max_examples=2, database=None, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck),
     phases=(Phase.generate, Phase.shrink),
 )
 

@@ -30,9 +30,11 @@ class Time(Faulty):
         self.pass_ms(s * 1_000)
 
     @deed("20 s pass in which messages and threads are late", chance=CHANCES)
-    def rough_time(self, chance: list[int]) -> None:
+    def rough_time(self, chance: list[int]) -> bool:
         """A number for each message, and for each place at which threads can overtake each other."""
-        self.pass_ms(20_000, WEATHER, chance)
+        if chance:
+            self.pass_ms(20_000, WEATHER, chance)
+        return bool(chance)
 
 
 class Members(Faulty):

@@ -95,6 +95,8 @@ class RouteInfoMachine(Time):
         self.world.restart_broker_as(slave, broker_id=0)
         self.world.call(who, brokers[who].shutdown)
         self.pass_ms(SHUTDOWN_MS)
+        if not self.world.alive(who):  # a stop was under way
+            self.world.simulation.start(who)
         self.world.restart_broker_as(who, broker_id=1)
         return True
 

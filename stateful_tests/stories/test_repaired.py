@@ -151,7 +151,7 @@ def test_every_other_repair_has_a_story_below() -> None:
     told = {name for _, repairs, _ in REFUTED for name in repairs.split()}
     assert set(REPAIRS) - told == {
         "forget_unknown_topics", "wait_for_old_leases", "file_keeps_corrections", "register_the_living",
-        "reset_drops_what_it_removes",
+        "reset_drops_what_it_removes", "goodbye_waits_for_heartbeats",
     }
 
 
@@ -222,6 +222,21 @@ def test_a_corrected_offset_of_a_broadcasting_consumer_is_in_its_file() -> None:
         world.run(100)
         text = world.simulation.disks["c1"].read(consumer.offset_store.store_path) or ""  # type: ignore[attr-defined]
         assert ("4711" in text) is repaired
+
+
+def test_b30_a_goodbye_waits_for_the_heartbeat_that_was_prepared_before_it() -> None:
+    for world, repaired in with_and_without("goodbye_waits_for_heartbeats"):
+        stage(world)
+        both = (PushConsumerConfig("G", {"orders": "*"}), PushConsumerConfig("H", {"invoices": "*"}))
+        world.add_consumer("c1", *both, instance_name="shop")
+        world.run(5_000)
+        consumer = world.consumers["c1"][0]
+        paused = world.pause("sendHeartbeatToAllBroker: before the next broker", 1_000)
+        world.call("c1", consumer.instance.send_heartbeat_to_all_broker_with_lock)
+        world.run_until(lambda paused=paused: paused.hit, 1_000)  # type: ignore[misc]  # no type
+        world.call("c1", consumer.shutdown)
+        world.run(5_000)
+        assert (world.members(BROKER, "G") == []) is repaired
 
 
 def test_x21_a_queue_that_is_taken_while_a_reset_waits_is_dropped_before_it_leaves() -> None:

@@ -398,7 +398,7 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("broadcasting", "Every member has every queue.", broadcasting, (join, leave, create_topic),
              (*_ROUTES, "list_is_exactly_the_living"), ()),
     Workload("routes", "Brokers stop and start, topics change.", routes,
-             (stop_broker, stop_broker, create_topic, ask_for_clusters), _GROUPS),
+             (stop_broker, stop_broker, create_topic), _GROUPS),
     Workload("listeners", "Messages arrive; members come and go.", read_before,
              (consume, consume, consume, overload, join, leave), _GROUPS),
     Workload("ordered_listeners", "Messages arrive in order; members come and go.", read_in_order,

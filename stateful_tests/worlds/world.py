@@ -39,7 +39,7 @@ class World:
     tape -- a Script unless another is given. namesrvs, brokers -- machine to the controller that it runs now.
     consumers -- machine to the consumers that it runs now, in the order of their start. testers -- machine to client.
     rolled_out -- group to what its members subscribe (topic to expression) that start from now on, besides what they
-    were added with. stored -- what is in each queue of the topics that brokers are added with. healed -- all faults have
+    were added with. stored -- what each queue has of the topics that brokers are added with. healed -- all faults have
     ended.
     """
 

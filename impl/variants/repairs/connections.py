@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace as with_fields
 
 from impl.client.mq_client_instance import ClientConfig, MQClientInstance, MQClientManager, _logging
@@ -73,6 +73,19 @@ async def _beat_again(self: MQClientInstance) -> None:
         self.node.unlock(self.lock_heartbeat)
 
 
+@around(MQClientInstance, "unregister_client")
+def _let_heartbeats_end(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def unregister_client(
+        self: MQClientInstance, producer_group: str | None, consumer_group: str | None,
+    ) -> None:
+        """The group is out of the client's table: a heartbeat that begins from now on does not know it."""
+        await self.node.lock(self.lock_heartbeat)
+        self.node.unlock(self.lock_heartbeat)
+        await original(self, producer_group, consumer_group)
+
+    return unregister_client
+
+
 REPAIRS = (
     Variant(
         "time_out_closes_nothing", "repair", "A call that times out leaves its connection open, and uses it no more.",
@@ -83,6 +96,11 @@ REPAIRS = (
         "client_id_names_the_process", "repair", "Two processes never have one client id, whatever they are called.",
         "apache/rocketmq #3480 and others: pid and nanoseconds in the id, always and with the host", ("D6", "U3"),
         (_name_the_process,),
+    ),
+    Variant(
+        "goodbye_waits_for_heartbeats", "repair",
+        "A goodbye is sent when no heartbeat is under way that knows the group.",
+        "the idea: lockHeartbeat in MQClientInstance#unregisterConsumer", ("B-30",), (_let_heartbeats_end,),
     ),
     Variant(
         "heartbeat_is_not_skipped", "repair", "A heartbeat that finds another one under way follows it.",
