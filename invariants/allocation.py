@@ -379,10 +379,11 @@ def _unicode(n: int, m: int) -> Names:
 
 def _both(names: Names, *, joins: bool) -> Iterator[Case]:
     queues, members = names
+    case = equal_lists(queues, members)
     if not joins:
-        yield equal_lists(queues, members)
+        yield case
     elif len(members) > 1:
-        yield from (equal_lists(queues, members, joiner) for joiner in members)
+        yield from (replace(case, joiner=joiner) for joiner in members)
 
 
 def _equal(n: int, m: int, joins: bool) -> Iterator[Case]:
@@ -438,27 +439,28 @@ def _unseen(n: int, m: int, joins: bool) -> Iterator[Case]:
     if joins or m < _TWO:
         return
     queues, members = _plain(n, m)
+    views = equal_lists(queues, members).views
     for joiner in members:
-        views = equal_lists(queues, members, joiner)
-        yield Case(tuple(view if view.me == joiner else replace(view, members=_without(view.members, joiner))
-                         for view in views.views))
+        others = _without(views[0].members, joiner)
+        yield Case(tuple(view if view.me == joiner else replace(view, members=others) for view in views))
 
 
 def _still_seen(n: int, m: int, joins: bool) -> Iterator[Case]:
     if joins or m < _TWO:
         return
     queues, members = _plain(n, m)
+    views = equal_lists(queues, members).views
     for leaver in members:
-        yield Case(tuple(view for view in equal_lists(queues, members).views if view.me != leaver))
+        yield Case(tuple(view for view in views if view.me != leaver))
 
 
 def _routes(n: int, m: int, joins: bool) -> Iterator[Case]:
     if joins or min(n, m) < _TWO:
         return
     queues, members = [MessageQueue("T", "b" if k else "a", k) for k in range(n)], _plain(0, m)[1]
+    views = equal_lists(queues, members).views
     for behind in members:
-        yield Case(tuple(view if view.me != behind else replace(view, queues=view.queues[1:])
-                         for view in equal_lists(queues, members).views))
+        yield Case(tuple(view if view.me != behind else replace(view, queues=view.queues[1:]) for view in views))
 
 
 def _orders(n: int, m: int, joins: bool) -> Iterator[Case]:

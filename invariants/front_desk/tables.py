@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from invariants.report.grouping import MUTATION, planted, split
 from invariants.report.terminal import verdict_table
-from invariants.report.words import GLYPHS, HEADLINE, cost, one_line, standing, standing_words
+from invariants.report.words import GLYPHS, cost, one_line, standing, standing_words
 from invariants.verdict import Outcome, Verdict
 
-PLANTED = "mutation"  # the detail of a subject in which a bug was planted: its row expects to be violated
-LONGEST = 40  # rows that are still read one by one; more are counted by property and judge
-JUDGES = ("prove", "explore", "planted", "exhaust", "machine", "campaign", "history", "conform", "check", "other")
 _STYLES = {"expected": "", "different": "bold red", "unknown": "bold yellow"}
 _ORDER = ("different", "unknown", "expected")
 
@@ -44,18 +40,17 @@ def _subject(row: Verdict) -> str:
             return str(details.get("claim", row.subject.name))
         case "strategy":
             return ", ".join(map(str, (row.subject.name, *details.values())))
-    return f"{row.subject.name}, {details[PLANTED]}" if PLANTED in details else row.subject.name
+    return f"{row.subject.name}, {details[MUTATION]}" if planted(row) else row.subject.name
 
 
 def table(rows: Sequence[Verdict]) -> RenderableType:
     """The table at the end of a command, the replay command of each violation, and how many rows are as expected."""
-    if len(rows) <= LONGEST:
-        return Group(verdict_table(rows), total(rows))
-    return Group(matrix(rows), Text(""), *violations(rows), Text(""), total(rows))
+    return Group(verdict_table(rows), Text(""), total(rows))
 
 
 def total(rows: Sequence[Verdict]) -> Text:
-    """How many rows there are of each kind."""
+    """How many rows there are of each kind; planted bugs have a count of their own in the table."""
+    rows, _ = split(rows)
     found = Counter(standing(row) for row in rows)
     violated = sum(row.outcome is Outcome.VIOLATED and row.as_expected for row in rows)
     parts = [f"{found['expected']} as expected ({violated} of them violated)", f"{found['different']} different",
@@ -64,54 +59,9 @@ def total(rows: Sequence[Verdict]) -> Text:
     return Text(f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {', '.join(parts)}", style=_STYLES[worst] or "bold")
 
 
-def matrix(rows: Sequence[Verdict]) -> Table:
-    """Property × judge: how many rows hold (✓), are violated (✗) or unknown (?); colour marks what was not expected."""
-    judges = [judge for judge in JUDGES if any(_judge(row) == judge for row in rows)]
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    shown.add_column("property", overflow="fold")
-    for judge in judges:
-        shown.add_column(judge)
-    shown.add_column("hazards", overflow="fold", style="dim")
-    for name in sorted(dict.fromkeys(row.property for row in rows), key=_place):
-        own = [row for row in rows if row.property == name]
-        cells = (_cell([row for row in own if _judge(row) == judge]) for judge in judges)
-        hazards = dict.fromkeys(hazard for row in own for hazard in row.hazard)
-        shown.add_row(Text(one_line(name)), *cells, Text(", ".join(hazards)))
-    return shown
-
-
-def violations(rows: Sequence[Verdict]) -> list[Text]:
-    """One violation for each property and its hazards, by whoever found it first; last, all that is not as expected."""
-    seen: dict[tuple[object, ...], Verdict] = {}
-    for row in rows:
-        if row.outcome is Outcome.VIOLATED and row.as_expected and PLANTED not in row.subject.details:
-            seen.setdefault((row.property, row.hazard), row)
-    urgent = [row for kind in ("unknown", "different") for row in rows if standing(row) == kind]
-    return [line(row) for row in (*seen.values(), *urgent)]
-
-
 def kind(row: Verdict) -> tuple[str, ...]:
     """What rows have in common of which people want to see one while they are found."""
-    return row.property, _judge(row), row.outcome, row.expected
-
-
-def _judge(row: Verdict) -> str:
-    """The column of a row; planted bugs have one of their own."""
-    if PLANTED in row.subject.details:
-        return "planted"
-    return row.judge if row.judge in JUDGES else "other"
-
-
-def _place(name: str) -> int:
-    """The headline properties first, the others in the order in which they were judged."""
-    return HEADLINE.index(name) if name in HEADLINE else len(HEADLINE)
-
-
-def _cell(rows: Sequence[Verdict]) -> Text:
-    counts = Counter(row.outcome for row in rows)
-    worst = next((kind for kind in _ORDER if any(standing(row) == kind for row in rows)), "expected")
-    parts = (f"{GLYPHS[outcome]} {counts[outcome]}" for outcome in Outcome if counts[outcome])
-    return Text("  ".join(parts), style=_STYLES[worst])
+    return row.property, "planted" if planted(row) else row.judge, row.outcome, row.expected
 
 
 def _needs_replay(row: Verdict) -> bool:

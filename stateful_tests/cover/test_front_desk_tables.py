@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from invariants.front_desk.tables import LONGEST, line, matrix, table, total, violations
+from invariants.front_desk.tables import kind, line, table, total
+from invariants.report.terminal import LONGEST
 from invariants.verdict import Outcome, Subject, Verdict
 
 SCOPE = Subject("model", "group 1")
@@ -30,29 +31,21 @@ def shown(*parts: object) -> str:
 def test_few_rows_are_listed_and_many_are_counted() -> None:
     assert "subject" in shown(table([HOLDS, FOUND]))
     assert "subject" not in shown(table([HOLDS] * (LONGEST + 1)))
-    assert f"✓ {LONGEST + 1}" in shown(table([HOLDS] * (LONGEST + 1)))
+    assert f"✓ {LONGEST + 1} hold" in shown(table([HOLDS] * (LONGEST + 1)))
 
 
-def test_the_matrix_counts_outcomes_by_property_and_judge_and_keeps_planted_bugs_apart() -> None:
-    text = shown(matrix([HOLDS, HOLDS, FOUND, UNSURE, PLANTED]))
-    header, row = (part.split() for part in text.splitlines() if part.strip().startswith(("property", "one_owner")))
-    assert header == ["property", "prove", "explore", "planted", "hazards"]
-    assert row == ["one_owner", "?", "1", "✓", "2", "✗", "1", "✗", "1", "D1"]
-
-
-def test_a_headline_property_leads() -> None:
-    text = shown(matrix([HOLDS, replace(HOLDS, property="ownership_converges")]))
-    assert text.index("ownership_converges") < text.index("one_owner")
-
-
-def test_each_hazard_has_one_replay_command_and_whatever_is_wrong_has_its_own() -> None:
-    lines = [str(one) for one in violations([HOLDS, FOUND, FOUND, PLANTED, UNSURE, WRONG, WRONG])]
-    assert sum(FOUND.replay in one for one in lines) == 1
-    assert sum("wrong" in one for one in lines) == 2
-    assert "expected holds" in lines[-1]
-    assert "it does not" in lines[-1]
-    assert not any("planted" in one or "guard 0" in one for one in lines)
+def test_among_many_rows_planted_bugs_are_counted_apart_and_each_hazard_has_one_command() -> None:
+    lines = shown(table([*[HOLDS] * LONGEST, FOUND, FOUND, PLANTED, UNSURE, WRONG, WRONG])).splitlines()
+    assert "1 of 1 planted mutation noticed" in lines
+    assert lines.count(f"    {FOUND.replay}") == 1
+    assert lines.count("    rocketproof replay wrong") == 2
     assert sum("a time-out" in one for one in lines) == 1
+    assert not any("guard 0" in one for one in lines)
+
+
+def test_while_they_are_found_one_row_of_each_kind_is_shown() -> None:
+    assert kind(HOLDS) == kind(replace(HOLDS, note="another"))
+    assert len({kind(row) for row in (HOLDS, FOUND, WRONG, UNSURE, PLANTED)}) == 5
 
 
 def test_a_replay_command_is_never_cut_nor_wrapped() -> None:
@@ -67,5 +60,5 @@ def test_the_subject_of_a_row_is_told_from_others_of_its_name() -> None:
 
 
 def test_the_total_says_how_many_are_as_expected() -> None:
-    assert str(total([HOLDS, FOUND, WRONG, UNSURE])) == (
+    assert str(total([HOLDS, FOUND, WRONG, UNSURE, PLANTED])) == (
         "4 verdicts: 2 as expected (1 of them violated), 1 different, 1 unknown")

@@ -120,7 +120,7 @@ def test_a_calm_group_is_followed_without_a_finding(orderly: bool) -> None:
 def test_a_storm_is_followed_to_its_end(seed: int, orderly: bool) -> None:
     following = lived(seed, STORMY, orderly=orderly)
     assert following.diverges() == []
-    assert set(following.names()) <= {"one_owner_per_queue", "one_lock_holder"}  # D1, B-22a
+    assert set(following.names()) <= {"one_owner_per_queue", "one_lock_holder", "one_live_believer"}  # D1, B-22a, D8
     assert len(following.group.visited) > 30
 
 

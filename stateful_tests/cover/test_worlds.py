@@ -28,7 +28,7 @@ record = run(Plan("repaired", "groups", "storm"), RandomTape(5))
 print(record.digest, len(record.states), record.signatures())
 """
 INCREMENT = Plan("shipped", "routes", "network")
-"""Here seed 0 meets N-2: a name server takes an increment for the whole."""
+"""Here about every fourth seed meets N-2: a name server takes an increment for the whole."""
 MISSING = ("full_registration_installs_all_topics", "not in time")
 
 
@@ -63,8 +63,8 @@ def test_a_promise_that_is_not_kept_is_seen() -> None:
 
 
 def test_a_failure_is_shrunk_kept_and_replayed() -> None:
-    found = run(INCREMENT, RandomTape(0), judged=False)
-    assert MISSING in found.signatures()
+    runs = (run(INCREMENT, RandomTape(seed), judged=False) for seed in range(40))
+    found = next(one for one in runs if MISSING in one.signatures())
     simplest = Simplest(INCREMENT, found.choices, MISSING, max_runs=25)
     assert sum(1 for choice in simplest.choices if choice) < sum(1 for choice in found.choices if choice) / 2
     verdict = evidence.verdict_of(INCREMENT, "campaign", MISSING[0], Outcome.VIOLATED, replay="rocketproof replay F")

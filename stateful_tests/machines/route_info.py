@@ -54,7 +54,8 @@ class RouteInfoMachine(Time):
     judged: ClassVar = {
         "live_broker_stays_routed": ("N-1", "N-7", "N-8"),
         "full_registration_installs_all_topics": ("N-2", "N-3", "N-16"), "every_name_server_learns": ("N-18", "N-21"),
-        "dead_broker_is_dropped": ("N-1", "N-4"), "route_cache_becomes_true": (), "refines_route_info": (),
+        "dead_broker_is_dropped": ("N-1", "N-4"), "route_cache_becomes_true": ("N-2", "N-3", "N-16"),
+        "refines_route_info": ("N-8",),
     }
     workload = Workload(
         "route_info", "Brokers come and go.", build, (),
