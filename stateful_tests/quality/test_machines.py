@@ -33,7 +33,7 @@ SEEDS = {"registration": 2}
 def test_a_program_is_as_short_as_known(subject: str, concept: str, name: str, lines: int) -> None:
     trial = Trial(subject, (name,), to_the_end=False)
     with pytest.raises(ViolatedError, match=f"^{name} is violated"):
-        search(concept, trial, Effort(SEEDS.get(concept, 0), 60, 12), quiet=True)
+        search(concept, trial, Effort(SEEDS.get(concept, 0), 40, 12), quiet=True)
     program = trial.last[name].program
     assert len(program) <= lines, one_line(program)
     assert name in played(concept, subject, program).trial.found
