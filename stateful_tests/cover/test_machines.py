@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis.internal.conjecture import providers
 from typer.testing import CliRunner, Result
 
 from impl.hosts.simulation.tape import ReplayTape
@@ -131,15 +132,25 @@ def test_the_same_program_is_the_same_run() -> None:
     assert other.world.simulation.digest() != first.world.simulation.digest()
 
 
-def test_the_same_effort_writes_the_same_programs() -> None:
-    def programs(seed: int) -> list[int]:
-        trial, written = Trial("shipped", (), to_the_end=False), list[int]()
-        trial.on_program = lambda one: written.append(one.segments)
-        survey("consumer_group", trial, Effort(seed, 6, 6))
-        return written
+def programs(seed: int) -> list[int]:
+    """How long the runs of the programs are that an effort writes."""
+    trial, written = Trial("shipped", (), to_the_end=False), list[int]()
+    trial.on_program = lambda one: written.append(one.segments)
+    survey("consumer_group", trial, Effort(seed, 12, 6))
+    return written
 
+
+def test_the_same_effort_writes_the_same_programs() -> None:
     assert programs(1) == programs(1)
     assert programs(1) != programs(2)
+
+
+def test_what_else_is_imported_does_not_change_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hypothesis's own backend draws numbers that stand in the source of imported modules."""
+    before = programs(1)
+    monkeypatch.setattr(providers, "_get_local_constants", lambda: providers.Constants(integers={2}))
+    providers.CONSTANTS_CACHE.cache.clear()
+    assert programs(1) == before
 
 
 def test_deeds_that_find_nothing_to_do_are_no_part_of_the_program() -> None:

@@ -20,7 +20,9 @@ from stateful_tests.machines.program import Line, Program
 from stateful_tests.machines.registration import RegistrationMachine
 from stateful_tests.machines.route_info import RouteInfoMachine
 from stateful_tests.machines.running_group import RunningGroupMachine
+from stateful_tests.machines.shortening import shortened
 from stateful_tests.machines.subscription import SubscriptionMachine
+from stateful_tests.seeded import SEEDED
 
 MACHINES: dict[str, type[WorldMachine]] = {machine.concept: machine for machine in (
     ConsumerGroupMachine, RunningGroupMachine, RegistrationMachine, SubscriptionMachine, OrderLockMachine,
@@ -29,7 +31,6 @@ MACHINES: dict[str, type[WorldMachine]] = {machine.concept: machine for machine 
 """By concept."""
 
 PART = 25
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def search(
     run_state_machine_as_test(cast("type[WorldMachine]", factory), settings=settings(
         max_examples=effort.examples, stateful_step_count=effort.deeds, database=None, deadline=None, print_blob=True,
         suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet if quiet else Verbosity.normal,
-        phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
+        phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,), backend=SEEDED,
     ))
 
 
@@ -82,7 +83,7 @@ def survey(concept: str, trial: Trial, effort: Effort = Effort()) -> None:
 
 
 def shortest(found: Found, effort: Effort = Effort()) -> Found:
-    """A program that breaks the same property of the same subject, as short as Hypothesis can make it.
+    """A program that breaks the same property of the same subject, as short as can be found.
 
     found -- of a survey of the same effort.
     """
@@ -91,16 +92,42 @@ def shortest(found: Found, effort: Effort = Effort()) -> Found:
     try:
         search(found.concept, trial, effort, quiet=True)
     except ViolatedError:
-        return trial.last[name]
-    return found
+        found = trial.last[name]
+    return simplest(found)
 
 
-def played(concept: str, subject: str, program: Program, *, telling: bool = False) -> WorldMachine:
+def simplest(found: Found) -> Found:
+    """The same violation by a program from which no line can be left out; some seconds."""
+    kept = {found.program: found}
+
+    def breaks(program: Program) -> bool:
+        again = _again(found, program)
+        if again is not None:
+            kept[program] = again
+        return again is not None
+
+    return kept[shortened(found.program, breaks)]
+
+
+def _again(found: Found, program: Program) -> Found | None:
+    """What a program has broken, if that is what was found, and not later than that."""
+    try:
+        played_one = played(found.concept, found.subject, program, to_the_end=found.at_the_end)
+    except BadInputError:  # a number that no line takes
+        return None
+    again = played_one.trial.found.get(found.seen.property)
+    return again if again is not None and again.program == program else None
+
+
+def played(
+    concept: str, subject: str, program: Program, *, telling: bool = False, to_the_end: bool = True,
+) -> WorldMachine:
     """Do what a program says, and end it; the world is closed then, and can still be looked at.
 
-    telling -- keep what people want to read about it. Raises BadInputError for a line that is none of the machine's.
+    telling -- keep what people want to read about it. to_the_end -- heal, and judge the promises.
+    Raises BadInputError for a line that is none of the machine's.
     """
-    machine = machine_named(concept)(Trial(subject, ()), telling=telling)
+    machine = machine_named(concept)(Trial(subject, (), to_the_end=to_the_end), telling=telling)
     try:
         for line in program:
             _rule(machine, line)(machine, **dict(line.arguments))

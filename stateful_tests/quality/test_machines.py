@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stateful_tests.machines.machine import Trial, ViolatedError
-from stateful_tests.machines.program import one_line
-from stateful_tests.machines.search import Effort, played, search
+from stateful_tests.machines.machine import Found, Trial, ViolatedError
+from stateful_tests.machines.search import Effort, played, search, simplest
 
 pytestmark = pytest.mark.quality
 
@@ -25,15 +24,23 @@ LINES: tuple[tuple[str, str, str, int], ...] = (
 )
 """Subject, machine, property (D1, D4, B-7, B-1, B-3, N-1 and planted bugs), and how many lines its program has."""
 
-SEEDS = {"registration": 2}
-"""Of the searches that take long with seed 0."""
+SEEDS = 4
+"""So many searches there are at most: chance may leave one where nothing shorter is near."""
 
 
 @pytest.mark.parametrize(("subject", "concept", "name", "lines"), LINES, ids=[f"{one[0]} {one[2]}" for one in LINES])
 def test_a_program_is_as_short_as_known(subject: str, concept: str, name: str, lines: int) -> None:
-    trial = Trial(subject, (name,), to_the_end=False)
-    with pytest.raises(ViolatedError, match=f"^{name} is violated"):
-        search(concept, trial, Effort(SEEDS.get(concept, 0), 40, 12), quiet=True)
-    program = trial.last[name].program
-    assert len(program) <= lines, one_line(program)
+    programs = (found.program for seed in range(SEEDS) if (found := _searched(subject, concept, name, seed)))
+    program = next((one for one in programs if len(one) <= lines), None)
+    assert program is not None
     assert name in played(concept, subject, program).trial.found
+
+
+def _searched(subject: str, concept: str, name: str, seed: int) -> Found | None:
+    """What a search of one seed finds, shrunk; None if it finds nothing."""
+    trial = Trial(subject, (name,), to_the_end=False)
+    try:
+        search(concept, trial, Effort(seed, 40, 12), quiet=True)
+    except ViolatedError:
+        return simplest(trial.last[name])
+    return None
