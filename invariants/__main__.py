@@ -136,6 +136,8 @@ def judges(desk: Desk, chosen: Chosen, out: Path, seed: int) -> Iterator[tuple[s
     if chosen.claims or chosen.strategies:
         yield "exhaust", exhausted(chosen, out)
         yield "machine", drawn(chosen, out, seed)
+    if chosen.everything or chosen.protocol:
+        yield "machine", known_programs(chosen, out)
     if of_judge("conform", chosen.own):
         yield "conform", conforming(desk, None, [], out)
 
@@ -156,6 +158,13 @@ def drawn(chosen: Chosen, out: Path, seed: int) -> Iterator[Verdict]:
     yield from explore_decisions(chosen.claims, seed=seed, out=out)
     if chosen.strategies:
         yield from explore_allocation(None if chosen.everything else chosen.strategies, seed=seed, out=out)
+
+
+def known_programs(chosen: Chosen, out: Path) -> Iterator[Verdict]:
+    """Known short programs in a simulated world."""
+    from stateful_tests.machines.known import shown
+
+    return shown(() if chosen.everything else chosen.protocol, out)
 
 
 def conforming(desk: Desk, vectors: Path | None, files: list[str], out: Path | None) -> Iterator[Verdict]:

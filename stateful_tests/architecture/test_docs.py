@@ -157,7 +157,7 @@ def test_every_module_and_make_target_exists(page: Path) -> None:
 
 # What commands print --------------------------------------------------------------------------------------------------
 
-RUN = [DOCS / f"{name}.md" for name in ("explore", "prove", "decisions", "conform", "verdicts")]
+RUN = [DOCS / f"{name}.md" for name in ("explore", "prove", "decisions", "conform", "machine", "verdicts")]
 
 
 def shown_runs(page: Path) -> list[tuple[list[str], str]]:

@@ -143,6 +143,15 @@ def test_verify_puts_every_judge_that_applies_to_work(name: str, tmp_path: Path)
             assert row.replay in result.stdout or "mutation" in row.subject.details
 
 
+def test_verify_plays_the_known_program_of_a_property(tmp_path: Path) -> None:
+    result = run("verify", "one_owner_while_nobody_joins", "--out", tmp_path)
+    (row,) = [one for one in rows((tmp_path / "verdicts.jsonl").read_text("utf-8")) if one.judge == "machine"]
+    assert (row.subject.name, row.outcome, row.hazard) == ("shipped", Outcome.VIOLATED, ("D2", "D4"))
+    again = run(*row.replay.split()[1:])
+    assert again.exit_code == 0
+    assert "as stored" in again.stdout, result.output
+
+
 def test_verify_leaves_nothing_of_an_earlier_run_and_keeps_what_is_not_its_own(tmp_path: Path) -> None:
     (tmp_path / "evidence").mkdir()
     (tmp_path / "evidence" / "old.json").write_text("{}", encoding="utf-8")

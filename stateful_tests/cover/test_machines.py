@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.__main__ import app
 from invariants.verdict import BadInputError, Outcome
-from stateful_tests.machines import judge
+from stateful_tests.machines import judge, known
 from stateful_tests.machines.machine import Trial, ViolatedError
 from stateful_tests.machines.program import Line, one_line, parsed
 from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search, survey
@@ -293,6 +293,13 @@ def test_a_judge_gives_a_row_for_each_property_and_shrinks_what_it_found(tmp_pat
     assert json.loads((tmp_path / str(row.evidence)).read_text("utf-8"))["program"] == [N1]
     assert {one.outcome for one in verdicts.values()} == {Outcome.VIOLATED, Outcome.UNKNOWN}
     assert told[0].startswith("1 of 4 programs")
+
+
+def test_a_known_program_that_breaks_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "KNOWN", (known.Known("D1", "consumer_group", "one_owner_per_queue", CALM),))
+    (row,) = known.shown(["one_owner_per_queue"])
+    assert (row.outcome, row.as_expected) == (Outcome.HOLDS, False)
+    assert row.replay.endswith(f'--program "{CALM}"')
 
 
 def test_what_is_expected_and_was_not_found_is_unknown() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from impl.variants.catalogue import BUGS, NO_REPAIR
 from invariants.verdict import Outcome
+from stateful_tests.machines.known import KNOWN
 from stateful_tests.machines.machine import Found, Trial, ViolatedError
 from stateful_tests.machines.program import parsed
 from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search
@@ -52,30 +53,6 @@ RACES: tuple[tuple[str, str, str], ...] = (
 )
 """Hazard of RocketMQ as shipped, machine, property."""
 
-PROGRAMS: tuple[tuple[str, str, str, str], ...] = (
-    ("B-7", "registration", "refines_consumer_group",
-     ("pause_thread(where='registerConsumer: before updateChannel', s=10); start(who='consumer2'); "
-     "leave(who='consumer1')")),
-    ("B-22a", "order_lock", "one_lock_holder",
-     ("stand_still(who='consumer1', s=20); start(who='consumer2'); "
-     "pause_thread(where='isLocked: the owner has been read', s=1); pass_time(s=20)")),
-    ("D2", "running_group", "one_owner_while_nobody_joins", "restart_broker(who='broker-b', s=1); pass_time(s=20)"),
-    ("D8", "order_lock", "one_live_believer",
-     "restart_broker(who='broker-b', s=1); start(who='consumer2'); cache_messages(who='consumer1')"),
-    ("L4", "subscription", "pull_is_filtered_by_own_expression",
-     ("set_clock(who='consumer2', s=60); start(who='consumer2'); "
-     "subscribe(who='consumer1', topic='orders', expression='a'); pass_time(s=30)")),
-    ("N-2", "route_info", "full_registration_installs_all_topics",
-     "kill(who='nameserver2', s=1); create_topic(who='broker-a', topic='returns', queues=4); pass_time(s=30)"),
-    ("N-7", "route_info", "live_broker_stays_routed",
-     ("pause_thread(where='onChannelDestroy: between the read lock and the write lock', s=40); "
-     "break_connection(who='nameserver1', broker='broker-a', s=0); pass_time(s=30); pass_time(s=20)")),
-    ("N-8", "route_info", "live_broker_stays_routed",
-     ("pass_time(s=30); set_clock(who='nameserver1', s=121); "
-     "pause_thread(where='scanNotActiveBroker: the timestamp has been read', s=40); pass_time(s=30); pass_time(s=20)")),
-)
-"""Hazard, machine, property, and a program of few lines that shows it."""
-
 
 def found(concept: str, subject: str, name: str) -> Found:
     """The first program that breaks the property."""
@@ -116,7 +93,7 @@ def test_a_known_race_is_found_in_what_is_shipped(hazard: str, concept: str, nam
         assert name not in played(concept, "repaired", program).trial.found, "it is not the hazard that breaks it"
 
 
-@pytest.mark.parametrize(("hazard", "concept", "name", "program"), PROGRAMS, ids=[hazard for hazard, *_ in PROGRAMS])
+@pytest.mark.parametrize(("hazard", "concept", "name", "program"), KNOWN, ids=[known.hazard for known in KNOWN])
 def test_a_known_program_shows_its_hazard(hazard: str, concept: str, name: str, program: str) -> None:
     assert hazard in machine_named(concept).hazards("shipped", name)
     assert name in played(concept, "shipped", parsed(program)).trial.found

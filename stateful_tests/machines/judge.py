@@ -70,6 +70,14 @@ def unbroken(concept: str, name: str, trial: Trial, effort: Effort, cost: Mappin
     return _row(concept, trial.subject, name, outcome, note, replay=command, cost=cost, seed=effort.seed)
 
 
+def unplayed(concept: str, name: str, trial: Trial, replay: str, cost: Mapping[str, float]) -> Verdict:
+    """The row of a property that a known program does not break; trial -- of that program."""
+    outcome, note = Outcome.HOLDS, "the known program does not break it"
+    if trial.unknown:
+        outcome, note = Outcome.UNKNOWN, trial.unknown[0]
+    return _row(concept, trial.subject, name, outcome, note, replay=replay, cost=cost)
+
+
 def broken(found: Found, out: Path | None, cost: Mapping[str, float], seed: int | None = None) -> Verdict:
     """The row of a property that a program has broken; its evidence is written below out."""
     name, deeds = found.seen.property, len(found.program)

@@ -46,6 +46,11 @@ class ViolatedError(AssertionError):
     """A property that is expected to hold was violated: the sentence, the program, and how to see it again."""
 
 
+def replay_of(concept: str, subject: str, program: Program) -> str:
+    """The command that plays a program."""
+    return f'rocketproof machine {concept} --subject {subject} --program "{one_line(program)}"'
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A program that broke a property; at_the_end -- when all of it was done, and the world healed."""
@@ -59,7 +64,7 @@ class Found:
     @property
     def replay(self) -> str:
         """The command that shows it again."""
-        return f'rocketproof machine {self.concept} --subject {self.subject} --program "{one_line(self.program)}"'
+        return replay_of(self.concept, self.subject, self.program)
 
     def __str__(self) -> str:
         """For people."""
