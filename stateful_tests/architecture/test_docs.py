@@ -17,10 +17,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from impl.hosts.simulation.tape import RandomTape
 from invariants.__main__ import app
 from invariants.front_desk import catalogue
 from model.language import Misuse
 from model.scopes import SCOPES
+from stateful_tests.worlds.run import Plan, run
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("stateful_tests/**/*.md")])
@@ -185,6 +187,14 @@ def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path, monkeypa
     for words, shown in shown_runs(page):
         result = CliRunner().invoke(app, words)
         assert missing(shown, result.stdout + result.stderr) == [], words
+
+
+def test_the_variant_that_a_page_shows_is_loaded_and_noticed(tmp_path: Path) -> None:
+    (code,) = (code for kind, code in blocks(DOCS / "simulation.md") if kind == "python" and "VARIANT" in code)
+    (tmp_path / "kept.py").write_text(code, "utf-8")
+    found = [{seen.property for seen in run(Plan(subject, "orderly", "calm"), RandomTape(0)).seen}
+             for subject in ("repaired", f"repaired+{tmp_path / 'kept.py'}")]
+    assert found[1] - found[0] == {"leaver_frees_its_locks"}
 
 
 def test_a_page_that_shows_something_else_is_noticed() -> None:

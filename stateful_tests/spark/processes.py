@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import socket
 import subprocess
 import time
@@ -99,3 +100,14 @@ def _alive_workers(port: int) -> int:
             return int(json.load(page)["aliveworkers"])
     except OSError:
         return 0
+
+
+@contextmanager
+def disk_of(size_bytes: int) -> Iterator[None]:
+    """The kernel refuses to write files beyond the size, as a full disk would."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import json
-import resource
 from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from spark_fuzz.ledger import Ledger, open_ledger
 from spark_fuzz.plan import Rounds
 from spark_fuzz.work import OverrunError, Row, Unit, attempt, feed
 from stateful_tests.spark import toys
+from stateful_tests.spark.processes import disk_of
 
 COLUMNS = {"property": "string", "runs": "long", "total": "long", "digest": "binary"}
 HEADER = {"campaign": "toy", "seed": 1, "version": "a"}
@@ -31,17 +30,6 @@ def failed(number: int) -> Row:
 def stored(folder: Path) -> list[str]:
     with open_ledger(folder, HEADER, COLUMNS) as ledger:
         return [row["unit"] for row in ledger.rows()]
-
-
-@contextmanager
-def disk_of(size_bytes: int) -> Iterator[None]:
-    """The kernel refuses to write files beyond the size, as a full disk would."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_rows_come_back_as_they_went_in(tmp_path: Path) -> None:

@@ -47,6 +47,19 @@ def test_the_kill_has_evidence_and_a_test_file(found: tuple[list[Verdict], Path]
     assert len(list((folder / "evidence").glob("test_*.py"))) == 1
 
 
+def test_a_matrix_in_parts_is_that_of_one_run(
+    cluster: Cluster, tmp_path: Path, found: tuple[list[Verdict], Path],
+) -> None:
+    aim, folder = MatrixAim(tuple(one.subject.name for one in found[0]), seeds=1, worlds=1), tmp_path / "out"
+    for limit in (1, None):
+        verdicts = list(commands.performed(
+            commands.of_matrix(aim, folder), folder, 10.0, "local", limit=limit, cluster=cluster))
+        assert any(one.outcome is Outcome.UNKNOWN for one in verdicts) is (limit == 1)
+    assert [(one.subject.name, one.outcome, one.note) for one in verdicts] == [
+        (one.subject.name, one.outcome, one.note) for one in found[0]]
+    assert (folder / "kill-matrix.json").read_text("utf-8") == (found[1] / "kill-matrix.json").read_text("utf-8")
+
+
 def test_the_table_shows_who_and_after_how_long(found: tuple[list[Verdict], Path]) -> None:
     text = StringIO()
     Console(file=text, width=200).print(matrix_view(found[1]))

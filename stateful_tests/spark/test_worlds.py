@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from invariants.__main__ import app
-from invariants.verdict import Outcome, Verdict
+from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import __main__ as command
 from spark_fuzz import commands, runs
 from spark_fuzz.cluster import Cluster
@@ -21,7 +21,7 @@ from spark_fuzz.sightings import NOTICED
 from spark_fuzz.simulation import Aim, search_unit, subject_of
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import planted
-from stateful_tests.spark.processes import gone, running, standalone
+from stateful_tests.spark.processes import disk_of, gone, running, standalone
 from stateful_tests.worlds.run import Plan
 
 WORLDS = [
@@ -138,6 +138,18 @@ def test_a_run_in_parts_has_the_verdicts_and_evidence_of_a_run_in_one(
     for limit in (1, 3, LIMIT):
         found = campaigned(tmp_path, cluster, bug, limit)
     assert (compared(found), evidence(tmp_path)) == undisturbed
+
+
+def test_a_full_disk_is_one_line_and_what_was_written_stays(
+    cluster: Cluster, bug: Path, tmp_path: Path, undisturbed: tuple[list[Verdict], dict[str, object]],
+) -> None:
+    campaigned(tmp_path, cluster, bug, 1)
+    kept = (tmp_path / "verdicts.jsonl").read_text("utf-8")
+    with disk_of(1_000), pytest.raises(BadInputError, match=r"^[^\n]+$") as refused:
+        campaigned(tmp_path, cluster, bug, 3)
+    assert str(tmp_path) in str(refused.value)
+    assert (tmp_path / "verdicts.jsonl").read_text("utf-8") == kept
+    assert (compared(campaigned(tmp_path, cluster, bug)), evidence(tmp_path)) == undisturbed
 
 
 def test_a_killed_worker_changes_nothing(
