@@ -190,8 +190,8 @@ class HashMap(Generic[K, V]):
     def clone(self) -> HashMap[K, V]:
         """HashMap#clone: a map of its own with the same keys and values, and no more bins than they need."""
         twin: HashMap[K, V] = HashMap(4 * len(self._entries) // 3 + 1)
-        for key, value in self.entries():
-            twin.put(key, value)
+        twin._entries = {entry.key: Entry(entry.key, entry.value) for entry in self.nodes()}
+        twin._order = None
         return twin
 
     def __eq__(self, other: object) -> bool:

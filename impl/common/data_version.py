@@ -16,6 +16,10 @@ class DataVersion:
     timestamp: int
     counter: int = 0
 
+    def copy(self) -> DataVersion:
+        """The version as it is now."""
+        return DataVersion(self.timestamp, self.counter)
+
     def assign_new_one(self, data_version: DataVersion) -> None:
         """DataVersion#assignNewOne."""
         self.timestamp = data_version.timestamp

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from impl.decisions.flags import PERM_READ, PERM_WRITE, has_flag
 from impl.decisions.java_errors import ArrayIndexOutOfBoundsError
@@ -12,8 +13,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 
 
-@dataclass(frozen=True, slots=True)
-class QueueData:
+class QueueData(NamedTuple):
     """`common.protocol.route.QueueData`: the queues of a topic at one broker."""
 
     broker_name: str
@@ -23,8 +23,7 @@ class QueueData:
     topic_sys_flag: int
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerData:
+class BrokerData(NamedTuple):
     """`common.protocol.route.BrokerData`: a broker's addresses by id, 0 the master."""
 
     cluster: str
@@ -32,8 +31,7 @@ class BrokerData:
     broker_addrs: Mapping[int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class TopicRouteData:
+class TopicRouteData(NamedTuple):
     """`common.protocol.route.TopicRouteData`."""
 
     queue_datas: tuple[QueueData, ...] = ()

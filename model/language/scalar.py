@@ -35,6 +35,7 @@ class StepReading:
         self._instances: dict[tuple[str, tuple[int, ...]], Instance] = {}
         self._guards: dict[tuple[str, tuple[int, ...]], Code] = {}
         self._effects: dict[tuple[str, tuple[int, ...]], Code] = {}
+        self._steps: dict[tuple[str, tuple[int, ...]], Code] = {}
         self._terms: dict[object, Code] = {}
 
     def instance(self, action: str, arguments: tuple[int, ...]) -> Instance:
@@ -68,12 +69,22 @@ class StepReading:
             self._effects[action, arguments] = effect
         after: int = effect(state)
         if after < 0:
-            raise LeavesScope(f"{action}{arguments} leaves the scope {self.ground.scope.name}")
+            raise self._leaves(action, arguments)
         return after
 
     def step(self, action: str, arguments: tuple[int, ...], state: int) -> int | None:
         """The state after an action, or None when it is not enabled; raises LeavesScope."""
-        return self.apply(action, arguments, state) if self.enabled(action, arguments, state) else None
+        code = self._steps.get((action, arguments))
+        if code is None:
+            instance = self.instance(action, arguments)
+            code = self._steps[action, arguments] = _effect(instance, self.ground, instance.guard)
+        after: int | None = code(state)
+        if after is not None and after < 0:
+            raise self._leaves(action, arguments)
+        return after
+
+    def _leaves(self, action: str, arguments: tuple[int, ...]) -> LeavesScope:
+        return LeavesScope(f"{action}{arguments} leaves the scope {self.ground.scope.name}")
 
     def successors(self, state: int) -> Iterator[tuple[Instance, int]]:
         """All steps inside the scope, in order of declaration."""
@@ -112,10 +123,15 @@ def compiled(term: Ground) -> Code:
     return source.function(f"return {source.use(term)}")
 
 
-def _effect(instance: Instance, ground: Instantiation) -> Code:
-    """A function from the state before to the state after, or -1 when that leaves the scope."""
+def _effect(instance: Instance, ground: Instantiation, guard: Ground | None = None) -> Code:
+    """A function from the state before to the state after, or -1 when that leaves the scope.
+
+    guard -- where it is false, the function gives None.
+    """
     keep, parts = (1 << 64 * ground.layout.words) - 1, []
-    source = _Source((instance.cut, *instance.effect.values()))
+    source = _Source((*([] if guard is None else [guard]), instance.cut, *instance.effect.values()))
+    if guard is not None and guard is not ground.terms.true:
+        source.line(f"if not {source.use(guard)}: return None")
     for number, value in instance.effect.items():
         cell = ground.layout.cells[number]
         keep &= ~cell.mask
@@ -147,6 +163,10 @@ class _Source:
     def use(self, term: Ground) -> str:
         """An expression for the term; lines that it needs are added."""
         return self._use(term)[0]
+
+    def line(self, text: str) -> None:
+        """Add a line after those that are needed so far."""
+        self._lines.append(text)
 
     def _use(self, term: Ground) -> tuple[str, int]:
         if term not in self._text:

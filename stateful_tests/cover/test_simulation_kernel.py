@@ -10,7 +10,7 @@ import pytest
 
 from impl.decisions.java_errors import IllegalArgumentError, JavaRuntimeError
 from impl.hosts.simulation.clock import EPOCH_MS, WallClock
-from impl.hosts.simulation.kernel import EndlessRunError, Kernel, Record
+from impl.hosts.simulation.kernel import RESTING, EndlessRunError, Kernel, Record
 from impl.hosts.simulation.process import PAUSES_MS, TIMED_OUT, Future, Process, ProcessDeadError, suspend
 from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
@@ -159,7 +159,7 @@ EFFECTS: dict[str, Callable[[Body], Any]] = {
     "sleep": lambda body: body.node.sleep(1),
     "after": lambda body: body.node.after(1, lambda: body.reached.append("fired")),
     "spawn": lambda body: body.node.spawn("ghost", body.run()),
-    "interleave": lambda body: body.node.interleave("finally").send(None),
+    "interleave": lambda body: body.node.interleave("finally"),
     "random": lambda body: body.node.random(2, "finally"),
 }
 
@@ -259,7 +259,7 @@ def test_no_coroutine_is_left_unawaited() -> None:
     """Warnings are errors here: an un-awaited coroutine would fail this test."""
     k = kernel()
     broker = process(k)
-    broker.spawn("never started", broker.interleave("x"))
+    broker.spawn("never started", suspended())
     k.kill(broker)
     with pytest.raises(ProcessDeadError):
         broker.spawn("too late", suspended())
@@ -406,3 +406,18 @@ def test_sleep_goes_by_the_quartz_of_the_machine() -> None:
         node.spawn("thread", thread())
         k.run(10_000)
         assert traced(k) == [(500, "woke"), (1_000, "woke")]
+
+
+def test_the_garbage_collector_rests_until_the_last_kernel_is_closed() -> None:
+    with kernel() as before:
+        before.run(1)
+    usual = gc.get_threshold()
+    with kernel() as first:
+        first.run(1)
+        assert gc.get_threshold() == (RESTING, *usual[1:])
+        with kernel() as second:
+            second.run(1)
+            first.close()
+            assert gc.get_threshold() == (RESTING, *usual[1:])
+    assert gc.get_threshold() == usual
+    assert usual[0] < RESTING

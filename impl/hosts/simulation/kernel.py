@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from types import CoroutineType
 from typing import Any, Self
+from weakref import WeakSet
 
 from impl.decisions.java_errors import JavaError
 from impl.hosts.simulation.clock import WallClock
@@ -33,10 +34,36 @@ from impl.hosts.simulation.tape import Tape, Where
 
 ORDER_WINDOW = 4
 RESTING = 200_000
-"""How many objects a run may make and keep before Python looks for cycles among them (its default is 700).
+"""How many objects may be made and kept before Python looks for cycles among them while worlds live (default: 700).
 
-A run makes hardly any cycles, and keeps what it records: looking often costs a fifth of its time and finds nothing.
+A run makes hardly any, and keeps what it records: looking often costs a fifth of its time and finds nothing.
 """
+
+
+class _Rest:
+    """The rest of the garbage collector: from the first run of a kernel until all that have run are closed, or gone."""
+
+    def __init__(self) -> None:
+        self._kernels: WeakSet[Kernel] = WeakSet()
+        self._usual: tuple[int, int, int] | None = None  # while it rests
+
+    def begin(self, kernel: Kernel) -> None:
+        """Rest, unless it rests already, or is off."""
+        self._kernels.add(kernel)
+        if self._usual is None:
+            self._usual = youngest, *older = gc.get_threshold()
+            if youngest:
+                gc.set_threshold(max(RESTING, youngest), *older)
+
+    def end(self, kernel: Kernel) -> None:
+        """Work again as before, unless other kernels still run."""
+        self._kernels.discard(kernel)
+        if self._usual is not None and not self._kernels:
+            gc.set_threshold(*self._usual)
+            self._usual = None
+
+
+_REST = _Rest()
 
 
 class EndlessRunError(Exception):
@@ -113,26 +140,22 @@ class Kernel:
             seen, self._seen = self._seen, len(self.records)
             self.monitor(process, self.records[seen:] if seen < self._seen else ())
 
-    def run(self, until_ms: int) -> None:
+    def run(self, until_ms: int) -> None:  # noqa: C901, PLR0912, PLR0915  # the inner loop: a call costs as much as a branch of it
         """Let everything happen up to this true time, which it is then.
 
         What is ready goes first, in its order; then comes the next timer. With the fault `order` all timers of one
-        millisecond are ready together. The garbage collector rests meanwhile, as RESTING says.
+        millisecond are ready together. The garbage collector rests from now on until the kernel is closed.
         """
-        thresholds = gc.get_threshold()
-        if thresholds[0]:
-            gc.set_threshold(max(RESTING, thresholds[0]), *thresholds[1:])
-        try:
-            self._run(until_ms)
-        finally:
-            gc.set_threshold(*thresholds)
-
-    def _run(self, until_ms: int) -> None:  # noqa: C901, PLR0912, PLR0915  # the inner loop: a call costs as much as a branch of it
-        ready, due, times = self.ready, self._due, self._times
+        _REST.begin(self)
+        ready, due, times, pick = self.ready, self._due, self._times, self.tape.pick
         while True:
             if ready:
-                in_order = len(ready) == 1 or not self.profile.order
-                target, argument = ready.popleft() if in_order else self._out_of_order()
+                rate = self.profile.order
+                if rate and (n := len(ready)) > 1:
+                    k = pick(n if n < ORDER_WINDOW else ORDER_WINDOW, "", rate)  # noqa: FURB136  # a call less
+                    target, argument = self._overtaking(k) if k else ready.popleft()
+                else:
+                    target, argument = ready.popleft()
             elif due:
                 target, argument = due.popleft()
                 if due and self.profile.order:
@@ -186,11 +209,9 @@ class Kernel:
                 self.end_segment(process)
         self.now_ms = until_ms
 
-    def _out_of_order(self) -> tuple[Any, Any]:
+    def _overtaking(self, k: int) -> tuple[Any, Any]:
+        """Take the one out that comes before k others which were ready first."""
         ready = self.ready
-        k = self.tape.pick(min(len(ready), ORDER_WINDOW), "", self.profile.order)
-        if not k:
-            return ready.popleft()
         chosen = ready[k]
         if self.tape.telling:
             who = str(chosen[0]) if isinstance(chosen[0], Task | Pool) else "the network"
@@ -264,3 +285,4 @@ class Kernel:
         self._due.clear()
         self._timers.clear()
         self._times.clear()
+        _REST.end(self)

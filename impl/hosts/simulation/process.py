@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # the kernel steps processes, a process asks its kernel
     from impl.hosts.simulation.kernel import Kernel
 
 PAUSES_MS = (0, 1, 10, 100, 1_000, 3_000, 10_000, 40_000)  # 0: the others of this millisecond go first
+_PAUSES = len(PAUSES_MS) + 1  # and none
 
 
 class _TimedOut:
@@ -104,6 +105,16 @@ def suspend(true_ms: int) -> Generator[int, Any, None]:
     yield true_ms
 
 
+@types.coroutine
+def _no_wait() -> Generator[Any, Any, None]:
+    yield from ()
+
+
+AT_ONCE: Final = _no_wait()
+"""For who does not wait after all: `await AT_ONCE` goes on at once. A generator at its end can be awaited for ever."""
+next(AT_ONCE, None)
+
+
 class Process:
     """One life of one simulated process: what its threads may do without a network.
 
@@ -179,19 +190,26 @@ class Process:
         kernel.at(kernel.now_ms + true_ms, future.resolve, TIMED_OUT)
         return future
 
-    async def interleave(self, where: str) -> None:
+    def interleave(self, where: str) -> Awaitable[None]:
         """See `impl.ports`: end of a segment, and the place at which thread_pause strikes."""
         if not self.alive:
             raise ProcessDeadError(self.name)
         kernel = self.kernel
         rate = kernel.profile.thread_pause
-        pause_ms = kernel.fault(rate, PAUSES_MS, where, self.name, "paused {} ms") if rate else None
-        if pause_ms is not None:
-            await suspend(pause_ms)
-        elif kernel.monitor is None and kernel.segments < kernel.max_segments:
+        if rate and (chosen := kernel.tape.pick(_PAUSES, where, rate)):
+            return self._pause(PAUSES_MS[chosen - 1])
+        if kernel.monitor is None and kernel.segments < kernel.max_segments:
             kernel.segments += 1
         else:
             kernel.end_segment(self)
+        return AT_ONCE
+
+    def _pause(self, pause_ms: int) -> Awaitable[None]:
+        """Deschedule a thread, as the tape has just chosen."""
+        kernel = self.kernel
+        if kernel.tape.telling:
+            kernel.tape.tell(kernel.now_ms, self.name, f"paused {pause_ms} ms")
+        return suspend(pause_ms)
 
     def trace(self, event: Any) -> None:
         """Report what this segment has just done."""

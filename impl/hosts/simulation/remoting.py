@@ -268,8 +268,13 @@ class Remoting:
     async def invoke_oneway_on(self, channel: Channel, request: Command, timeout_ms: int) -> None:
         """NettyRemotingAbstract#invokeOnewayImpl; a write that fails is only logged in Java."""
         permits = self.oneway_permits
-        if not (permits.take() or await permits.acquire(timeout_ms)):
+        if not permits.take() and not await permits.acquire(timeout_ms):
             raise _no_permit("invokeOnewayImpl", "semaphoreOnewayValue", timeout_ms, permits)
+        self._write_oneway(channel, request)
+
+    def _write_oneway(self, channel: Channel, request: Command) -> None:
+        """The end of #invokeOnewayImpl, with a permit."""
+        permits = self.oneway_permits
         self._opaque += 1
         channel.write(on_wire(request, self._opaque, oneway=True), lossy=True)
         if channel.is_writable():

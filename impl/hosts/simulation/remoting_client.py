@@ -135,7 +135,10 @@ class RemotingClient(Remoting):
     async def invoke_oneway(self, addr: str | None, request: Command, timeout_ms: int) -> None:
         """See RemotingClient in `impl.node_ports`."""
         channel = self._channel_at_hand(addr) or await self._open_channel(addr)
-        await self.invoke_oneway_on(channel, request, timeout_ms)
+        if self.oneway_permits.take():
+            self._write_oneway(channel, request)
+        else:
+            await self.invoke_oneway_on(channel, request, timeout_ms)
 
     async def close_channels(self, addrs: Sequence[str]) -> None:
         """See RemotingClient in `impl.node_ports`."""

@@ -60,11 +60,13 @@ class RandomTape:
         """See Tape."""
         if n < 2:  # noqa: PLR2004  # one possibility is no choice
             return 0
-        if one_in == 1:
-            value = int(self._random() * n)
+        roll = self._random() * one_in
+        if roll >= 1:
+            value = 0
+        elif one_in == 1:
+            value = int(roll * n)
         else:
-            roll = self._random() * one_in
-            value = 0 if roll >= 1 else 1 + int(roll * (n - 1))
+            value = 1 + int(roll * (n - 1))
         self.choices.append(value)
         return value
 

@@ -49,11 +49,14 @@ class Threads(Process):
 
     async def try_lock(self, lock: Lock, timeout_ms: int) -> bool:
         """See `impl.ports`."""
-        return await self._acquire(lock, self.uptime_ms() + timeout_ms)
+        if self._take(lock):
+            return True
+        return await self._wait_for(lock, self.uptime_ms() + timeout_ms)
 
     async def lock(self, lock: Lock) -> None:
         """See Node in `impl.node_ports`."""
-        await self._acquire(lock, None)
+        if not self._take(lock):
+            await self._wait_for(lock, None)
 
     def unlock(self, lock: Lock) -> None:
         """See `impl.ports`; raises RuntimeError if nobody holds the lock."""
@@ -66,8 +69,15 @@ class Threads(Process):
             if queue.popleft().resolve(True):
                 return
 
-    async def _acquire(self, lock: Lock, deadline_ms: int | None) -> bool:
+    def _take(self, lock: Lock) -> bool:
+        """Take the lock if it is free."""
         self.check_alive()
+        if lock.held:
+            return False
+        lock.held = True
+        return True
+
+    async def _wait_for(self, lock: Lock, deadline_ms: int | None) -> bool:
         first = True
         while lock.held:
             if deadline_ms is not None and self.uptime_ms() >= deadline_ms:

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from operator import attrgetter
+from operator import is_
 from types import EllipsisType, NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -24,13 +24,17 @@ FIXED: set[type] = {NoneType, bool, int, str, bytes, float}
 
 def copied(value: Any) -> Any:
     """An equal value that shares nothing changeable with this one; the value itself if nothing in it can change."""
-    kind = value.__class__
-    copier = _COPIERS.get(kind)
-    if copier is None:
-        copier = _COPIERS[kind] = _copier_of(kind)
+    return _COPIERS[value.__class__](value)
+
+
+class _Copiers(dict[type, _Copier]):
+    """Type to how its values are copied: found out at the first value that is met."""
+
+    def __missing__(self, kind: type) -> _Copier:
+        copier = self[kind] = _copier_of(kind)
         if copier is _itself:
             FIXED.add(kind)
-    return copier(value)
+        return copier
 
 
 def _copier_of(kind: type) -> _Copier:
@@ -60,7 +64,7 @@ def _itself(value: Any) -> Any:
 
 
 def _list(value: list[Any]) -> list[Any]:
-    return [item if item.__class__ in FIXED else copied(item) for item in value]
+    return [item if item.__class__ in FIXED else _COPIERS[item.__class__](item) for item in value]
 
 
 def _set(value: set[Any]) -> set[Any]:
@@ -69,51 +73,56 @@ def _set(value: set[Any]) -> set[Any]:
 
 def _dict(value: dict[Any, Any]) -> dict[Any, Any]:
     return {
-        key if key.__class__ in FIXED else copied(key): item if item.__class__ in FIXED else copied(item)
+        key if key.__class__ in FIXED else copied(key):
+        item if item.__class__ in FIXED else _COPIERS[item.__class__](item)
         for key, item in value.items()
     }
 
 
 def _rebuilt(value: Any) -> Any:
     """A copy of a tuple or frozen set, unless all its items can be shared."""
-    items = [item if item.__class__ in FIXED else copied(item) for item in value]
-    if all(map(_is, items, value)):
+    items = [item if item.__class__ in FIXED else _COPIERS[item.__class__](item) for item in value]
+    if all(map(is_, items, value)):
         return value
+    if value.__class__ is tuple:
+        return tuple(items)
     make = getattr(value, "_make", value.__class__)  # a named tuple takes its items one by one
     return make(items)
 
 
-def _is(one: Any, other: Any) -> bool:
-    return one is other
-
-
 def _dataclass_copier(kind: Any) -> _Copier:
-    """Copies field by field, without looking at those that are declared as what cannot change."""
+    """Copies field by field, without looking at those that are declared as what cannot change.
+
+    It is written as a function of its own for each class, as `dataclasses` writes constructors: for the fields a, b, of
+    which b can change, of a frozen class it is
+
+        def copier(value):
+            b = copied(value.b)
+            return value if b is value.b else make(value.a, b)
+    """
     hints, frozen = get_type_hints(kind), kind.__dataclass_params__.frozen
     names = [field.name for field in fields(kind)]
-    loose = [place for place, name in enumerate(names) if not _is_fixed(hints[name])]
-    values = attrgetter(*names, names[0])  # one too many, so that it gives a tuple also of a single field
-    make = _maker(kind, names)
-
-    def copier(value: Any) -> Any:
-        items = list(values(value))[:-1]
-        shared = frozen
-        for place in loose:
-            item = items[place]
-            if item.__class__ not in FIXED:
-                items[place] = twin = copied(item)
-                shared = shared and twin is item
-        return value if shared else make(items)
-
+    loose = [name for name in names if not _is_fixed(hints[name])]
+    values = ", ".join(f"_{name}" if name in loose else f"value.{name}" for name in names)
+    shared = " and ".join(f"_{name} is value.{name}" for name in loose)
+    source = "\n    ".join([
+        "def copier(value):",
+        *(f"_{name} = copiers[value.{name}.__class__](value.{name})" for name in loose),
+        f"return value if {shared} else make({values})" if frozen else f"return make({values})",
+    ])
+    scope: dict[str, Any] = {"copiers": _COPIERS, "make": _maker(kind, names)}
+    exec(source, scope)  # noqa: S102  # the names of fields are all that comes from outside
+    copier: _Copier = scope["copier"]
     return copier
 
 
-def _maker(kind: Any, names: list[str]) -> _Copier:
-    """From the values of the fields to an object; its own constructor where that does nothing else."""
+def _maker(kind: Any, names: list[str]) -> Callable[..., Any]:
+    """From the values of the fields to an object: its own constructor where that does nothing else."""
     if all(field.init and not field.kw_only for field in fields(kind)) and not hasattr(kind, "__post_init__"):
-        return lambda items: kind(*items)
+        constructor: Callable[..., Any] = kind
+        return constructor
 
-    def make(items: list[Any]) -> Any:
+    def make(*items: Any) -> Any:
         twin = object.__new__(kind)
         for name, item in zip(names, items, strict=True):
             object.__setattr__(twin, name, item)
@@ -122,6 +131,6 @@ def _maker(kind: Any, names: list[str]) -> _Copier:
     return make
 
 
-_COPIERS: dict[type, _Copier] = {
+_COPIERS = _Copiers({
     **dict.fromkeys(FIXED, _itself), list: _list, set: _set, dict: _dict, tuple: _rebuilt, frozenset: _rebuilt,
-}
+})
