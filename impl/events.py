@@ -79,6 +79,13 @@ class TopicDeleted(NamedTuple):
     topic: str
 
 
+class WritePermWiped(NamedTuple):
+    """RouteInfoManager#wipeWritePermOfBrokerByLock: no queue of the broker may be written any more."""
+
+    namesrv: str
+    broker_name: str
+
+
 # Broker: registration -------------------------------------------------------------------------------------------------
 
 
@@ -170,6 +177,15 @@ class HeartbeatHandled(NamedTuple):
     connection: str
 
 
+class HeartbeatRefused(NamedTuple):
+    """The broker objects to the group's part of a heartbeat; RocketMQ 4.9.3 as shipped never does."""
+
+    broker: str
+    group: str
+    client_id: str | None
+    connection: str
+
+
 class ConsumerRemoved(NamedTuple):
     """A connection left the table of a group; why -- "unregistered", "closed" or "expired" (the scan)."""
 
@@ -210,6 +226,15 @@ class ConsumerIdsChanged(NamedTuple):
     delivered: bool
 
 
+class ProducerRegistered(NamedTuple):
+    """ProducerManager#registerProducer: the connection is in the table of the group, with the time of now."""
+
+    broker: str
+    group: str
+    client_id: str | None
+    connection: str
+
+
 class ConsumerIdsAnswered(NamedTuple):
     """ConsumerManageProcessor#getConsumerListByGroup: the answer; empty means an error to the client."""
 
@@ -217,6 +242,14 @@ class ConsumerIdsAnswered(NamedTuple):
     group: str
     connection: str
     client_ids: tuple[str | None, ...]
+
+
+class ConsumersOfTopicAnswered(NamedTuple):
+    """AdminBrokerProcessor#queryTopicConsumeByWho: the answer."""
+
+    broker: str
+    topic: str
+    groups: frozenset[str]
 
 
 class OffsetCommitted(NamedTuple):
@@ -227,6 +260,13 @@ class OffsetCommitted(NamedTuple):
     topic: str
     queue_id: int
     offset: int
+
+
+class GroupOffsetsRemoved(NamedTuple):
+    """ConsumerOffsetManager#removeOffset: all that a group has committed is forgotten, with its subscription group."""
+
+    broker: str
+    group: str
 
 
 class OffsetAnswered(NamedTuple):
@@ -370,8 +410,34 @@ class OffsetReset(NamedTuple):
     offset: int
 
 
+class ResetReceived(NamedTuple):
+    """ClientRemotingProcessor#resetOffset: the client is told to reset these queues, as far as it holds them."""
+
+    client_id: str
+    group: str
+    mqs: frozenset[MessageQueue]
+
+
 class OffsetSent(NamedTuple):
     """MQClientAPIImpl#updateConsumerOffset, #updateConsumerOffsetOneway: a commit is about to be sent."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offset: int
+
+
+class MessagesFound(NamedTuple):
+    """PullCallback#onSuccess with FOUND: messages entered the process queue; offsets -- theirs, ascending."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offsets: tuple[int, ...]
+
+
+class OffsetCorrected(NamedTuple):
+    """The task of OFFSET_ILLEGAL: the offset in memory is one that the broker has; it is about to be persisted."""
 
     client_id: str
     group: str
@@ -388,7 +454,24 @@ class ListenerStarted(NamedTuple):
 
 
 class ListenerEnded(NamedTuple):
-    """ConsumeMessageService#processConsumeResult: all below the offset is settled; -1: nothing of the queue is."""
+    """ConsumeMessageOrderlyService.ConsumeRequest#run: the listener has ended; the lock of the queue is still held."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+
+
+class MessagesSettled(NamedTuple):
+    """ConsumeMessageService#processConsumeResult: these messages are consumed; offsets -- theirs, ascending."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offsets: tuple[int, ...]
+
+
+class OffsetUpdated(NamedTuple):
+    """ConsumeMessageService#processConsumeResult: OffsetStore#updateOffset, of a queue that is not dropped."""
 
     client_id: str
     group: str

@@ -7,7 +7,7 @@ its end at once.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -25,8 +25,8 @@ class Clock(Protocol):
 class Interleave(Protocol):
     """The places at which another thread of the same process can run."""
 
-    async def interleave(self, where: str) -> None:
-        """Return when this thread goes on.
+    def interleave(self, where: str) -> Awaitable[None]:
+        """Await it at once: it returns when this thread goes on.
 
         where -- the Java method and the place in it ("registerConsumer: before updateChannel"), for people to read. No
         lock is held there: everything that this thread has read may be stale when the call returns.

@@ -51,13 +51,13 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "only_the_settled_is_committed",
         "A client commits no more of a queue than it began with, was told by the broker, was reset to, or has settled.",
-        "violated: L8 a pull that was held, X21 a pull of a queue that was reset",
+        "violated: L8 a pull that was held, X21 a pull of a queue that was reset, L14 a commit that waited",
         "RemoteBrokerOffsetStore#updateOffset, ProcessQueue#removeMessage",
     ),
     _history(
         "commits_of_a_holding_go_forward",
         "While a client holds a queue, and is not reset, its commits go back only to what another one has committed.",
-        "holds", "RemoteBrokerOffsetStore#updateOffset: increaseOnly",
+        "violated: X10 a failed read is taken for -1", "RemoteBrokerOffsetStore#updateOffset: increaseOnly",
     ),
     _history(
         "committed_offset_never_regresses",
@@ -68,12 +68,39 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "reset_takes_effect",
         "Once the offset of a reset is committed, its client commits no greater one before it has settled messages.",
-        "violated: L8 a pull that was held, X21 a pull of a queue that was reset", "MQClientInstance#resetOffset",
+        "violated: L8 a pull that was held, X21 a pull of a queue that was reset, L14 a commit that waited",
+        "MQClientInstance#resetOffset",
+    ),
+    _history(
+        "reset_is_done",
+        "A client that is told to reset queues, and holds some of them, resets at least one.",
+        "holds", "ClientRemotingProcessor#resetOffset, MQClientInstance#resetOffset",
     ),
     _history(
         "reset_goes_to_its_time",
         "A reset to a time goes to the first message that was stored then or later, or to less if less is committed.",
         "holds", "Broker2Client#resetOffset, DefaultMessageStore#getOffsetInQueueByTime",
+    ),
+    _history(
+        "settled_is_committed",
+        "What a client has settled it commits: soon, and before it gives the queue up or ends in order.",
+        "holds",
+        "MQClientInstance#startScheduledTask: persistAllConsumerOffset, RebalanceImpl#removeUnnecessaryMessageQueue",
+    ),
+    _history(
+        "broadcaster_goes_on_where_it_ended",
+        "A broadcasting consumer that ended in order, or was told a legal offset, does not begin before it.",
+        "violated: L10 offsets of queues that were away", "LocalFileOffsetStore#persistAll, #persist",
+    ),
+    _history(
+        "committed_offset_survives_its_broker",
+        "A master whose process ends keeps what was committed a minute before, or before it shut down in order.",
+        "holds", "BrokerController#initialize: consumerOffsetManager.persist, ConfigManager#load",
+    ),
+    _history(
+        "group_offsets_go_with_the_group",
+        "When a group is deleted with its offsets, its offsets of all topics are gone.",
+        "holds", "AdminBrokerProcessor#deleteSubscriptionGroup, ConsumerOffsetManager#removeOffset",
     ),
     # Locks
     _history(
@@ -96,6 +123,11 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "A lock is not given back while a listener of its client works on the queue.",
         "violated: D9 a delayed unlock, D10 shutdown does not wait, D6 equal ids",
         "RebalancePushImpl#removeUnnecessaryMessageQueue: consumeLock",
+    ),
+    _history(
+        "listener_begins_under_a_fresh_lock",
+        "A listener that reads in order begins when its lock was granted in the last 30 s.",
+        "holds", "ConsumeMessageOrderlyService.ConsumeRequest#run: isLocked, isLockExpired",
     ),
     _history(
         "leaver_frees_its_locks",
@@ -121,6 +153,23 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "holds", "ClientHousekeepingService#onChannelClose, ConsumerManager#doChannelCloseEvent",
     ),
     _history(
+        "closed_producer_is_delisted",
+        "A broker that is told of the end of a connection takes it out of all its producer groups.",
+        "holds", "ClientHousekeepingService#onChannelClose, ProducerManager#doChannelCloseEvent",
+    ),
+    _history(
+        "living_members_do_not_expire",
+        "A member does not expire at a broker while both live and reach each other.",
+        "violated: B-10 groups share one time, B-9 a heartbeat that comes late",
+        "MQClientInstance#sendHeartbeatToAllBroker",
+    ),
+    _history(
+        "goodbye_delists_a_member",
+        "A member that leaves in order, and is not cut off, is taken out by its goodbye and does not have to expire.",
+        "violated: B-9 a heartbeat that comes late, B-30 one that was prepared before",
+        "MQClientInstance#unregisterConsumer, ClientManageProcessor#unregisterClient",
+    ),
+    _history(
         "changed_share_renews_the_subscription",
         "After a change of its queues a member's heartbeats carry a newer version of the topic's subscription.",
         "violated: U12 the heartbeat is skipped", "RebalancePushImpl#messageQueueChanged",
@@ -130,7 +179,64 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "The version of a subscription is its member's wall clock in milliseconds.",
         "holds", "SubscriptionData#subVersion",
     ),
-    # Name servers
+    _history(
+        "list_has_no_repetition",
+        "In the list of the members of a group no client stands twice.",
+        "violated: B-5 a client with two connections, D6 equal ids", "ConsumerGroupInfo#getAllClientId",
+    ),
+    _history(
+        "members_are_told_of_changes",
+        "When a member or a topic of a group comes or goes, each member is sent a notification.",
+        "violated: B-12 the expired are not announced",
+        "ConsumerManager#registerConsumer, #unregisterConsumer, #doChannelCloseEvent: CHANGE",
+    ),
+    _history(
+        "who_consumes_is_answered",
+        "The groups of a topic are those that subscribe it and those that have committed offsets of it.",
+        "holds", "AdminBrokerProcessor#queryTopicConsumeByWho",
+    ),
+    _history(
+        "producers_are_known",
+        "After the last fault every broker knows the producer that each living client has, and no other.",
+        "holds", "ClientManageProcessor#heartBeat, ProducerManager#registerProducer",
+    ),
+    _history(
+        "only_the_subscribed_is_held",
+        "After the last fault a consumer holds no queues of topics that it does not subscribe.",
+        "holds", "RebalanceImpl#truncateMessageQueueNotMyTopic",
+    ),
+    _history(
+        "clients_forget_the_dead",
+        "After the last fault clients know no addresses but those of living brokers.",
+        "holds", "MQClientInstance#cleanOfflineBroker",
+    ),
+    # Name servers and brokers
+    _history(
+        "registrations_keep_a_broker",
+        "A broker is dropped by its goodbye, by the end of its connection, or 120 s after it was heard of last.",
+        "violated: N-7 a clean-up in two steps, N-8 an old time is read, N-5 the first address on a connection",
+        "RouteInfoManager#scanNotActiveBroker, #onChannelDestroy",
+    ),
+    _history(
+        "goodbye_frees_its_sender_only",
+        "The goodbye of a broker removes no address but its own.",
+        "violated: N-1 the id goes whoever has it", "RouteInfoManager#unregisterBroker",
+    ),
+    _history(
+        "known_version_changes_nothing",
+        "A broker that registers the version that it registered last changes no route.",
+        "holds", "RouteInfoManager#registerBroker: isBrokerTopicConfigChanged",
+    ),
+    _history(
+        "topic_survives_its_broker",
+        "A master whose process ends has its topics again when it starts.",
+        "holds", "TopicConfigManager#persist, ConfigManager#load",
+    ),
+    _history(
+        "slave_follows_its_master",
+        "After the last fault a slave has the topics and offsets of its master.",
+        "holds", "SlaveSynchronize#syncAll",
+    ),
     _history(
         "cluster_info_fits_together",
         "In the answer to GET_BROKER_CLUSTER_INFO the names of all clusters are the names that have addresses.",

@@ -5,12 +5,12 @@ adminBrokerExecutor has 16 threads: lock and unlock of one client may be handled
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from impl.broker.broker2client import Broker2Client
 from impl.common.headers import (
     CreateTopicRequestHeader,
+    DeleteSubscriptionGroupRequestHeader,
     GetConsumerStatusRequestHeader,
     LockBatchRequestBody,
     OffsetResponseHeader,
@@ -25,6 +25,7 @@ from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.java_arithmetic import LONG_MAX
 from impl.decisions.java_errors import JavaError, NullPointerError, not_null
 from impl.decisions.names import is_system_topic, validate_topic
+from impl.events import ConsumersOfTopicAnswered, GroupOffsetsRemoved
 from impl.node_ports import Command, Connection, Handler, Node
 from impl.ports import Lock
 
@@ -53,9 +54,11 @@ class AdminBrokerProcessor:
             RequestCode.GET_MIN_OFFSET: self.get_min_offset,
             RequestCode.UPDATE_AND_CREATE_TOPIC: self.update_and_create_topic,
             RequestCode.DELETE_TOPIC_IN_BROKER: self.delete_topic,
+            RequestCode.DELETE_SUBSCRIPTIONGROUP: self.delete_subscription_group,
             RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: self.reset_offset,
             RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS: self.get_consumer_status,
             RequestCode.QUERY_CORRECTION_OFFSET: self.query_correction_offset,
+            RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: self.query_topic_consume_by_who,
             RequestCode.GET_ALL_TOPIC_CONFIG: self.get_all_topic_config,
             RequestCode.GET_ALL_CONSUMER_OFFSET: self.get_all_consumer_offset,
             RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: self.get_all_subscription_group,
@@ -141,6 +144,16 @@ class AdminBrokerProcessor:
         self.node.unlock(self.monitor)
         return Command(ResponseCode.SUCCESS)
 
+    async def delete_subscription_group(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # same
+        """AdminBrokerProcessor#deleteSubscriptionGroup: members stay listed, and the next heartbeat makes it anew."""
+        header: DeleteSubscriptionGroupRequestHeader = request.header
+        self.controller.subscription_group_manager.delete_subscription_group_config(header.group_name)
+        if header.remove_offset:
+            await self.node.interleave("deleteSubscriptionGroup: before its offsets are removed")
+            self.controller.consumer_offset_manager.remove_offset(header.group_name)
+            self.node.trace(GroupOffsetsRemoved(self.node.name, header.group_name))
+        return Command(ResponseCode.SUCCESS)
+
     # Offsets of groups ------------------------------------------------------------------------------------------------
 
     async def reset_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
@@ -173,12 +186,20 @@ class AdminBrokerProcessor:
                 correction[queue_id] = LONG_MAX
         return Command(ResponseCode.SUCCESS, body=correction)
 
+    def query_topic_consume_by_who(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#queryTopicConsumeByWho: who subscribes the topic, and who has offsets of it."""
+        header: TopicRequestHeader = request.header
+        groups = dict.fromkeys(self.controller.consumer_manager.query_topic_consume_by_who(header.topic))
+        groups.update(dict.fromkeys(self.controller.consumer_offset_manager.which_group_by_topic(header.topic)))
+        self.node.trace(ConsumersOfTopicAnswered(self.node.name, header.topic, frozenset(groups)))
+        return Command(ResponseCode.SUCCESS, body=tuple(groups))
+
     # What slaves ask --------------------------------------------------------------------------------------------------
 
     async def get_all_topic_config(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """AdminBrokerProcessor#getAllTopicConfig: first the version, then the table, without a lock."""
         manager = self.controller.topic_config_manager
-        version = replace(manager.data_version)
+        version = manager.data_version.copy()
         await self.node.interleave("getAllTopicConfig: encoding, between the version and the table")
         table = dict(manager.topic_config_table.entries())
         return Command(ResponseCode.SUCCESS, body=TopicConfigSerializeWrapper(table, version))
@@ -191,7 +212,7 @@ class AdminBrokerProcessor:
     async def get_all_subscription_group(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # same
         """AdminBrokerProcessor#getAllSubscriptionGroup: as get_all_topic_config."""
         manager = self.controller.subscription_group_manager
-        version = replace(manager.data_version)
+        version = manager.data_version.copy()
         await self.node.interleave("getAllSubscriptionGroup: encoding, between the version and the table")
         table = dict(manager.subscription_group_table.entries())
         return Command(ResponseCode.SUCCESS, body=SubscriptionGroupWrapper(table, version))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from impl.client.offset_store import MQBrokerError
 from impl.common.data_version import DataVersion
@@ -88,7 +88,7 @@ class BrokerOuterAPI:
 
     async def _encoded(self, wrapper: TopicConfigSerializeWrapper) -> TopicConfigSerializeWrapper:
         """The wrapper as it is encoded: first the version, then the table; both belong to other threads too."""
-        version = replace(wrapper.data_version)
+        version = wrapper.data_version.copy()
         await self.node.interleave("registerBrokerAll: encoding, between the version and the table")
         encode = _compressed if self.compressed_register else _copied
         table = {topic: encode(config) for topic, config in (wrapper.topic_config_table or {}).items()}
@@ -137,7 +137,7 @@ class BrokerOuterAPI:
         An answer that is not SUCCESS votes no. A call that fails just when the wait ends has no vote (N-18).
         """
         votes: list[bool] = []
-        version = replace(data_version)
+        version = data_version.copy()
 
         async def ask(addr: str) -> None:
             request = Command(RequestCode.QUERY_DATA_VERSION, header=header, body=version)

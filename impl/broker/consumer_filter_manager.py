@@ -109,6 +109,7 @@ class FilterDataMapByTopic:
 
 
 _TEXT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+_NO_FILTERS = _TEXT.encode({"filterDataByTopic": {}})
 
 
 class ConsumerFilterManager:
@@ -176,6 +177,8 @@ class ConsumerFilterManager:
     def encode(self) -> str:
         """ConsumerFilterManager#encode: clean, then JSON text, for consumerFilter.json."""
         self.clean()
+        if self.filter_data_by_topic.is_empty():
+            return _NO_FILTERS
         document = {
             topic: {
                 "groupFilterData": {group: _to_json(data) for group, data in by_topic.group_filter_data.entries()},

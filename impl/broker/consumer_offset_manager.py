@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from impl.decisions.java_errors import ArrayIndexOutOfBoundsError
 from impl.decisions.java_text import is_blank, split
@@ -13,7 +14,7 @@ from impl.ports import Interleave
 
 TOPIC_GROUP_SEPARATOR = "@"
 _NUMBER_KEY = re.compile(r"(?<=[{,])(-?\d+)(?=:)")
-_quoted = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make an encoder for each key
+_quoted = lru_cache(maxsize=1024)(json.JSONEncoder(ensure_ascii=False).encode)  # the keys are always the same few
 
 
 class ConsumerOffsetManager:

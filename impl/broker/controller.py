@@ -19,9 +19,8 @@ from impl.broker.consumer_filter_manager import ConsumerFilterManager
 from impl.broker.consumer_ids_change_listener import DefaultConsumerIdsChangeListener
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.broker.producer_manager import ProducerManager
 from impl.broker.queue_offsets import QueueOffsets
-from impl.broker.reported_tables import ReportedConsumerManager, ReportedLocks
+from impl.broker.reported_tables import ReportedConsumerManager, ReportedLocks, ReportedProducerManager
 from impl.broker.slave_synchronize import INITIAL_DELAY_MS, PERIOD_MS, SlaveSynchronize
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
@@ -130,7 +129,7 @@ class BrokerController:
             BloomFilter(_BLOOM_ERROR_PERCENT, _BLOOM_GROUPS), node.now_ms,
         )
         self.rebalance_lock_manager = ReportedLocks(node)
-        self.producer_manager = ProducerManager(node.now_ms)
+        self.producer_manager = ReportedProducerManager(node)
         listener = DefaultConsumerIdsChangeListener(
             node, self.remoting_server, self.consumer_filter_manager,
             notify_enable=config.notify_consumer_ids_changed_enable,

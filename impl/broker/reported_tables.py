@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from impl.broker.client_channel_info import ClientChannelInfo
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.consumer_manager import ConsumerIdsChangeListener, ConsumerManager
+from impl.broker.producer_manager import ProducerManager
 from impl.broker.rebalance_lock_manager import RebalanceLockManager
 from impl.common.heartbeat_data import ConsumerData
 from impl.decisions.message_queue import MessageQueue
@@ -19,6 +20,7 @@ from impl.events import (
     HeartbeatHandled,
     LockGranted,
     LockReleased,
+    ProducerRegistered,
     SubscriptionRemoved,
     SubscriptionUpdated,
 )
@@ -122,6 +124,21 @@ class ReportedConsumerManager(ConsumerManager):
 
     def _removed(self, group: str, info: ConsumerGroupInfo) -> None:
         self.node.trace(GroupRemoved(self.node.name, group, tuple(info.get_all_client_id())))
+
+
+class ReportedProducerManager(ProducerManager):
+    """ProducerManager with reports."""
+
+    def __init__(self, node: Node) -> None:
+        """Start empty."""
+        super().__init__(node.now_ms)
+        self.node = node
+
+    def register_producer(self, group: str, client_channel_info: ClientChannelInfo) -> None:
+        """ProducerManager#registerProducer."""
+        super().register_producer(group, client_channel_info)
+        connection = connection_of(client_channel_info.channel)
+        self.node.trace(ProducerRegistered(self.node.name, group, client_channel_info.client_id, connection))
 
 
 class ReportedLocks(RebalanceLockManager):

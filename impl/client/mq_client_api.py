@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Coroutine, Sequence
+from typing import Any
 
 from impl.client.offset_store import MQBrokerError
 from impl.common.headers import (
@@ -30,12 +31,6 @@ class MQClientAPI:
         """Call by this transport."""
         self.remoting_client, self.client_id = remoting_client, client_id
 
-    async def _call(self, addr: str, request: Command, timeout_ms: int) -> Command:
-        response = await self.remoting_client.invoke_sync(addr, request, timeout_ms)
-        if response.code != ResponseCode.SUCCESS:
-            raise MQBrokerError(response.code, response.remark)
-        return response
-
     async def get_topic_route_info_from_name_server(self, topic: str, timeout_ms: int) -> TopicRouteData | None:
         """MQClientAPIImpl#getTopicRouteInfoFromNameServer: every other code is an MQClientError."""
         request = Command(RequestCode.GET_ROUTEINFO_BY_TOPIC, header=TopicRequestHeader(topic))
@@ -48,19 +43,21 @@ class MQClientAPI:
     async def send_heartbeat(self, addr: str, heartbeat_data: HeartbeatData, timeout_ms: int) -> int:
         """MQClientAPIImpl#sendHearbeat: the version of the broker."""
         request = Command(RequestCode.HEART_BEAT, body=heartbeat_data)
-        return (await self._call(addr, request, timeout_ms)).version
+        return _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms)).version
 
     async def unregister_client(
         self, addr: str, producer_group: str | None, consumer_group: str | None, timeout_ms: int,
     ) -> None:
         """MQClientAPIImpl#unregisterClient."""
         header = UnregisterClientRequestHeader(self.client_id, producer_group, consumer_group)
-        await self._call(addr, Command(RequestCode.UNREGISTER_CLIENT, header=header), timeout_ms)
+        request = Command(RequestCode.UNREGISTER_CLIENT, header=header)
+        _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
 
     async def get_consumer_id_list_by_group(self, addr: str, group: str, timeout_ms: int) -> Sequence[str]:
         """MQClientAPIImpl#getConsumerIdListByGroup; a group without members is an error too."""
         request = Command(RequestCode.GET_CONSUMER_LIST_BY_GROUP, header=ConsumerGroupRequestHeader(group))
-        client_ids: Sequence[str] = (await self._call(addr, request, timeout_ms)).body
+        response = _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
+        client_ids: Sequence[str] = response.body
         return client_ids
 
     async def check_client_in_broker(
@@ -76,27 +73,29 @@ class MQClientAPI:
     async def query_consumer_offset(self, addr: str, group: str, mq: MessageQueue, timeout_ms: int) -> int:
         """MQClientAPIImpl#queryConsumerOffset."""
         header = ConsumerOffsetRequestHeader(group, mq.topic, mq.queue_id)
-        response = await self._call(addr, Command(RequestCode.QUERY_CONSUMER_OFFSET, header=header), timeout_ms)
+        request = Command(RequestCode.QUERY_CONSUMER_OFFSET, header=header)
+        response = _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
         return int(response.header.offset)
 
     async def update_consumer_offset(
         self, addr: str, group: str, mq: MessageQueue, offset: int, timeout_ms: int,
     ) -> None:
         """MQClientAPIImpl#updateConsumerOffset."""
-        await self._call(addr, _commit(group, mq, offset), timeout_ms)
+        _success(await self.remoting_client.invoke_sync(addr, _commit(group, mq, offset), timeout_ms))
 
-    async def update_consumer_offset_oneway(
+    def update_consumer_offset_oneway(
         self, addr: str, group: str, mq: MessageQueue, offset: int, timeout_ms: int,
-    ) -> None:
+    ) -> Coroutine[Any, Any, None]:
         """MQClientAPIImpl#updateConsumerOffsetOneway."""
-        await self.remoting_client.invoke_oneway(addr, _commit(group, mq, offset), timeout_ms)
+        return self.remoting_client.invoke_oneway(addr, _commit(group, mq, offset), timeout_ms)
 
     async def lock_batch_mq(
         self, addr: str, group: str, mqs: Collection[MessageQueue], timeout_ms: int,
     ) -> Collection[MessageQueue]:
         """MQClientAPIImpl#lockBatchMQ: the queues that are locked now."""
         body = LockBatchRequestBody(group, self.client_id, tuple(mqs))
-        response = await self._call(addr, Command(RequestCode.LOCK_BATCH_MQ, body=body), timeout_ms)
+        request = Command(RequestCode.LOCK_BATCH_MQ, body=body)
+        response = _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
         locked: Collection[MessageQueue] = response.body
         return locked
 
@@ -109,19 +108,28 @@ class MQClientAPI:
         if oneway:
             await self.remoting_client.invoke_oneway(addr, request, timeout_ms)
         else:
-            await self._call(addr, request, timeout_ms)
+            _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
 
     async def get_max_offset(self, addr: str, mq: MessageQueue, timeout_ms: int) -> int:
         """MQClientAPIImpl#getMaxOffset."""
         header = QueueOffsetRequestHeader(mq.topic, mq.queue_id)
-        response = await self._call(addr, Command(RequestCode.GET_MAX_OFFSET, header=header), timeout_ms)
+        request = Command(RequestCode.GET_MAX_OFFSET, header=header)
+        response = _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
         return int(response.header.offset)
 
     async def search_offset(self, addr: str, mq: MessageQueue, timestamp: int, timeout_ms: int) -> int:
         """MQClientAPIImpl#searchOffset; timestamp -- milliseconds since 1970."""
         header = QueueOffsetRequestHeader(mq.topic, mq.queue_id, timestamp)
-        response = await self._call(addr, Command(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header=header), timeout_ms)
+        request = Command(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header=header)
+        response = _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
         return int(response.header.offset)
+
+
+def _success(response: Command) -> Command:
+    """The answer, if it is SUCCESS; else raises MQBrokerError."""
+    if response.code != ResponseCode.SUCCESS:
+        raise MQBrokerError(response.code, response.remark)
+    return response
 
 
 def _commit(group: str, mq: MessageQueue, offset: int) -> Command:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.mq_client_api import MQClientAPI
@@ -18,7 +18,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC, MASTER_ID
 from impl.decisions.route_queues import PublishQueues, TopicRouteData
 from impl.decisions.subscription import SubscriptionData, is_tag_type
-from impl.events import ConsumerIdsFetched, OffsetReset, OffsetSent
+from impl.events import ConsumerIdsFetched, OffsetReset, OffsetSent, ResetReceived
 from impl.hash_map import ConcurrentHashMap
 from impl.node_ports import Node
 from impl.ports import Lock
@@ -96,7 +96,7 @@ class MQClientInstance:
         self.lock_heartbeat = Lock("MQClientInstance.lockHeartbeat")
         self.remoting_client = node.remoting_client("NettyClient", config.client_callback_executor_threads)
         self.remoting_client.update_name_server_address_list(config.namesrv_addrs)
-        processor = ClientRemotingProcessor(self.rebalance_immediately, self.reset_offset, self.get_consumer_status)
+        processor = ClientRemotingProcessor(self.rebalance_immediately, self._be_reset, self.get_consumer_status)
         for code, handler in (
             (RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, processor.notify_consumer_ids_changed),
             (RequestCode.RESET_CONSUMER_CLIENT_OFFSET, processor.reset_offset),
@@ -286,6 +286,10 @@ class MQClientInstance:
 
     # Offset reset -----------------------------------------------------------------------------------------------------
 
+    async def _be_reset(self, topic: str, group: str, offset_table: Mapping[MessageQueue, int]) -> None:
+        self.node.trace(ResetReceived(self.client_id, group, frozenset(offset_table)))
+        await self.reset_offset(topic, group, offset_table)
+
     async def reset_offset(self, topic: str, group: str, offset_table: Mapping[MessageQueue, int]) -> None:
         """MQClientInstance#resetOffset, synchronized: drop the queues, wait 10 s for who still works on them, commit.
 
@@ -335,9 +339,9 @@ class MQClientInstance:
 
     # What consumers ask -----------------------------------------------------------------------------------------------
 
-    async def update_topic_route_info_from_name_server(self, topic: str) -> bool:
+    def update_topic_route_info_from_name_server(self, topic: str) -> Coroutine[Any, Any, bool]:
         """MQClientInstance#updateTopicRouteInfoFromNameServer(topic)."""
-        return await self.routes.update_topic_route_info_from_name_server(topic, self.node)
+        return self.routes.update_topic_route_info_from_name_server(topic, self.node)
 
     def find_broker_address_in_subscribe(
         self, broker_name: str, broker_id: int, *, only_this_broker: bool,
@@ -392,35 +396,37 @@ class MQClientInstance:
         except JavaError as error:
             raise MQClientError(f"Invoke Broker[{addr}] exception") from error
 
-    async def lock_batch_mq(
+    def lock_batch_mq(
         self, addr: str, group: str, mqs: Collection[MessageQueue], timeout_ms: int,
-    ) -> Collection[MessageQueue]:
+    ) -> Coroutine[Any, Any, Collection[MessageQueue]]:
         """MQClientAPIImpl#lockBatchMQ."""
-        return await self.api.lock_batch_mq(addr, group, mqs, timeout_ms)
+        return self.api.lock_batch_mq(addr, group, mqs, timeout_ms)
 
-    async def unlock_batch_mq(
+    def unlock_batch_mq(
         self, addr: str, group: str, mqs: Collection[MessageQueue], timeout_ms: int, *, oneway: bool,
-    ) -> None:
+    ) -> Coroutine[Any, Any, None]:
         """MQClientAPIImpl#unlockBatchMQ."""
-        await self.api.unlock_batch_mq(addr, group, mqs, timeout_ms, oneway=oneway)
+        return self.api.unlock_batch_mq(addr, group, mqs, timeout_ms, oneway=oneway)
 
-    async def query_consumer_offset(self, addr: str, group: str, mq: MessageQueue, timeout_ms: int) -> int:
+    def query_consumer_offset(
+        self, addr: str, group: str, mq: MessageQueue, timeout_ms: int,
+    ) -> Coroutine[Any, Any, int]:
         """MQClientAPIImpl#queryConsumerOffset."""
-        return await self.api.query_consumer_offset(addr, group, mq, timeout_ms)
+        return self.api.query_consumer_offset(addr, group, mq, timeout_ms)
 
-    async def update_consumer_offset(
+    def update_consumer_offset(
         self, addr: str, group: str, mq: MessageQueue, offset: int, timeout_ms: int,
-    ) -> None:
+    ) -> Coroutine[Any, Any, None]:
         """MQClientAPIImpl#updateConsumerOffset."""
         self.node.trace(OffsetSent(self.client_id, group, mq, offset))
-        await self.api.update_consumer_offset(addr, group, mq, offset, timeout_ms)
+        return self.api.update_consumer_offset(addr, group, mq, offset, timeout_ms)
 
-    async def update_consumer_offset_oneway(
+    def update_consumer_offset_oneway(
         self, addr: str, group: str, mq: MessageQueue, offset: int, timeout_ms: int,
-    ) -> None:
+    ) -> Coroutine[Any, Any, None]:
         """MQClientAPIImpl#updateConsumerOffsetOneway."""
         self.node.trace(OffsetSent(self.client_id, group, mq, offset))
-        await self.api.update_consumer_offset_oneway(addr, group, mq, offset, timeout_ms)
+        return self.api.update_consumer_offset_oneway(addr, group, mq, offset, timeout_ms)
 
 
 class MQClientManager:

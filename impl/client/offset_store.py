@@ -156,7 +156,8 @@ class RemoteBrokerOffsetStore:
 
     async def update_consume_offset_to_broker(self, mq: MessageQueue, offset: int, *, is_oneway: bool) -> None:
         """RemoteBrokerOffsetStore#updateConsumeOffsetToBroker; raises MQClientError without an address."""
-        addr = await self._broker_addr(mq)
+        master = self.rpc.find_broker_address_in_subscribe(mq.broker_name, MASTER_ID, only_this_broker=True)
+        addr = await self._broker_addr(mq) if master is None else master.broker_addr
         send = self.rpc.update_consumer_offset_oneway if is_oneway else self.rpc.update_consumer_offset
         await send(addr, self.group_name, mq, offset, OFFSET_RPC_TIMEOUT_MS)
 

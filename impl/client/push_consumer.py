@@ -1,13 +1,13 @@
 """DefaultMQPushConsumerImpl: the life of a push consumer, and its place in a group.
 
-Messages are not fetched here: a pull is a hold of 15 s at a broker that has nothing new, without the request. All that
-a pull does to ownership is done: chains end at dropped queues, others stay fresh, orderly ones wait for their lock. One
-answer needs no messages: an offset below 0 is illegal, and corrected.
+Messages are not fetched here: a pull is a hold of 15 s at a broker that has nothing new, without the request; whoever
+has messages answers it (`on_found`, `on_offset_moved`). All that a pull does to ownership is done: chains end at
+dropped queues, others stay fresh, orderly ones wait for their lock. An offset below 0 is illegal, and corrected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from impl.client.local_file_offset_store import LocalFileOffsetStore
@@ -20,7 +20,7 @@ from impl.client.mq_client_instance import (
     MQClientManager,
 )
 from impl.client.offset_store import RemoteBrokerOffsetStore
-from impl.client.process_queue import REBALANCE_LOCK_INTERVAL_MS
+from impl.client.process_queue import REBALANCE_LOCK_INTERVAL_MS, Message
 from impl.client.rebalance import PullRequest
 from impl.client.rebalance_push import OffsetStore, RebalancePushImpl
 from impl.common.headers import QueueOffsetRequestHeader
@@ -32,7 +32,14 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID, check_group, get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.decisions.subscription import SUB_ALL, TAG, build
-from impl.events import ConsumerShutDown, ConsumerStarted, ConsumerStopping, RouteUpdated
+from impl.events import (
+    ConsumerShutDown,
+    ConsumerStarted,
+    ConsumerStopping,
+    MessagesFound,
+    OffsetCorrected,
+    RouteUpdated,
+)
 from impl.node_ports import Command, Node, Scheduler
 
 PULL_TIME_DELAY_MS_WHEN_EXCEPTION = 1_000
@@ -61,7 +68,8 @@ class PushConsumerConfig:
 class DefaultMQPushConsumerImpl:
     """`client.impl.consumer.DefaultMQPushConsumerImpl`.
 
-    service_state -- CREATE_JUST, RUNNING, … pause -- suspended by its user. rebalance_impl -- its queues.
+    service_state -- CREATE_JUST, RUNNING, … pause -- suspended by its user. rebalance_impl -- its queues. held_pulls --
+    the pulls that a broker holds now, each with the number of its hold.
     """
 
     def __init__(
@@ -89,6 +97,8 @@ class DefaultMQPushConsumerImpl:
         self._copy_subscription()
         self.lock_scheduler: Scheduler | None = None
         self.stopped = False  # ConsumeMessageOrderlyService.stopped
+        self.held_pulls: dict[PullRequest, int] = {}
+        self._holds = 0
 
     def _copy_subscription(self) -> None:
         """DefaultMQPushConsumerImpl#copySubscription."""
@@ -242,25 +252,49 @@ class DefaultMQPushConsumerImpl:
         pq.last_pull_timestamp = self.node.now_ms()
         if self.service_state == RUNNING and self.pause:
             self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_SUSPEND)
-        elif not await self._may_pull(pull_request):
+        elif (
+            self.service_state != RUNNING
+            or (self.config.orderly and not await self._has_order(pull_request))
+            or not self.rebalance_impl.subscription_inner.contains_key(pull_request.message_queue.topic)
+        ):
             self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION)
         elif pull_request.next_offset < 0:
             await self._pull_below_zero(pull_request)
         else:
             self._hold(pull_request)
 
-    async def _may_pull(self, pull_request: PullRequest) -> bool:
-        """The guards that end in a pull a second later."""
-        if self.service_state != RUNNING or (self.config.orderly and not await self._has_order(pull_request)):
-            return False
-        return self.rebalance_impl.subscription_inner.contains_key(pull_request.message_queue.topic)
-
     def _hold(self, pull_request: PullRequest) -> None:
-        """What stands for the request: a broker that holds it and finds nothing."""
+        """What stands for the request: a broker that holds it, and in 15 s has found nothing."""
         if not self.instance.pull_stopped:
+            self._holds += 1
+            number = self.held_pulls[pull_request] = self._holds
             self.instance.pull_scheduler.schedule(
-                lambda: self._on_no_new_msg(pull_request), BROKER_SUSPEND_MAX_TIME_MS,
+                lambda: self._on_end_of_hold(pull_request, number), BROKER_SUSPEND_MAX_TIME_MS,
             )
+
+    def _on_end_of_hold(self, pull_request: PullRequest, number: int) -> None:
+        if self.held_pulls.get(pull_request) == number:
+            del self.held_pulls[pull_request]
+            self._on_no_new_msg(pull_request)
+
+    def on_found(self, pull_request: PullRequest, msgs: Sequence[Message]) -> bool:
+        """PullCallback#onSuccess with FOUND, of a pull that is held; whether a consume task is to be submitted.
+
+        msgs -- not empty, by ascending offset. `dropped` is not looked at.
+        """
+        del self.held_pulls[pull_request]
+        pull_request.next_offset = msgs[-1].queue_offset + 1
+        dispatch_to_consume = pull_request.process_queue.put_message(msgs)
+        offsets = tuple(msg.queue_offset for msg in msgs)
+        if not pull_request.process_queue.dropped:  # else they are in the cache of a holding that has ended
+            self.node.trace(MessagesFound(self.instance.client_id, self.group, pull_request.message_queue, offsets))
+        self.execute_pull_request_immediately(pull_request)
+        return dispatch_to_consume
+
+    def on_offset_moved(self, pull_request: PullRequest, next_begin_offset: int) -> None:
+        """PullCallback#onSuccess with OFFSET_ILLEGAL, of a pull that is held; next_begin_offset -- what is legal."""
+        del self.held_pulls[pull_request]
+        self._on_offset_illegal(pull_request, next_begin_offset)
 
     async def _has_order(self, pull_request: PullRequest) -> bool:
         """The guard of an orderly chain: locked, and from the first time on at the offset that is committed now."""
@@ -318,6 +352,7 @@ class DefaultMQPushConsumerImpl:
         """The task of OFFSET_ILLEGAL: set, commit, remove, whoever has the queue by now (X17)."""
         mq = pull_request.message_queue
         self.update_consume_offset(mq, pull_request.next_offset)
+        self.node.trace(OffsetCorrected(self.instance.client_id, self.group, mq, pull_request.next_offset))
         try:
             await self.offset_store.persist(mq)
             await self.rebalance_impl.remove_process_queue(mq, self.node)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.offset_store import ReadOffsetType
@@ -201,14 +201,14 @@ class _Reporting:
     def __init__(self, rebalance: RebalancePushImpl, threads: Threads) -> None:
         self.rebalance, self.threads = rebalance, threads
 
-    async def interleave(self, where: str) -> None:
+    def interleave(self, where: str) -> Awaitable[None]:
         """See `impl.ports`."""
         self.rebalance.report_dropped()
-        await self.threads.interleave(where)
+        return self.threads.interleave(where)
 
-    async def try_lock(self, lock: Lock, timeout_ms: int) -> bool:
+    def try_lock(self, lock: Lock, timeout_ms: int) -> Coroutine[Any, Any, bool]:
         """See `impl.ports`."""
-        return await self.threads.try_lock(lock, timeout_ms)
+        return self.threads.try_lock(lock, timeout_ms)
 
     def unlock(self, lock: Lock) -> None:
         """See `impl.ports`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from impl.client.offset_store import FindBrokerResult
@@ -263,5 +263,5 @@ def _capped(route: TopicRouteData, default_topic_queue_nums: int) -> TopicRouteD
     queue_datas = []
     for data in route.queue_datas:
         queue_nums = min(default_topic_queue_nums, data.read_queue_nums)
-        queue_datas.append(replace(data, read_queue_nums=queue_nums, write_queue_nums=queue_nums))
-    return replace(route, queue_datas=tuple(queue_datas))
+        queue_datas.append(data._replace(read_queue_nums=queue_nums, write_queue_nums=queue_nums))
+    return route._replace(queue_datas=tuple(queue_datas))

@@ -48,9 +48,16 @@ class QueryDataVersionResponseHeader(NamedTuple):
 
 
 class TopicRequestHeader(NamedTuple):
-    """GetRouteInfoRequestHeader, DeleteTopicRequestHeader, DeleteTopicFromNamesrvRequestHeader."""
+    """GetRouteInfo-, DeleteTopic-, DeleteTopicFromNamesrv-, QueryTopicConsumeByWhoRequestHeader."""
 
     topic: str
+
+
+class DeleteSubscriptionGroupRequestHeader(NamedTuple):
+    """`DeleteSubscriptionGroupRequestHeader`. remove_offset -- what the group has committed goes as well."""
+
+    group_name: str
+    remove_offset: bool = False
 
 
 class BrokerNameRequestHeader(NamedTuple):

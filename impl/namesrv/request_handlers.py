@@ -7,7 +7,6 @@ what happens outside its locks has an interleave point. An unknown code is not a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from impl.common.data_version import DataVersion
 from impl.common.headers import (
@@ -117,7 +116,7 @@ class DefaultRequestProcessor:
         route = picked_up.encoded()
         if self.order_message_enable:
             conf = self.kv_config.get_kv_config(NAMESPACE_ORDER_TOPIC_CONFIG, header.topic)
-            route = replace(route, order_topic_conf=conf)
+            route = route._replace(order_topic_conf=conf)
         return Command(ResponseCode.SUCCESS, body=route)
 
     async def get_broker_cluster_info(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # same

@@ -8,7 +8,7 @@ locks leave gaps. An exception inside a locked method is logged and swallowed in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from impl.common.data_version import DataVersion
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
@@ -235,7 +235,7 @@ class RouteInfoManager:
         for queue_datas in self.topic_queue_table.values():
             for place, queue_data in enumerate(queue_datas):
                 if queue_data.broker_name == broker_name:
-                    queue_datas[place] = replace(queue_data, perm=changed(queue_data.perm))
+                    queue_datas[place] = queue_data._replace(perm=changed(queue_data.perm))
                     topic_cnt += 1
         return topic_cnt
 

@@ -10,6 +10,7 @@ from impl.events import (
     BrokerUnregistered,
     BrokerUpdateTimestamp,
     TopicDeleted,
+    WritePermWiped,
 )
 from impl.namesrv.kv_config_manager import KVConfigManager
 from impl.namesrv.request_handlers import DefaultRequestProcessor
@@ -78,6 +79,12 @@ class ReportedRouteInfo(RouteInfoManager):
         """RouteInfoManager#deleteTopic."""
         super().delete_topic(topic)
         self.node.trace(TopicDeleted(self.node.name, topic))
+
+    def wipe_write_perm_of_broker_by_lock(self, broker_name: str) -> int:
+        """RouteInfoManager#wipeWritePermOfBrokerByLock."""
+        count = super().wipe_write_perm_of_broker_by_lock(broker_name)
+        self.node.trace(WritePermWiped(self.node.name, broker_name))
+        return count
 
 
 class BrokerHousekeepingService:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from impl.variants.bugs import broker_clients, mixed, name_server, rebalancing, seeded
+from impl.variants.bugs import broker_clients, mixed, name_server, ports, rebalancing, seeded
 from impl.variants.bugs import locks as lock_bugs
 from impl.variants.bugs import offsets as offset_bugs
 from impl.variants.repairs import connections, locks, members, offsets, routes, subscriptions
@@ -19,7 +19,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
 
 BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
-    *seeded.BUGS,
+    *seeded.BUGS, *ports.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 
@@ -42,7 +42,7 @@ NO_REPAIR: dict[str, str] = {
 NOT_EXPRESSIBLE: dict[str, str] = {
     "bc-divergent-member-view": "4.9.3 as shipped: D2 and D4, which have no repair; so it is in every subject",
     "rb-nearby-leftover-imbalance": "4.9.3 as shipped (A-2), and kept by its maintainers; so it is in every subject",
-    "ol-go-retrylater-skips": "no listener is run here, so that there is no result of one to be answered to",
+    "ol-go-retrylater-skips": "the listeners of worlds succeed always: there is no other result to be answered to",
     "po-commit-flag-to-slave": "pulls are not sent here, so that no request can carry a commit to a slave",
 }
 """Entries of the groups NS, BC, RB, OL, PO and XL of known bugs that cannot be planted, and why."""

@@ -6,19 +6,31 @@ from collections.abc import Sequence
 from typing import Any
 
 from invariants.history import HISTORIES
-from invariants.refinement import lock_history, member_history, offset_history
+from invariants.refinement import (
+    lock_history,
+    member_history,
+    notice_history,
+    offset_history,
+    progress_history,
+    server_history,
+)
 from invariants.refinement.follower import Living, Machines, Record
 from invariants.refinement.judge import Hear, Judge
 from invariants.refinement.monitor import Finding
 
-JUDGES: tuple[type[Judge], ...] = (*lock_history.JUDGES, *offset_history.JUDGES, *member_history.JUDGES)
+JUDGES: tuple[type[Judge], ...] = (
+    *lock_history.JUDGES, *offset_history.JUDGES, *progress_history.JUDGES, *member_history.JUDGES,
+    *notice_history.JUDGES, *server_history.JUDGES,
+)
 
 
 class Histories:
     """The follower that all judges share; see Follower.
 
-    name -- of its first judge's property. properties -- of all.
+    name -- of its first judge's property. properties -- of all. It is told everything: time passes for deadlines.
     """
+
+    hears = None
 
     def __init__(self, machines: Machines, judges: Sequence[type[Judge]] = ()) -> None:
         """Watch from the first segment on."""
@@ -29,22 +41,23 @@ class Histories:
         for judge in self.judges:
             for kind, hear in judge.hears().items():
                 self._hears.setdefault(kind, []).append((judge, hear))
+        self._due = [judge for judge in self.judges if type(judge).due is not Judge.due]
         self._looked_ms = 0
 
-    def segment(self, machine: str, records: Sequence[Record]) -> list[Finding]:
+    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
-        del machine
+        del machine, whole
         found: list[Finding] = []
         for ms, where, event in records:
             for judge, hear in self._hears.get(event.__class__, ()):
-                found += self._findings(judge, event, hear(ms, where, event) or ())
+                sentences = hear(ms, where, event)
+                if sentences is not None:
+                    found += [self._finding(judge, event, sentence) for sentence in sentences]
             if ms - self._looked_ms >= 1_000:  # noqa: PLR2004  # deadlines are looked at once in a second
                 self._looked_ms = ms
-                for judge in self.judges:
-                    found += self._findings(judge, None, judge.due(ms))
+                found += [self._finding(judge, None, sentence) for judge in self._due for sentence in judge.due(ms)]
         return found
 
-    def _findings(self, judge: Judge, event: Any, sentences: Any) -> list[Finding]:
+    def _finding(self, judge: Judge, event: Any, sentence: str) -> Finding:
         what = "in time" if event is None else type(event).__name__
-        return [Finding(judge.name, event, f"{HISTORIES[judge.name].sentence} But {sentence}.", (judge.name, what))
-                for sentence in sentences]
+        return Finding(judge.name, event, f"{HISTORIES[judge.name].sentence} But {sentence}.", (judge.name, what))

@@ -41,6 +41,35 @@ class Judge:
         return iter(())
 
 
+class AfterHealing(Judge):
+    """Looks once in a run, so long after the healing. after_ms -- how long."""
+
+    after_ms = 0
+
+    def __init__(self, living: Living) -> None:
+        """The world has not healed yet."""
+        super().__init__(living)
+        self.healed_ms: int | None = None
+
+    def hears(self) -> Hearing:
+        """See Judge."""
+        return {tuple: self._host}
+
+    def _host(self, ms: int, _: str, event: tuple[Any, ...]) -> None:
+        if event[0] == "healed":
+            self.healed_ms = ms
+
+    def due(self, now_ms: int) -> Iterator[str]:
+        """See Judge."""
+        if self.healed_ms is not None and now_ms - self.healed_ms >= self.after_ms:
+            self.healed_ms = None
+            yield from self.look()
+
+    def look(self) -> Iterator[str]:
+        """What is still wrong."""
+        raise NotImplementedError
+
+
 class Holdings:
     """Which client holds which queue: a part of judges.
 

@@ -11,6 +11,7 @@ from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
+    ListenerStarted,
     LockBelieved,
     LockGranted,
     LockReleased,
@@ -25,6 +26,10 @@ REMEMBERED_MS = 120_000
 HANDLED_MS = 80_000
 """A request or event that has arrived is handled by then, a thread that stands still for 40 s on its way included."""
 SOON_MS = 2_000
+LOCK_RPC_TIMEOUT_MS = 1_000
+"""Of UNLOCK_BATCH_MQ."""
+FRESH_MS = 30_000 + 1_000
+"""ProcessQueue#isLockExpired, and the wait for the lock of the queue, which a listener need not look at again."""
 
 
 class _QueueIsTakenOnce(Judge):
@@ -142,10 +147,45 @@ class _ListenerKeepsItsLock(Judge):
             yield f"{machine} frees {queue_text(event.mq)} while a listener of {where} works on it"
 
 
+class _ListenerBeginsUnderAFreshLock(Judge):
+    """Of listener_begins_under_a_fresh_lock; not where the client's clock was touched."""
+
+    name = "listener_begins_under_a_fresh_lock"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.believed_ms: dict[Key, int] = {}
+        self.touched: set[str] = set()
+
+    def hears(self) -> Hearing:
+        return {LockBelieved: self.believes, ListenerStarted: self.starts, tuple: self.host}
+
+    def believes(self, ms: int, machine: str, event: LockBelieved) -> None:
+        key = machine, event.group, event.mq
+        if event.locked:
+            self.believed_ms[key] = ms
+        else:
+            self.believed_ms.pop(key, None)
+
+    def starts(self, ms: int, machine: str, event: ListenerStarted) -> Iterator[str]:
+        since_ms = self.believed_ms.get((machine, event.group, event.mq))
+        if machine not in self.touched and (since_ms is None or ms - since_ms > FRESH_MS):
+            old = "has no lock" if since_ms is None else f"was granted its lock {ms - since_ms} ms ago"
+            yield f"a listener of {machine} begins with {queue_text(event.mq)} and {old}"
+
+    def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
+        if str(event[0]).startswith("clock"):
+            self.touched.add(machine)
+        elif event[0] == "killed":
+            for key in [key for key in self.believed_ms if key[0] == machine]:
+                del self.believed_ms[key]
+
+
 class _LeaverFreesItsLocks(Judge):
     """Of leaver_frees_its_locks: of what it held when its shutdown began, at brokers where its goodbye has arrived.
 
-    A queue whose listener is at work, or was a minute before, may be left to its lease.
+    A queue whose listener is at work, or was a minute before, may be left to its lease; so may all when the shutdown
+    took so long that an UNLOCK_BATCH_MQ may have failed.
     """
 
     name = "leaver_frees_its_locks"
@@ -154,7 +194,7 @@ class _LeaverFreesItsLocks(Judge):
         super().__init__(living)
         self.holdings, self.listeners = Holdings(), Listeners()
         self.locks: dict[tuple[str, str, MessageQueue], str] = {}
-        self.leaving: dict[tuple[str, str], list[MessageQueue]] = {}
+        self.leaving: dict[tuple[str, str], tuple[int, list[MessageQueue]]] = {}
         self.wanted: dict[tuple[str, str, MessageQueue], tuple[str, int]] = {}
 
     def hears(self) -> Hearing:
@@ -175,14 +215,15 @@ class _LeaverFreesItsLocks(Judge):
 
     def stopping(self, ms: int, machine: str, event: ConsumerStopping) -> None:
         mine = machine, event.client_id, event.group
-        self.leaving[mine[1:]] = [
+        self.leaving[mine[1:]] = ms, [
             key[3] for key in self.holdings.queues if key[:3] == mine and key[1:] not in self.listeners.busy
             and ms - self.listeners.ended_ms.get(key[1:], -REMEMBERED_MS) > HANDLED_MS
         ]
 
     def removed(self, ms: int, machine: str, event: ConsumerRemoved) -> None:
-        if event.why == "unregistered":
-            for mq in self.leaving.get((str(event.client_id), event.group), ()):
+        since_ms, queues = self.leaving.get((str(event.client_id), event.group), (ms, []))
+        if event.why == "unregistered" and ms - since_ms < LOCK_RPC_TIMEOUT_MS:
+            for mq in queues:
                 if self.locks.get((machine, event.group, mq)) == event.client_id:
                     self.wanted[machine, event.group, mq] = str(event.client_id), ms
 
@@ -210,5 +251,6 @@ JUDGES: tuple[type[Judge], ...] = (
     _TakenQueueCountsAsLocked,
     _HeldQueueStaysLocked,
     _ListenerKeepsItsLock,
+    _ListenerBeginsUnderAFreshLock,
     _LeaverFreesItsLocks,
 )

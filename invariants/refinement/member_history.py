@@ -10,8 +10,12 @@ from impl.events import (
     ClusterInfoFetched,
     ConsumerRegistered,
     ConsumerRemoved,
+    ConsumerShutDown,
     ConsumerStarted,
+    ConsumerStopping,
     GroupRemoved,
+    HeartbeatRefused,
+    ProducerRegistered,
     QueuesAssigned,
 )
 from invariants.refinement.follower import Living
@@ -22,6 +26,9 @@ HANDLED_MS = 80_000
 """A request or event that has arrived is handled by then, a thread that stands still for 40 s on its way included."""
 ON_THE_WAY_MS = 150_000
 """A heartbeat that was encoded before a moment is handled so long after it at the latest."""
+UNSTRUCK_MS = 180_000
+"""A heartbeat comes every 30 s; after a strike the route may have to be learnt anew, and calls run into time-outs."""
+FOR_EVER = 1 << 60
 SKEW_MS = 24 * 60 * 60 * 1000
 
 
@@ -135,6 +142,134 @@ class _ClosedConnectionIsDelisted(Judge):
                 yield f"{key[0]} lists {self.listed[key]} in {key[1]} long after the connection {key[2]} has ended"
 
 
+class _ProducerConnectionIsDelisted(Judge):
+    """Of closed_producer_is_delisted: what a heartbeat has entered before, and none enters later."""
+
+    name = "closed_producer_is_delisted"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.closed: dict[tuple[str, str], int] = {}
+
+    def hears(self) -> Hearing:
+        return {tuple: self.host, ProducerRegistered: self.registered, ClientChannelClosed: self.close}
+
+    def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
+        if event[0] == "killed":
+            for key in [key for key in self.closed if key[0] == machine]:
+                del self.closed[key]
+
+    def registered(self, _: int, machine: str, event: ProducerRegistered) -> None:
+        self.closed.pop((machine, event.connection), None)
+
+    def close(self, ms: int, machine: str, event: ClientChannelClosed) -> None:
+        self.closed[machine, event.connection] = ms
+
+    def due(self, now_ms: int) -> Iterator[str]:
+        for key, since_ms in [*self.closed.items()]:
+            if now_ms - since_ms > HANDLED_MS:
+                del self.closed[key]
+                broker = self.living.broker(key[0])
+                tables = () if broker is None else broker.producer_manager.group_channel_table.entries()
+                for group, table in tables:
+                    if any(getattr(channel, "remote_address", "") == key[1] for channel in table.key_set()):
+                        yield f"{key[0]} lists {key[1]} as a producer of {group} long after its connection has ended"
+
+
+class _Expiries(Judge):
+    """What judges share that look at members who expire where nothing has struck them, their broker, or the network.
+
+    stopped -- client ids and groups that have begun to shut down, with the time of the end.
+    """
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.calm_since: dict[str, int] = {}
+        self.stopped: dict[tuple[str | None, str], int] = {}
+
+    def hears(self) -> Hearing:
+        return {tuple: self.host, ConsumerRemoved: self.removed, ConsumerStopping: self.stops,
+                ConsumerShutDown: self.stops, ConsumerStarted: self.starts}
+
+    def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
+        what = str(event[0])
+        if what == "killed" or (what == "started" and event[1] > 1):
+            self._strike(machine, ms)
+        elif what == "paused":
+            self._strike(machine, ms + int(event[1]))
+        elif what in ("partitioned from", "severed"):
+            self._strike(machine, FOR_EVER)
+            self._strike(str(event[1]), FOR_EVER)
+        elif what.startswith("clock"):
+            self._strike(machine, FOR_EVER)
+
+    def _strike(self, machine: str, until_ms: int) -> None:
+        self.calm_since[machine] = max(until_ms, self.calm_since.get(machine, 0))
+
+    def starts(self, _: int, __: str, event: ConsumerStarted) -> None:
+        self.stopped.pop((event.client_id, event.group), None)
+
+    def stops(self, ms: int, __: str, event: ConsumerStopping | ConsumerShutDown) -> None:
+        self.stopped[event.client_id, event.group] = ms
+
+    def removed(self, ms: int, machine: str, event: ConsumerRemoved) -> Iterator[str]:
+        client = event.connection.rpartition(":")[0]
+        struck_ms = max(self.calm_since.get(one, -UNSTRUCK_MS) for one in (machine, client))
+        if event.why == "expired" and ms - struck_ms >= UNSTRUCK_MS and not self._listed(machine, event):
+            yield from self.expired(machine, event)
+
+    def _listed(self, machine: str, event: ConsumerRemoved) -> bool:
+        """Whether the client is still there, by another connection on which it has come."""
+        broker = self.living.broker(machine)
+        info = None if broker is None else broker.consumer_manager.get_consumer_group_info(event.group)
+        return info is not None and event.client_id in info.get_all_client_id()
+
+    def expired(self, machine: str, event: ConsumerRemoved) -> Iterator[str]:
+        """Why this one ought not to have expired."""
+        raise NotImplementedError
+
+
+class _LivingMembersDoNotExpire(_Expiries):
+    """Of living_members_do_not_expire.
+
+    refused -- clients to whose last heartbeat a broker has objected, on whatever connection it came.
+    """
+
+    name = "living_members_do_not_expire"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.refused: set[tuple[str, str, str | None]] = set()
+
+    def hears(self) -> Hearing:
+        return {**super().hears(), HeartbeatRefused: self.objected, ConsumerRegistered: self.entered}
+
+    def objected(self, _: int, __: str, event: HeartbeatRefused) -> None:
+        self.refused.add((event.broker, event.group, event.client_id))
+
+    def entered(self, _: int, __: str, event: ConsumerRegistered) -> None:
+        self.refused.discard((event.broker, event.group, event.client_id))
+
+    def expired(self, machine: str, event: ConsumerRemoved) -> Iterator[str]:
+        broker = self.living.broker(machine)
+        info = None if broker is None else broker.consumer_manager.get_consumer_group_info(event.group)
+        listed = info is not None and event.client_id in info.get_all_client_id()
+        if (event.broker, event.group, event.client_id) in self.refused:
+            return
+        if not listed and (event.client_id, event.group) not in self.stopped:
+            yield f"{machine} lets {event.client_id} of {event.group} expire, which lives and can reach it"
+
+
+class _GoodbyeDelistsAMember(_Expiries):
+    """Of goodbye_delists_a_member."""
+
+    name = "goodbye_delists_a_member"
+
+    def expired(self, machine: str, event: ConsumerRemoved) -> Iterator[str]:
+        if (event.client_id, event.group) in self.stopped:
+            yield f"{machine} lets {event.client_id} of {event.group} expire, which has left in order"
+
+
 class _ChangedShareRenewsTheSubscription(Judge):
     """Of changed_share_renews_the_subscription; heartbeats that may be older than the change are not looked at."""
 
@@ -203,6 +338,9 @@ JUDGES: tuple[type[Judge], ...] = (
     _GoodbyeIsFinal,
     _HeartbeatsKeepAMember,
     _ClosedConnectionIsDelisted,
+    _ProducerConnectionIsDelisted,
+    _LivingMembersDoNotExpire,
+    _GoodbyeDelistsAMember,
     _ChangedShareRenewsTheSubscription,
     _VersionsAreTimes,
     _ClusterInfoFitsTogether,

@@ -8,7 +8,8 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
     ConsumerStarted,
-    ListenerEnded,
+    GroupOffsetsRemoved,
+    MessagesSettled,
     OffsetAnswered,
     OffsetCommitted,
     OffsetReset,
@@ -67,7 +68,13 @@ class _BrokerKeepsWhatWasCommitted(Judge):
         self.committed: dict[str, dict[tuple[str, str], dict[int, int]]] = {}
 
     def hears(self) -> Hearing:
-        return {BrokerStarted: self.started, OffsetCommitted: self.put, OffsetAnswered: self.answered}
+        return {BrokerStarted: self.started, OffsetCommitted: self.put, OffsetAnswered: self.answered,
+                GroupOffsetsRemoved: self.removed}
+
+    def removed(self, _: int, machine: str, event: GroupOffsetsRemoved) -> None:
+        known = self.committed.get(machine, {})
+        for key in [key for key in known if key[0] == event.group]:
+            del known[key]
 
     def started(self, _: int, machine: str, event: BrokerStarted) -> None:
         self.committed.pop(machine, None)
@@ -92,40 +99,6 @@ class _BrokerKeepsWhatWasCommitted(Judge):
         known = self.committed.get(machine, {}).get((event.group, event.topic), {}).get(event.queue_id)
         if known is not None and known != event.offset:
             yield f"{machine} answers {event.offset} for queue {event.queue_id} of {event.topic}, where {known} is"
-
-
-class _OnlyTheSettledIsCommitted(Judge):
-    """Of only_the_settled_is_committed: the greatest offset that the client may commit of each queue."""
-
-    name = "only_the_settled_is_committed"
-
-    def __init__(self, living: Living) -> None:
-        super().__init__(living)
-        self.names = Names()
-        self.most: dict[Key, int] = {}
-
-    def hears(self) -> Hearing:
-        return {BrokerStarted: self.names.started, OffsetAnswered: self.answered, QueueTaken: self.taken,
-                OffsetReset: self.taken, ListenerEnded: self.settled, OffsetSent: self.sent}
-
-    def answered(self, _: int, machine: str, event: OffsetAnswered) -> None:
-        mq = self.names.queue(machine, event.topic, event.queue_id)
-        self._raise((machine_of(event.connection), event.group, mq), event.offset)
-
-    def taken(self, _: int, machine: str, event: QueueTaken | OffsetReset) -> None:
-        self.most[machine, event.group, event.mq] = event.offset
-
-    def settled(self, _: int, machine: str, event: ListenerEnded) -> None:
-        self._raise((machine, event.group, event.mq), event.offset)
-
-    def _raise(self, key: Key, offset: int) -> None:
-        if key in self.most:
-            self.most[key] = max(self.most[key], offset)
-
-    def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str]:
-        most = self.most.get((machine, event.group, event.mq))
-        if most is not None and event.offset > most:
-            yield f"{machine} commits {event.offset} of {queue_text(event.mq)}, of which it may commit {most}"
 
 
 class _CommitsOfAHoldingGoForward(Judge):
@@ -180,7 +153,12 @@ class _CommittedOffsetNeverRegresses(Judge):
         self.last: dict[Key, int] = {}
 
     def hears(self) -> Hearing:
-        return {BrokerStarted: self.started, OffsetCommitted: self.put, OffsetReset: self.reset}
+        return {BrokerStarted: self.started, OffsetCommitted: self.put, OffsetReset: self.reset,
+                GroupOffsetsRemoved: self.removed}
+
+    def removed(self, _: int, machine: str, event: GroupOffsetsRemoved) -> None:
+        for key in [key for key in self.last if key[:2] == (machine, event.group)]:
+            del self.last[key]
 
     def started(self, ms: int, machine: str, event: BrokerStarted) -> None:
         self.names.started(ms, machine, event)
@@ -210,13 +188,13 @@ class _ResetTakesEffect(Judge):
         self.reset: dict[Key, int] = {}
 
     def hears(self) -> Hearing:
-        return {BrokerStarted: self.names.started, OffsetReset: self.was_reset, ListenerEnded: self.settled,
+        return {BrokerStarted: self.names.started, OffsetReset: self.was_reset, MessagesSettled: self.settled,
                 OffsetCommitted: self.committed, OffsetAnswered: self.answered, OffsetSent: self.sent}
 
     def was_reset(self, _: int, machine: str, event: OffsetReset) -> None:
         self.reset[machine, event.group, event.mq] = event.offset
 
-    def settled(self, _: int, machine: str, event: ListenerEnded) -> None:
+    def settled(self, _: int, machine: str, event: MessagesSettled) -> None:
         self.reset.pop((machine, event.group, event.mq), None)
 
     def committed(self, _: int, machine: str, event: OffsetCommitted) -> None:
@@ -262,10 +240,27 @@ class _ResetGoesToItsTime(Judge):
                 yield f"queue {queue_id} of {event.topic} at {event.broker} goes to {offset}, where {first} was stored"
 
 
+class _GroupOffsetsGoWithTheGroup(Judge):
+    """Of group_offsets_go_with_the_group."""
+
+    name = "group_offsets_go_with_the_group"
+
+    def hears(self) -> Hearing:
+        return {GroupOffsetsRemoved: self.removed}
+
+    def removed(self, _: int, machine: str, event: GroupOffsetsRemoved) -> Iterator[str]:
+        broker = self.living.broker(machine)
+        keys = () if broker is None else broker.consumer_offset_manager.offset_table.key_set()
+        for key in keys:
+            topic, _at, group = key.partition("@")
+            if group == event.group:
+                yield f"{machine} keeps the offsets of {topic}"
+
+
 JUDGES: tuple[type[Judge], ...] = (
+    _GroupOffsetsGoWithTheGroup,
     _StartIsWhatTheBrokerAnswered,
     _BrokerKeepsWhatWasCommitted,
-    _OnlyTheSettledIsCommitted,
     _CommitsOfAHoldingGoForward,
     _CommittedOffsetNeverRegresses,
     _ResetTakesEffect,

@@ -14,6 +14,7 @@ from impl.common.headers import (
     ConsumerGroupRequestHeader,
     ConsumerOffsetRequestHeader,
     CreateTopicRequestHeader,
+    DeleteSubscriptionGroupRequestHeader,
     KVConfigRequestHeader,
     LockBatchRequestBody,
     QueueOffsetRequestHeader,
@@ -27,6 +28,7 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SQL92, SubscriptionData
 from impl.events import BrokerRegistered, BrokerUpdateTimestamp, RegistrationEncoded, RegistrationFailed
+from impl.hash_map import ConcurrentHashMap
 from impl.namesrv.kv_config_manager import NAMESPACE_ORDER_TOPIC_CONFIG
 from impl.node_ports import Command
 from stateful_tests.worlds.world import World
@@ -322,6 +324,20 @@ def test_topics_and_groups_of_a_broker_outlive_its_process() -> None:
         assert config is not None
         assert config.read_queue_nums == 3
         assert after.subscription_group_manager.subscription_group_table.contains_key("G")
+
+
+def test_a_group_is_deleted_with_or_without_its_offsets() -> None:
+    with World() as world:
+        one_broker(world)
+        offsets = world.brokers[BROKER].consumer_offset_manager
+        for topic in ("orders", "invoices"):
+            offsets.offset_table.put(f"{topic}@G", ConcurrentHashMap(32, [(0, 5)]))
+        who = Command(RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, header=TopicRequestHeader("orders"))
+        for remove_offset, left, groups in ((False, 5, ("G",)), (True, -1, ())):
+            header = DeleteSubscriptionGroupRequestHeader("G", remove_offset=remove_offset)
+            assert world.ask(ADDR, Command(RequestCode.DELETE_SUBSCRIPTIONGROUP, header=header)).code == 0
+            assert {offsets.query_offset("G", topic, 0) for topic in ("orders", "invoices")} == {left}
+            assert world.ask(ADDR, who).body == groups
 
 
 def test_system_topics_and_illegal_names_are_refused() -> None:

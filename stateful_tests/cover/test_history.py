@@ -9,22 +9,34 @@ import pytest
 
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
+    BrokerFound,
+    BrokerLiveRemoved,
+    BrokerRegistered,
     BrokerStarted,
     ClientChannelClosed,
     ClusterInfoFetched,
+    ConsumerIdsAnswered,
+    ConsumerIdsChanged,
     ConsumerRegistered,
     ConsumerRemoved,
     ConsumerStarted,
+    ConsumerStopping,
+    ListenerStarted,
     LockBelieved,
     LockGranted,
     LockReleased,
+    MessagesFound,
+    MessagesSettled,
     OffsetAnswered,
     OffsetCommitted,
     OffsetReset,
     OffsetSent,
+    OffsetUpdated,
     QueueDropped,
     QueuesAssigned,
     QueueTaken,
+    ResetReceived,
+    RouteUpdated,
 )
 from impl.variants.catalogue import NO_REPAIR
 from invariants.hazards import HAZARDS
@@ -36,7 +48,7 @@ from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.subjects import subject_named
 
 MQ = MessageQueue("orders", "broker-a", 0)
-B, C, G, AT = "broker-a", "c1", "G", "c1:32768"
+B, C, G, AT, NS = "broker-a", "c1", "G", "c1:32768", "nameserver1"
 START = (0, B, BrokerStarted(B, B, 0))
 ORDERLY = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=True))
 TAKEN = (1, C, QueueTaken(C, G, MQ, 100))
@@ -44,6 +56,14 @@ RESET = (2, C, OffsetReset(C, G, MQ, 2))
 DROPPED = (2, C, QueueDropped(C, G, MQ))
 DIES = (2, C, ("killed", 1, False))
 CLOSED = (1, B, ClientChannelClosed(B, AT))
+BROADCASTING = (0, C, ConsumerStarted(C, G, "BROADCASTING", orderly=False))
+CLUSTERING = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False))
+STOPPING = (4, C, ConsumerStopping(C, G))
+RECEIVED = (2, C, ResetReceived(C, G, frozenset({MQ})))
+UPDATED = (3, C, OffsetUpdated(C, G, MQ, 102))
+ROUTED = (0, C, RouteUpdated(C, G, "orders", frozenset({MQ})))
+ENDED = (2, NS, BrokerFound(NS, None, "broker-a:1"))
+TOLD = (2, B, ConsumerIdsChanged(B, G, AT, delivered=True))
 LATER = (400_000, "world", ("healed",))
 Told = tuple[int, str, Any]
 
@@ -68,6 +88,26 @@ def sent(offset: int) -> Told:
     return 2, C, OffsetSent(C, G, MQ, offset)
 
 
+def found(*offsets: int) -> Told:
+    return 2, C, MessagesFound(C, G, MQ, offsets)
+
+
+def settled(*offsets: int) -> Told:
+    return 3, C, MessagesSettled(C, G, MQ, offsets)
+
+
+def registered(ms: int, connection: str) -> Told:
+    return ms, NS, BrokerRegistered(NS, B, 0, f"{B}:10911", connection, (1, 1), frozenset())
+
+
+def live_removed(ms: int, why: str) -> Told:
+    return ms, NS, BrokerLiveRemoved(NS, f"{B}:10911", why)
+
+
+def answers(*client_ids: str) -> Told:
+    return 1, B, ConsumerIdsAnswered(B, G, AT, client_ids)
+
+
 class Case(NamedTuple):
     """A history that keeps to a property, and one that does not."""
 
@@ -77,6 +117,33 @@ class Case(NamedTuple):
 
 
 CASES = (
+    Case("listener_begins_under_a_fresh_lock",
+         ((0, C, LockBelieved(C, G, MQ, locked=True)), (20_000, C, ListenerStarted(C, G, MQ))),
+         ((0, C, LockBelieved(C, G, MQ, locked=True)), (40_000, C, ListenerStarted(C, G, MQ)))),
+    Case("only_the_settled_is_committed", (TAKEN, found(100, 101), settled(100), sent(101)),
+         (TAKEN, found(100, 101), settled(101), sent(102))),
+    Case("settled_is_committed", (CLUSTERING, TAKEN, found(100, 101), settled(100, 101), sent(102), LATER),
+         (CLUSTERING, TAKEN, found(100, 101), settled(100, 101), sent(101), LATER)),
+    Case("settled_is_committed",
+         (CLUSTERING, ROUTED, TAKEN, found(100, 101), settled(100, 101), UPDATED, DROPPED, sent(102), LATER),
+         (CLUSTERING, ROUTED, TAKEN, found(100, 101), settled(100, 101), UPDATED, DROPPED, LATER)),
+    Case("settled_is_committed", (CLUSTERING, TAKEN, found(100), settled(100), DIES, LATER),
+         (CLUSTERING, TAKEN, found(100), settled(100), (2, NS, ("killed", 1, False)), LATER)),
+    Case("broadcaster_goes_on_where_it_ended", (BROADCASTING, TAKEN, found(100), STOPPING, TAKEN),
+         (BROADCASTING, TAKEN, found(100), settled(100), STOPPING, TAKEN)),
+    Case("reset_is_done", (TAKEN, RECEIVED, RESET, LATER), (TAKEN, RECEIVED, LATER)),
+    Case("reset_is_done", (RECEIVED, LATER), (TAKEN, RECEIVED, DROPPED, LATER)),
+    Case("list_has_no_repetition", (answers("c1", "c2"),), (answers("c1", "c2", "c1"),)),
+    Case("members_are_told_of_changes", (heartbeat(0), TOLD, LATER), (heartbeat(0), LATER)),
+    Case("members_are_told_of_changes", (heartbeat(0), TOLD, removed(3, "closed"), LATER),
+         (TOLD, heartbeat(3), LATER)),
+    Case("registrations_keep_a_broker", (registered(0, "broker-a:1"), live_removed(121_000, "expired")),
+         (registered(0, "broker-a:1"), registered(60_000, "broker-a:1"), live_removed(121_000, "expired"))),
+    Case("registrations_keep_a_broker", (registered(0, "broker-a:1"), ENDED, live_removed(3, "destroyed")),
+         (registered(0, "broker-a:1"), ENDED, registered(2, "broker-a:2"), live_removed(3, "destroyed"))),
+    Case("living_members_do_not_expire", ((1, C, ("paused", 20_000)), removed(121_000, "expired")),
+         ((1, "c2", ("paused", 20_000)), removed(121_000, "expired"))),
+    Case("goodbye_delists_a_member", (STOPPING, removed(5, "unregistered")), (STOPPING, removed(121_000, "expired"))),
     Case("queue_is_taken_once", (TAKEN, DROPPED, TAKEN), (TAKEN, TAKEN)),
     Case("queue_is_taken_once", (TAKEN, DIES, TAKEN), (TAKEN, (2, B, ("killed", 1, False)), TAKEN)),
     Case("start_is_what_the_broker_answered", (START, answered(0, 100), TAKEN), (START, answered(0, 70), TAKEN)),
@@ -121,7 +188,7 @@ class Nobody:
         return bool(machine)
 
 
-def found(told: tuple[Told, ...]) -> Iterator[str]:
+def judged(told: tuple[Told, ...]) -> Iterator[str]:
     follower = Histories(Nobody())
     for one in told:
         yield from (finding.property for finding in follower.segment(one[1], [one]))
@@ -129,21 +196,39 @@ def found(told: tuple[Told, ...]) -> Iterator[str]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.property)
 def test_a_judge_sees_its_property_fail_and_nothing_else(case: Case) -> None:
-    assert case.property not in list(found(case.kept))
-    assert case.property in list(found(case.broken))
+    assert case.property not in list(judged(case.kept))
+    assert case.property in list(judged(case.broken))
 
 
 PLANTED = (
+    ("group_offsets_go_with_the_group", "repaired+po-deleted-group-keeps-offset", "operators", "calm", 1),
+    ("committed_offset_survives_its_broker", "repaired+seeded-offsets-are-not-written", "operators", "calm", 1),
+    ("closed_producer_is_delisted", "repaired+seeded-producers-outlive-connections", "clustering", "threads", 0),
+    ("who_consumes_is_answered", "repaired+bc-topic-group-index-value", "operators", "calm", 0),
+    ("producers_are_known", "repaired+seeded-producers-are-stamped-once", "clustering", "calm", 0),
+    ("only_the_subscribed_is_held", "repaired+seeded-unsubscribed-is-kept", "subscriptions", "calm", 0),
+    ("clients_forget_the_dead", "repaired+seeded-dead-brokers-stay-known", "operators", "calm", 0),
+    ("goodbye_frees_its_sender_only", "repaired+ns-unregister-by-id", "promotion", "calm", 0),
+    ("known_version_changes_nothing", "repaired+ns-dataversion-never-equal", "operators", "calm", 0),
+    ("topic_survives_its_broker", "repaired+seeded-topics-are-not-written", "routes", "calm", 0),
+    ("slave_follows_its_master", "repaired+seeded-slave-copies-no-offsets", "routes", "calm", 0),
+    ("broadcaster_goes_on_where_it_ended", "repaired+po-broadcast-illegal-loop", "broadcasting", "calm", 1),
+    ("reset_is_done", "repaired+seeded-reset-is-ignored", "resets", "calm", 0),
+    ("only_the_settled_is_committed", "repaired+po-cpp-ordered-early-commit", "ordered_listeners", "calm", 0),
+    ("settled_is_committed", "repaired+seeded-offsets-sent-at-the-end-only", "listeners", "calm", 0),
+    ("living_members_do_not_expire", "repaired+seeded-heartbeats-end-at-an-error", "operators", "calm", 0),
+    ("goodbye_delists_a_member", "repaired+seeded-no-goodbye", "shared", "calm", 0),
+    ("members_are_told_of_changes", "repaired+seeded-join-is-not-announced", "clustering", "threads", 0),
     ("queue_is_taken_once", "repaired+rb-two-pull-loops", "clustering", "network", 0),
     ("start_is_what_the_broker_answered", "repaired+po-fetch-failure-commits-zero", "listeners", "network", 1),
-    ("only_the_settled_is_committed", "repaired-L8", "resets", "threads", 0),
-    ("reset_takes_effect", "repaired+po-reset-vs-inflight", "resets", "threads", 0),
+    ("only_the_settled_is_committed", "repaired-L8", "resets", "calm", 1),
+    ("reset_takes_effect", "repaired+po-reset-vs-inflight", "resets", "threads", 1),
     ("reset_goes_to_its_time", "repaired+po-search-by-time", "resets", "calm", 1),
     ("commits_of_a_holding_go_forward", "repaired+seeded-offset-goes-back", "listeners", "threads", 0),
     ("only_ordered_groups_lock", "repaired+ol-lock-everyone", "clustering", "calm", 0),
     ("taken_queue_counts_as_locked", "repaired-U8", "orderly", "calm", 0),
     ("held_queue_stays_locked", "repaired+ol-unlock-other-topics", "orderly", "calm", 0),
-    ("listener_keeps_its_lock", "repaired+ol-consume-while-releasing", "ordered_listeners", "threads", 1),
+    ("listener_keeps_its_lock", "repaired+ol-consume-while-releasing", "ordered_listeners", "threads", 2),
     ("leaver_frees_its_locks", "repaired+ol-unlock-missing-on-leave", "orderly", "calm", 0),
     ("changed_share_renews_the_subscription", "repaired+bc-subversion-not-bumped", "clustering", "threads", 0),
     ("versions_are_times", "repaired+xl-subversion-units", "clustering", "calm", 0),

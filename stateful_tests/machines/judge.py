@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from invariants import evidence
+from invariants.history import HISTORIES
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.machines.machine import Found, Trial, WorldMachine
 from stateful_tests.machines.program import Program, parsed
@@ -27,18 +28,20 @@ def judged(
 ) -> Iterator[Verdict]:
     """A verdict for each property that the machine of a concept can break: violated by a shrunk program, or not.
 
+    Of a history that no program has broken there is a row only if it is named.
+
     names -- only these; empty: all. tell -- is told what is done at the moment. Raises BadInputError for a name that is
     none.
     """
     machine, started = machine_named(concept), time.process_time()
     subject_named(subject)
-    left = _chosen(machine, names)
+    left, histories = _chosen(machine, names), [*(() if names else HISTORIES)]
     trial = Trial(subject, (), to_the_end=any(name in PROMISES for name in left), on_program=lambda one: tell(
         f"{one.programs:,} of {effort.examples:,} programs, {len(one.found)} properties broken"))
     for part in effort.parts():
         survey(concept, trial, part)
-        for name in [name for name in left if name in trial.found]:
-            left.remove(name)
+        for name in [name for name in (*left, *histories) if name in trial.found]:
+            (left if name in left else histories).remove(name)
             tell(f"shrinking a program that breaks {name}")
             found = shortest(trial.found[name], part)
             cost = {**_cost(trial), "cpu_seconds": round(time.process_time() - started, 1)}
@@ -52,9 +55,10 @@ def _cost(trial: Trial) -> dict[str, float]:
 
 
 def _chosen(machine: type[WorldMachine], names: Sequence[str]) -> list[str]:
-    unknown = next((name for name in names if name not in machine.judged), None)
+    unknown = next((name for name in names if name not in machine.judged and name not in HISTORIES), None)
     if unknown is not None:
-        raise BadInputError(f"{machine.concept} does not judge {unknown}; it judges {', '.join(machine.judged)}")
+        raise BadInputError(f"{machine.concept} does not judge {unknown}; it judges {', '.join(machine.judged)}, "
+                            "and every property of kind history")
     return [*(names or machine.judged)]
 
 

@@ -20,6 +20,8 @@ from hypothesis.strategies import SearchStrategy, runner, sampled_from
 from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.variants.catalogue import NO_REPAIR
+from invariants.history import HISTORIES
+from invariants.refinement.history import Histories
 from invariants.refinement.monitor import Finding, TooManyStatesError
 from invariants.verdict import Outcome
 from stateful_tests.machines.program import Line, Program, listed, one_line
@@ -134,7 +136,8 @@ class WorldMachine(RuleBasedStateMachine):
     """A program in the making.
 
     concept -- its name. judged -- property to the hazards of RocketMQ as shipped that can break it in this world; the
-    followers of other concepts are left out. workload -- the world, and what must come true at its end.
+    followers of other concepts are left out, histories are judged in every world. workload -- the world, and what must
+    come true at its end.
     stronger -- of a property that is judged at every step, the name that it has under what holds in this world.
     world -- use it in rules. program -- what was done so far; what found nothing to do is left out.
     said -- (time in ms, whom it happened to, sentence) for each line of it. seen -- what went wrong.
@@ -158,13 +161,16 @@ class WorldMachine(RuleBasedStateMachine):
             opened.enter_context(subject_named(self.trial.subject).running())
             self.world = opened.enter_context(World(self.tape, CALM, self.judges, max_segments=MAX_SEGMENTS))
             followed = followers(self.world, self.workload)
-            self.judges.followers = [follower for follower in followed if follower.name in self.judged]
+            self.judges.followers = [follower for follower in followed
+                                     if follower.name in self.judged or isinstance(follower, Histories)]
             self.workload.build(self.world)
             self._opened = opened.pop_all()
 
     @classmethod
     def hazards(cls, subject: str, name: str) -> tuple[str, ...]:
-        """The hazards of a subject that can break a property in this world."""
+        """The hazards of a subject that can break a property in this world; of a history, in any."""
+        if name in HISTORIES:
+            return subject_named(subject).hazards(name)
         shown, undone = cls.judged.get(name, ()), subject.removeprefix("repaired-")
         return tuple(hazard for hazard in shown if subject == SHIPPED or hazard in NO_REPAIR or hazard == undone)
 

@@ -12,16 +12,8 @@ from impl.node_ports import Command
 from stateful_tests.machines.deeds import DOWN, JUMPS, LATE, PAUSES, SHORT, Time
 from stateful_tests.machines.faults import Faulty
 from stateful_tests.machines.machine import deed
-from stateful_tests.worlds.workloads import (
-    BROKERS,
-    CONSUMERS,
-    GROUP,
-    OPERATOR,
-    OTHER_TOPIC,
-    TOPIC,
-    Workload,
-    servers,
-)
+from stateful_tests.worlds.deeds import BROKERS, GROUP, OPERATOR, OTHER_TOPIC, TOPIC
+from stateful_tests.worlds.workloads import CONSUMERS, Workload, servers
 from stateful_tests.worlds.world import World
 
 NAME_SERVERS = ("nameserver1", "nameserver2")

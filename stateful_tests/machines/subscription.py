@@ -9,7 +9,8 @@ from impl.client.push_consumer import PushConsumerConfig
 from stateful_tests.machines.deeds import PAUSES, Clocks, Members, Time
 from stateful_tests.machines.faults import Faulty
 from stateful_tests.machines.machine import SETTLED_MS, deed
-from stateful_tests.worlds.workloads import CONSUMERS, GROUP, OTHER_TOPIC, TOPIC, Workload, servers
+from stateful_tests.worlds.deeds import GROUP, OTHER_TOPIC, TOPIC
+from stateful_tests.worlds.workloads import CONSUMERS, Workload, servers
 from stateful_tests.worlds.world import World
 
 PLACES = (
@@ -36,7 +37,8 @@ class SubscriptionMachine(Members, Clocks, Time):
 
     concept = "subscription"
     judged: ClassVar = {
-        "pull_finds_its_subscription": ("B-1", "B-2"), "heartbeats_do_not_remove_others_topics": ("B-1",),
+        "pull_finds_its_subscription": ("B-1", "B-2", "B-31"),
+        "heartbeats_do_not_remove_others_topics": ("B-1", "B-31"),
         "pull_is_filtered_by_own_expression": ("B-3", "L3", "L4"), "table_is_one_members_set": ("B-2",),
         "refines_subscription": ("B-29",),
     }

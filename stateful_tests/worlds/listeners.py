@@ -1,20 +1,27 @@
 """Users' listeners, and the messages that they are given: what RocketMQ's consume services do around them.
 
-Nobody sends messages here. Those that a deed lets arrive are put into the cache of a queue that is held, as a pull does
-whose answer has some, and a thread of the consume service works on them.
+Nobody sends messages here. A deed lets some arrive: it answers pulls that are held, as a broker does, and threads of
+the consume service work on what came.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from impl.client.offset_store import RemoteBrokerOffsetStore
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.rebalance import PullRequest
 from impl.decisions.message_queue import MessageQueue
-from impl.events import ListenerEnded, ListenerStarted
+from impl.events import ListenerEnded, ListenerStarted, MessagesSettled, OffsetUpdated
+from stateful_tests.worlds.world import World
 
-BATCH = 4
+LOOK_MS = 1_000
+BATCH, TASK = 4, 2
+"""How many messages a pull finds, and how many of them are one task for listeners that need no order."""
+LOCK_LATER_MS, AGAIN_MS, AGAIN_UNLOCKED_MS = 10, 10, 3_000  # ConsumeMessageOrderlyService#tryLockLaterAndReconsume
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,54 +37,98 @@ class Arrived:
         return None
 
 
-def arrive(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, pq: ProcessQueue) -> list[Arrived]:
-    """Put a batch behind what is there into the cache; nothing where nobody knows yet where the queue begins."""
-    store = consumer.offset_store
-    known = store.offset_table.get(mq) if isinstance(store, RemoteBrokerOffsetStore) else None
-    if known is None or pq.dropped:
-        return []
-    begin = max(known, pq.queue_offset_max + 1) if pq.msg_count else known
-    batch = [Arrived(offset) for offset in range(begin, begin + BATCH)]
-    pq.put_message(batch)
-    return batch
+async def work(consumer: DefaultMQPushConsumerImpl, pull_request: PullRequest, work_ms: int) -> None:
+    """Answer a pull that is held with the next messages of its queue, and let listeners work on them.
 
-
-async def work(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, work_ms: int) -> None:
-    """Let a batch arrive and a listener work on it for so long."""
-    pq = consumer.rebalance_impl.process_queue_table.get(mq)
-    batch = [] if pq is None else arrive(consumer, mq, pq)
-    if pq is None or not batch:
+    work_ms -- how long the first of them works; those beside it need less, so that later messages are settled earlier.
+    """
+    if pull_request not in consumer.held_pulls:
         return
-    if consumer.config.orderly:
+    mq, pq, begin = pull_request.message_queue, pull_request.process_queue, pull_request.next_offset
+    msgs = [Arrived(offset) for offset in range(begin, begin + BATCH)]
+    dispatch_to_consume = consumer.on_found(pull_request, msgs)
+    if not consumer.config.orderly:
+        for first in range(0, BATCH, TASK):
+            task = _beside_others(consumer, mq, pq, msgs[first : first + TASK], work_ms // (1 + first))
+            consumer.node.start_thread("ConsumeMessageThread", task)
+    elif dispatch_to_consume:
         await _in_order(consumer, mq, pq, work_ms)
-    else:
-        await _beside_others(consumer, mq, pq, batch, work_ms)
+
+
+async def refuse_what_is_gone(world: World) -> None:
+    """Answer pulls that are held at offsets which brokers have no more; run it as a thread of `kernel.world`."""
+    while True:
+        await world.simulation.kernel.world.sleep(LOOK_MS)
+        for machine, consumer in world.running():
+            for pull_request in consumer.held_pulls:
+                least = world.least_offset(pull_request.message_queue)
+                if pull_request.next_offset < least:
+                    world.call(machine, partial(_refuse, consumer, pull_request, least))
+
+
+async def _refuse(consumer: DefaultMQPushConsumerImpl, pull_request: PullRequest, least: int) -> None:
+    if pull_request in consumer.held_pulls:
+        consumer.on_offset_moved(pull_request, least)
 
 
 async def _beside_others(
-    consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, pq: ProcessQueue, batch: list[Arrived], work_ms: int,
+    consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[Arrived], work_ms: int,
 ) -> None:
-    """ConsumeMessageConcurrentlyService#processConsumeResult, behind a listener that says CONSUME_SUCCESS."""
+    """ConsumeMessageConcurrentlyService.ConsumeRequest#run, #processConsumeResult: its listener says SUCCESS."""
     node = consumer.node
+    if _is_over(pq):
+        return
     await node.sleep(work_ms)
-    offset = pq.remove_message(batch)
-    node.trace(ListenerEnded(consumer.instance.client_id, consumer.group, mq, offset))
+    await node.interleave("ConsumeRequest: the listener has ended")
+    if _is_over(pq):
+        return
+    offset = pq.remove_message(msgs)
+    node.trace(_settled(consumer, mq, msgs))
     await node.interleave("processConsumeResult: between removeMessage and updateOffset")
     if offset >= 0 and not pq.dropped:
         consumer.offset_store.update_offset(mq, offset, increase_only=True)
+        node.trace(OffsetUpdated(consumer.instance.client_id, consumer.group, mq, offset))
 
 
 async def _in_order(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, pq: ProcessQueue, work_ms: int) -> None:
-    """ConsumeMessageOrderlyService.ConsumeRequest#run, once, with a listener that says SUCCESS."""
+    """ConsumeMessageOrderlyService.ConsumeRequest#run, until nothing is cached: the listener says SUCCESS."""
     node, client_id = consumer.node, consumer.instance.client_id
-    await node.lock(pq.consume_lock)
-    if pq.dropped or not pq.locked or pq.is_lock_expired() or not pq.take_messages(BATCH):
+    while not _is_over(pq):
+        if not pq.locked or pq.is_lock_expired():
+            await _lock_later(consumer, mq)
+            continue
+        taken = pq.take_messages(TASK)
+        if not taken:
+            return
+        await node.lock(pq.consume_lock)
+        if _is_over(pq):
+            node.unlock(pq.consume_lock)
+            return
+        node.trace(ListenerStarted(client_id, consumer.group, mq))
+        await node.sleep(work_ms)
+        node.trace(ListenerEnded(client_id, consumer.group, mq))
         node.unlock(pq.consume_lock)
-        return
-    node.trace(ListenerStarted(client_id, consumer.group, mq))
-    await node.sleep(work_ms)
-    offset = -1 if pq.dropped else pq.commit()
-    node.trace(ListenerEnded(client_id, consumer.group, mq, offset))
-    node.unlock(pq.consume_lock)
-    if offset >= 0:
-        consumer.offset_store.update_offset(mq, offset, increase_only=False)
+        await node.interleave("processConsumeResult: before commit")
+        if not _is_over(pq):
+            offset = pq.commit()
+            node.trace(_settled(consumer, mq, taken))
+            consumer.offset_store.update_offset(mq, offset, increase_only=False)
+            node.trace(OffsetUpdated(client_id, consumer.group, mq, offset))
+
+
+def _is_over(pq: ProcessQueue) -> bool:
+    """Whether the queue has been given up; other threads do that meanwhile."""
+    return pq.dropped
+
+
+def _settled(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, msgs: Sequence[Any]) -> MessagesSettled:
+    return MessagesSettled(
+        consumer.instance.client_id, consumer.group, mq, tuple(msg.queue_offset for msg in msgs),
+    )
+
+
+async def _lock_later(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue) -> None:
+    """ConsumeMessageOrderlyService#tryLockLaterAndReconsume; a service that has stopped locks nothing."""
+    await consumer.node.sleep(LOCK_LATER_MS)
+    locked = not consumer.stopped and await consumer.rebalance_impl.lock(mq)
+    await consumer.node.sleep(AGAIN_MS if locked else AGAIN_UNLOCKED_MS)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
+from impl.decisions.message_queue import MessageQueue
 from stateful_tests.worlds.world import World
 
 EXPIRY_MS, SCAN_MS, HEARTBEAT_MS, ROUTE_MS, REBALANCE_MS, REGISTRATION_MS = (
@@ -46,20 +48,30 @@ def subscribed(world: World) -> list[tuple[str, str]]:
     })
 
 
+def _shared_out(world: World, group: str) -> Callable[[MessageQueue], bool]:
+    """Whether the strategy of a group gives a queue to anybody; by configuration it may not (L13)."""
+    strategies = [consumer.config.strategy for _, consumer in world.running() if consumer.group == group]
+    if isinstance(strategies[0], AllocateMessageQueueByMachineRoom):
+        rooms = strategies[0].consumeridcs or ()
+        return lambda mq: (mq.broker_name or "").partition("@")[0] in rooms
+    return lambda _: True
+
+
 def not_owned_once(world: World) -> Iterator[str]:
-    """Queues without exactly one owner."""
+    """Queues without exactly one owner, and those with any that the strategy gives to nobody."""
     for group, topic in subscribed(world):
+        shared_out = _shared_out(world, group)
         for mq, machines in sorted(world.owners(group, topic).items()):
-            if len(machines) != 1:
+            if len(machines) != int(shared_out(mq)):
                 yield f"queue {mq.queue_id} of {topic} at {mq.broker_name} is held by {', '.join(machines) or 'nobody'}"
 
 
 def not_locked(world: World) -> Iterator[str]:
-    """Queues of orderly consumers that their owner could not lock."""
+    """Queues of orderly consumers that their owner could not lock, or whose lock it does not renew."""
     for machine, consumer in world.running():
         if consumer.config.orderly:
             for mq, pq in consumer.rebalance_impl.process_queue_table.entries():
-                if not pq.dropped and not pq.locked:
+                if not pq.dropped and (not pq.locked or pq.is_lock_expired()):
                     yield f"{machine} holds queue {mq.queue_id} of {mq.topic} at {mq.broker_name} without its lock"
 
 
@@ -108,7 +120,7 @@ def stale_routes(world: World) -> Iterator[str]:
     for machine, consumer in world.running():
         table = consumer.rebalance_impl.topic_subscribe_info_table
         for topic in consumer.rebalance_impl.subscription_inner.key_set():
-            if not topic.startswith("%RETRY%") and sorted(table.get(topic) or ()) != world.queues(topic):
+            if not topic.startswith("%RETRY%") and set(table.get(topic) or ()) != set(world.queues(topic)):
                 yield f"{machine} has another route of {topic} than the name servers"
 
 

@@ -14,7 +14,8 @@ from typing import Any
 from impl.hosts.simulation.kernel import EndlessRunError, Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import ReplayTape, Tape, trimmed
-from invariants.refinement.follower import Follower
+from invariants.refinement.coverage import Visited
+from invariants.refinement.follower import Follower, Following
 from invariants.refinement.monitor import Finding, TooManyStatesError
 from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.profiles import played, profile_named, strategy_named
@@ -59,7 +60,8 @@ class RunRecord:
     digest -- of everything that was recorded. choices -- the tape. seen -- each signature once, in order of time.
     unknown -- why nothing can be said of the rest; empty if all was judged. segments, ms -- how long it was.
     kept_ms -- property to how long after the healing its promise came true. states -- fingerprints of the model states
-    that were visited, concept by concept. told -- the tape as sentences, where it was a replay.
+    that were visited, concept by concept. visited -- of the workload's enumerable scopes. told -- the tape as
+    sentences, where it was a replay.
     """
 
     digest: str
@@ -70,6 +72,7 @@ class RunRecord:
     ms: int
     kept_ms: dict[str, int] = field(default_factory=dict)
     states: frozenset[int] = frozenset()
+    visited: tuple[Visited, ...] = ()
     told: tuple[str, ...] = ()
 
     def signatures(self) -> tuple[tuple[str, ...], ...]:
@@ -82,19 +85,29 @@ class SeenError(Exception):
 
 
 class Judges:
-    """The kernel's monitor: shows each segment to all followers and keeps what they find, each signature once."""
+    """The kernel's monitor: shows segments to followers and keeps what they find, each signature once."""
 
     def __init__(self, until: tuple[str, ...] = ()) -> None:
         """Nobody follows yet. until -- property and signature that end the run."""
         self.until = until
-        self.followers: list[Follower] = []
         self.seen: dict[tuple[str, ...], Seen] = {}
         self.unknown = ""
+        self._following = Following()
+
+    @property
+    def followers(self) -> Sequence[Follower]:
+        """Who follows."""
+        return self._following.followers
+
+    @followers.setter
+    def followers(self, followers: Sequence[Follower]) -> None:
+        self._following = Following(followers)
 
     def __call__(self, process: Process, records: Sequence[Record]) -> None:
         """See `impl.hosts.simulation.kernel.Monitor`."""
-        for follower in self.followers:
-            found = follower.segment(process.name, records)
+        followers, whole = self._following.concerned(process.name, records)
+        for follower in followers:
+            found = follower.segment(process.name, records, whole=whole)
             if found:
                 self.note(process.kernel.now_ms, found)
 
@@ -176,8 +189,13 @@ def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape) -> R
     told = tuple(tape.sentences) if isinstance(tape, ReplayTape) else ()
     return RunRecord(
         world.simulation.digest(), tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
-        kernel.segments, kernel.now_ms, kept, _states(judges.followers), told,
+        kernel.segments, kernel.now_ms, kept, _states(judges.followers), _visited(judges.followers), told,
     )
+
+
+def _visited(followed: Sequence[Any]) -> tuple[Visited, ...]:
+    found = (getattr(follower, "watched", None) for follower in followed)
+    return tuple(one for one in found if one is not None)
 
 
 def _states(followed: Sequence[Any]) -> frozenset[int]:

@@ -17,6 +17,7 @@ from impl.common.headers import CreateTopicRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import PERM_READ, PERM_WRITE
+from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
 from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.faults import chaos
@@ -105,8 +106,17 @@ class World:
     def retire(self, machine: str) -> None:
         """Let a machine lose its power for good: whatever starts it again finds nothing to run."""
         self.simulation.boots[machine] = _idle
-        self.simulation.kernel.kill(self.simulation.nodes[machine], power_loss=True)
+        if self.alive(machine):
+            self.simulation.kernel.kill(self.simulation.nodes[machine], power_loss=True)
         self.brokers.pop(machine, None)
+
+    def keep_messages_from(self, offset: int) -> None:
+        """Let all brokers, also those that start later, have deleted what is older in their queues."""
+        stored = tuple(pair for pair in self.stored.stored if pair[1] >= offset)
+        self.stored = self.stored._replace(min_offset=offset, stored=stored)
+        for controller in self.brokers.values():
+            for key in controller.queue_offsets.ranges.key_set():
+                controller.queue_offsets.ranges.put(key, self.stored)
 
     def _broker(self, machine: str, config: BrokerConfig, topics: Sequence[TopicConfig]) -> Boot:
         async def boot(node: Node) -> None:
@@ -279,10 +289,9 @@ class World:
 
     def routed(self, namesrv: str, topic: str) -> list[str]:
         """The broker names in the route of a topic at a name server; empty: there is no route."""
-        picked_up = self.namesrvs[namesrv].route_info.pickup_topic_route_data(topic)
-        if picked_up is None:
-            return []
-        return sorted(data.broker_name for data in picked_up.queue_datas)
+        table = self.namesrvs[namesrv].route_info
+        names = sorted(data.broker_name for data in table.topic_queue_table.get(topic) or ())
+        return names if any(table.broker_addr_table.contains_key(name) for name in names) else []
 
     def address_of(self, namesrv: str, broker_name: str, broker_id: int = 0) -> str | None:
         """Which address has this id of this name."""
@@ -312,17 +321,23 @@ class World:
 
     def queues(self, topic: str) -> list[MessageQueue]:
         """The queues of a topic at the brokers that live, sorted."""
-        found: set[MessageQueue] = set()
+        found: dict[str, int] = {}
         for machine, controller in self.brokers.items():
             config = controller.topic_config_manager.select_topic_config(topic)
             if config is not None and self.simulation.nodes[machine].alive:
                 name = controller.config.broker_name
-                found.update(MessageQueue(topic, name, i) for i in range(config.read_queue_nums))
-        return sorted(found)
+                found[name] = max(config.read_queue_nums, found.get(name, 0))
+        return [MessageQueue(topic, name, i) for name in sorted(found, key=utf16_key) for i in range(found[name])]
 
     def one_owner_each(self, group: str, topic: str) -> bool:
         """Whether every queue of the topic has exactly one owner."""
         return all(len(machines) == 1 for machines in self.owners(group, topic).values())
+
+    def least_offset(self, mq: MessageQueue) -> int:
+        """Where a queue begins at the master that lives; 0 without one."""
+        masters = [broker for machine, broker in self.brokers.items() if self.alive(machine)
+                   and (broker.config.broker_name, broker.config.broker_id) == (mq.broker_name, 0)]
+        return masters[0].queue_offsets.get_min_offset_in_queue(mq.topic, mq.queue_id) if masters else 0
 
     def two_owners(self, group: str, topic: str) -> list[MessageQueue]:
         """The queues that more than one consumer holds now."""
