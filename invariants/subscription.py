@@ -75,7 +75,8 @@ def a_heartbeat_leaves_its_mark(s: Subscriptions) -> Bool:
         & s.wants[m, t].implies(s.stamp[m, t] <= s.version[t])) for m, t in every(Member, Topic))
 
 
-@always(shipped="violated: B-1 different topics in one group, B-2 concurrent heartbeats empty the table",
+@always(shipped="violated: B-1 different topics in one group, B-2 concurrent heartbeats empty the table, "
+                "B-31 an overtaken heartbeat brings the old topics",
         given=(same_topics,), broken_by=(drop_assignment("add_topic", "subscribed"),),
         promised_by="the documentation: subscribers of a group receive what they subscribe")
 def pull_finds_its_subscription(s: Subscriptions) -> Bool:
@@ -83,8 +84,8 @@ def pull_finds_its_subscription(s: Subscriptions) -> Bool:
     return forall((s.answered[m] & s.wants[m, t]).implies(s.subscribed[t]) for m, t in every(Member, Topic))
 
 
-@step(shipped="violated: B-1 different topics in one group", given=(same_topics,),
-      broken_by=(drop_guard("remove_topic", 1),))
+@step(shipped="violated: B-1 different topics in one group, B-31 an overtaken heartbeat brings the old topics",
+      given=(same_topics,), broken_by=(drop_guard("remove_topic", 1),))
 def heartbeats_do_not_remove_others_topics(before: Subscriptions, after: Subscriptions) -> Bool:
     """No step removes a topic that a registered member subscribes, unless that member itself goes."""
     return forall((before.answered[m] & after.answered[m] & before.wants[m, t] & before.subscribed[t])

@@ -97,7 +97,8 @@ class Followed:
 
     def rewrite(self, change: Callable[[int], int]) -> None:
         """Put another state in the place of each; nothing is judged."""
-        self.monitor.states = tuple(sorted({change(state) for state in self.monitor.states}))
+        states = self.monitor.states
+        self.monitor.states = (change(states[0]),) if len(states) == 1 else tuple(sorted(set(map(change, states))))
 
     def move(self, reading: Sized) -> None:
         """Go on in another scope, whose sorts have at least as many elements."""
@@ -122,6 +123,13 @@ class Pool:
     def get(self, identity: Hashable) -> int | None:
         """The element of an identity."""
         return self.given.get(identity)
+
+    def known(self, identity: Hashable) -> int | None:
+        """The element of an identity, if it has one, as `give` gives it."""
+        found = self.given.get(identity)
+        if found is not None:
+            self._asked.add(found)
+        return found
 
     def give(self, identity: Hashable, needed: Callable[[int], bool], new: Callable[[int], None]) -> int:
         """The element of an identity; a new one is one that nobody has, or that is not needed any more.

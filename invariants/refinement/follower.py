@@ -1,14 +1,14 @@
 """Followers: one model beside one world, from the world's first segment on.
 
-A follower is shown every segment of every process, folds what was reported over its model, and compares what is
-visible of the model with the tables of the machine that ran. Comparing costs more than folding, so that it is done
-when the visible part of the model has moved or should have, and at every ROUND-th segment of each machine: a write that
-nobody reported is seen that much later, and then by a difference that no event explains.
+A follower is shown the segments in which something was reported that it hears, folds that over its model, and compares
+what is visible of the model with the tables of the machine that ran. Comparing costs more than folding, so that it is
+done when the visible part of the model has moved or should have, and at every ROUND-th segment of each machine: a write
+that nobody reported is seen that much later, and then by a difference that no event explains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from impl.broker.controller import BrokerController
@@ -64,12 +64,56 @@ class Follower(Protocol):
         """The property that it judges besides those of the model."""
         ...
 
-    def segment(self, machine: str, records: Sequence[Record]) -> list[Finding]:
-        """Take what was traced, by any machine, since the last call; the segment that has ended is of this machine.
+    @property
+    def hears(self) -> Collection[type] | None:
+        """The classes of what it wants to be told, `tuple` for the host's own words; None: everything."""
+        ...
 
+    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
+        """Take what was traced, by any machine, in a segment, which was one of this machine, and just before it.
+
+        whole -- compare all that the machine's tables say, whatever was reported.
         Raises TooManyStatesError when nothing can be said of the rest of the run.
         """
         ...
+
+
+class Following:
+    """The followers of a world, and which of them a segment concerns: those that hear what was traced in it.
+
+    The first segment of a machine and every ROUND-th after it concern all of them.
+    """
+
+    def __init__(self, followers: Sequence[Follower] = ()) -> None:
+        """Ask each what it hears."""
+        self.followers = tuple(followers)
+        self._left: dict[str, int] = {}
+        self._hearing: dict[type, int] = {}
+        self._who: dict[int, tuple[Follower, ...]] = {}
+
+    def concerned(self, machine: str, records: Sequence[Record]) -> tuple[Sequence[Follower], bool]:
+        """Who is to be shown a segment, in their order, and whether tables are to be compared whatever was reported."""
+        left = self._left.get(machine, 1) - 1
+        if not left:
+            self._left[machine] = ROUND
+            return self.followers, True
+        self._left[machine] = left
+        if not records:
+            return (), False
+        hearing, bits = self._hearing, 0
+        for _, _, event in records:
+            heard = hearing.get(event.__class__)
+            bits |= self._heard(event.__class__) if heard is None else heard
+        who = self._who.get(bits)
+        if who is None:
+            who = self._who[bits] = tuple(one for i, one in enumerate(self.followers) if bits >> i & 1)
+        return who, False
+
+    def _heard(self, kind: type) -> int:
+        """Who hears events of a class, a bit for each."""
+        self._hearing[kind] = bits = sum(
+            1 << i for i, one in enumerate(self.followers) if one.hears is None or kind in one.hears)
+        return bits
 
 
 class Living:

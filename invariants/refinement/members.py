@@ -13,16 +13,23 @@ from invariants.refinement.asked import Ask
 from invariants.refinement.elements import Pool
 
 MEMBERS = 8
+LISTS = 8
+"""So many different lists are kept: a run that is late may have had one before several others began and ended."""
 FORGOTTEN_MS = 180_000
 """A run that has not ended by then has ended without a word."""
+ASKED_MS = 15_000
+"""Between its look at the route and its list a run may wait so long: for a lock, a name server, a connection, a broker,
+3 s each, and a bit."""
 
 
 class Process:
     """A consumer that runs, or ran.
 
     machine, consumer -- which. subscribes -- whether it subscribes the topic. routes -- the queue lists of which a run
-    that is under way may have read one; the last is the present one. begun -- when each run under way had its list, in
-    ms. lists -- the lists (bits of Members) of runs that may be under way.
+    that is under way may have read one; the last is the present one. left -- when each of the others was left, in ms.
+    begun -- when each run under way had its list. lists -- the lists (bits of Members) of runs that may be under way.
+    beside -- whether there was more than one since none was under way.
+    beside -- whether two of them were under way at once, and not all have ended since.
     """
 
     def __init__(self, machine: str, consumer: DefaultMQPushConsumerImpl, topic: str) -> None:
@@ -31,21 +38,30 @@ class Process:
         route = consumer.rebalance_impl.topic_subscribe_info_table.get(topic)
         self.routes: list[frozenset[MessageQueue]] = [frozenset(route or ())]
         self.subscribes = consumer.rebalance_impl.subscription_inner.contains_key(topic)
+        self.left: list[int] = []
         self.begun: list[int] = []
         self.lists: list[int] = []
+        self.beside = False
+
+    def reroute(self, now_ms: int, route: frozenset[MessageQueue]) -> None:
+        """The client has another route."""
+        self.routes.append(route)
+        self.left.append(now_ms)
 
     def begin(self, now_ms: int, ids: int) -> None:
         """A run has its list."""
         self.begun = [ms for ms in self.begun if now_ms - ms < FORGOTTEN_MS]
-        self.lists = [*self.lists[-2:], ids] if self.begun else [ids]
+        self.lists = [*[one for one in self.lists if one != ids][1 - LISTS:], ids] if self.begun else [ids]
+        self.beside = bool(self.begun)
         self.begun.append(now_ms)
 
-    def end(self) -> None:
-        """A run has ended; if it was the only one, its list and older routes count no more."""
+    def end(self, now_ms: int) -> None:
+        """A run has ended; if it was the only one, its list and older routes that no other may have read are over."""
         self.begun = self.begun[:-1]
         if not self.begun:
-            self.lists = []
-            self.routes = self.routes[-1:]
+            self.lists, self.beside = [], False
+            self.left = [ms for ms in self.left if now_ms - ms < ASKED_MS]
+            self.routes = self.routes[-1 - len(self.left):]
 
 
 class Members:

@@ -155,10 +155,14 @@ class Monitor:
             raise TooManyStatesError(f"{len(after)} states of {self.reading.ground.scope.concept.name} fit the events")
         self.states = tuple(sorted(after))
         steps = [(after[state], state) for state in self.states]
-        return self._judge(event, steps) + [
-            self._violation(declared, event) for declared, holds, _ in self._steps
-            if not any(holds(before, state) for before, state in steps)
-        ]
+        found = self._judge(event, steps)
+        for declared, holds, _ in self._steps:
+            for before, state in steps:
+                if holds(before, state):
+                    break
+            else:
+                found.append(self._violation(declared, event))
+        return found
 
     def _fold(self, steps: Sequence[Step], state: int, reasons: list[tuple[str, str]]) -> int | None:
         for action, arguments in steps:
@@ -179,16 +183,20 @@ class Monitor:
 
         What no step has touched is as true or false as it was.
         """
-        findings = []
+        findings: list[Finding] = []
         changed = 0
         for before, after in steps:
             changed |= before ^ after
         for declared, holds, support in self._always:
             if changed & support:
-                broken = not any(holds(after, 0) for _, after in steps)
-                if broken and declared.name not in self._false:
-                    findings.append(self._violation(declared, event))
-                (self._false.add if broken else self._false.discard)(declared.name)
+                for _, after in steps:
+                    if holds(after, 0):
+                        self._false.discard(declared.name)
+                        break
+                else:
+                    if declared.name not in self._false:
+                        findings.append(self._violation(declared, event))
+                    self._false.add(declared.name)
         return findings
 
     def _violation(self, declared: Property, event: Any) -> Finding:

@@ -34,7 +34,7 @@ from impl.events import (
     TopicDeleted,
 )
 from impl.namesrv.server import NamesrvController
-from invariants.refinement.follower import ROUND, Living, Machines, Record
+from invariants.refinement.follower import Living, Machines, Record
 from invariants.refinement.monitor import Finding
 from invariants.refinement.routes import BrokerName
 from invariants.refinement.topic_routes import NO_ENTRIES, Entries, TopicsOfName, entries_of
@@ -57,7 +57,6 @@ class RouteInfo:
         self.servers: dict[str, _Server] = {}
         self.encoded = _Encoded()
         self.visited: set[int] = set()
-        self._left: dict[str, int] = {}
         self._take: dict[type, Callable[[str, Any], list[Finding]]] = {
             tuple: self._host,
             BrokerShutDown: self._shut_down,
@@ -67,20 +66,17 @@ class RouteInfo:
                 BrokerUpdateTimestamp, TopicDeleted,
             ), self._at_name_server),
         }
+        self.hears = self._take.keys()
 
-    def segment(self, machine: str, records: Sequence[Record]) -> list[Finding]:
+    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
-        left = self._left.get(machine, 1) - 1
-        self._left[machine] = left or ROUND
-        if left and not records:
-            return []
         findings: list[Finding] = []
         for _, where, event in records:
             take = self._take.get(event.__class__)
             if take is not None:
                 findings += take(where, event)
-        server = self._server(machine) if not left or machine in self.servers else None
-        return findings + server.compare(whole=not left) if server is not None else findings
+        server = self._server(machine) if whole or machine in self.servers else None
+        return findings + server.compare(whole=whole) if server is not None else findings
 
     def _at_name_server(self, where: str, event: Any) -> list[Finding]:
         server = self._server(where)
@@ -189,7 +185,7 @@ class _Server:
                 routes, topics = self._changes(event.broker_name)
                 findings = self._pass_time(routes) + routes.registered(event)
                 entries = self.entries.get(event.broker_name, NO_ENTRIES)
-                return findings + topics.registered(event, entries, encoded.others(event))
+                return findings + topics.registered(event, entries, self.table, encoded.others(event))
             case BrokerUnregistered():
                 routes, topics = self._changes(event.broker_name)
                 findings = self._pass_time(routes) + routes.unregistered(event, self.table)
@@ -250,7 +246,7 @@ class _Server:
         """Bring a name to the present."""
         now_ms, before_ms = self.now_ms, routes.now_ms
         routes.now_ms = now_ms
-        if before_ms <= self.stands_until_ms or routes.is_ahead(self.table):
+        if before_ms <= self.stands_until_ms or routes.was_ahead or routes.is_ahead(self.table):
             return routes.begin_anew(self.table)
         return routes.pass_time(now_ms - before_ms)
 

@@ -50,12 +50,12 @@ class BrokerName:
     whose CLOSE event may come. entered -- Address to the connection of its last registration. targets -- Connection to
     the Address that a clean-up has found. expiring -- Addresses that the scan has taken from brokerLiveTable and not
     yet from the route. refreshed -- Address to its last registrations: when, and the states before. now_ms -- to which
-    time the states belong, by the clock of the name server.
+    time the states belong, by the clock of the name server. was_ahead -- whether an entry was of a later time then.
     """
 
     def __init__(self, name: str, now_ms: int) -> None:
         """Nobody has registered."""
-        self.name, self.now_ms = name, now_ms
+        self.name, self.now_ms, self.was_ahead = name, now_ms, False
         self.slave_id: int | None = None
         self.addresses, self.connections = Pool(2), Pool(4)
         self.running: dict[int, int] = {}
@@ -267,6 +267,7 @@ class BrokerName:
 
     def begin_anew(self, table: RouteInfoManager) -> list[Finding]:
         """Nothing is promised of time for a while: who runs has ended, what has ended has just done so."""
+        self.was_ahead = self.is_ahead(table)
         findings = [found for address in list(self.running)
                     for found in self.followed.take(None, self._shut_down(address))]
         reading = self.followed.reading

@@ -12,10 +12,10 @@ change nothing that is visible, and are taken when a later one shows that they m
 matter.
 
 What the model does not know: a member that goes while its heartbeat is being handled, or as the last one, goes when
-that heartbeat is done, or with the group; until then it counts as listed. An object that left ConsumerManager's table
-is no longer followed (who is in it: `model.registration`). In 4.9.3 the look at a topic and its put are two steps: a
-thread that stands between them can put an older version over a newer one, or lose a newer one to putIfAbsent. The model
-has one step, so this is a difference of `version` or `expression`.
+that heartbeat is done, or with the group; until then it counts as listed, and as one who was never answered. An object
+that left ConsumerManager's table is no longer followed (who is in it: `model.registration`). In 4.9.3 the look at a
+topic and its put are two steps: a thread that stands between them can put an older version over a newer one, or lose a
+newer one to putIfAbsent. The model has one step, so this is a difference of `version` or `expression`.
 
 Versions are wall clocks of which only the order counts: each has the number of its place among those still about.
 """
@@ -42,7 +42,7 @@ from impl.events import (
 )
 from invariants import subscription as declared  # noqa: F401  # declares the properties
 from invariants.refinement.elements import Followed, Pool, Sized, judged
-from invariants.refinement.follower import ROUND, Living, Machines, Record
+from invariants.refinement.follower import Living, Machines, Record
 from invariants.refinement.monitor import Finding, Step
 from model.language.scope import Scope
 from model.subscription import Subscriptions
@@ -100,7 +100,6 @@ class Subscription:
         self.living = Living(machines)
         self.groups: dict[str, dict[str, _Group]] = {}
         self.visited: set[int] = set()
-        self._left: dict[str, int] = {}
         self._take: dict[type, Callable[[str, Any], list[Finding]]] = {
             GroupEntered: self._entered,
             GroupRemoved: self._ended,
@@ -110,25 +109,22 @@ class Subscription:
             SubscriptionRemoved: self._by(_Group.unsubscribed),
             HeartbeatHandled: self._by(_Group.done),
         }
+        self.hears = (tuple, *self._take)
 
-    def segment(self, machine: str, records: Sequence[Record]) -> list[Finding]:
+    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
-        left = self._left.get(machine, 1) - 1
-        self._left[machine] = left or ROUND
-        if left and not records:
-            return []
         findings: list[Finding] = []
-        changed: list[str] = []
+        changed: dict[str, bool] = {}
         for _, where, event in records:
             take = self._take.get(event.__class__)
             if take is not None:
                 findings += take(where, event)
                 if event.__class__ is not HeartbeatHandled:  # writes nothing
-                    changed.append(event.group)
+                    changed[event.group] = changed.get(event.group, False) or event.__class__ is not ConsumerRegistered
             elif event.__class__ is tuple and event[0] == "killed":
                 self.groups.pop(where, None)
-        if (changed or not left) and (broker := self.living.broker(machine)) is not None:
-            findings += self._compare(machine, broker, changed if left else None)
+        if (changed or whole) and (broker := self.living.broker(machine)) is not None:
+            findings += self._compare(machine, broker, None if whole else changed)
         return findings
 
     def _entered(self, where: str, event: GroupEntered) -> list[Finding]:
@@ -146,14 +142,14 @@ class Subscription:
 
         return by_group
 
-    def _compare(self, machine: str, broker: BrokerController, changed: Sequence[str] | None) -> list[Finding]:
+    def _compare(self, machine: str, broker: BrokerController, changed: Mapping[str, bool] | None) -> list[Finding]:
         """Compare groups of a broker; one that came or went without a word is followed from now on, or no more.
 
-        changed -- their names; None: all.
+        changed -- their names, and whether to compare one whose model has not moved visibly; None: all.
         """
         findings: list[Finding] = []
         groups, table = self.groups.setdefault(machine, {}), broker.consumer_manager.consumer_table
-        for name in dict.fromkeys((*groups, *table.key_set()) if changed is None else changed):
+        for name, look in (dict.fromkeys((*groups, *table.key_set()), True) if changed is None else changed).items():
             group, info = groups.get(name), table.get(name)
             if (group is None) != (info is None):
                 word = "is gone" if info is None else "is there"
@@ -162,7 +158,7 @@ class Subscription:
                 groups.pop(name, None)
             else:
                 group = groups.setdefault(name, group or _Group())
-                findings += group.compare(info)
+                findings += group.compare(info, look=look)
                 self.visited.add(group.followed.fingerprint())
         return findings
 
@@ -185,6 +181,7 @@ class _Group:
         self.ranks = [[0], [0]]
         self.reading = _sized(4, 2, 2, (0, 0, 0, 0))
         self.followed = Followed(self.reading, VISIBLE, 0, PROPERTIES)
+        self._compared = 0
 
     # Events -----------------------------------------------------------------------------------------------------------
 
@@ -227,7 +224,15 @@ class _Group:
             if len(self.now) + len(self.going) > 1:
                 self.going.remove(member)
                 findings += self.followed.take(event, [[("leave", (member,))]])
+        if self.going:
+            self.followed.rewrite(self._unpromised)
         return findings
+
+    def _unpromised(self, state: int) -> int:
+        """Nothing is promised to those who are about to go."""
+        for member in self.going:
+            state = self.reading.put(state, 0, "answered", member)
+        return state
 
     def ended(self, event: GroupRemoved) -> list[Finding]:
         """The group left the table, with everybody who is still in it; threads go on with an object nobody reads."""
@@ -328,8 +333,18 @@ class _Group:
 
     # Tables -----------------------------------------------------------------------------------------------------------
 
-    def compare(self, info: ConsumerGroupInfo) -> list[Finding]:
-        """Compare with the group's object."""
+    def compare(self, info: ConsumerGroupInfo, *, look: bool = True) -> list[Finding]:
+        """Compare with the group's object; look -- also if nothing visible has moved since it was compared last."""
+        if look or (self._compared ^ self.followed.states[0]) & self.followed.monitor.visible:
+            findings = self._compare(info)
+            self._compared = self.followed.states[0]
+        else:
+            findings = []
+        for pool in (self.members, self.topics, self.expressions):
+            pool.settle()
+        return findings
+
+    def _compare(self, info: ConsumerGroupInfo) -> list[Finding]:
         self._see(info)
         content = [self._content(*entry) for entry in info.subscription_table.entries()]
         reading, seen = self.reading, 0
@@ -340,8 +355,6 @@ class _Group:
             rank = self._rank(topic, version)
             seen |= 1 << reading.subscribed[topic] | rank << reading.version[topic] | text << reading.expression[topic]
             looked |= reading.content[topic]
-        for pool in (self.members, self.topics, self.expressions):
-            pool.settle()
         return self.followed.compare(seen, looked)
 
     def _content(self, name: str, sub: SubscriptionData) -> tuple[int, int, int]:
@@ -367,6 +380,9 @@ class _Group:
         def needed(number: int) -> bool:
             return number in self.now.values() or number in self.busy.values() or number in self.going
 
+        known = self.members.known((connection, row))
+        if known is not None and self.rows[known] == row:
+            return known
         member = self.members.give((connection, row), needed, lambda _: None)
         rows = self.rows or [row] * self.members.size
         self.rows = rows + [rows[0]] * (self.members.size - len(rows))
@@ -376,6 +392,10 @@ class _Group:
 
     def _topic(self, name: str) -> int:
         """The Topic of a name."""
+        known = self.topics.known(name)
+        if known is not None:
+            return known
+
         def needed(number: int) -> bool:
             wanted = any(self.rows[m] >> number & 1 for m in {*self.now.values(), *self.busy.values(), *self.going})
             return wanted or any(self.reading.get(state, "subscribed", number) for state in self.followed.states)
@@ -384,25 +404,27 @@ class _Group:
             self.rows = [row & ~(1 << number) for row in self.rows]
             self.ranks += [[0] for _ in range(self.topics.size - len(self.ranks))]
 
-        return self._given(self.topics, name, needed, new)
+        return self._new(self.topics, name, needed, new)
 
     def _expression(self, text: str) -> int:
         """The Expression of a text."""
+        known = self.expressions.known(text)
+        if known is not None:
+            return known
+
         def needed(number: int) -> bool:
             sizes = self.reading.ground.scope.sizes
             return any(
                 self.reading.get(state, "text", m, t) == number or self.reading.get(state, "expression", t) == number
                 for state in self.followed.states for m in range(sizes["Member"]) for t in range(sizes["Topic"]))
 
-        return self._given(self.expressions, text, needed, lambda _: None)
+        return self._new(self.expressions, text, needed, lambda _: None)
 
-    def _given(
+    def _new(
         self, pool: Pool, identity: Hashable, needed: Callable[[int], bool], new: Callable[[int], None],
     ) -> int:
-        known = identity in pool.given
         number = pool.give(identity, needed, new)
-        if not known:
-            self._fit()
+        self._fit()
         return number
 
     def _fit(self) -> None:

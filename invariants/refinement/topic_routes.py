@@ -8,8 +8,10 @@ other topics there are; they are those that the broker had when it was encoded.
 What the model has no step for is rewritten: a topic that the broker deleted does not exist; one that the name server
 deleted is not routed and, until a registration installs it again, does not exist; one whose configuration is
 registered by an increment is taken for new; a raised version without a new topic creates one that is forgotten at once;
-the entry of a master that ends while a slave keeps the name is not known; another master's address has its own entry.
-Versions are compared for equality only and numbered anew after each step.
+the entry of a master that ends while a slave keeps the name is not known; another master's address has its own entry,
+and whether it is compared with that when it takes the id from a living one, the name server shows: as shipped it is, as
+repaired who takes an id from another brings its topics (N-16). Versions are compared for equality only and numbered
+anew after each step.
 
 Visible: routed; known -- the entry that the next registration will be compared with: brokerLiveTable has the master's
 address, and its id is taken; stored, of a known one. Hidden: exists, version, complete.
@@ -43,14 +45,14 @@ def _sized(topics: int) -> Sized:
 class Entries(NamedTuple):
     """brokerLiveTable and the master's place of one broker name.
 
-    versions -- address to its data version. has_master -- whether the id 0 has an address.
+    versions -- address to its data version. master -- the address that has the id 0.
     """
 
     versions: dict[str, tuple[int, int]]
-    has_master: bool
+    master: str | None
 
 
-NO_ENTRIES = Entries({}, has_master=False)
+NO_ENTRIES = Entries({}, None)
 
 
 class TopicsOfName:
@@ -71,19 +73,23 @@ class TopicsOfName:
         self.topics.given[CHANGE] = 0
         self.followed = Followed(_sized(16), VISIBLE, 0, PROPERTIES)
 
-    def registered(self, event: BrokerRegistered, table: Entries, others: frozenset[str] | None) -> list[Finding]:
+    def registered(
+        self, event: BrokerRegistered, before: Entries, table: RouteInfoManager, others: frozenset[str] | None,
+    ) -> list[Finding]:
         """RouteInfoManager#registerBroker.
 
-        table -- what was there before it. others -- of an increment: the topics that the broker has.
+        before -- what was there before it. table -- what is there now. others -- of an increment: the topics that the
+        broker has.
         """
         if event.version is None:
             return []
         addr, last = event.broker_addr, self.last.get(event.broker_addr)
         self.last[addr] = event.topics if others is None else (last or frozenset()) | event.topics
         if event.broker_id != MASTER_ID:
-            return self._as_slave(event, event.version, table)
+            return self._as_slave(event, event.version, before)
         if addr != self.master:
-            self._follow(addr, table, last or frozenset())
+            compared = before.master == addr or not self._has_all(event.topics, table)
+            self._follow(addr, before, last or frozenset(), compared=compared)
         fresh = not self._get("known") or self.stored != event.version
         steps = self._full(event, fresh=fresh) if others is None else self._increment(event, others, fresh=fresh)
         findings = self.followed.take(event, [steps]) if steps else []
@@ -92,12 +98,12 @@ class TopicsOfName:
         self._number_anew()
         return findings
 
-    def _as_slave(self, event: BrokerRegistered, version: tuple[int, int], table: Entries) -> list[Finding]:
+    def _as_slave(self, event: BrokerRegistered, version: tuple[int, int], before: Entries) -> list[Finding]:
         if event.broker_addr != self.master:
             return []
         self.stored = version
         findings = self.followed.take(event, [[("register_as_slave", ())]])
-        if not table.has_master:
+        if before.master in {None, event.broker_addr}:  # which leaves the id 0 now
             self.unknown()
         self._number_anew()
         return findings
@@ -125,11 +131,19 @@ class TopicsOfName:
         self.exist.add(topic)
         return "create", (self._topic(topic),)
 
-    def _follow(self, addr: str, table: Entries, topics: frozenset[str]) -> None:
-        """Another address is the master: what the name server knows is its entry, what exists is what it has told."""
-        self.master, self.stored, self.exist = addr, table.versions.get(addr), set(topics)
+    def _has_all(self, topics: frozenset[str], table: RouteInfoManager) -> bool:
+        """Whether the name has entries for all these topics."""
+        return all(any(data.broker_name == self.name for data in table.topic_queue_table.get(topic) or ())
+                   for topic in topics)
+
+    def _follow(self, addr: str, before: Entries, topics: frozenset[str], *, compared: bool) -> None:
+        """Another address is the master: what the name server knows is its entry, what exists is what it has told.
+
+        compared -- whether what it registers is compared with that entry although the id was another's.
+        """
+        self.master, self.stored, self.exist = addr, before.versions.get(addr), set(topics)
         numbers = {self._topic(topic) for topic in topics}
-        known = int(self.stored is not None and table.has_master)
+        known = int(self.stored is not None and before.master is not None and compared)
         reading = self.followed.reading
 
         def followed(state: int) -> int:
@@ -170,7 +184,7 @@ class TopicsOfName:
         seen = 0
         for number in numbers:
             seen = reading.put(seen, 1, "routed", number)
-        if version is not None and entries.has_master:
+        if version is not None and entries.master is not None:
             stored = self._get("stored")
             seen = reading.put(seen, 1, "known")
             seen = reading.put(seen, stored if version == self.stored else stored + 1, "stored")
@@ -222,4 +236,4 @@ def entries_of(name: str, table: RouteInfoManager) -> Entries:
     data = table.broker_addr_table.get(name)
     versions = {addr: (info.data_version.timestamp, info.data_version.counter)
                 for addr, info in table.broker_live_table.entries()}
-    return Entries(versions, data is not None and data.broker_addrs.contains_key(MASTER_ID))
+    return Entries(versions, None if data is None else data.broker_addrs.get(MASTER_ID))

@@ -18,13 +18,14 @@ from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueAveragelyByCircle, AllocateMessageQueueConsistentHash
 from impl.decisions.message_queue import MessageQueue
-from impl.events import QueueTaken
+from impl.events import LockReleased, QueueTaken, RouteUpdated
 from impl.hosts.simulation.kernel import Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape
 from invariants.refinement.consumer_group import ConsumerGroup
 from invariants.refinement.follower import ROUND, Follower
+from invariants.refinement.follower import Following as Shown
 from invariants.refinement.group_model import Rebalancing
 from invariants.refinement.monitor import Finding
 from invariants.refinement.order_lock import OrderLocks
@@ -45,23 +46,24 @@ LAST = MessageQueue("orders", "broker-a", 3)
 
 
 class Following:
-    """A monitor of the kernel: shows every segment to the followers; found -- true time and finding."""
+    """A monitor of the kernel: shows segments to the followers that they concern; found -- true time and finding."""
 
     def __init__(self) -> None:
-        self.followers: list[Follower] = []
+        self.shown = Shown()
         self.records: list[Record] = []
         self.found: list[tuple[int, Finding]] = []
 
     def follow(self, world: World, group: str = GROUP, topic: str = TOPIC) -> None:
         self.group, self.locks = ConsumerGroup(world, group, topic), OrderLocks(world, group)
-        self.followers = [self.group, self.locks]
+        self.shown = Shown((self.group, self.locks))
 
     def __call__(self, process: Process, records: Sequence[Record]) -> None:
         self.records += records
-        if self.followers:
-            shown, self.records = self.records, []
-            for follower in self.followers:
-                self.found += [(process.kernel.now_ms, finding) for finding in follower.segment(process.name, shown)]
+        if self.shown.followers:
+            records, self.records = self.records, []
+            followers, whole = self.shown.concerned(process.name, records)
+            self.found += [(process.kernel.now_ms, finding) for follower in followers
+                           for finding in follower.segment(process.name, records, whole=whole)]
 
     def names(self) -> Counter[str]:
         return Counter(finding.property for _, finding in self.found)
@@ -375,7 +377,21 @@ def test_after_a_divergence_the_follower_goes_on() -> None:
 
 def looked_at(follower: Follower, machine: str) -> list[Finding]:
     """What is found in a round of a machine that reports nothing."""
-    return [finding for _ in range(ROUND) for finding in follower.segment(machine, ())]
+    shown = Shown((follower,))
+    shown.concerned(machine, ())
+    return [finding for _ in range(ROUND) for concerned, whole in [shown.concerned(machine, ())]
+            for one in concerned for finding in one.segment(machine, (), whole=whole)]
+
+
+def test_a_follower_is_shown_what_it_hears() -> None:
+    with followed(0) as (_, following):
+        group, locks = following.group, following.locks
+        shown = Shown((locks, group))
+        assert shown.concerned("broker-a", ()) == ((locks, group), True)
+        heard = {event: shown.concerned("broker-a", [(0, "broker-a", event)]) for event in (
+            ("killed", 1, False), LockReleased("broker-a", "G", LAST, "c"),
+            RouteUpdated("c", "G", "orders", frozenset()), "nothing")}
+        assert list(heard.values()) == [((locks, group), False), ((locks,), False), ((group,), False), ((), False)]
 
 
 def test_a_silent_machine_is_looked_at_in_its_round() -> None:

@@ -10,6 +10,7 @@ import pytest
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.reported_tables import ReportedGroupInfo
 from impl.client.push_consumer import PushConsumerConfig
+from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.subscription import SubscriptionData
 from impl.events import BrokerFound, BrokerRegistered, GroupEntered
@@ -18,8 +19,10 @@ from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import RandomTape
 from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.namesrv.server import ReportedRouteInfo
+from impl.node_ports import Command
 from impl.ports import Interleave
 from invariants.refinement.elements import Followed, Pool
+from invariants.refinement.follower import Following
 from invariants.refinement.monitor import Finding
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import Subscription
@@ -30,6 +33,7 @@ from stateful_tests.stories import (
     test_name_server,
     test_route_tables,
 )
+from stateful_tests.stories.scenes import registration
 from stateful_tests.stories.storm import STORMY, group_world
 from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.workloads import WORKLOADS, traffic
@@ -47,20 +51,21 @@ class Watch:
     """The kernel's monitor: both followers of a world."""
 
     def __init__(self) -> None:
-        self.followers: list[Subscription | RouteInfo] = []
+        self.following = Following()
         self.findings: list[Finding] = []
 
     def __call__(self, process: Process, records: Sequence[Record]) -> None:
-        for follower in self.followers:
-            self.findings += follower.segment(process.name, records)
+        followers, whole = self.following.concerned(process.name, records)
+        for follower in followers:
+            self.findings += follower.segment(process.name, records, whole=whole)
 
     @property
     def subscription(self) -> Subscription:
-        return next(follower for follower in self.followers if isinstance(follower, Subscription))
+        return next(one for one in self.following.followers if isinstance(one, Subscription))
 
     @property
     def route_info(self) -> RouteInfo:
-        return next(follower for follower in self.followers if isinstance(follower, RouteInfo))
+        return next(one for one in self.following.followers if isinstance(one, RouteInfo))
 
     def broken(self) -> set[str]:
         return {finding.property for finding in self.findings}
@@ -77,7 +82,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     def init(world: World, *args: Any, **settings: Any) -> None:
         made(world, *args, **settings)
         world.simulation.kernel.monitor = watching
-        watching.followers, watching.findings = [Subscription(world), RouteInfo(world)], []
+        watching.following, watching.findings = Following([Subscription(world), RouteInfo(world)]), []
 
     monkeypatch.setattr(World, "__init__", init)
     return watching
@@ -175,6 +180,19 @@ def test_a_clock_that_is_set_and_a_name_server_that_stands_still(watch: Watch) -
         assert watch.findings == []
 
 
+def test_a_master_that_registers_as_a_slave_leaves_its_place(watch: Watch) -> None:
+    with World() as world:
+        stage(world)
+        wrapper = world.brokers[BROKER].topic_config_manager.build_topic_config_serialize_wrapper()
+        first = registration("late", "late:10911", wrapper)
+        world.ask(f"{NS}:9876", first)
+        assert world.address_of(NS, "late") == "late:10911"
+        slave = first.header._replace(broker_id=1)  # it was late on its way
+        world.ask(f"{NS}:9876", Command(RequestCode.REGISTER_BROKER, header=slave, body=first.body))
+        assert world.address_of(NS, "late") is None
+        assert watch.divergences() == set()
+
+
 # Hazards --------------------------------------------------------------------------------------------------------------
 
 STORIES: tuple[tuple[Callable[[], None], str], ...] = (
@@ -184,6 +202,8 @@ STORIES: tuple[tuple[Callable[[], None], str], ...] = (
     (test_lost_and_late.test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table, "table_is_one_members_set"),
     (test_lost_and_late.test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table,
      "pull_finds_its_subscription"),
+    (test_lost_and_late.test_b31_a_heartbeat_that_was_overtaken_by_one_of_the_same_client_takes_its_new_topic_away,
+     "heartbeats_do_not_remove_others_topics"),
     (test_broker_clients.test_b3_of_two_expressions_the_one_with_the_greatest_version_filters_for_all,
      "pull_is_filtered_by_own_expression"),
     (test_client_tables.test_l4_a_member_whose_clock_is_behind_changes_its_expression_and_nobody_takes_it,

@@ -173,6 +173,20 @@ def test_b29_of_two_first_heartbeats_the_newer_one_is_lost() -> None:
         assert not goes_back(versions(world))
 
 
+def test_b31_a_heartbeat_that_was_overtaken_by_one_of_the_same_client_takes_its_new_topic_away() -> None:
+    with World() as world:
+        one_broker(world)
+        for connection in ("one", "another"):
+            world.ask(ADDR, Command(NO_SUCH_CODE), tester=connection)  # it connects
+        paused = world.pause("registerConsumer: before updateSubscription", 1_000)
+        slow = start_asking(world, "one", heartbeat("c1", "orders"))
+        world.run_until(lambda: paused.hit, 100)
+        world.ask(ADDR, heartbeat("c1", "invoices"), tester="another")
+        assert [*world.subscribed(BROKER, "G")] == ["invoices"]
+        world.run_until(lambda: bool(slow), 1_100)
+        assert [*world.subscribed(BROKER, "G")] == ["orders"]
+
+
 def test_b13_a_lost_notification_leaves_two_owners_until_the_timer() -> None:
     with World() as world:
         one_broker(world)

@@ -16,6 +16,7 @@ from stateful_tests.stories.scenes import (
     FIRST,
     IN_ORDER,
     LAST,
+    NS,
     ORDERS,
     acknowledge,
     commit_everywhere,
@@ -78,6 +79,25 @@ def test_a_reset_drops_the_queues_waits_ten_seconds_commits_and_takes_them_again
         assert world.one_owner_each("G", "orders")
         assert [committed(world, mq) for mq in world.queues("orders")] == [0] * 4
         assert takes_effect(world)
+
+
+def test_l14_a_commit_that_was_read_before_the_reset_and_waits_for_an_address_undoes_it() -> None:
+    with World() as world:
+        consumer = idle_at_1000(world)
+        world.run(7_000)
+        addresses = consumer.instance.routes.broker_addr_table
+        world.ask(ADDR, reset(0))
+        world.run(RESET_MS - 1_500)
+        known = addresses.remove(BROKER)
+        assert known is not None
+        world.simulation.kernel.pause(world.simulation.nodes[NS], 2_500)
+        world.call("c1", consumer.instance.persist_all_consumer_offset)  # it asks the name server
+        world.run(500)
+        addresses.put(BROKER, known)
+        waiting = next(iter(consumer.offset_store.clone_offset_table(None)))
+        world.run(3_000)
+        assert committed(world, waiting) == 1_000
+        assert not takes_effect(world, waiting)
 
 
 def test_where_a_reset_goes_to() -> None:

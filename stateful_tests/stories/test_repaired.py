@@ -16,7 +16,7 @@ from impl.client.push_consumer import PushConsumerConfig
 from impl.common.headers import TopicRequestHeader
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.request_code import RequestCode
-from impl.events import BrokerLiveRemoved, SubscriptionRemoved
+from impl.events import BrokerLiveRemoved, OffsetCorrected, SubscriptionRemoved
 from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.tape import RandomTape
 from impl.namesrv.server import SERVER_WORKER_THREADS
@@ -42,10 +42,13 @@ from stateful_tests.stories.scenes import (
     LAST,
     NS,
     NS_ADDR,
+    commit_everywhere,
+    heartbeat,
     join,
     registration,
     stage,
     start_asking,
+    subscription,
 )
 from stateful_tests.stories.storm import GROUP, STORMY, TOPIC, group_world, weather
 from stateful_tests.worlds.world import World
@@ -58,7 +61,11 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
     (late.test_b29_a_heartbeat_that_was_overtaken_puts_an_older_subscription_over_a_newer_one, "put_in_one_step",
      "[1, 3, 2]"),
     (late.test_b29_of_two_first_heartbeats_the_newer_one_is_lost, "put_in_one_step", "== [1]"),
+    (late.test_b31_a_heartbeat_that_was_overtaken_by_one_of_the_same_client_takes_its_new_topic_away,
+     "topics_with_their_connection", "paused.hit"),
     (more.test_b5_a_client_with_two_connections_has_two_places_in_the_list, "newest_connection_counts", "== 3"),
+    (tables.test_b6_a_goodbye_on_another_connection_removes_nobody_and_is_announced, "goodbye_on_any_connection",
+     'members(BROKER, "G") == ["c1"'),
     (clients.test_b7_a_heartbeat_enters_a_group_object_that_has_just_been_removed, "group_goes_with_its_last_member",
      "paused.hit"),
     (leaving.test_b8_the_second_goodbye_removes_a_group_that_is_another_one_by_now, "group_goes_with_its_last_member",
@@ -92,6 +99,8 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      "== {first.instance.client_id}"),
     (offsets.test_l2_a_busy_broker_is_taken_for_one_without_the_offset, "errors_are_errors", "[200]"),
     (resets.test_l8_a_pull_that_was_held_undoes_the_reset, "dropped_is_over", "== 1_000"),
+    (resets.test_l14_a_commit_that_was_read_before_the_reset_and_waits_for_an_address_undoes_it, "offset_is_read_last",
+     "== 1_000"),
     (leaving.test_l10_a_broadcasting_consumer_forgets_the_offsets_of_a_broker_that_was_away, "file_keeps_all",
      "again.offset == 200"),
     (names.test_n1_a_late_goodbye_of_the_old_master_removes_the_new_one, "unregister_own_address", "is None"),
@@ -151,7 +160,8 @@ def test_every_other_repair_has_a_story_below() -> None:
     told = {name for _, repairs, _ in REFUTED for name in repairs.split()}
     assert set(REPAIRS) - told == {
         "forget_unknown_topics", "wait_for_old_leases", "file_keeps_corrections", "register_the_living",
-        "reset_drops_what_it_removes", "goodbye_waits_for_heartbeats",
+        "reset_drops_what_it_removes", "goodbye_waits_for_heartbeats", "forget_unsubscribed_topics",
+        "first_pull_reads_again",
     }
 
 
@@ -195,6 +205,19 @@ def test_r1_a_client_forgets_a_topic_that_the_name_server_has_forgotten_and_stay
         assert world.no_owner("G", "orders") == []
 
 
+def test_r1_a_client_forgets_the_queues_of_a_topic_that_it_unsubscribes() -> None:
+    for world, repaired in with_and_without("forget_unsubscribed_topics"):
+        stage(world)
+        consumer = join(world, "c1", PushConsumerConfig("G", {"orders": "*", "invoices": "*"}))
+        consumer.unsubscribe("invoices")
+        world.create_topic(BROKER, "invoices", 8)
+        world.run(31_000)
+        world.call("c1", partial(consumer.subscribe, "invoices", "*"))
+        world.run(61_000)
+        queues = consumer.rebalance_impl.topic_subscribe_info_table.get("invoices") or ()
+        assert len(queues) == (8 if repaired else 4)
+
+
 def test_n21_a_registration_that_comes_behind_the_end_of_its_connection_is_not_taken() -> None:
     for world, repaired in with_and_without("register_the_living"):
         stage(world)
@@ -224,6 +247,20 @@ def test_a_corrected_offset_of_a_broadcasting_consumer_is_in_its_file() -> None:
         assert ("4711" in text) is repaired
 
 
+def test_x10_the_first_pull_of_an_ordered_queue_waits_until_its_offset_can_be_read() -> None:
+    for world, repaired in with_and_without("first_pull_reads_again"):
+        stage(world)
+        commit_everywhere(world, 100)
+        world.add_consumer("c1", IN_ORDER)
+        world.run(100)
+        consumer = world.consumers["c1"][0]
+        believes = partial(owners.believes, consumer, LAST)
+        world.run_until(believes, 30_000)
+        world.simulation.kernel.pause(world.simulation.nodes[BROKER], 15_000)
+        world.run(40_000)
+        assert (world.events(OffsetCorrected) == []) is repaired
+
+
 def test_b30_a_goodbye_waits_for_the_heartbeat_that_was_prepared_before_it() -> None:
     for world, repaired in with_and_without("goodbye_waits_for_heartbeats"):
         stage(world)
@@ -236,6 +273,28 @@ def test_b30_a_goodbye_waits_for_the_heartbeat_that_was_prepared_before_it() -> 
         world.run_until(lambda paused=paused: paused.hit, 1_000)  # type: ignore[misc]  # no type
         world.call("c1", consumer.shutdown)
         world.run(5_000)
+        assert (world.members(BROKER, "G") == []) is repaired
+
+
+def test_b9_a_heartbeat_that_is_handled_behind_the_end_of_its_connection_enters_nobody() -> None:
+    for world, repaired in with_and_without("goodbye_counts"):
+        stage(world)
+        paused = world.pause("heartBeat: before registerConsumer", 1_000)
+        start_asking(world, "c1", heartbeat("c1", subscription("orders")))
+        world.run_until(lambda paused=paused: paused.hit, 1_000)  # type: ignore[misc]  # no type
+        world.simulation.kill("c1")
+        world.run(2_000)
+        assert (world.members(BROKER, "G") == []) is repaired
+
+
+def test_b9_a_goodbye_counts_for_heartbeats_on_another_connection_of_the_client() -> None:
+    for world, repaired in with_and_without("goodbye_counts"):
+        stage(world)
+        paused = world.pause("heartBeat: before registerConsumer", 1_000)
+        start_asking(world, "connection 1", heartbeat("c1", subscription("orders")))
+        world.run_until(lambda paused=paused: paused.hit, 1_000)  # type: ignore[misc]  # same
+        world.ask(ADDR, tables.goodbye("c1"), tester="connection 2")
+        world.run(2_000)
         assert (world.members(BROKER, "G") == []) is repaired
 
 

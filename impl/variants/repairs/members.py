@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 from impl.broker.client_channel_info import CHANNEL_EXPIRED_TIMEOUT_MS, ClientChannelInfo
 from impl.broker.client_manage_processor import ClientManageProcessor
@@ -18,7 +19,6 @@ from impl.variants.held import Held
 from impl.variants.variant import Variant, around, replace
 
 BEFORE_UPDATE_CHANNEL = "registerConsumer: before updateChannel"
-_NEVER = -1  # no request has this number
 
 # A group and its object (B-7, B-8) ------------------------------------------------------------------------------------
 
@@ -84,16 +84,43 @@ def _expire_in_one_step(original: Callable[..., Awaitable[None]]) -> Callable[..
 # Heartbeats that come too late (B-9) ----------------------------------------------------------------------------------
 
 
+class _Goodbye(NamedTuple):
+    """A goodbye to a group.
+
+    channels -- the connection on which it came, and those on which the client was listed. opaque -- the number of its
+    request. place -- its place among all that have come.
+    """
+
+    channels: tuple[Channel, ...]
+    opaque: int
+    place: int
+
+    def counts(self, channel: Channel, opaque: int, place: int) -> bool:
+        """Whether a heartbeat that came as the place-th was sent before it.
+
+        One that came earlier was; so was one with a smaller number, unless that may be the number of another process:
+        on another connection, when that of the goodbye is over.
+        """
+        same_process = self.channels[0].is_active() or any(one is channel for one in self.channels)
+        return place < self.place or (same_process and opaque < self.opaque)
+
+
+def _next_place(self: ClientManageProcessor) -> int:
+    vars(self)["came"] = place = int(vars(self).get("came", 0)) + 1
+    return place
+
+
 @around(ClientManageProcessor, "unregister_client")
 def _remember_who_left(original: Callable[..., Awaitable[Command]]) -> Callable[..., Awaitable[Command]]:
     async def unregister_client(self: ClientManageProcessor, channel: Connection, request: Command) -> Command:
-        """Which request on the connection was the goodbye to the group."""
+        """Which request of the client was the goodbye to the group; its last one to it counts."""
         header: UnregisterClientRequestHeader = request.header
-        left: dict[tuple[Channel, str], int] = vars(self).setdefault("left", {})
-        for key in [key for key in left if not key[0].is_active()]:
-            del left[key]
         if header.consumer_group is not None:
-            left[channel, header.consumer_group] = request.opaque
+            left: dict[tuple[str | None, str], _Goodbye] = vars(self).setdefault("left", {})
+            info = self.controller.consumer_manager.get_consumer_group_info(header.consumer_group)
+            entries = () if info is None else info.channel_info_table.entries()
+            channels = (channel, *(one for one, client in entries if client.client_id == header.client_id))
+            left[header.client_id, header.consumer_group] = _Goodbye(channels, request.opaque, _next_place(self))
         return await original(self, channel, request)
 
     return unregister_client
@@ -101,9 +128,10 @@ def _remember_who_left(original: Callable[..., Awaitable[Command]]) -> Callable[
 
 @replace(ClientManageProcessor, "heart_beat")
 async def _ignore_what_is_older(self: ClientManageProcessor, channel: Connection, request: Command) -> Command:
-    """A heartbeat that was sent before the goodbye to a group, on the same connection, says nothing about the group."""
+    """A heartbeat that its client sent before its goodbye to a group, or whose connection is over, says nothing."""
     heartbeat_data: HeartbeatData = not_null(request.body)
-    left: dict[tuple[Channel, str], int] = vars(self).setdefault("left", {})
+    left: dict[tuple[str | None, str], _Goodbye] = vars(self).setdefault("left", {})
+    place = _next_place(self)
     info = ClientChannelInfo(
         channel, heartbeat_data.client_id, request.language, request.version, self.node.now_ms(),
     )
@@ -111,15 +139,17 @@ async def _ignore_what_is_older(self: ClientManageProcessor, channel: Connection
     for data in heartbeat_data.consumer_data_set:
         notify = await self._prepare_group(data)
         await self.node.interleave("heartBeat: before registerConsumer")
-        if request.opaque > left.get((channel, data.group_name), _NEVER):
+        goodbye = left.get((heartbeat_data.client_id, data.group_name))
+        older = goodbye is not None and goodbye.counts(channel, request.opaque, place)
+        if not older and channel.is_active():
             await self.controller.consumer_manager.register_consumer(info, data, notify=notify, threads=held)
         await self.node.interleave("heartBeat: before the next group")
-    for producer in heartbeat_data.producer_data_set:
+    for producer in heartbeat_data.producer_data_set if channel.is_active() else ():
         self.controller.producer_manager.register_producer(producer.group_name, info)
     return Command(ResponseCode.SUCCESS)
 
 
-# What an entry is, and how it ends (B-5, B-10, B-11, B-12) ------------------------------------------------------------
+# What an entry is, and how it ends (B-5, B-6, B-10, B-11, B-12) -----------------------------------------------------
 
 
 def _other_connections(
@@ -130,6 +160,19 @@ def _other_connections(
         (channel, client) for channel, client in info.channel_info_table.entries()
         if client.client_id == client_channel_info.client_id and channel is not client_channel_info.channel
     ]
+
+
+@around(ConsumerGroupInfo, "unregister_channel")
+def _whoever_it_is(
+    original: Callable[[ConsumerGroupInfo, ClientChannelInfo], None],
+) -> Callable[..., None]:
+    def unregister_channel(self: ConsumerGroupInfo, client_channel_info: ClientChannelInfo) -> None:
+        """The client leaves with all its connections."""
+        original(self, client_channel_info)
+        for channel, _ in _other_connections(self, client_channel_info):
+            self.channel_info_table.remove(channel)
+
+    return unregister_channel
 
 
 @around(ConsumerManager, "register_consumer")
@@ -225,9 +268,14 @@ REPAIRS = (
         "the idea: as ConsumerManager#doChannelCloseEvent does", ("B-12",), (_announce_the_expired,),
     ),
     Variant(
-        "goodbye_counts", "repair", "A heartbeat that was sent before the goodbye to a group does not re-enter it.",
-        "the idea: RemotingCommand.opaque orders the requests of a connection", ("B-9",),
+        "goodbye_counts", "repair",
+        "A heartbeat that was sent before the goodbye to a group, or whose connection is over, does not enter it.",
+        "the idea: RemotingCommand.opaque orders the requests of a client", ("B-9",),
         (_remember_who_left, _ignore_what_is_older),
+    ),
+    Variant(
+        "goodbye_on_any_connection", "repair", "UNREGISTER_CLIENT removes the client, whatever connection it comes on.",
+        "the idea: ConsumerGroupInfo#unregisterChannel by client id", ("B-6",), (_whoever_it_is,),
     ),
     Variant(
         "own_info_for_each_group", "repair", "Every group has a ClientChannelInfo of its own.",

@@ -8,13 +8,13 @@ from impl.broker.consumer_manage_processor import ConsumerManageProcessor
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.client.local_file_offset_store import LocalFileOffsetStore, _text
 from impl.client.mq_client_instance import MQClientInstance
-from impl.client.offset_store import MQBrokerError, RemoteBrokerOffsetStore
+from impl.client.offset_store import OFFSET_RPC_TIMEOUT_MS, MQBrokerError, RemoteBrokerOffsetStore
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
 from impl.common.config_manager import string_to_file
 from impl.common.headers import ConsumerOffsetRequestHeader
 from impl.common.request_code import ResponseCode
-from impl.decisions.java_errors import MQClientError, not_null
+from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetCommitted
 from impl.node_ports import Command, Connection
@@ -65,6 +65,35 @@ async def _commit_in_order(self: ConsumerManageProcessor, channel: Connection, r
     return Command(ResponseCode.SUCCESS)
 
 
+async def _send(self: RemoteBrokerOffsetStore, mq: MessageQueue, forgotten: int | None) -> None:
+    """Commit what memory has once it is known whom it goes to; forgotten -- what is sent if memory has nothing then."""
+    try:
+        addr = await self._broker_addr(mq)
+        offset = self.offset_table.get(mq)
+        offset = forgotten if offset is None else offset
+        if offset is not None:
+            await self.rpc.update_consumer_offset_oneway(addr, self.group_name, mq, offset, OFFSET_RPC_TIMEOUT_MS)
+    except JavaError:
+        return
+
+
+@replace(RemoteBrokerOffsetStore, "_commit")
+async def _read_it_last(self: RemoteBrokerOffsetStore, mq: MessageQueue, offset: int) -> None:
+    """The timer sends nothing of what has been forgotten by now: who made it forgotten has committed it."""
+    del offset
+    await _send(self, mq, None)
+
+
+@replace(RemoteBrokerOffsetStore, "persist")
+async def _persist_the_last(self: RemoteBrokerOffsetStore, mq: MessageQueue | None) -> None:
+    """The last commit of a queue is sent in any case."""
+    if mq is None:
+        raise NullPointerError
+    offset = self.offset_table.get(mq)
+    if offset is not None:
+        await _send(self, mq, offset)
+
+
 @around(LocalFileOffsetStore, "persist_all")
 def _keep_all(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
     async def persist_all(
@@ -98,6 +127,20 @@ def _dropped_is_over(
     return _on_no_new_msg
 
 
+@around(DefaultMQPushConsumerImpl, "_has_order")
+def _read_it_again(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def _has_order(self: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> bool:
+        """A failed read is no offset: the chain goes on a second later, and reads again."""
+        before = pull_request.next_offset
+        may_pull = await original(self, pull_request)
+        if may_pull and pull_request.next_offset < 0 <= before:
+            pull_request.next_offset, pull_request.previously_locked = before, False
+            return False
+        return may_pull
+
+    return _has_order
+
+
 @around(MQClientInstance, "_reset_queue")
 def _drop_what_goes(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
     async def _reset_queue(
@@ -128,6 +171,10 @@ REPAIRS = (
         "the idea: RemotingCommand.opaque orders the requests of a connection", ("B-18",), (_commit_in_order,),
     ),
     Variant(
+        "offset_is_read_last", "repair", "What is committed is read when it is known whom it goes to.",
+        "the idea: AtomicLong#get in the step that sends", ("L14",), (_read_it_last, _persist_the_last),
+    ),
+    Variant(
         "file_keeps_all", "repair", "The file of a broadcasting consumer keeps offsets of queues that are away.",
         "the idea: write the whole table", ("L10",), (_keep_all,),
     ),
@@ -139,6 +186,10 @@ REPAIRS = (
         "dropped_is_over", "repair", "The answer to a pull that was under way when its queue was dropped is ignored.",
         "apache/rocketmq #4742, and a test of `dropped` in DefaultMQPushConsumerImpl#correctTagsOffset", ("L8",),
         (_dropped_is_over,),
+    ),
+    Variant(
+        "first_pull_reads_again", "repair", "The first pull of an ordered queue waits until its offset can be read.",
+        "the idea: READ_FAILED is no offset", ("X10",), (_read_it_again,),
     ),
     Variant(
         "reset_drops_what_it_removes", "repair", "A reset drops each queue that it takes out of the table.",

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from impl.broker.broker_outer_api import BrokerOuterAPI
 from impl.broker.controller import BrokerController
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.route_tables import DefaultTopic, RouteTables
 from impl.common.data_version import DataVersion
 from impl.common.headers import RegisterBrokerRequestHeader
@@ -196,14 +197,17 @@ def _forget_unknown_topics(
 ) -> Callable[..., Awaitable[TopicRouteData | None]]:
     async def _fetch_route(self: RouteTables, topic: str, default: DefaultTopic | None) -> TopicRouteData | None:
         """TOPIC_NOT_EXIST takes the route out of the table; its addresses stay known until another one comes."""
+        forgotten: dict[str, TopicRouteData] = vars(self).setdefault("forgotten", {})
         try:
-            return await original(self, topic, default)
+            found = await original(self, topic, default)
         except MQClientError as error:
             if default is None and (error.message or "").startswith(f"CODE: {int(ResponseCode.TOPIC_NOT_EXIST)} "):
                 route = self.topic_route_table.remove(topic)
                 if route is not None:
-                    vars(self).setdefault("forgotten", {})[topic] = route
+                    forgotten[topic] = route
             raise
+        forgotten.pop(topic, None)
+        return found
 
     return _fetch_route
 
@@ -218,6 +222,16 @@ def _forgotten_addresses_exist(original: Callable[[RouteTables, str], bool]) -> 
         )
 
     return is_broker_addr_exist_in_topic_route_table
+
+
+@around(DefaultMQPushConsumerImpl, "unsubscribe")
+def _forget_its_queues(original: Callable[[DefaultMQPushConsumerImpl, str], None]) -> Callable[..., None]:
+    def unsubscribe(self: DefaultMQPushConsumerImpl, topic: str) -> None:
+        """Nobody would tell of a change of its queues while it is not subscribed, nor of an old one later."""
+        original(self, topic)
+        self.rebalance_impl.topic_subscribe_info_table.remove(topic)
+
+    return unsubscribe
 
 
 REPAIRS = (
@@ -267,6 +281,11 @@ REPAIRS = (
     Variant(
         "silence_wants_it", "repair", "A name server that does not answer in time votes for registering.",
         "the idea: an unknown outcome is no refusal", ("N-18",), (_silence_wants_it,),
+    ),
+    Variant(
+        "forget_unsubscribed_topics", "repair", "A client forgets the queues of a topic that it unsubscribes.",
+        "the idea: topicSubscribeInfoTable#remove in DefaultMQPushConsumerImpl#unsubscribe", ("R-1",),
+        (_forget_its_queues,),
     ),
     Variant(
         "forget_unknown_topics", "repair", "A client forgets the route of a topic that the name server does not know.",

@@ -9,10 +9,12 @@ from impl.broker.client_manage_processor import ClientManageProcessor
 from impl.broker.consumer_filter_manager import compile_expression
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.consumer_manager import ConsumerManager
+from impl.broker.reported_tables import ReportedConsumerManager, connection_of
 from impl.common.heartbeat_data import ConsumerData
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError
 from impl.decisions.subscription import SubscriptionData, is_tag_type
+from impl.events import HeartbeatRefused
 from impl.node_ports import Command, Connection
 from impl.ports import UNINTERRUPTED, Channel, Interleave
 from impl.variants.held import Held
@@ -44,6 +46,19 @@ def _put_in_one_step(original: Callable[..., Awaitable[bool]]) -> Callable[..., 
     return update_subscription
 
 
+@around(ConsumerManager, "register_consumer")
+def _topics_with_their_connection(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def register_consumer(
+        self: ConsumerManager, client_channel_info: ClientChannelInfo, consumer_data: ConsumerData, *, notify: bool,
+        threads: Interleave,
+    ) -> bool:
+        """No later heartbeat of the client comes between the put of its connection and that of its topics."""
+        held = Held(threads, "registerConsumer: before updateSubscription")
+        return await original(self, client_channel_info, consumer_data, notify=notify, threads=held)
+
+    return register_consumer
+
+
 # Heartbeats that are refused ------------------------------------------------------------------------------------------
 
 
@@ -60,6 +75,11 @@ def refusing(objects: Objects) -> Replacement:
             key = (client_channel_info.channel, consumer_data.group_name)
             if objects(self, client_channel_info, consumer_data):
                 refused[key] = None
+                if isinstance(self, ReportedConsumerManager):
+                    connection = connection_of(client_channel_info.channel)
+                    self.node.trace(HeartbeatRefused(
+                        self.node.name, consumer_data.group_name, client_channel_info.client_id, connection,
+                    ))
                 return False
             refused.pop(key, None)
             return await original(self, client_channel_info, consumer_data, notify=notify, threads=threads)
@@ -150,6 +170,11 @@ REPAIRS = (
     Variant(
         "put_in_one_step", "repair", "A heartbeat looks a topic up and puts it in one step.",
         "the idea: ConcurrentHashMap#compute in ConsumerGroupInfo#updateSubscription", ("B-29",), (_put_in_one_step,),
+    ),
+    Variant(
+        "topics_with_their_connection", "repair", "A heartbeat enters its connection and its topics in one step.",
+        "the idea: one lock around ConsumerGroupInfo#updateChannel and #updateSubscription", ("B-31",),
+        (_topics_with_their_connection,),
     ),
     Variant(
         "one_set_of_topics", "repair",
