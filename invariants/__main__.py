@@ -319,22 +319,23 @@ def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
             rows = campaign_rows(desk, minutes, master, out, seed)
         else:
             rows = world_rows(desk, about, minutes, master, out, seed, until_failure=until_failure)
-        from spark_fuzz.commands import noticed
+        from spark_fuzz.commands import covered, noticed
 
         try:
             desk.judge("campaign", only(rows, property or []), quiet=True)
         finally:
-            desk.closing += noticed(desk.rows)
+            desk.closing += [*noticed(desk.rows), *covered(desk.rows)]
 
 
 def known_of_campaign(name: str) -> None:
     """Raise BadInputError unless it is a property, or one that only runs have."""
     from invariants.front_desk import catalogue
     from spark_fuzz.runs import SAME_RUN
+    from spark_fuzz.scopes import WITHIN
     from spark_fuzz.sightings import NOTICED
     from stateful_tests.worlds.promised import REFINES
 
-    if name not in {*REFINES, NOTICED, SAME_RUN}:
+    if name not in {*REFINES, NOTICED, SAME_RUN, WITHIN}:
         catalogue.known(name)
 
 

@@ -82,6 +82,7 @@ _SPLIT = ("find_group", "put_channel", "remove_channel", "remove_group")
 _WHOLE_LEAVE = ("unregister",)
 _TOPICS = {"wants": lambda m, t: m == t, "first_text": lambda _m, _t: 0}
 _SAME_TOPICS = {"wants": lambda _m, _t: True, "first_text": lambda _m, _t: 1}
+_ROLLED_OUT = {"wants": lambda m, t: t <= m, "first_text": lambda _m, _t: 0}  # one client, before and since
 _TEXTS = {"wants": lambda _m, _t: True, "first_text": lambda m, _t: m}
 _THREADS = ("begin", "add_topic", "turn", "remove_topic", "done")
 _LOOK_AND_PUT = ("look_up", "put_newer", "put_if_absent")
@@ -158,6 +159,10 @@ SCOPES: tuple[NamedScope, ...] = (
                       _TOPICS, ("heartbeat", "change_expression")), 282, 1752, 16,
                {"pull_finds_its_subscription": ("B-2",), "heartbeats_do_not_remove_others_topics": ("B-1",),
                 "table_is_one_members_set": ("B-2",)}, ("two_versions_meet",)),
+    NamedScope(_plain(Subscriptions, "subscription, B-31", {"Member": 2, "Topic": 2, "Expression": 1, "Version": 1},
+                      _ROLLED_OUT, ("heartbeat", "change_expression")), 220, 1400, 17,
+               {"pull_finds_its_subscription": ("B-31",), "heartbeats_do_not_remove_others_topics": ("B-31",)},
+               ("two_versions_meet",)),
     NamedScope(_plain(Subscriptions, "subscription, B-3", {"Member": 2, "Topic": 1, "Expression": 2, "Version": 3},
                       _TEXTS, (*_THREADS, "change_expression")), 360, 3312, 7,
                {"pull_is_filtered_by_own_expression": ("B-3", "L3")}),

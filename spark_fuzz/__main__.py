@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from invariants.verdict import BadInputError, ExitStatus, Verdict, exit_status
 from spark_fuzz.cluster import ClusterLostError
@@ -92,8 +93,11 @@ def _shown(rows: Callable[[Screen], Iterator[Verdict]], json: str | None) -> Non
         status = _complain(ExitStatus.UNKNOWN, str(error))
     if verdicts:
         from invariants.report.terminal import verdict_table
+        from spark_fuzz.commands import covered
 
         console.print(verdict_table([_told_apart(one) for one in verdicts]), crop=False)  # commands are copied whole
+        for said in covered(verdicts):
+            console.print(Text(said))
         if json is not None:
             _write(json, verdicts)
     raise typer.Exit(exit_status(verdicts) if status is None else status)

@@ -21,6 +21,7 @@ from spark_fuzz.findings import Findings
 from spark_fuzz.ledger import open_ledger
 from spark_fuzz.matrix import Matrix, MatrixAim
 from spark_fuzz.progress import Screen
+from spark_fuzz.scopes import WITHIN
 from spark_fuzz.sightings import NOTICED, Sightings
 
 
@@ -108,6 +109,12 @@ def noticed(verdicts: Sequence[Verdict]) -> list[str]:
     """What came of planted bugs, in lines: those that were noticed, and how to see it again."""
     bugs = [one for one in verdicts if one.property == NOTICED and one.outcome is Outcome.VIOLATED]
     return [f"{one.subject.name} was noticed: {one.note}\n    {one.replay}" for one in bugs]
+
+
+def covered(verdicts: Sequence[Verdict]) -> list[str]:
+    """How much of each enumerable scope was visited, in lines."""
+    return [f"visited, {one.subject.name}, {one.subject.details['scope']}: {one.note}"
+            for one in verdicts if one.property == WITHIN]
 
 
 def summed_up(verdicts: Sequence[Verdict]) -> list[str]:

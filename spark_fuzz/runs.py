@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import struct
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
@@ -17,6 +18,7 @@ from typing import Any
 
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.refinement import group_model, lock_model, routes, subscription, topic_routes
+from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import Follower
 from invariants.refinement.history import Histories
 from model.language import Property
@@ -34,12 +36,15 @@ COLUMNS = {
     "kind": "string", "subject": "string", "workload": "string", "profile": "string", "strategy": "string",
     "turn": "long", "property": "string", "runs": "long", "violated": "long", "unknown": "long", "segments": "long",
     "seed": "long", "signature": "string", "choices": "binary", "time_ms": "long", "sentence": "string",
-    "states": "binary", "digest": "binary",
+    "states": "binary", "digest": "binary", "scope": "string", "moves": "binary", "moments": "long",
+    "outside": "string",
 }
 """Rows of the search, which also name subject, workload, profile, strategy and turn:
 
 judged   a property: runs that judged it, violated and unknown ones, their segments, the digest of their digests
 states   fingerprints of the model states that the runs visited, sorted, 8 bytes each
+scope    an enumerable scope: what was visited of it (`invariants.refinement.coverage`): forms as states, 8 bytes each,
+         steps as moves, 16 bytes each; moments, and those outside as JSON, {reason: moments}
 failure  for each property and signature the simplest run that showed it: seed, choices (a byte each), time, digest
 unknown  the first run of which nothing can be said: seed, and why as the sentence
 
@@ -120,6 +125,8 @@ def _searched(plan: Plan, records: Mapping[int, RunRecord]) -> Iterator[Row]:
     for name in dict.fromkeys([*judged(plan.workload), *sorted(set().union(*seen))]):
         yield {"kind": "judged", "property": name, "violated": sum(name in one for one in seen), **together}
     yield {"kind": "states", "states": packed(set().union(*(one.states for one in runs))), **together}
+    for name in workload_named(plan.workload).scopes:
+        yield {**scope_row(name, (one for record in runs for one in record.visited)), "runs": len(runs)}
     for key, (seed, found) in sorted(_simplest(records).items()):
         yield {**failure_row(key, records[seed], found), "seed": seed}
     for seed, one in records.items():
@@ -146,6 +153,25 @@ def packed(states: Iterable[int]) -> bytes:
     """Fingerprints as they are stored; negative ones by their 64 bits."""
     ordered = sorted(state & _BITS for state in states)
     return struct.pack(f"<{len(ordered)}Q", *ordered)
+
+
+def scope_row(name: str, found: Iterable[Visited]) -> Row:
+    """What several runs have visited of a scope."""
+    visited = Visited(name)
+    for one in found:
+        if one.scope == name:
+            visited.join(one)
+    moves = sorted(visited.steps)
+    return {"kind": "scope", "scope": name, "states": packed(visited.states), "moments": visited.moments,
+            "moves": struct.pack(f"<{2 * len(moves)}Q", *(form for move in moves for form in move)),
+            "outside": json.dumps(visited.outside, sort_keys=True)}
+
+
+def visited_of(row: Row) -> Visited:
+    """What such a row says."""
+    states = {form for form, in struct.iter_unpack("<Q", row["states"])}
+    steps = {(before, after) for before, after in struct.iter_unpack("<QQ", row["moves"])}
+    return Visited(row["scope"], states, steps, row["moments"], Counter(json.loads(row["outside"])))
 
 
 def _digest(digests: Sequence[str]) -> bytes:

@@ -18,6 +18,7 @@ from spark_fuzz import simulation
 from spark_fuzz.confirmed import confirmed, documents, file_of, tests
 from spark_fuzz.failures import Failure
 from spark_fuzz.runs import SAME_RUN
+from spark_fuzz.scopes import WITHIN, Share, shares
 from spark_fuzz.tallies import About, begun, cost_of, doubt, planted, visited
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.run import Plan
@@ -58,6 +59,8 @@ class Sightings:
             case "states":
                 about.arms[plan] += row["runs"]
                 about.coverage.add(plan, row["turn"], row["runs"], row["states"])
+            case "scope":
+                about.take_scope(row)
             case "failure":
                 about.failures.take(row)
             case "unknown":
@@ -92,7 +95,10 @@ class Sightings:
     # Verdicts -----------------------------------------------------------------------------------------------------
 
     def verdicts(self) -> list[Verdict]:
-        """A row for each subject and property; one for a subject with a planted bug; and one that all runs repeat."""
+        """A row for each subject and property; one for a subject with a planted bug; one that all runs repeat.
+
+        Enumerable scopes have a row each.
+        """
         return [verdict for subject in self._about for verdict in self._of(subject)]
 
     def _of(self, subject: str) -> Iterator[Verdict]:
@@ -101,6 +107,7 @@ class Sightings:
             yield self._noticed(subject)
         else:
             yield from (self._verdict(subject, name) for name in about.seen if name != SAME_RUN)
+            yield from (self._within(subject, share) for share in shares(about.scopes))
         yield self._same_run(subject)
 
     def _verdict(self, subject: str, name: str) -> Verdict:
@@ -158,6 +165,13 @@ class Sightings:
         return Verdict(
             SAME_RUN, "campaign", Subject("variant", subject), Outcome.HOLDS, outcome, self._command(), cost=cost,
             seed=self._aim.seed, note=f"{note}; {doubts[0].key[0]} was not" if doubts else note,
+        )
+
+    def _within(self, subject: str, share: Share) -> Verdict:
+        """The row of an enumerable scope: how much of it was visited, and that all of that is reachable."""
+        return Verdict(
+            WITHIN, "campaign", Subject("variant", subject, {"scope": share.visited.scope}), Outcome.HOLDS,
+            share.outcome, self._command(), cost=share.cost(), seed=self._aim.seed, note=share.sentence(),
         )
 
     def _replay(self, file: Path | None) -> str:

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+from invariants.refinement.coverage import Visited
 from spark_fuzz.coverage import Coverage
 from spark_fuzz.failures import Failures, Limits
-from spark_fuzz.runs import SAME_RUN, judged
+from spark_fuzz.runs import SAME_RUN, judged, visited_of
+from spark_fuzz.scopes import shares
 from spark_fuzz.simulation import CONTROL
 from spark_fuzz.work import Row
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.workloads import workload_named
 
 
 @dataclass
@@ -37,7 +40,11 @@ class Seen:
 
 @dataclass
 class About:
-    """What is known of one subject. failed -- units that failed, by error. why -- of runs that nothing is known of."""
+    """What is known of one subject.
+
+    failed -- units that failed, by error. why -- of runs that nothing is known of. scopes -- what was visited of the
+    enumerable ones, by name.
+    """
 
     failures: Failures
     seen: dict[str, Seen]
@@ -45,10 +52,15 @@ class About:
     failed: list[tuple[Plan, str]] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
     arms: Counter[Plan] = field(default_factory=Counter)
+    scopes: dict[str, Visited] = field(default_factory=dict)
 
     def take(self, row: Row) -> None:
         """Count a property's row of a unit."""
         self.seen.setdefault(row["property"], Seen()).take(row)
+
+    def take_scope(self, row: Row) -> None:
+        """Add what a unit has visited of an enumerable scope."""
+        self.scopes[row["scope"]].join(visited_of(row))
 
 
 def begun(subject: str, workloads: Sequence[str]) -> About:
@@ -56,7 +68,8 @@ def begun(subject: str, workloads: Sequence[str]) -> About:
     names = tuple(dict.fromkeys(chain.from_iterable(map(judged, workloads))))
     expected = [name for name in names if subject_named(subject).hazards(name)]
     limits = Limits(1, 1) if planted(subject) else Limits()
-    return About(Failures(expected, limits), {name: Seen() for name in (*names, SAME_RUN)})
+    scopes = {name: Visited(name) for workload in workloads for name in workload_named(workload).scopes}
+    return About(Failures(expected, limits), {name: Seen() for name in (*names, SAME_RUN)}, scopes=scopes)
 
 
 def planted(subject: str) -> bool:
@@ -85,8 +98,9 @@ def cost_of(seen: Seen) -> dict[str, float]:
 
 
 def visited(known: About) -> dict[str, Any]:
-    """The curve of states, and for each arm its runs and the states that it was the first to visit."""
+    """The curve of states; for each arm its runs and the states that it was the first to visit; shares of scopes."""
     arms = [{"workload": arm.workload, "profile": arm.profile, "strategy": arm.strategy, "runs": runs,
              "new_states": known.coverage.new(arm)} for arm, runs in sorted(known.arms.items(), key=str)]
     return {"runs": known.coverage.runs, "states": known.coverage.states,
-            "curve": [list(point) for point in known.coverage.points()], "arms": arms}
+            "curve": [list(point) for point in known.coverage.points()], "arms": arms,
+            "scopes": [share.to_json() for share in shares(known.scopes)]}

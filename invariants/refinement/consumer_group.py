@@ -45,7 +45,8 @@ from impl.events import (
     QueueTaken,
     RouteUpdated,
 )
-from invariants.refinement.follower import ROUND, Living, Machines, Record, lives
+from invariants.refinement.coverage import GroupWalk, Visited
+from invariants.refinement.follower import Living, Machines, Record, lives
 from invariants.refinement.group_model import ANSWERS, NAME, PROPERTIES, Answer, GroupModel
 from invariants.refinement.members import Process
 from invariants.refinement.monitor import Finding, Step
@@ -65,13 +66,15 @@ class ConsumerGroup:
 
     def __init__(
         self, machines: Machines, group: str, topic: str, properties: Iterable[Property] = PROPERTIES,
+        watched: Visited | None = None,
     ) -> None:
-        """Watch from the first segment on; properties -- of Group, to be judged."""
+        """Watch from the first segment on; properties -- of Group, to be judged. watched -- of its scope, if any."""
         self.living, self.group, self.topic = Living(machines), group, topic
         self.visited: set[int] = set()
         self.model = GroupModel(group, topic, properties)
+        self.watched = watched
+        self._walk = None if watched is None else GroupWalk(watched, self.model, machines)
         self._connections: dict[int, dict[str, str]] = {}
-        self._rounds: dict[str, int] = {}
         self._last: tuple[int, ...] = ()
         self._hears: dict[type, Callable[[str, int, Any], list[Finding]]] = {
             tuple: self._host, ConsumerRegistered: self._registered, ConsumerRemoved: self._removed,
@@ -79,27 +82,30 @@ class ConsumerGroup:
             ConsumerShutDown: self._shut_down, ConsumerIdsFetched: self._fetched, RouteUpdated: self._routed,
             QueueTaken: self._taken, QueueDropped: self._dropped, QueuesAssigned: self._assigned,
         }
+        self.hears = self._hears.keys()
 
-    def segment(self, machine: str, records: Sequence[Record]) -> list[Finding]:
+    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
-        ran = self._rounds[machine] = self._rounds.get(machine, 0) + 1
-        look = not ran % ROUND
-        if not records and not look:
-            return []
+        look = whole
         found: list[Finding] = []
-        model, bits, before = self.model, self.model.bits, self.model.states
+        model, bits, before = self.model, self.model.bits, self.model.states[0]
+        model.belong()
         for ms, where, event in records:
             hear = self._hears.get(event.__class__)
             if hear is not None:
-                model.belong()
                 found += hear(where, ms, event)
                 look = look or event.__class__ in _LOOK
-        if look or found or model.bits is not bits or (before[0] ^ model.states[0]) & model.monitor.visible:
-            model.belong()
+                if self._walk is not None:
+                    self._walk.note(found)
+        states = model.states
+        if look or found or model.bits is not bits or (before ^ states[0]) & model.monitor.visible:
             found += self._compare(machine, diverged=self._diverges(found))
-        if model.states is not self._last:
-            self._last = model.states
-            self.visited.update(map(hash, self._last))
+            states = model.states
+            if self._walk is not None:
+                self._walk.note(found)
+        if states is not self._last:
+            self._last = states
+            self.visited.update(map(hash, states))
         return [model.named(finding) for finding in found] if found else found
 
     def _diverges(self, found: Iterable[Finding]) -> bool:
@@ -119,7 +125,10 @@ class ConsumerGroup:
             self._connections[broker] = {}
             listed = enumerate(self.model.bits.listed[broker])
             state = self.model.states[0]
-            found += self.model.take(event, *(("forget", (broker, m)) for m, bit in listed if state & bit))
+            steps: list[Step] = [("forget", (broker, m)) for m, bit in listed if state & bit]
+            if self._walk is not None:
+                self._walk.taken(steps)
+            found += self.model.take(event, *steps)
         return found
 
     def _started(self, machine: str, _: int, event: ConsumerStarted) -> list[Finding]:
@@ -204,7 +213,10 @@ class ConsumerGroup:
             found = [Finding(NAME, event, f"{event.client_id} has a list that {broker} never answered",
                              (NAME, "fetch", "not answered"))]
         else:
-            found = self.model.monitor.late(event, ("fetch", (self.model.broker(broker), member)), then)
+            step = "fetch", (self.model.broker(broker), member)
+            if self._walk is not None:
+                self._walk.late(step, then)
+            found = self.model.monitor.late(event, step, then)
         return found + self._has(member, ids, event, told=self._diverges(found))
 
     def _answer(self, broker: str, machine: str, client_ids: tuple[str | None, ...]) -> tuple[int, ...] | None:
@@ -239,11 +251,11 @@ class ConsumerGroup:
             return None
         return self.model.members.running.get(machine, {}).get(event.client_id)
 
-    def _routed(self, machine: str, _: int, event: RouteUpdated) -> list[Finding]:
-        """A run that is under way may have read the queues before."""
+    def _routed(self, machine: str, now_ms: int, event: RouteUpdated) -> list[Finding]:
+        """A run that is under way, or that waits for its list, may have read the queues before."""
         member = self._member(machine, event)
-        if member is not None and event.mqs != (routes := self.model.members.processes[member].routes)[-1]:
-            routes.append(event.mqs)
+        if member is not None and event.mqs != (process := self.model.members.processes[member]).routes[-1]:
+            process.reroute(now_ms, event.mqs)
             self.model.members.forget()
             if event.mqs != self.model.members.queues.keys():
                 self.model.requeue()
@@ -280,16 +292,16 @@ class ConsumerGroup:
         pq = rebalance.process_queue_table.get(mq)
         return pq is not None and pq.is_pull_expired()
 
-    def _assigned(self, machine: str, _: int, event: QueuesAssigned) -> list[Finding]:
+    def _assigned(self, machine: str, now_ms: int, event: QueuesAssigned) -> list[Finding]:
         member = self._member(machine, event)
         if member is None:
             return []
         process = self.model.members.processes[member]
-        beside, routes = len(process.lists) > 1, len(process.routes)
+        beside, routes = process.beside, len(process.routes)
         found = self.model.take(event, ("settle", (member,)))
         if beside and self._diverges(found):
             found = self.model.take(event, ("settle_beside", (member,)))
-        process.end()
+        process.end(now_ms)
         if len(process.routes) < routes:
             self.model.members.forget()
         return found

@@ -36,7 +36,8 @@ from impl.events import (
     QueueDropped,
     QueueTaken,
 )
-from invariants.refinement.follower import ROUND, Living, Machines, Record
+from invariants.refinement.coverage import Visited, WatchedLock
+from invariants.refinement.follower import Living, Machines, Record
 from invariants.refinement.lock_model import ANSWERS, BROKER_LIVE_MS, NAME, PROPERTIES, QueueLock, age
 from invariants.refinement.monitor import Finding, Step
 from model.language import Property
@@ -50,22 +51,25 @@ class OrderLocks:
 
     name = NAME
 
-    def __init__(self, machines: Machines, group: str, properties: Iterable[Property] = PROPERTIES) -> None:
-        """Watch from the first segment on; properties -- of OrderLock, to be judged."""
+    def __init__(
+        self, machines: Machines, group: str, properties: Iterable[Property] = PROPERTIES,
+        watched: Visited | None = None,
+    ) -> None:
+        """Watch from the first segment on; properties -- of OrderLock, to judge. watched -- of its scope, if any."""
         self.living, self.group, self.properties = Living(machines), group, tuple(properties)
+        self.watched = watched
         self.visited: set[int] = set()
         self._queues: dict[MessageQueue, QueueLock] = {}
         self._running: dict[str, dict[str, DefaultMQPushConsumerImpl]] = {}
-        self._rounds: dict[str, int] = {}
         self._ms = self._set_ms = -1
         self._hears: dict[type, Callable[[str, QueueLock, Any], list[Finding]]] = {
             LockGranted: self._granted, LockReleased: self._released, LockBelieved: self._believed,
             QueueTaken: self._taken, QueueDropped: self._dropped,
         }
+        self.hears = (tuple, ConsumerStarted, ConsumerShutDown, *self._hears)
 
-    def segment(self, machine: str, records: Sequence[Record]) -> list[Finding]:
+    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
-        ran = self._rounds[machine] = self._rounds.get(machine, 0) + 1
         found: list[Finding] = []
         changed: dict[QueueLock, None] = {}
         for ms, where, event in records:
@@ -75,6 +79,7 @@ class OrderLocks:
                 if event.group == self.group and (queue := self._mine(where, event)) is not None:
                     before, bits = queue.state, queue.bits
                     found += self._promised(ms, hear(where, queue, event))
+                    self.visited.add(hash(queue.state & ~queue.bits.ages))
                     if (before ^ queue.state) & queue.monitor.visible or bits is not queue.bits or found:
                         changed[queue] = None
             elif kind is tuple:
@@ -83,7 +88,7 @@ class OrderLocks:
                 self._start(where, event.client_id)
             elif kind is ConsumerShutDown and event.group == self.group:
                 found += self._end(where, event.client_id, event)
-        if not ran % ROUND:
+        if whole:
             found += self._compare(machine, None, found)
         elif changed:
             found += self._compare(machine, changed, found)
@@ -98,7 +103,10 @@ class OrderLocks:
     def _queue(self, mq: MessageQueue) -> QueueLock:
         queue = self._queues.get(mq)
         if queue is None:
-            queue = self._queues[mq] = QueueLock(mq, self.properties)
+            queue = QueueLock(mq, self.properties)
+            if self.watched is not None:
+                queue = WatchedLock(mq, self.properties, self.watched)
+            self._queues[mq] = queue
         return queue
 
     def _promised(self, ms: int, found: list[Finding]) -> list[Finding]:

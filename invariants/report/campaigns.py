@@ -1,7 +1,8 @@
 """What campaigns over simulated worlds leave besides rows: how coverage grew, and which judge saw which planted bug.
 
     coverage.json      {subject: {runs, states, curve: [[runs, states], …], arms: [{workload, profile, strategy, runs,
-                       new_states}, …]}}
+                       new_states}, …], scopes: [{scope, states, steps, moments, outside: {reason: moments}}, …]}}; of a
+                       scope states and steps are [visited, reachable, visited ones that are not reachable]
     kill-matrix.json   {judges: [judge, …], rows: [{subject, sentence, cells: {judge: {property, killed, of,
                        time_ms: [quartile, median, quartile], steps, limit_ms, limit_steps}}}, …]}
 
@@ -33,8 +34,27 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """What was visited of what a model reaches in one scope: "12 of 40", and the same in per cent.
+
+    beyond -- visited states and steps that are not reachable. outside -- when and why runs were outside the scope.
+    """
+
+    scope: str
+    states: str
+    states_percent: float
+    steps: str
+    steps_percent: float
+    beyond: int
+    outside: str
+
+
+@dataclass(frozen=True, slots=True)
 class Growth:
-    """How coverage of one subject grew: SVG points in a 100 × 100 box (y downwards), ends of the axes, its arms."""
+    """How coverage of one subject grew: SVG points in a 100 × 100 box (y downwards), ends of the axes, its arms.
+
+    scopes -- those that can be enumerated.
+    """
 
     subject: str
     points: str
@@ -42,6 +62,7 @@ class Growth:
     states: str
     last: str
     arms: tuple[Arm, ...]
+    scopes: tuple[Share, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +116,7 @@ def matrix(document: Mapping[str, Any]) -> Matrix:
 def _read(name: str, read: Callable[[], T]) -> T:
     try:
         return read()
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError) as error:
         raise BadInputError(f"{name}: cannot be drawn ({type(error).__name__}: {error}); it has no "
                             f"{_BARE[name]} as a campaign writes them") from error
 
@@ -109,7 +130,19 @@ def _growth(subject: str, body: Mapping[str, Any]) -> Growth:
     arms = sorted(body["arms"], key=lambda arm: -arm["new_states"] / max(1, arm["runs"]))
     best = max((arm["new_states"] / max(1, arm["runs"]) for arm in arms), default=0) or 1
     return Growth(subject, drawn, number(curve[-1][0]), number(curve[-1][1]), f"{fresh:,.1f}",
-                  tuple(_arm(arm, best) for arm in arms))
+                  tuple(_arm(arm, best) for arm in arms), tuple(_share(scope) for scope in body.get("scopes", ())))
+
+
+def _share(scope: Mapping[str, Any]) -> Share:
+    (states, every, odd), (steps, every_step, odd_step) = scope["states"], scope["steps"]
+    outside = {str(reason): int(moments) for reason, moments in scope["outside"].items()}
+    reasons = ", ".join(f"{reason} ({number(moments)})" for reason, moments in outside.items())
+    told = f"{number(sum(outside.values()))} of {number(int(scope['moments']))} moments"
+    return Share(
+        str(scope["scope"]), f"{number(states)} of {number(every)}", round(100 * states / every, 1),
+        f"{number(steps)} of {number(every_step)}", round(100 * steps / every_step, 1), odd + odd_step,
+        f"{told}: {reasons}" if reasons else told,
+    )
 
 
 def _arm(arm: Mapping[str, Any], best: float) -> Arm:

@@ -16,6 +16,8 @@ from stateful_tests.cover import report_samples as samples
 ARM = {"workload": "clustering", "profile": "storm", "strategy": "uniform", "runs": 4, "new_states": 40}
 GROWN = {"repaired": {"runs": 8, "states": 60, "curve": [[4, 40], [8, 60]], "arms": [
     {**ARM, "profile": "calm", "new_states": 8}, ARM]}}
+SCOPE = {"scope": "group, 1 broker", "states": [12, 40, 0], "steps": [30, 600, 1], "moments": 2_000,
+         "outside": {"three are named": 20, "another route": 5}}
 NOBODY = {"property": None, "killed": 0, "of": 20, "time_ms": [None] * 3, "steps": [None] * 3, "limit_ms": 480_000,
           "limit_steps": 10_000}
 SEEN = {**NOBODY, "property": "one_lock_holder", "killed": 12, "time_ms": [1_500, 60_000, None],
@@ -33,6 +35,19 @@ def test_a_curve_begins_at_nothing_and_the_best_arm_comes_first() -> None:
     assert (grown.runs, grown.states, grown.last) == ("8", "60", "5.0")
     assert [(arm.words, arm.new_states) for arm in grown.arms] == [
         ("clustering, storm, uniform", "10.0"), ("clustering, calm, uniform", "2.0")]
+
+
+def test_shares_are_told_in_per_cent_with_what_was_outside(tmp_path: Path) -> None:
+    body = {"repaired": {**GROWN["repaired"], "scopes": [SCOPE]}}
+    (grown,) = campaigns.growth(body)
+    assert grown.scopes == (campaigns.Share(
+        "group, 1 broker", "12 of 40", 30.0, "30 of 600", 5.0, 1,
+        "25 of 2,000 moments: three are named (20), another route (5)"),)
+    assert campaigns.growth(GROWN)[0].scopes == ()
+    said = " ".join(written(tmp_path / "out", **{campaigns.COVERAGE: body}).split())
+    assert '12 of 40 <span class="cost">30.0 %</span>' in said
+    assert "Shares of what can be enumerated" in said
+    assert "Shares of what" not in written(tmp_path / "old", **{campaigns.COVERAGE: GROWN})
 
 
 def test_a_cell_has_median_and_quartiles_and_shows_what_was_not_reached() -> None:
@@ -61,7 +76,9 @@ def test_the_page_has_both(tmp_path: Path) -> None:
     assert '<tr class="unseen"><th scope="row" title="All repairs.">repaired' in said
 
 
-@pytest.mark.parametrize("broken", ["{", "[]", '{"rows": [{}], "judges": ["a"]}', '{"repaired": {"curve": 3}}'])
+@pytest.mark.parametrize("broken", [
+    '{"repaired": {"curve": [], "arms": [], "scopes": [{"states": 1}]}}',
+    "{", "[]", '{"rows": [{}], "judges": ["a"]}', '{"repaired": {"curve": 3}}'])
 def test_a_broken_file_is_one_line_and_takes_nothing_with_it(tmp_path: Path, broken: str) -> None:
     page = written(tmp_path / "out", **{campaigns.COVERAGE: broken, campaigns.MATRIX: broken})
     assert page.count("cannot be drawn") == 2

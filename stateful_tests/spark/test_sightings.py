@@ -17,6 +17,7 @@ from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import runs, simulation
 from spark_fuzz.coverage import Coverage, StateSet
 from spark_fuzz.runs import SAME_RUN
+from spark_fuzz.scopes import WITHIN
 from spark_fuzz.sightings import NOTICED, Sightings
 from spark_fuzz.simulation import Aim, again_unit, is_again, plan_of, search_unit, subject_of
 from spark_fuzz.work import Row, Unit, attempt
@@ -248,6 +249,30 @@ def test_many_states_are_merged_exactly() -> None:
         assert merged.add(runs.packed(states)) == len(states - known)
         known |= states
     assert len(merged) == len(known)
+
+
+def test_what_was_visited_of_a_scope_is_merged_in_any_order() -> None:
+    aim = Aim(("repaired",), ("smallest",), ("storm",), ("uniform",)).checked()
+    found = [attempt(runs.work, short(search_unit(aim.arms()[0], 0, number, 0), 1)) for number in range(3)]
+    books = [Sightings(aim, Path("out")) for _ in range(2)]
+    books[0].add(row for rows in found for row in rows)
+    for rows in reversed(found):
+        books[1].add(rows)
+    told = [next(one for one in book.verdicts() if one.property == WITHIN) for book in books]
+    assert told[0] == told[1]
+    assert told[0].outcome is Outcome.HOLDS
+    kept = [row for rows in found for row in rows if row["kind"] == "scope"]
+    visited = [runs.visited_of(row) for row in kept]
+    assert told[0].cost["states"] == len(set().union(*(one.states for one in visited)))
+    assert told[0].cost["steps"] == len(set().union(*(one.steps for one in visited)))
+    assert [runs.scope_row(one.scope, [one]) for one in visited] == [
+        {name: row[name] for name in ("kind", "scope", "states", "moments", "moves", "outside")} for row in kept]
+
+
+def test_a_scope_that_no_run_has_entered_is_unknown() -> None:
+    book = Sightings(Aim(("repaired",), ("smallest",), ("storm",), ("uniform",)).checked(), Path("out"))
+    told, = (one for one in book.verdicts() if one.property == WITHIN)
+    assert (told.outcome, told.note) == (Outcome.UNKNOWN, "not reached in the time given")
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,9 @@ from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import __main__ as command
 from spark_fuzz import commands, runs
 from spark_fuzz.cluster import Cluster
-from spark_fuzz.sightings import NOTICED
-from spark_fuzz.simulation import Aim, search_unit, subject_of
+from spark_fuzz.scopes import WITHIN
+from spark_fuzz.sightings import NOTICED, Sightings
+from spark_fuzz.simulation import Aim, search_unit, subject_of, units
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import planted
 from stateful_tests.spark.processes import disk_of, gone, running, standalone
@@ -215,6 +217,49 @@ def test_a_cluster_that_loses_an_executor_and_a_worker_has_the_same_verdicts(
     found = [Verdict.from_json(line) for line in (tmp_path / "out" / "verdicts.jsonl").read_text().splitlines()]
     assert (compared(found), evidence(tmp_path / "out")) == undisturbed
     assert list((tmp_path / "work").glob("app-*/*/rocketproof.zip"))
+
+
+# Shares ---------------------------------------------------------------------------------------------------------------
+
+SMALLEST = Aim(("repaired",), ("smallest", "smallest_ordered"), ("threads", "storm"), ("uniform",), limit=LIMIT)
+NAMED = [*(f"--workload={name}" for name in SMALLEST.workloads), *(f"--profile={name}" for name in SMALLEST.profiles),
+         "--strategy=uniform"]
+
+
+def shares_of(folder: Path) -> str:
+    return json.dumps(json.loads((folder / "coverage.json").read_text(encoding="utf-8"))["repaired"]["scopes"])
+
+
+def test_shares_are_exact_and_the_same_for_one_worker_and_two(cluster: Cluster, tmp_path: Path) -> None:
+    found = [one for one in commands.campaign_worlds(10.0, SMALLEST, out=tmp_path, cluster=cluster)
+             if one.property == WITHIN]
+    assert [one.subject.details["scope"] for one in found] == ["group, 1 broker", "group, 2 brokers", "order lock"]
+    assert {one.outcome for one in found} == {Outcome.HOLDS}
+    assert all(0 < one.cost["states"] <= one.cost["reachable_states"] for one in found)
+    assert all(0 < one.cost["steps"] <= one.cost["reachable_steps"] for one in found)
+    alone = Sightings(SMALLEST.checked(), tmp_path)
+    for unit in islice(filter(None, units(SMALLEST.checked(), alone.flat, alone.wishes, alone.found)), LIMIT):
+        alone.add(attempt(runs.work, unit))
+    assert json.dumps(json.loads(alone.files()["coverage.json"])["repaired"]["scopes"]) == shares_of(tmp_path)
+    assert [line.split(":")[0] for line in commands.covered(found)] == [
+        f"visited, repaired, {one.subject.details['scope']}" for one in found]
+
+
+@pytest.mark.quality
+def test_shares_are_the_same_for_one_executor_and_two(tmp_path: Path) -> None:
+    told = []
+    for workers in (1, 2):
+        folder = tmp_path / str(workers)
+        folder.mkdir()
+        with standalone(folder, workers) as master:
+            subprocess.run(  # noqa: S603 - this Python
+                [sys.executable, "-m", "spark_fuzz", "--master", master.address, "--minutes", "10",
+                 "--out", str(folder / "out"), "--units", str(LIMIT), "--subject", "repaired", *NAMED],
+                check=False, stdout=subprocess.DEVNULL,
+            )
+        told.append(shares_of(folder / "out"))
+    assert told[0] == told[1]
+    assert '"states": [0,' not in told[0]
 
 
 # Commands -------------------------------------------------------------------------------------------------------------
