@@ -33,7 +33,7 @@ class MQClientAPI:
 
     async def get_topic_route_info_from_name_server(self, topic: str, timeout_ms: int) -> TopicRouteData | None:
         """MQClientAPIImpl#getTopicRouteInfoFromNameServer: every other code is an MQClientError."""
-        request = Command(RequestCode.GET_ROUTEINFO_BY_TOPIC, header=TopicRequestHeader(topic))
+        request = Command(RequestCode.GET_ROUTEINFO_BY_TOPIC, TopicRequestHeader(topic))
         response = await self.remoting_client.invoke_sync(None, request, timeout_ms)
         if response.code != ResponseCode.SUCCESS:
             raise MQClientError(f"CODE: {int(response.code)}  DESC: {response.remark}")
@@ -50,12 +50,12 @@ class MQClientAPI:
     ) -> None:
         """MQClientAPIImpl#unregisterClient."""
         header = UnregisterClientRequestHeader(self.client_id, producer_group, consumer_group)
-        request = Command(RequestCode.UNREGISTER_CLIENT, header=header)
+        request = Command(RequestCode.UNREGISTER_CLIENT, header)
         _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
 
     async def get_consumer_id_list_by_group(self, addr: str, group: str, timeout_ms: int) -> Sequence[str]:
         """MQClientAPIImpl#getConsumerIdListByGroup; a group without members is an error too."""
-        request = Command(RequestCode.GET_CONSUMER_LIST_BY_GROUP, header=ConsumerGroupRequestHeader(group))
+        request = Command(RequestCode.GET_CONSUMER_LIST_BY_GROUP, ConsumerGroupRequestHeader(group))
         response = _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
         client_ids: Sequence[str] = response.body
         return client_ids
@@ -73,7 +73,7 @@ class MQClientAPI:
     async def query_consumer_offset(self, addr: str, group: str, mq: MessageQueue, timeout_ms: int) -> int:
         """MQClientAPIImpl#queryConsumerOffset."""
         header = ConsumerOffsetRequestHeader(group, mq.topic, mq.queue_id)
-        request = Command(RequestCode.QUERY_CONSUMER_OFFSET, header=header)
+        request = Command(RequestCode.QUERY_CONSUMER_OFFSET, header)
         response = _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
         return int(response.header.offset)
 
@@ -113,14 +113,14 @@ class MQClientAPI:
     async def get_max_offset(self, addr: str, mq: MessageQueue, timeout_ms: int) -> int:
         """MQClientAPIImpl#getMaxOffset."""
         header = QueueOffsetRequestHeader(mq.topic, mq.queue_id)
-        request = Command(RequestCode.GET_MAX_OFFSET, header=header)
+        request = Command(RequestCode.GET_MAX_OFFSET, header)
         response = _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
         return int(response.header.offset)
 
     async def search_offset(self, addr: str, mq: MessageQueue, timestamp: int, timeout_ms: int) -> int:
         """MQClientAPIImpl#searchOffset; timestamp -- milliseconds since 1970."""
         header = QueueOffsetRequestHeader(mq.topic, mq.queue_id, timestamp)
-        request = Command(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header=header)
+        request = Command(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header)
         response = _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
         return int(response.header.offset)
 
@@ -134,4 +134,4 @@ def _success(response: Command) -> Command:
 
 def _commit(group: str, mq: MessageQueue, offset: int) -> Command:
     header = ConsumerOffsetRequestHeader(group, mq.topic, mq.queue_id, offset)
-    return Command(RequestCode.UPDATE_CONSUMER_OFFSET, header=header)
+    return Command(RequestCode.UPDATE_CONSUMER_OFFSET, header)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import total_ordering
+from typing import NamedTuple
 
 from impl.decisions.java_arithmetic import nullable_hash, wrap32
 from impl.decisions.java_text import compare_text, concatenated
 
 
-@total_ordering
-@dataclass(frozen=True, slots=True)
-class MessageQueue:
+class MessageQueue(NamedTuple):
     """`common.message.MessageQueue`.
 
     topic, broker_name -- texts; Java allows null there (compare_to then raises), and so does this class at run time.
@@ -38,9 +35,21 @@ class MessageQueue:
             return result
         return wrap32(self.queue_id - other.queue_id)
 
-    def __lt__(self, other: MessageQueue) -> bool:
+    def __lt__(self, other: MessageQueue) -> bool:  # type: ignore[override]  # a queue is compared with queues only
         """Java's order, so that `sorted` is Collections#sort."""
         return self.compare_to(other) < 0
+
+    def __le__(self, other: MessageQueue) -> bool:  # type: ignore[override]
+        """Java's order."""
+        return self.compare_to(other) <= 0
+
+    def __gt__(self, other: MessageQueue) -> bool:  # type: ignore[override]
+        """Java's order."""
+        return self.compare_to(other) > 0
+
+    def __ge__(self, other: MessageQueue) -> bool:  # type: ignore[override]
+        """Java's order."""
+        return self.compare_to(other) >= 0
 
     def java_hash(self) -> int:
         """MessageQueue#hashCode."""

@@ -142,15 +142,21 @@ class Names:
     def __init__(self) -> None:
         """Nobody has started."""
         self.brokers: dict[str, BrokerStarted] = {}
+        self._queues: dict[tuple[str, str, int], MessageQueue] = {}
 
     def started(self, _: int, machine: str, event: BrokerStarted) -> None:
         """A broker starts."""
         self.brokers[machine] = event
+        self._queues.clear()
 
     def queue(self, machine: str, topic: str, queue_id: int) -> MessageQueue:
         """The queue that a broker speaks of."""
-        started = self.brokers.get(machine)
-        return MessageQueue(topic, started.broker_name if started else machine, queue_id)
+        found = self._queues.get((machine, topic, queue_id))
+        if found is None:
+            started = self.brokers.get(machine)
+            found = MessageQueue(topic, started.broker_name if started else machine, queue_id)
+            self._queues[machine, topic, queue_id] = found
+        return found
 
 
 def machine_of(connection: str) -> str:

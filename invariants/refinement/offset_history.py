@@ -132,14 +132,15 @@ class _CommitsOfAHoldingGoForward(Judge):
     def dropped(self, _: int, machine: str, event: QueueDropped | OffsetReset) -> None:
         self.last.pop((machine, event.group, event.mq), None)
 
-    def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str]:
+    def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str] | None:
         key = machine, event.group, event.mq
         last = self.last.get(key)
         if last is None:
-            return
-        if event.offset < last and event.offset not in self.told.get(key, ()):
-            yield f"{machine} commits {event.offset} of {queue_text(event.mq)} after {last}"
+            return None
         self.last[key] = event.offset
+        if event.offset >= last or event.offset in self.told.get(key, ()):
+            return None
+        return iter((f"{machine} commits {event.offset} of {queue_text(event.mq)} after {last}",))
 
 
 class _CommittedOffsetNeverRegresses(Judge):
@@ -169,12 +170,12 @@ class _CommittedOffsetNeverRegresses(Judge):
         for key in [key for key in self.last if key[1:] == (event.group, event.mq)]:
             self.last[key] = min(self.last[key], event.offset)
 
-    def put(self, _: int, machine: str, event: OffsetCommitted) -> Iterator[str]:
+    def put(self, _: int, machine: str, event: OffsetCommitted) -> Iterator[str] | None:
         key = machine, event.group, self.names.queue(machine, event.topic, event.queue_id)
-        last = self.last.get(key, event.offset)
-        if event.offset < last:
-            yield f"{event.offset} is committed of {queue_text(key[2])} after {last}"
-        self.last[key] = event.offset
+        last, self.last[key] = self.last.get(key, event.offset), event.offset
+        if event.offset >= last:
+            return None
+        return iter((f"{event.offset} is committed of {queue_text(key[2])} after {last}",))
 
 
 class _ResetTakesEffect(Judge):
@@ -198,7 +199,8 @@ class _ResetTakesEffect(Judge):
         self.reset.pop((machine, event.group, event.mq), None)
 
     def committed(self, _: int, machine: str, event: OffsetCommitted) -> None:
-        self._over(event.group, self.names.queue(machine, event.topic, event.queue_id), event.offset)
+        if self.reset:
+            self._over(event.group, self.names.queue(machine, event.topic, event.queue_id), event.offset)
 
     def answered(self, _: int, machine: str, event: OffsetAnswered) -> None:
         self._over(event.group, self.names.queue(machine, event.topic, event.queue_id), event.offset)
@@ -207,10 +209,11 @@ class _ResetTakesEffect(Judge):
         for key in [key for key, to in self.reset.items() if key[1:] == (group, mq) and offset > to]:
             del self.reset[key]
 
-    def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str]:
-        to = self.reset.get((machine, event.group, event.mq))
-        if to is not None and event.offset > to:
-            yield f"{machine} commits {event.offset} of {queue_text(event.mq)}, which was reset to {to}"
+    def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str] | None:
+        to = self.reset.get((machine, event.group, event.mq)) if self.reset else None
+        if to is None or event.offset <= to:
+            return None
+        return iter((f"{machine} commits {event.offset} of {queue_text(event.mq)}, which was reset to {to}",))
 
 
 class _ResetGoesToItsTime(Judge):

@@ -98,10 +98,11 @@ class _OnlyTheSettledIsCommitted(_Progress):
         if queue is not None:
             queue.told = max(queue.told, event.offset)
 
-    def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str]:
+    def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str] | None:
         queue = self.queues.get((machine, event.group, event.mq))
-        if queue is not None and event.offset > (most := max(queue.told, queue.all_below)):
-            yield f"{machine} commits {event.offset} of {queue_text(event.mq)}, of which it may commit {most}"
+        if queue is None or event.offset <= (most := max(queue.told, queue.all_below)):
+            return None
+        return iter((f"{machine} commits {event.offset} of {queue_text(event.mq)}, of which it may commit {most}",))
 
 
 class _SettledIsCommitted(_Progress):
@@ -153,6 +154,8 @@ class _SettledIsCommitted(_Progress):
         self.memory[machine, event.group, event.mq] = event.offset
 
     def sent(self, _: int, machine: str, event: OffsetSent) -> None:
+        if not self.wanted and not self.given_up:
+            return
         key = machine, event.group, event.mq
         left = [one for one in self.wanted.pop(key, ()) if one[0] > event.offset]
         if left:

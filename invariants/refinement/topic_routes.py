@@ -183,7 +183,7 @@ class TopicsOfName:
         looked = (reading.whole("routed") | reading.whole("known")) & ~reading.whole("routed", 0)
         seen = 0
         for number in numbers:
-            seen = reading.put(seen, 1, "routed", number)
+            seen |= reading.whole("routed", number)
         if version is not None and entries.master is not None:
             stored = self._get("stored")
             seen = reading.put(seen, 1, "known")

@@ -116,12 +116,27 @@ def dead_but_routed(world: World) -> Iterator[str]:
 
 
 def stale_routes(world: World) -> Iterator[str]:
-    """Consumers whose queues of a topic are not those of the living brokers."""
+    """Consumers whose queues of a topic are not those of the living brokers.
+
+    They may have those too of a broker that has lost the topic, as long as a name server routes them (N-14).
+    """
     for machine, consumer in world.running():
         table = consumer.rebalance_impl.topic_subscribe_info_table
         for topic in consumer.rebalance_impl.subscription_inner.key_set():
-            if not topic.startswith("%RETRY%") and set(table.get(topic) or ()) != set(world.queues(topic)):
+            has, real = set(table.get(topic) or ()), set(world.queues(topic))
+            if not topic.startswith("%RETRY%") and has != real and not real <= has <= real | _left_over(world, topic):
                 yield f"{machine} has another route of {topic} than the name servers"
+
+
+def _left_over(world: World, topic: str) -> set[MessageQueue]:
+    """The queues that a name server still routes to a broker that does not have the topic any more."""
+    living = {broker.config.broker_name for machine, broker in world.brokers.items() if world.alive(machine)}
+    without = living - {mq.broker_name for mq in world.queues(topic)}
+    return {
+        MessageQueue(topic, data.broker_name, queue_id) for controller in world.namesrvs.values()
+        for data in controller.route_info.topic_queue_table.get(topic) or () if data.broker_name in without
+        for queue_id in range(data.read_queue_nums)
+    }
 
 
 def not_subscribed(world: World) -> Iterator[str]:
