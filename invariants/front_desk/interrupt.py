@@ -53,11 +53,15 @@ INTERRUPT = Interrupt()
 
 
 def quiet() -> None:
-    """Say nothing of a Ctrl-C that hit a destructor: Python can only report it there, and `check` raises it later."""
+    """Say nothing of a Ctrl-C that hit a destructor: Python can only report it there, and `check` raises it later.
+
+    Nor of destructors that miss attributes after it: it may have left an object half made.
+    """
     before = sys.unraisablehook
 
     def hook(lost: Any) -> None:
-        if not issubclass(lost.exc_type, KeyboardInterrupt):
+        half_made = INTERRUPT.pressed and issubclass(lost.exc_type, AttributeError)
+        if not (half_made or issubclass(lost.exc_type, KeyboardInterrupt)):
             before(lost)
 
     sys.unraisablehook = hook

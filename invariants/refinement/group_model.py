@@ -15,10 +15,10 @@ from invariants import consumer_group as promised
 from invariants.refinement.asked import AskedReading
 from invariants.refinement.elements import Pool
 from invariants.refinement.members import MEMBERS, Members, Process
-from invariants.refinement.monitor import Alternatives, Finding, Monitor, Step
+from invariants.refinement.monitor import Alternatives, Finding, Monitor, Step, TooManyStatesError
 from model.consumer_group import Broker, Group, Member, Queue
 from model.language import FALSE, TRUE, Bool, Property, Rigid, Set, action, every, forall, require
-from model.language.layout import Cell
+from model.language.layout import USED, Cell
 
 NAME = "refines_consumer_group"
 ANSWERS = 8
@@ -78,7 +78,7 @@ def settle_beside(s: Rebalancing, m: Member) -> None:
 VISIBLE = ("up", "listed", "holds")
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def reading_of(group: str, topic: str, brokers: int, members: int, queues: int) -> Bits:
     """The model at these sizes; the group's followers take turns with it."""
     del group, topic
@@ -218,7 +218,9 @@ class GroupModel:
             self._move(sorted(wanted | more))
 
     def fit(self) -> None:
-        """Follow in a scope that has room for all elements."""
+        """Follow in a scope that has room for all elements; raises TooManyStatesError when there can be none."""
+        if self.members.pool.size > USED:
+            raise TooManyStatesError(f"the id lists of {self.group} have more than {USED // 2 + 1} places in use")
         if (self.brokers.size, self.members.pool.size) != self.bits.sizes:
             self._move(list(self.members.queues))
 

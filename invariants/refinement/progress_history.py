@@ -142,6 +142,8 @@ class _SettledIsCommitted(_Progress):
         super().begins(ms, machine, event)
         self.wanted.pop((machine, event.group, event.mq), None)
         self.memory.pop((machine, event.group, event.mq), None)
+        if event.__class__ is OffsetReset:  # which has the last word
+            self.given_up.pop((machine, event.group, event.mq), None)
 
     def settled(self, ms: int, machine: str, event: MessagesSettled) -> None:
         super().settled(ms, machine, event)

@@ -154,16 +154,20 @@ class BrokerName:
             return []
         address, before = self._address(event.broker_addr), list[Step]()
         leaves = any(self.followed.reading.get(state, "leaving", address) for state in self.followed.states)
-        if address in self.running:
-            before = self._shut_down(address)[0]
-        elif not leaves and not self._is_live(address) and not self._get("at", role):
-            return []  # the second goodbye of one broker
-        elif address not in self.entered:
-            new = self._connection()
-            before = [("start", (address, role, new)), ("shut_down", (address, new))]
         data = table.broker_addr_table.get(self.name)
         kept = data is not None and data.broker_addrs.contains_key(event.broker_id)
+        if address in self.running:
+            before = self._shut_down(address)[0]
+        elif not leaves:
+            if not self._is_live(address) and (kept or not self._get("at", role)):
+                return []  # of a broker that said so before, or was never heard of: it changes nothing
+            self._leaves(address, role)
         return self.followed.take(event, [[*before, ("unregister_own" if kept else "unregister", (address,))]])
+
+    def _leaves(self, address: int, role: int) -> None:
+        """It has run and says goodbye, of which the model knows nothing, or not any more."""
+        put = self.followed.reading.put
+        self.followed.rewrite(lambda state: put(put(state, 1, "leaving", address), role, "role", address))
 
     def updated(self, event: Any, addr: str) -> list[Finding]:
         """RouteInfoManager#updateBrokerInfoUpdateTimestamp: for the model a registration that changes nothing else."""

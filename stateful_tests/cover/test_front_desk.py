@@ -442,6 +442,23 @@ def test_ctrl_c_in_a_destructor_is_not_reported(monkeypatch: pytest.MonkeyPatch)
     assert reported == [KeyboardInterrupt]
 
 
+@pytest.mark.parametrize("pressed", [False, True])
+def test_a_destructor_that_misses_an_attribute_is_reported_unless_ctrl_c_was_pressed(
+    pressed: bool, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class HalfMade:
+        def __del__(self) -> None:
+            raise AttributeError
+
+    reported: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: reported.append(lost.exc_type))
+    monkeypatch.setattr(interrupt.INTERRUPT, "pressed", pressed)
+    interrupt.quiet()
+    half_made = HalfMade()
+    del half_made
+    assert bool(reported) is not pressed
+
+
 def test_a_package_that_is_missing_is_named_with_its_cure(capsys: pytest.CaptureFixture[str]) -> None:
     def judge() -> Iterator[Verdict]:
         yield from ()

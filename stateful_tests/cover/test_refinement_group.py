@@ -26,8 +26,8 @@ from impl.hosts.simulation.tape import RandomTape
 from invariants.refinement.consumer_group import ConsumerGroup
 from invariants.refinement.follower import ROUND, Follower
 from invariants.refinement.follower import Following as Shown
-from invariants.refinement.group_model import Rebalancing
-from invariants.refinement.monitor import Finding
+from invariants.refinement.group_model import GroupModel, Rebalancing
+from invariants.refinement.monitor import Finding, TooManyStatesError
 from invariants.refinement.order_lock import OrderLocks
 from model.language.scalar import StepReading
 from model.language.scope import Scope
@@ -381,6 +381,13 @@ def looked_at(follower: Follower, machine: str) -> list[Finding]:
     shown.concerned(machine, ())
     return [finding for _ in range(ROUND) for concerned, whole in [shown.concerned(machine, ())]
             for one in concerned for finding in one.segment(machine, (), whole=whole)]
+
+
+def test_more_places_than_a_scope_can_have_are_unknown() -> None:
+    model = GroupModel("G", "orders", ())
+    assert model.place("c", 31) == 31
+    with pytest.raises(TooManyStatesError, match="more than 32 places"):
+        model.place("c", 32)
 
 
 def test_a_follower_is_shown_what_it_hears() -> None:

@@ -24,8 +24,13 @@ SET_BACK = ("pass_time(s=1); set_clock(who='nameserver1', s=-60); "
             "cut_off(who='nameserver1', broker='broker-a', s=131); pass_time(s=120)")
 PROMOTED = "kill(who='broker-a', s=1); change_roles(who='broker-a')"
 
+UNHEARD = "kill(who='nameserver2', s=1); change_roles(who='broker-a')"
+TWICE = ("pass_time(s=20); cut_off(who='nameserver2', broker='broker-a', s=20); stop_broker(who='broker-a', s=131); "
+         "change_roles(who='broker-a')")
+
 SILENT = (
-    ("route_info", PROMOTED), ("route_info", SET_BACK), ("subscription", OVERTAKEN), ("subscription", TAKEN_BACK),
+    ("route_info", UNHEARD), ("route_info", TWICE), ("route_info", PROMOTED), ("route_info", SET_BACK),
+    ("subscription", OVERTAKEN), ("subscription", TAKEN_BACK),
 )
 
 BROKEN = (
@@ -84,6 +89,7 @@ def two_runs_have_the_same_list() -> None:
         stage(world)
         consumer = join(world, "c1")
         since_ms = world.now_ms
+        world.pause("updateProcessQueueTableInRebalance: before dispatchPullRequest", 10)
         for _ in range(2):
             world.call("c1", lambda: consumer.rebalance_impl.rebalance_by_topic(
                 "orders", is_order=False, threads=consumer.node))

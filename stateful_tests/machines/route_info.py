@@ -69,7 +69,7 @@ class RouteInfoMachine(Time):
         def end(_: object) -> None:
             if node.alive:
                 simulation.kill(who)
-                simulation.restart_after(who, s * 1_000)
+                simulation.restart_after(who, 0 if self.world.healed else s * 1_000)
 
         node.spawn("shutdown hook", stop())
         return True

@@ -297,7 +297,8 @@ def switch(world: World) -> tuple[str, str] | None:
 
 
 def _couples(world: World) -> list[tuple[str, str]]:
-    return [(master, f"{master}-slave") for master in BROKERS if f"{master}-slave" in world.brokers]
+    """Masters and their slaves, where both have ever come up."""
+    return [(master, f"{master}-slave") for master in BROKERS if {master, f"{master}-slave"} <= {*world.brokers}]
 
 
 def stop_one(world: World) -> tuple[str, str] | None:

@@ -61,9 +61,10 @@ def not_owned_once(world: World) -> Iterator[str]:
     """Queues without exactly one owner, and those with any that the strategy gives to nobody."""
     for group, topic in subscribed(world):
         shared_out = _shared_out(world, group)
-        for mq, machines in sorted(world.owners(group, topic).items()):
-            if len(machines) != int(shared_out(mq)):
-                yield f"queue {mq.queue_id} of {topic} at {mq.broker_name} is held by {', '.join(machines) or 'nobody'}"
+        owners = world.owners(group, topic)
+        for mq in sorted(mq for mq, machines in owners.items() if len(machines) != int(shared_out(mq))):
+            held_by = ", ".join(owners[mq]) or "nobody"
+            yield f"queue {mq.queue_id} of {topic} at {mq.broker_name} is held by {held_by}"
 
 
 def not_locked(world: World) -> Iterator[str]:
@@ -120,10 +121,13 @@ def stale_routes(world: World) -> Iterator[str]:
 
     They may have those too of a broker that has lost the topic, as long as a name server routes them (N-14).
     """
+    queues: dict[str, set[MessageQueue]] = {}
     for machine, consumer in world.running():
         table = consumer.rebalance_impl.topic_subscribe_info_table
         for topic in consumer.rebalance_impl.subscription_inner.key_set():
-            has, real = set(table.get(topic) or ()), set(world.queues(topic))
+            if topic not in queues:
+                queues[topic] = set(world.queues(topic))
+            has, real = set(table.get(topic) or ()), queues[topic]
             if not topic.startswith("%RETRY%") and has != real and not real <= has <= real | _left_over(world, topic):
                 yield f"{machine} has another route of {topic} than the name servers"
 

@@ -290,8 +290,8 @@ class World:
     def routed(self, namesrv: str, topic: str) -> list[str]:
         """The broker names in the route of a topic at a name server; empty: there is no route."""
         table = self.namesrvs[namesrv].route_info
-        names = sorted(data.broker_name for data in table.topic_queue_table.get(topic) or ())
-        return names if any(table.broker_addr_table.contains_key(name) for name in names) else []
+        names = [data.broker_name for data in table.topic_queue_table.get(topic) or ()]
+        return sorted(names) if any(map(table.broker_addr_table.contains_key, names)) else []
 
     def address_of(self, namesrv: str, broker_name: str, broker_id: int = 0) -> str | None:
         """Which address has this id of this name."""
