@@ -27,7 +27,7 @@ from stateful_tests.worlds.run import NOT_IN_TIME, Plan, RunRecord, run
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 
-WORLDS = 12
+WORLDS = 18
 """Worlds of a hunt, at most: each workload once."""
 SEEDS = 1_000
 """Each hunt has so many seeds of its own."""
