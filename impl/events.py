@@ -97,8 +97,14 @@ class BrokerStarted(NamedTuple):
     broker_id: int
 
 
-class BrokerShutDown(NamedTuple):
+class BrokerStopping(NamedTuple):
     """BrokerController#shutdown has begun: UNREGISTER_BROKER is about to be sent."""
+
+    broker: str
+
+
+class BrokerShutDown(NamedTuple):
+    """BrokerController#shutdown has ended: the offsets are in their file."""
 
     broker: str
 

@@ -31,7 +31,7 @@ from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import MASTER_ID
-from impl.events import BrokerShutDown, BrokerStarted, TopicConfigDeleted, TopicConfigUpdated
+from impl.events import BrokerShutDown, BrokerStarted, BrokerStopping, TopicConfigDeleted, TopicConfigUpdated
 from impl.node_ports import ChannelEventListener, Connection, Handler, Node
 from impl.ports import Lock
 from impl.reported_map import ReportedMap
@@ -218,7 +218,7 @@ class BrokerController:
 
     async def shutdown(self) -> None:
         """BrokerController#shutdown: clients first, then the name servers, one after another, then the offsets."""
-        self.node.trace(BrokerShutDown(self.node.name))
+        self.node.trace(BrokerStopping(self.node.name))
         self.client_housekeeping_service.shutdown()
         self.remoting_server.shutdown()
         self.scheduler.shutdown()
@@ -226,6 +226,7 @@ class BrokerController:
         self.broker_outer_api.shutdown()
         self.persist_consumer_offset()
         self.persist_consumer_filter()
+        self.node.trace(BrokerShutDown(self.node.name))
 
     # Registration -----------------------------------------------------------------------------------------------------
 

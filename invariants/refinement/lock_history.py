@@ -184,8 +184,9 @@ class _ListenerBeginsUnderAFreshLock(Judge):
 class _LeaverFreesItsLocks(Judge):
     """Of leaver_frees_its_locks: of what it held when its shutdown began, at brokers where its goodbye has arrived.
 
-    A queue whose listener is at work, or was a minute before, may be left to its lease; so may all when the shutdown
-    took so long that an UNLOCK_BATCH_MQ may have failed.
+    A queue whose listener is at work, or was a minute before, may be left to its lease; so may one that a rebalance
+    drops meanwhile, whose UNLOCK_BATCH_MQ is one-way and may be lost, and all when the shutdown took so long that an
+    UNLOCK_BATCH_MQ may have failed.
     """
 
     name = "leaver_frees_its_locks"
@@ -200,7 +201,7 @@ class _LeaverFreesItsLocks(Judge):
     def hears(self) -> Hearing:
         return {**self.holdings.hears(), **self.listeners.hears(), tuple: self.host, QueueTaken: self.holdings.taken,
                 LockGranted: self.granted, LockReleased: self.released, ConsumerStopping: self.stopping,
-                ConsumerStarted: self.started, ConsumerRemoved: self.removed}
+                QueueDropped: self.dropped, ConsumerStarted: self.started, ConsumerRemoved: self.removed}
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         self.holdings.host(ms, machine, event)
@@ -219,6 +220,12 @@ class _LeaverFreesItsLocks(Judge):
             key[3] for key in self.holdings.queues if key[:3] == mine and key[1:] not in self.listeners.busy
             and ms - self.listeners.ended_ms.get(key[1:], -REMEMBERED_MS) > HANDLED_MS
         ]
+
+    def dropped(self, ms: int, machine: str, event: QueueDropped) -> None:
+        self.holdings.dropped(ms, machine, event)
+        _, queues = self.leaving.get((event.client_id, event.group), (ms, []))
+        if event.mq in queues:
+            queues.remove(event.mq)
 
     def removed(self, ms: int, machine: str, event: ConsumerRemoved) -> None:
         since_ms, queues = self.leaving.get((str(event.client_id), event.group), (ms, []))

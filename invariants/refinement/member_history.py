@@ -261,9 +261,12 @@ class _LivingMembersDoNotExpire(_Expiries):
 
 
 class _GoodbyeDelistsAMember(_Expiries):
-    """Of goodbye_delists_a_member."""
+    """Of goodbye_delists_a_member: once the shutdown has ended, in the midst of which its thread may stand still."""
 
     name = "goodbye_delists_a_member"
+
+    def hears(self) -> Hearing:
+        return {event: heard for event, heard in super().hears().items() if event is not ConsumerStopping}
 
     def expired(self, machine: str, event: ConsumerRemoved) -> Iterator[str]:
         if (event.client_id, event.group) in self.stopped:

@@ -25,7 +25,7 @@ from impl.events import (
     BrokerFound,
     BrokerLiveRemoved,
     BrokerRegistered,
-    BrokerShutDown,
+    BrokerStopping,
     BrokerUnregistered,
     BrokerUpdateTimestamp,
     RegistrationEncoded,
@@ -59,7 +59,7 @@ class RouteInfo:
         self.visited: set[int] = set()
         self._take: dict[type, Callable[[str, Any], list[Finding]]] = {
             tuple: self._host,
-            BrokerShutDown: self._shut_down,
+            BrokerStopping: self._shut_down,
             **dict.fromkeys((RegistrationEncoded, TopicConfigUpdated, TopicConfigDeleted), self._encode),
             **dict.fromkeys((
                 BrokerRegistered, BrokerUnregistered, BrokerLiveRemoved, BrokerFound, BrokerDropped,
@@ -86,7 +86,7 @@ class RouteInfo:
         self.encoded.take(event)
         return []
 
-    def _shut_down(self, where: str, event: BrokerShutDown) -> list[Finding]:
+    def _shut_down(self, where: str, event: BrokerStopping) -> list[Finding]:
         return [found for server in self.servers.values() for found in server.shut_down(event, where)]
 
     def _server(self, machine: str) -> _Server | None:
@@ -227,7 +227,7 @@ class _Server:
             topics.unknown()
         return topics.ended(event) if routes.is_empty else []
 
-    def shut_down(self, event: BrokerShutDown, machine: str) -> list[Finding]:
+    def shut_down(self, event: BrokerStopping, machine: str) -> list[Finding]:
         """The broker of a machine says goodbye."""
         return [found for routes in self._of_machine(machine)
                 for found in self._pass_time(routes) + routes.shut_down(event, machine)]

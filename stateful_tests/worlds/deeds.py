@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from impl.client.mq_client_instance import SHUTDOWN_ALREADY
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.common.headers import (
     BrokerNameRequestHeader,
     CreateTopicRequestHeader,
@@ -98,9 +99,7 @@ def subscribe(world: World) -> tuple[str, str] | None:
 def unsubscribe(world: World) -> tuple[str, str] | None:
     """A roll-out: nobody subscribes the other topic any more."""
     world.rolled_out.get(GROUP, {}).pop(OTHER_TOPIC, None)
-    for _, consumer in world.running():
-        if consumer.group == GROUP:
-            consumer.unsubscribe(OTHER_TOPIC)
+    _everybody_follows(world, OTHER_TOPIC)
     return "everybody", f"unsubscribes {OTHER_TOPIC}"
 
 
@@ -116,11 +115,25 @@ def change_expression(world: World) -> tuple[str, str] | None:
 
 
 def _roll_out(world: World, topic: str, expression: str) -> tuple[str, str]:
-    """All members subscribe, each when its thread comes to it; who starts later does so from its start."""
+    """All members subscribe; who starts later does so from its start."""
     world.rolled_out.setdefault(GROUP, {})[topic] = expression
-    for machine, consumer in world.running():
-        world.call(machine, _uncaught(partial(consumer.subscribe, topic, expression)))
+    _everybody_follows(world, topic)
     return "everybody", f"subscribes {topic} with {expression}"
+
+
+def _everybody_follows(world: World, topic: str) -> None:
+    """Each member does what is rolled out of a topic when its thread comes to it, however often it has changed."""
+
+    async def follow(consumer: DefaultMQPushConsumerImpl) -> None:
+        expression = world.rolled_out.get(GROUP, {}).get(topic)
+        if expression is None:
+            consumer.unsubscribe(topic)
+        else:
+            await consumer.subscribe(topic, expression)
+
+    for machine, consumer in world.running():
+        if consumer.group == GROUP:
+            world.call(machine, _uncaught(partial(follow, consumer)))
 
 
 def create_topic(world: World) -> tuple[str, str] | None:

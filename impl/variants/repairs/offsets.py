@@ -99,9 +99,10 @@ def _keep_all(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitab
     async def persist_all(
         self: LocalFileOffsetStore, mqs: Collection[MessageQueue] | None, threads: Interleave,
     ) -> None:
-        """The file keeps what memory has, also of queues that are not there now."""
+        """The file keeps what memory has, also of queues that are not there now, and nobody writes it meanwhile."""
+        del threads
         if mqs:
-            await original(self, frozenset(self.offset_table.key_set()), threads)
+            await original(self, frozenset(self.offset_table.key_set()), UNINTERRUPTED)
 
     return persist_all
 
@@ -176,7 +177,7 @@ REPAIRS = (
     ),
     Variant(
         "file_keeps_all", "repair", "The file of a broadcasting consumer keeps offsets of queues that are away.",
-        "the idea: write the whole table", ("L10",), (_keep_all,),
+        "the idea: write the whole table, synchronized", ("L10",), (_keep_all,),
     ),
     Variant(
         "file_keeps_corrections", "repair", "A corrected offset of a broadcasting consumer goes to its file.",
