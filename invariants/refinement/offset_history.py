@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.start_offset import NO_OFFSET
 from impl.events import (
     BrokerStarted,
     ConsumerStarted,
@@ -179,7 +180,10 @@ class _CommittedOffsetNeverRegresses(Judge):
 
 
 class _ResetTakesEffect(Judge):
-    """Of reset_takes_effect; where another client has committed more meanwhile, the reset is over."""
+    """Of reset_takes_effect; where another client has committed more meanwhile, the reset is over.
+
+    So it is where the broker answers that it has no offset: it has lost its files.
+    """
 
     name = "reset_takes_effect"
 
@@ -206,8 +210,9 @@ class _ResetTakesEffect(Judge):
         self._over(event.group, self.names.queue(machine, event.topic, event.queue_id), event.offset)
 
     def _over(self, group: str, mq: MessageQueue, offset: int) -> None:
-        for key in [key for key, to in self.reset.items() if key[1:] == (group, mq) and offset > to]:
-            del self.reset[key]
+        for key, to in [*self.reset.items()]:
+            if key[1:] == (group, mq) and (offset > to or offset == NO_OFFSET):
+                del self.reset[key]
 
     def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str] | None:
         to = self.reset.get((machine, event.group, event.mq)) if self.reset else None

@@ -164,6 +164,8 @@ CASES = (
          (START, committed(1, 5), committed(2, 4))),
     Case("reset_takes_effect", (RESET, sent(2)),
          (RESET, sent(9))),
+    Case("reset_takes_effect", (START, RESET, answered(3, -1), sent(9)),
+         (START, RESET, answered(3, 1), sent(9))),
     Case("only_ordered_groups_lock", (ORDERLY, (1, B, LockGranted(B, G, MQ, C, C, fast=False))),
          ((0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False)), (1, B, LockGranted(B, G, MQ, C, C, fast=False)))),
     Case("taken_queue_counts_as_locked", (ORDERLY, TAKEN, (1, C, LockBelieved(C, G, MQ, locked=True)), LATER),

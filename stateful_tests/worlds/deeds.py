@@ -34,6 +34,8 @@ NO_TOPICS = ("refunds", "payments")
 """No broker has them. In the hash tables of clients one comes before TOPIC, one after it."""
 
 ARRIVALS, ARRIVAL_MS = 3, 1_700
+CLUSTERS_MS = 60_000
+"""How long a monitor waits for an answer: a name server may stand still while it writes it."""
 LOOKS, LOOK_MS = 200, 100
 HOUR_MS = 60 * 60 * 1000
 RETIRED_MS = 10_000
@@ -340,7 +342,7 @@ def ask_for_clusters(world: World) -> tuple[str, str] | None:
 
     async def ask() -> None:
         request = Command(RequestCode.GET_BROKER_CLUSTER_INFO)
-        brokers, clusters = (await client.invoke_sync(f"{namesrv}:9876", request, 5_000)).body
+        brokers, clusters = (await client.invoke_sync(f"{namesrv}:9876", request, CLUSTERS_MS)).body
         named = frozenset(name for names in clusters.values() for name in names)
         node.trace(ClusterInfoFetched(namesrv, frozenset(brokers), named))
 
