@@ -91,7 +91,7 @@ def _hunted(subject: str, number: int, most: int) -> Iterator[Row]:
     killed: set[str] = set()
     lived = unknown = steps = time_ms = 0
     for plan, seed in islice(worlds(subject, number), most):
-        record = run(plan, STRATEGIES[plan.strategy](seed))
+        record = run(plan, STRATEGIES[plan.strategy](seed), judged=not killed >= {REFINEMENT, PROPERTIES})
         for judge, row in _kills(plan, record, killed).items():
             killed.add(judge)
             before = {"steps": steps + row["segments"], "time_ms": time_ms + row["time_ms"]}
