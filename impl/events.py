@@ -372,11 +372,15 @@ class QueueTaken(NamedTuple):
 
 
 class QueueDropped(NamedTuple):
-    """ProcessQueue#setDropped: the client gives the queue up; it may stay in the table."""
+    """ProcessQueue#setDropped: the client gives the queue up; it may stay in the table.
+
+    by_rebalance -- it is none of its share any more, or its pulls have expired.
+    """
 
     client_id: str
     group: str
     mq: MessageQueue
+    by_rebalance: bool = False
 
 
 class QueuesAssigned(NamedTuple):

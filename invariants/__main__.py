@@ -48,7 +48,8 @@ def list_catalogue(
     from invariants.front_desk.desk import guarded
     from invariants.front_desk.show import listed
 
-    lines = (format_json.dumps(asdict(one), sort_keys=True) for one in entries()) if json else listed()
+    found = entries(judged_of_runs())
+    lines = (format_json.dumps(asdict(one), sort_keys=True) for one in found) if json else listed(found)
     guarded(lambda: print("\n".join(lines)))
 
 
@@ -61,7 +62,15 @@ def show(name: Annotated[str, typer.Argument(metavar="PROPERTY", help="A propert
     from invariants.front_desk.desk import guarded
     from invariants.front_desk.show import shown
 
-    guarded(lambda: print("\n".join(shown(name))))
+    guarded(lambda: print("\n".join(shown(name, judged_of_runs()))))
+
+
+def judged_of_runs() -> frozenset[str]:
+    """The properties that machines and campaigns judge of runs."""
+    from spark_fuzz.runs import judged
+    from stateful_tests.worlds.workloads import WORKLOADS
+
+    return frozenset(name for workload in WORKLOADS for name in judged(workload))
 
 
 # All judges -----------------------------------------------------------------------------------------------------------
@@ -330,13 +339,7 @@ def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
 def known_of_campaign(name: str) -> None:
     """Raise BadInputError unless it is a property, or one that only runs have."""
     from invariants.front_desk import catalogue
-    from spark_fuzz.runs import SAME_RUN
-    from spark_fuzz.scopes import WITHIN
-    from spark_fuzz.sightings import NOTICED
-    from stateful_tests.worlds.promised import REFINES
-
-    if name not in {*REFINES, NOTICED, SAME_RUN, WITHIN}:
-        catalogue.known(name)
+    catalogue.known(name)
 
 
 def world_rows(desk: Desk, about: Mapping[str, Several], minutes: float, master: str, out: Path | None, seed: int,

@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from invariants.runs import NOTICED, WITHIN
 from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import decisions, hunts, runs, simulation
 from spark_fuzz.campaign import Campaign, run
@@ -21,8 +22,7 @@ from spark_fuzz.findings import Findings
 from spark_fuzz.ledger import open_ledger
 from spark_fuzz.matrix import Matrix, MatrixAim
 from spark_fuzz.progress import Screen
-from spark_fuzz.scopes import WITHIN
-from spark_fuzz.sightings import NOTICED, Sightings
+from spark_fuzz.sightings import Sightings
 
 
 def campaign_decisions(  # noqa: PLR0913 - one parameter for each thing that a command can say

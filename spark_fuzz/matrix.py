@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from impl.variants.catalogue import BUGS
+from invariants.runs import NOTICED, SILENT
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from spark_fuzz import hunts
 from spark_fuzz.cells import QUARTERS, Cell, median, quartiles
 from spark_fuzz.confirmed import confirmed, documents, file_of, tests
 from spark_fuzz.failures import SHRINK_RUNS, Failure, Recording
-from spark_fuzz.sightings import MUTATION, NOTICED
+from spark_fuzz.sightings import MUTATION
 from spark_fuzz.simulation import BETWEEN, CONTROL, check_subject, subject_of
 from spark_fuzz.work import Row, Unit
 
-SILENT = "control_is_silent"
-"""Property of the control: nothing is seen of it but what has no repair."""
 SEEDS = 20
 
 

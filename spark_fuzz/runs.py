@@ -21,6 +21,7 @@ from invariants.refinement import group_model, lock_model, routes, subscription,
 from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import Follower
 from invariants.refinement.history import Histories
+from invariants.runs import SAME_RUN
 from model.language import Property
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.evidence import seen_as
@@ -53,9 +54,6 @@ Rows of units that look again:
 again    property and signature; violated is 1 if it was seen again, twice; choices, time, sentence and digest of that;
          unknown is 1 if equal choices gave different digests; runs that it took
 """
-
-SAME_RUN = "same_tape_same_run"
-"""Property of every unit that replays its first run: the tape alone decides what happens."""
 
 _BITS = (1 << 64) - 1
 

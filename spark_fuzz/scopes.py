@@ -10,9 +10,6 @@ from invariants.refinement.coverage import Visited
 from invariants.refinement.enumerated import enumerated
 from invariants.verdict import Outcome
 
-WITHIN = "visited_states_are_reachable"
-"""Property of each scope: what was visited there the model reaches, too. Follower and enumeration check each other."""
-
 
 @dataclass(frozen=True)
 class Share:

@@ -13,19 +13,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from invariants.runs import NOTICED, SAME_RUN, WITHIN
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
 from spark_fuzz.confirmed import confirmed, documents, file_of, tests
 from spark_fuzz.failures import Failure
-from spark_fuzz.runs import SAME_RUN
-from spark_fuzz.scopes import WITHIN, Share, shares
+from spark_fuzz.scopes import Share, shares
 from spark_fuzz.tallies import About, begun, cost_of, doubt, planted, visited
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import subject_named
 
-NOTICED = "planted_bug_is_noticed"
-"""Property of a subject with a planted bug: expected is that some property of it is violated."""
 MUTATION = "mutation"
 """The detail of a row's subject that names a planted bug."""
 

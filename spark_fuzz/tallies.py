@@ -9,9 +9,10 @@ from itertools import chain
 from typing import Any
 
 from invariants.refinement.coverage import Visited
+from invariants.runs import SAME_RUN
 from spark_fuzz.coverage import Coverage
 from spark_fuzz.failures import Failures, Limits
-from spark_fuzz.runs import SAME_RUN, judged, visited_of
+from spark_fuzz.runs import judged, visited_of
 from spark_fuzz.scopes import shares
 from spark_fuzz.simulation import CONTROL
 from spark_fuzz.work import Row

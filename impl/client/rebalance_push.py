@@ -102,7 +102,7 @@ class RebalancePushImpl(RebalanceImpl):
 
     async def remove_unnecessary_message_queue(self, mq: MessageQueue, pq: ProcessQueue, threads: Threads) -> bool:
         """RebalancePushImpl#removeUnnecessaryMessageQueue: the offset goes first, whatever becomes of the queue."""
-        self.report_dropped()
+        self.report_dropped(by_rebalance=True)
         await self.offset_store.persist(mq)
         await threads.interleave("removeUnnecessaryMessageQueue: between persist and removeOffset")
         self.offset_store.remove_offset(mq)
@@ -151,14 +151,14 @@ class RebalancePushImpl(RebalanceImpl):
     async def do_rebalance(self, is_order: bool, threads: Threads) -> None:
         """RebalanceImpl#doRebalance."""
         await super().do_rebalance(is_order, _Reporting(self, threads))
-        self.report_dropped()
+        self.report_dropped(by_rebalance=True)
 
     async def update_process_queue_table(
         self, topic: str, mq_set: Collection[MessageQueue], is_order: bool, threads: Threads,
     ) -> bool:
         """RebalanceImpl#updateProcessQueueTableInRebalance."""
         changed = await super().update_process_queue_table(topic, mq_set, is_order, threads)
-        self.report_dropped()
+        self.report_dropped(by_rebalance=True)
         mqs = frozenset(mq for mq in self._held if mq.topic == topic)
         self.node.trace(QueuesAssigned(self.instance.client_id, self.consumer_group, topic, mqs, changed))
         return changed
@@ -175,11 +175,11 @@ class RebalancePushImpl(RebalanceImpl):
         super().destroy()
         self.report_dropped()
 
-    def report_dropped(self) -> None:
-        """Report the queues whose `dropped` has been set in this segment."""
+    def report_dropped(self, *, by_rebalance: bool = False) -> None:
+        """Report the queues whose `dropped` has been set in this segment; whoever is no rebalance does so at once."""
         for mq in [mq for mq, pq in self._held.items() if pq.dropped]:
             del self._held[mq]
-            self.node.trace(QueueDropped(self.instance.client_id, self.consumer_group, mq))
+            self.node.trace(QueueDropped(self.instance.client_id, self.consumer_group, mq, by_rebalance))
 
     def _mark_locked(self, mqs: Collection[MessageQueue]) -> None:
         super()._mark_locked(mqs)
@@ -203,7 +203,7 @@ class _Reporting:
 
     def interleave(self, where: str) -> Awaitable[None]:
         """See `impl.ports`."""
-        self.rebalance.report_dropped()
+        self.rebalance.report_dropped(by_rebalance=True)
         return self.threads.interleave(where)
 
     def try_lock(self, lock: Lock, timeout_ms: int) -> Coroutine[Any, Any, bool]:

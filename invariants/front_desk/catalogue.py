@@ -6,7 +6,7 @@ A name is that of a property, or of one claim about a decision (which belongs to
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,6 +14,7 @@ import invariants.decisions  # noqa: F401 - importing it declares the claims
 from invariants import allocation, claim, exploring
 from invariants.claim import Claim
 from invariants.history import HISTORIES, HISTORY, History
+from invariants.runs import CAMPAIGN, KILL_MATRIX, MACHINE, OF_RUNS
 from invariants.verdict import BadInputError
 from model.language.properties import ALWAYS, LEMMA, STEP, Property
 from model.scopes import SCOPES, NamedScope
@@ -93,31 +94,37 @@ def claims_of(name: str) -> list[Claim]:
     return [one for one in claim.CLAIMS.values() if name in (one.name, one.promises)]
 
 
-def entries() -> list[Entry]:
-    """The catalogue: protocols concept by concept, histories, strategies, decisions, and the suite itself."""
+def entries(judged: Collection[str] = ()) -> list[Entry]:
+    """The catalogue: protocols concept by concept, histories, strategies, decisions, runs, and the suite itself.
+
+    judged -- protocol properties that are judged of runs of the implementation, too.
+    """
     decided = dict.fromkeys(one.promises for one in claim.CLAIMS.values())
     return [
-        *(entry(name) for name in protocol()), *(entry(name) for name in HISTORIES),
+        *(entry(name, judged) for name in protocol()), *(entry(name) for name in HISTORIES),
         *(entry(name) for name in allocation.CLAIMS),
-        *(entry(name) for name in decided if name not in allocation.CLAIMS), *(entry(name) for name in OWN),
+        *(entry(name) for name in decided if name not in allocation.CLAIMS),
+        *(entry(name) for name in OF_RUNS), *(entry(name) for name in OWN),
     ]
 
 
-def entry(name: str) -> Entry:
+def entry(name: str, judged: Collection[str] = ()) -> Entry:
     """One entry; a claim has one of its own. Raises BadInputError for an unknown name, with the nearest ones."""
     known(name)
     if name in OWN:
         judge, sentence = OWN[name]
         return Entry(name, HOUSE, sentence, "the suite", "holds", (), (judge,))
     if name in protocol():
-        return _protocol(protocol()[name])
+        return _protocol(protocol()[name], (MACHINE, CAMPAIGN) if name in judged else ())
     if name in HISTORIES:
         return _history(HISTORIES[name])
+    if name in OF_RUNS:
+        return _of_runs(name)
     return _strategy(name) if name in allocation.CLAIMS else _decision(name)
 
 
-def _protocol(declared: Property) -> Entry:
-    judges = (*(["explore"] if scopes_of(declared) else []), *(["prove"] if provable(declared) else []))
+def _protocol(declared: Property, more: tuple[str, ...]) -> Entry:
+    judges = (*(["explore"] if scopes_of(declared) else []), *(["prove"] if provable(declared) else []), *more)
     home = f"{declared.concept.module}.{declared.concept.name}"
     return Entry(declared.name, declared.kind, declared.sentence, home, declared.expected.outcome,
                  declared.expected.hazards, judges)
@@ -125,7 +132,12 @@ def _protocol(declared: Property) -> Entry:
 
 def _history(declared: History) -> Entry:
     return Entry(declared.name, HISTORY, declared.sentence, "invariants.history", declared.expected.outcome,
-                 declared.expected.hazards, ("campaign",))
+                 declared.expected.hazards, (MACHINE, CAMPAIGN))
+
+
+def _of_runs(name: str) -> Entry:
+    sentence, judges, hazards = OF_RUNS[name]
+    return Entry(name, HOUSE, sentence, "invariants.runs", "violated" if hazards else "holds", hazards, judges)
 
 
 def _strategy(name: str) -> Entry:
@@ -158,8 +170,8 @@ def chosen(names: Sequence[str]) -> Chosen:
     """What to judge for these names; everything without names. Raises BadInputError for one that it does not judge."""
     for name in names:
         known(name)
-        if name in HISTORIES:
-            raise BadInputError(f"{name} is judged of simulated worlds: rocketproof campaign --property {name}")
+        if name in HISTORIES or name in OF_RUNS:
+            raise BadInputError(f"{name} is judged of simulated worlds: rocketproof {of_runs(name)}")
     wanted = names or [*protocol(), *allocation.CLAIMS, *claim.CLAIMS, *OWN]
     return Chosen(
         tuple(name for name in protocol() if name in wanted),
@@ -170,6 +182,11 @@ def chosen(names: Sequence[str]) -> Chosen:
     )
 
 
+def of_runs(name: str) -> str:
+    """The command that judges a property of runs."""
+    return f"campaign --property {name}" if CAMPAIGN in entry(name).judges else KILL_MATRIX
+
+
 def of_judge(judge: str, own: Iterable[str]) -> list[str]:
     """Those of OWN that a judge judges."""
     return [name for name in own if OWN[name][0] == judge]
@@ -178,7 +195,8 @@ def of_judge(judge: str, own: Iterable[str]) -> list[str]:
 def known(name: str) -> None:
     """Raise BadInputError, with the nearest names, unless it is a property or a claim."""
     promises = [one.promises for one in claim.CLAIMS.values()]
-    names = list(dict.fromkeys([*protocol(), *HISTORIES, *allocation.CLAIMS, *promises, *claim.CLAIMS, *OWN]))
+    names = list(dict.fromkeys(
+        [*protocol(), *HISTORIES, *allocation.CLAIMS, *promises, *claim.CLAIMS, *OF_RUNS, *OWN]))
     if name not in names:
         raise BadInputError(f"no property is called {name!r}; {nearest(name, names)}`rocketproof list` names them all")
 

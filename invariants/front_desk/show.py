@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from invariants import allocation
 from invariants.allocation import Shipped
-from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, entry, protocol, scopes_of
+from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entry, of_runs, protocol, scopes_of
 from invariants.hazards import HAZARDS
 from invariants.history import HISTORIES
+from invariants.runs import OF_RUNS
 from model.language import Expectation, Property, text
 
 WIDTH = 110
@@ -22,12 +23,17 @@ _JUDGED_BY = {
     "check": "check     your own strategy: rocketproof check allocation",
     "conform": "conform   the answers recorded from RocketMQ 4.9.3, row by row",
 }
+_OF_RUNS = {
+    "machine": "  machine   programs of deeds and faults that Hypothesis writes and shortens",
+    "campaign": "  campaign  simulated worlds, by seed, in which people work and things fail",
+    "kill-matrix": "  kill-matrix  hunts for planted bugs, and the control without one",
+}
 
 
-def listed() -> Iterator[str]:
-    """The catalogue: a heading for each home, then a line for each property: name, kind, expected verdict, judges."""
+def listed(entries: Iterable[Entry]) -> Iterator[str]:
+    """The catalogue: a heading for each home, then a line for each property: name, kind, judges, expected verdict."""
     home = ""
-    for one in entries():
+    for one in entries:
         if _room(one) != home:
             home = _room(one)
             yield f"\n{home}"
@@ -39,9 +45,12 @@ def _room(one: Entry) -> str:
     return "impl.decisions" if one.kind == "decision" else one.home
 
 
-def shown(name: str) -> Iterator[str]:
-    """All that is known of a property or a claim, line by line; raises BadInputError for an unknown name."""
-    one = entry(name)
+def shown(name: str, judged: Collection[str] = ()) -> Iterator[str]:
+    """All that is known of a property or a claim, line by line; raises BadInputError for an unknown name.
+
+    judged -- the properties that machines and campaigns judge of runs.
+    """
+    one = entry(name, judged)
     yield from (one.name, *_folded(one.sentence, "  "), "")
     yield f"kind      {one.kind}"
     yield f"declared  {one.home}"
@@ -58,8 +67,8 @@ def shown(name: str) -> Iterator[str]:
         yield from _actions(protocol()[name])
     elif one.kind != HOUSE and name not in HISTORIES:
         yield from _of_claims(name)
-    command = "campaign --property" if name in HISTORIES else "verify"
-    yield from ("", f"judge it  rocketproof {command} {name}")
+    command = of_runs(name) if name in HISTORIES or name in OF_RUNS else f"verify {name}"
+    yield from ("", f"judge it  rocketproof {command}")
 
 
 # Protocols ------------------------------------------------------------------------------------------------------------
@@ -113,9 +122,10 @@ def _of_claims(name: str) -> Iterator[str]:
 
 def _judges(one: Entry) -> Iterator[str]:
     yield from ("", "judges")
+    runs = one.name in protocol() or one.name in HISTORIES or one.name in OF_RUNS
     for judge in one.judges:
-        if one.name in HISTORIES:
-            yield "  campaign  simulated worlds, by seed, in which people work and things fail"
+        if runs and judge in _OF_RUNS:
+            yield _OF_RUNS[judge]
             continue
         yield from _folded(_JUDGED_BY[judge].format(scopes=_scopes(one)), "  ", "            ")
     if not one.judges:

@@ -224,7 +224,7 @@ class _LeaverFreesItsLocks(Judge):
     def dropped(self, ms: int, machine: str, event: QueueDropped) -> None:
         self.holdings.dropped(ms, machine, event)
         _, queues = self.leaving.get((event.client_id, event.group), (ms, []))
-        if event.mq in queues:
+        if event.by_rebalance and event.mq in queues:
             queues.remove(event.mq)
 
     def removed(self, ms: int, machine: str, event: ConsumerRemoved) -> None:

@@ -32,9 +32,6 @@ SENT_MS = 220_000
 RESET_MS = 60_000
 """A rebalance that gives queues up while a reset comes has ended by then."""
 
-TAKEN_AGAIN_MS = 15_000
-"""A reset drops a queue, sets its offset ten seconds later, and then rebalances."""
-
 
 class _Settled:
     """Up to where a client has settled a queue since it began it.
@@ -216,11 +213,10 @@ class _SettledIsCommitted(_Progress):
 class _ResetIsDone(Judge):
     """Of reset_is_done: of one queue at least that was held when the reset was received, and not given up just before.
 
-    Resets of one client wait for each other, ten seconds each. What a rebalance gives up meanwhile is not reset; what
-    the reset itself drops is soon taken again.
+    Resets of one client wait for each other, ten seconds each; what a rebalance gives up meanwhile is not reset.
 
     dropped_ms -- machine and group to the last time when a queue was given up. due_ms -- to when one must be reset.
-    held -- to the queues of which it must be one. away -- to those given up since, and when.
+    held -- to the queues of which it must be one.
     """
 
     name = "reset_is_done"
@@ -231,32 +227,24 @@ class _ResetIsDone(Judge):
         self.dropped_ms: dict[tuple[str, str], int] = {}
         self.due_ms: dict[tuple[str, str], int] = {}
         self.held: dict[tuple[str, str], set[MessageQueue]] = {}
-        self.away: dict[tuple[str, str], dict[MessageQueue, int]] = {}
 
     def hears(self) -> Hearing:
-        return {**self.holdings.hears(), QueueTaken: self.taken, QueueDropped: self.dropped,
+        return {**self.holdings.hears(), QueueTaken: self.holdings.taken, QueueDropped: self.dropped,
                 ResetReceived: self.received, OffsetReset: self.was_reset, ConsumerStopping: self.stops,
                 tuple: self.host}
-
-    def taken(self, ms: int, machine: str, event: QueueTaken) -> None:
-        self.holdings.taken(ms, machine, event)
-        given_up_ms = self.away.get((machine, event.group), {}).pop(event.mq, None)
-        if given_up_ms is not None and ms - given_up_ms <= TAKEN_AGAIN_MS:
-            self.held[machine, event.group].add(event.mq)
 
     def dropped(self, ms: int, machine: str, event: QueueDropped) -> None:
         self.holdings.dropped(ms, machine, event)
         key = machine, event.group
         self.dropped_ms[key] = ms
-        if event.mq in self.held.get(key, ()):
-            self.held[key].remove(event.mq)
-            self.away[key][event.mq] = ms
+        if event.by_rebalance and key in self.held:
+            self.held[key].discard(event.mq)
 
     def received(self, ms: int, machine: str, event: ResetReceived) -> None:
         key = machine, event.group
         held = {mine[3] for mine in self.holdings.queues if mine[:3] == (machine, event.client_id, event.group)}
         if held & event.mqs and key not in self.due_ms and ms - self.dropped_ms.get(key, -RESET_MS) > RESET_MS:
-            self.due_ms[key], self.held[key], self.away[key] = ms + SENT_MS, held & event.mqs, {}
+            self.due_ms[key], self.held[key] = ms + SENT_MS, held & event.mqs
 
     def was_reset(self, _: int, machine: str, event: OffsetReset) -> None:
         self._forget((machine, event.group))
@@ -273,7 +261,6 @@ class _ResetIsDone(Judge):
     def _forget(self, key: tuple[str, str]) -> bool:
         """Nothing is due any more; whether it still could have been done."""
         self.due_ms.pop(key, None)
-        self.away.pop(key, None)
         return bool(self.held.pop(key, None))
 
     def due(self, now_ms: int) -> Iterator[str]:

@@ -99,8 +99,22 @@ def test_a_property_is_shown_with_all_that_is_known(name: str, parts: list[str])
 
 def test_every_entry_can_be_shown() -> None:
     for one in catalogue.entries():
-        command = "campaign --property" if one.kind == "history" else "verify"
-        assert list(show.shown(one.name))[-1] == f"judge it  rocketproof {command} {one.name}"
+        runs_alone = one.kind == "history" or one.home == "invariants.runs"
+        command = catalogue.of_runs(one.name) if runs_alone else f"verify {one.name}"
+        assert list(show.shown(one.name))[-1] == f"judge it  rocketproof {command}"
+
+
+def test_judges_of_runs_are_named() -> None:
+    assert "  campaign  simulated worlds" in run("show", "one_live_believer").stdout
+    assert "  campaign  simulated worlds" not in run("show", "nothing_follows_the_leaver").stdout
+    assert run("show", "control_is_silent").stdout.endswith("judge it  rocketproof kill-matrix\n")
+
+
+@pytest.mark.parametrize("name", ["refines_order_lock", "goodbye_is_final", "control_is_silent"])
+def test_verify_names_the_command_for_a_property_of_runs(name: str) -> None:
+    result = run("verify", name)
+    assert result.exit_code == 2
+    assert f"rocketproof {catalogue.of_runs(name)}" in result.stderr
 
 
 @pytest.mark.parametrize("command", [

@@ -10,12 +10,12 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from invariants.__main__ import app
+from invariants.runs import NOTICED, SILENT
 from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import commands, hunts
 from spark_fuzz.cells import matrix_view, quartiles
 from spark_fuzz.cluster import Cluster
-from spark_fuzz.matrix import SILENT, Matrix, MatrixAim
-from spark_fuzz.sightings import NOTICED
+from spark_fuzz.matrix import Matrix, MatrixAim
 from spark_fuzz.simulation import subject_of
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import planted

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from invariants import evidence
+from invariants.runs import NOTICED, SAME_RUN, WITHIN
 from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import runs, simulation
 from spark_fuzz.coverage import Coverage, StateSet
-from spark_fuzz.runs import SAME_RUN
-from spark_fuzz.scopes import WITHIN
-from spark_fuzz.sightings import NOTICED, Sightings
+from spark_fuzz.sightings import Sightings
 from spark_fuzz.simulation import Aim, again_unit, is_again, plan_of, search_unit, subject_of
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import planted

@@ -14,12 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 from invariants.__main__ import app
+from invariants.runs import NOTICED, WITHIN
 from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import __main__ as command
 from spark_fuzz import commands, runs
 from spark_fuzz.cluster import Cluster
-from spark_fuzz.scopes import WITHIN
-from spark_fuzz.sightings import NOTICED, Sightings
+from spark_fuzz.sightings import Sightings
 from spark_fuzz.simulation import Aim, search_unit, subject_of, units
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import planted

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from invariants.history import HISTORIES, History
+from invariants.runs import OF_RUNS
 from model.consumer_group import Convergence, Group, Running
 from model.language import Property
 from model.order_lock import Abandoned, OrderLock
@@ -25,10 +26,6 @@ DECLARED: dict[str, Property | History] = {
 """Every property of a protocol or of its history, by name."""
 
 REFINES: dict[str, tuple[str, ...]] = {
-    "refines_consumer_group": ("B-7", "B-8", "X21"),
-    "refines_registration": ("B-7", "B-8"),
-    "refines_subscription": ("B-29",),
-    "refines_order_lock": (),
-    "refines_route_info": (),
+    name: one.hazards for name, one in OF_RUNS.items() if name.startswith("refines_")
 }
 """Every step of the implementation is a step of the model; with the hazards of RocketMQ as shipped that are none."""

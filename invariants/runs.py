@@ -1,0 +1,39 @@
+"""What is said of runs as a whole: each step is a step of a model; runs, and who judges them, can be trusted.
+
+No formula declares these properties, so they are listed here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+MACHINE, CAMPAIGN, KILL_MATRIX = "machine", "campaign", "kill-matrix"
+SAME_RUN, WITHIN = "same_tape_same_run", "visited_states_are_reachable"
+NOTICED, SILENT = "planted_bug_is_noticed", "control_is_silent"
+
+
+class OfRuns(NamedTuple):
+    """A property of runs: what it says, who judges it, and the hazards of RocketMQ as shipped that break it."""
+
+    sentence: str
+    judges: tuple[str, ...]
+    hazards: tuple[str, ...] = ()
+
+
+def _refines(concept: str, *hazards: str) -> OfRuns:
+    sentence = f"Each step of the implementation is one that the models of {concept} allow."
+    return OfRuns(sentence, (MACHINE, CAMPAIGN), hazards)
+
+
+OF_RUNS: dict[str, OfRuns] = {
+    "refines_consumer_group": _refines("the consumer group", "B-7", "B-8", "X21"),
+    "refines_registration": _refines("a client's registration", "B-7", "B-8"),
+    "refines_subscription": _refines("the group's subscription", "B-29"),
+    "refines_order_lock": _refines("the locks of ordered queues"),
+    "refines_route_info": _refines("the name servers' tables"),
+    SAME_RUN: OfRuns("A run is nothing but its tape: played again, it has the same digest.", (CAMPAIGN,)),
+    WITHIN: OfRuns("No run visits a state that the explorer does not reach in the same scope.", (CAMPAIGN,)),
+    NOTICED: OfRuns("Some judge notices the bug that is planted.", (CAMPAIGN, KILL_MATRIX)),
+    SILENT: OfRuns("Nothing is seen of the repaired control but what has no repair.", (KILL_MATRIX,)),
+}
+"""By name."""
