@@ -12,6 +12,7 @@ from impl.events import (
     ConsumerRemoved,
     ConsumersOfTopicAnswered,
     GroupRemoved,
+    HeartbeatRefused,
     SubscriptionRemoved,
     SubscriptionUpdated,
 )
@@ -133,10 +134,28 @@ class _WhoConsumesATopic(Judge):
 
 
 class _ProducersAreKnown(AfterHealing):
-    """Of producers_are_known: of the producer that each client has."""
+    """Of producers_are_known: of the producer that each client has.
+
+    A consumer whose heartbeats are refused expires, and its connection ends; its producer is back with the next one.
+
+    refused -- broker's machine and client id, from an objection to a heartbeat until the next one that is entered.
+    """
 
     name = "producers_are_known"
     after_ms = KNOWN_MS
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.refused: set[tuple[str, str | None]] = set()
+
+    def hears(self) -> Hearing:
+        return {**super().hears(), HeartbeatRefused: self.objected, ConsumerRegistered: self.entered}
+
+    def objected(self, _: int, machine: str, event: HeartbeatRefused) -> None:
+        self.refused.add((machine, event.client_id))
+
+    def entered(self, _: int, machine: str, event: ConsumerRegistered) -> None:
+        self.refused.discard((machine, event.client_id))
 
     def look(self) -> Iterator[str]:
         running = {one.instance.client_id: one.instance for machine in self.living.machines.consumers
@@ -148,7 +167,10 @@ class _ProducersAreKnown(AfterHealing):
             tables = () if broker is None else broker.producer_manager.group_channel_table.entries()
             known = {(group, info.client_id) for group, table in tables for info in table.values()}
             for group, client_id in sorted(known ^ right, key=str) if broker is not None else ():
-                word = "does not know" if (group, client_id) in right else "still knows"
+                missing = (group, client_id) in right
+                if missing and (machine, client_id) in self.refused:
+                    continue
+                word = "does not know" if missing else "still knows"
                 yield f"{machine} {word} the producer {group} of {client_id}"
 
 
