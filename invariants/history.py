@@ -243,5 +243,31 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "violated: N-10 two tables are read without a lock, N-6 half a registration",
         "DefaultRequestProcessor#getBrokerClusterInfo",
     ),
+    # Upkeep
+    _history(
+        "notifications_have_a_reason",
+        "Members are not told again and again of changes that there are not.",
+        "holds", "ConsumerManager#registerConsumer: r1 || r2",
+    ),
+    _history(
+        "group_has_its_retry_topic",
+        "After the last fault a master that has members of a group has the group's retry topic.",
+        "holds", "ClientManageProcessor#heartBeat: createTopicInSendMessageBackMethod",
+    ),
+    _history(
+        "closed_broker_is_dropped",
+        "A name server that is told of the end of a broker's connection drops the broker.",
+        "holds", "BrokerHousekeepingService#onChannelClose, RouteInfoManager#onChannelDestroy",
+    ),
+    _history(
+        "held_queue_is_pulled",
+        "Where nothing fails a consumer pulls each queue that it holds, one pull after another.",
+        "holds", "PullMessageService, DefaultMQPushConsumerImpl#pullMessage",
+    ),
+    _history(
+        "given_up_lock_is_freed",
+        "Where nothing fails who gives a queue up in a rebalance frees its lock, after 20 s at the latest.",
+        "holds", "RebalancePushImpl#removeUnnecessaryMessageQueue, #unlockDelay",
+    ),
 )}
 """By name."""

@@ -1,9 +1,9 @@
 """Work of the kill matrix: how long each judge takes to see that something is wrong with a subject.
 
 A *hunt* is a small campaign of its own: a seed draws worlds, one after another, which are lived through until each
-judge has seen something, or some have passed (WORLDS). What a judge saw is played again, twice, up to the moment when
-it was seen; that also tells the segments up to it. The claims about decisions are judged once for each subject, by all
-small inputs, smallest first.
+judge has seen something, or some have passed: WORLDS in all, or MORE since the first judge saw something. What a judge
+saw is played again, twice, up to the moment when it was seen; that also tells the segments up to it. The claims about
+decisions are judged once for each subject, by all small inputs, smallest first.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from stateful_tests.worlds.workloads import WORKLOADS
 
 WORLDS = 18
 """Worlds of a hunt, at most: each workload once."""
+MORE = 5
+"""Worlds in which the other judges may still see something."""
 SEEDS = 1_000
 """Each hunt has so many seeds of its own."""
 
@@ -90,6 +92,7 @@ def counts(name: str) -> bool:
 def _hunted(subject: str, number: int, most: int) -> Iterator[Row]:
     killed: set[str] = set()
     lived = unknown = steps = time_ms = 0
+    last = most
     for plan, seed in islice(worlds(subject, number), most):
         record = run(plan, STRATEGIES[plan.strategy](seed), judged=not killed >= {REFINEMENT, PROPERTIES})
         for judge, row in _kills(plan, record, killed).items():
@@ -98,7 +101,8 @@ def _hunted(subject: str, number: int, most: int) -> Iterator[Row]:
             yield {**row, **before, "judge": judge, "number": number, "seed": seed}
         lived, unknown = lived + 1, unknown + bool(record.unknown)
         steps, time_ms = steps + record.segments, time_ms + record.ms
-        if killed >= {REFINEMENT, PROPERTIES, PROMISES}:
+        last = min(last, lived + MORE) if killed else most
+        if lived == last or killed >= {REFINEMENT, PROPERTIES, PROMISES}:
             break
     yield {"kind": "hunted", "subject": subject, "number": number, "runs": lived, "unknown": unknown, "segments": steps,
            "time_ms": time_ms}

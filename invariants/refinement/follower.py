@@ -51,6 +51,11 @@ class Machines(Protocol):
         """
         ...
 
+    @property
+    def calm(self) -> bool:
+        """Whether nothing may fail in this world but what people do: no thread is paused, no message lost."""
+        ...
+
     def alive(self, machine: str) -> bool:
         """Whether the machine's process lives."""
         ...

@@ -13,6 +13,7 @@ from invariants.refinement import (
     offset_history,
     progress_history,
     server_history,
+    upkeep_history,
 )
 from invariants.refinement.follower import Living, Machines, Record
 from invariants.refinement.judge import Hear, Judge
@@ -20,7 +21,7 @@ from invariants.refinement.monitor import Finding
 
 JUDGES: tuple[type[Judge], ...] = (
     *lock_history.JUDGES, *offset_history.JUDGES, *progress_history.JUDGES, *member_history.JUDGES,
-    *notice_history.JUDGES, *server_history.JUDGES,
+    *notice_history.JUDGES, *server_history.JUDGES, *upkeep_history.JUDGES,
 )
 
 

@@ -192,6 +192,7 @@ class Nobody:
     namesrvs: Any = {}  # noqa: RUF012  # never changed
     brokers: Any = {}  # noqa: RUF012  # never changed
     consumers: Any = {}  # noqa: RUF012  # never changed
+    calm = True
 
     def alive(self, machine: str) -> bool:
         return bool(machine)
@@ -241,6 +242,11 @@ PLANTED = (
     ("leaver_frees_its_locks", "repaired+ol-unlock-missing-on-leave", "orderly", "calm", 0),
     ("changed_share_renews_the_subscription", "repaired+bc-subversion-not-bumped", "clustering", "threads", 0),
     ("versions_are_times", "repaired+xl-subversion-units", "clustering", "calm", 0),
+    ("notifications_have_a_reason", "repaired+seeded-every-heartbeat-notifies", "clustering", "calm", 0),
+    ("group_has_its_retry_topic", "repaired+seeded-retry-topic-is-not-made", "clustering", "calm", 0),
+    ("closed_broker_is_dropped", "repaired+seeded-closed-brokers-stay", "one_topic", "storm", 3),
+    ("held_queue_is_pulled", "repaired+seeded-moved-pull-is-the-last", "broadcasting", "calm", 0),
+    ("given_up_lock_is_freed", "repaired+seeded-given-up-stays-locked", "orderly", "calm", 0),
 )
 
 

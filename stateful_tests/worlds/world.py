@@ -41,7 +41,7 @@ class World:
     consumers -- machine to the consumers that it runs now, in the order of their start. testers -- machine to client.
     rolled_out -- group to what its members subscribe (topic to expression) that start from now on, besides what they
     were added with. stored -- what each queue has of the topics that brokers are added with. healed -- all faults have
-    ended.
+    ended. calm -- there are none.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class World:
         self.rolled_out: dict[str, dict[str, str]] = {}
         self.stored = QueueRange()
         self.healed = False
+        self.calm = profile == CALM
         self._applications: dict[str, Boot] = {}
         self._leaving: dict[str, Node] = {}
 

@@ -1,0 +1,78 @@
+"""Seeded bugs that lose nothing at once: what is not cleared away, not renewed, or done far too often."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from impl.broker.consumer_group_info import ConsumerGroupInfo
+from impl.broker.topic_config_manager import TopicConfigManager
+from impl.client.process_queue import ProcessQueue
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.rebalance import PullRequest
+from impl.client.rebalance_push import RebalancePushImpl
+from impl.common.topic_config import TopicConfig
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.subscription import SubscriptionData
+from impl.namesrv.server import BrokerHousekeepingService
+from impl.node_ports import Connection
+from impl.ports import Interleave, Threads
+from impl.variants.variant import Variant, around, replace
+
+
+@around(ConsumerGroupInfo, "update_subscription")
+def _always_changed(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def update_subscription(
+        self: ConsumerGroupInfo, sub_list: Sequence[SubscriptionData], threads: Interleave,
+    ) -> bool:
+        await original(self, sub_list, threads)
+        return True
+
+    return update_subscription
+
+
+@replace(TopicConfigManager, "create_topic_in_send_message_back")
+async def _make_none(
+    self: TopicConfigManager, topic: str, queue_nums: int, perm: int, topic_sys_flag: int, threads: Threads,
+) -> tuple[TopicConfig | None, bool]:
+    del self, topic, queue_nums, perm, topic_sys_flag, threads
+    return None, False
+
+
+@replace(BrokerHousekeepingService, "on_channel_close")
+async def _do_not_care(self: BrokerHousekeepingService, remote_addr: str, channel: Connection) -> None:
+    del self, remote_addr, channel
+
+
+@replace(DefaultMQPushConsumerImpl, "_on_offset_illegal")
+def _end_the_chain(self: DefaultMQPushConsumerImpl, pull_request: PullRequest, next_begin_offset: int) -> None:
+    del self, pull_request, next_begin_offset
+
+
+@replace(RebalancePushImpl, "_unlock_delay")
+async def _unlock_nothing(self: RebalancePushImpl, mq: MessageQueue, pq: ProcessQueue) -> None:
+    del self, mq, pq
+
+
+BUGS = (
+    Variant(
+        "seeded-every-heartbeat-notifies", "bug", "All members are told to rebalance at each heartbeat of one.",
+        "seeded: a result that is always true", replacements=(_always_changed,),
+        over=("update_in_one_step", "put_in_one_step"),
+    ),
+    Variant(
+        "seeded-retry-topic-is-not-made", "bug", "A heartbeat does not create the retry topic of its group.",
+        "seeded: a call that was dropped", replacements=(_make_none,),
+    ),
+    Variant(
+        "seeded-closed-brokers-stay", "bug", "A broker whose connection has ended stays until it expires.",
+        "seeded: a listener that was not registered", replacements=(_do_not_care,),
+    ),
+    Variant(
+        "seeded-moved-pull-is-the-last", "bug", "A queue whose offset is illegal is not pulled any more.",
+        "seeded: a status that nobody handles", replacements=(_end_the_chain,),
+    ),
+    Variant(
+        "seeded-given-up-stays-locked", "bug", "Who gives a queue up in a rebalance keeps its lock.",
+        "seeded: a call that was dropped", replacements=(_unlock_nothing,), over=("unlock_unless_wanted",),
+    ),
+)
