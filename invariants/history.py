@@ -84,7 +84,7 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "settled_is_committed",
         "What a client has settled it commits: soon, and before it gives the queue up or ends in order.",
-        "holds",
+        "violated: X21 a queue that was reset is worked on and in no table",
         "MQClientInstance#startScheduledTask: persistAllConsumerOffset, RebalanceImpl#removeUnnecessaryMessageQueue",
     ),
     _history(
@@ -268,6 +268,11 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "given_up_lock_is_freed",
         "Where nothing fails who gives a queue up in a rebalance frees its lock, after 20 s at the latest.",
         "holds", "RebalancePushImpl#removeUnnecessaryMessageQueue, #unlockDelay",
+    ),
+    _history(
+        "members_share_at_once",
+        "Where nothing fails a group has shared out its queues, each to one member, seconds after its last change.",
+        "holds", "ClientRemotingProcessor#notifyConsumerIdsChanged, DefaultMQPushConsumerImpl#start, #resume",
     ),
 )}
 """By name."""

@@ -13,6 +13,7 @@ from invariants.refinement import (
     offset_history,
     progress_history,
     server_history,
+    share_history,
     upkeep_history,
 )
 from invariants.refinement.follower import Living, Machines, Record
@@ -21,7 +22,7 @@ from invariants.refinement.monitor import Finding
 
 JUDGES: tuple[type[Judge], ...] = (
     *lock_history.JUDGES, *offset_history.JUDGES, *progress_history.JUDGES, *member_history.JUDGES,
-    *notice_history.JUDGES, *server_history.JUDGES, *upkeep_history.JUDGES,
+    *notice_history.JUDGES, *server_history.JUDGES, *upkeep_history.JUDGES, *share_history.JUDGES,
 )
 
 

@@ -247,6 +247,8 @@ PLANTED = (
     ("closed_broker_is_dropped", "repaired+seeded-closed-brokers-stay", "one_topic", "storm", 3),
     ("held_queue_is_pulled", "repaired+seeded-moved-pull-is-the-last", "broadcasting", "calm", 0),
     ("given_up_lock_is_freed", "repaired+seeded-given-up-stays-locked", "orderly", "calm", 0),
+    ("members_share_at_once", "repaired+seeded-notification-is-ignored", "groups", "calm", 0),
+    ("members_share_at_once", "repaired+seeded-resume-waits", "clustering", "calm", 2),
 )
 
 

@@ -255,6 +255,7 @@ def overload(world: World) -> tuple[str, str] | None:
     busy_ms = _one_of(world, (1_000, 10_000), "how long")
     if broker is None or busy_ms is None:
         return None
+    world.calm = False
     controller, until_ms = world.brokers[broker], world.now_ms + busy_ms
     for code in (RequestCode.GET_CONSUMER_LIST_BY_GROUP, RequestCode.QUERY_CONSUMER_OFFSET,
                  RequestCode.UPDATE_CONSUMER_OFFSET):

@@ -41,7 +41,7 @@ class World:
     consumers -- machine to the consumers that it runs now, in the order of their start. testers -- machine to client.
     rolled_out -- group to what its members subscribe (topic to expression) that start from now on, besides what they
     were added with. stored -- what each queue has of the topics that brokers are added with. healed -- all faults have
-    ended. calm -- there are none.
+    ended. calm -- nothing has failed, and no fault can.
     """
 
     def __init__(

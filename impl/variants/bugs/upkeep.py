@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.topic_config_manager import TopicConfigManager
+from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
@@ -14,7 +15,7 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
 from impl.namesrv.server import BrokerHousekeepingService
-from impl.node_ports import Connection
+from impl.node_ports import Command, Connection
 from impl.ports import Interleave, Threads
 from impl.variants.variant import Variant, around, replace
 
@@ -53,6 +54,16 @@ async def _unlock_nothing(self: RebalancePushImpl, mq: MessageQueue, pq: Process
     del self, mq, pq
 
 
+@replace(ClientRemotingProcessor, "notify_consumer_ids_changed")
+def _wait_for_the_timer(self: ClientRemotingProcessor, channel: Connection, request: Command) -> None:
+    del self, channel, request
+
+
+@replace(DefaultMQPushConsumerImpl, "resume")
+async def _go_on_later(self: DefaultMQPushConsumerImpl) -> None:
+    self.pause = False
+
+
 BUGS = (
     Variant(
         "seeded-every-heartbeat-notifies", "bug", "All members are told to rebalance at each heartbeat of one.",
@@ -74,5 +85,13 @@ BUGS = (
     Variant(
         "seeded-given-up-stays-locked", "bug", "Who gives a queue up in a rebalance keeps its lock.",
         "seeded: a call that was dropped", replacements=(_unlock_nothing,), over=("unlock_unless_wanted",),
+    ),
+    Variant(
+        "seeded-notification-is-ignored", "bug", "A client that is told of a change waits for its next rebalance.",
+        "seeded: a request that nobody handles", replacements=(_wait_for_the_timer,),
+    ),
+    Variant(
+        "seeded-resume-waits", "bug", "A consumer that is resumed waits for its next rebalance.",
+        "seeded: a call that was dropped", replacements=(_go_on_later,),
     ),
 )
