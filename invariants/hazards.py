@@ -254,6 +254,8 @@ _TABLE = (
      "ConsumeMessageConcurrentlyService#processConsumeResult, MQClientInstance#resetOffset"),
     ("X21", "A queue that is taken while a reset waits leaves the table without being dropped, and is pulled twice.",
      "MQClientInstance#resetOffset: the second loop"),
+    ("X22", "One run of a rebalance takes out of the table what another has just entered, and it is pulled twice.",
+     "RebalanceImpl#updateProcessQueueTableInRebalance: Iterator#remove by key"),
 )
 
 HAZARDS = {name: Hazard(name, sentence, cite) for name, sentence, cite in _TABLE}

@@ -34,7 +34,7 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "queue_is_taken_once",
         "A client that holds a queue does not take it again before it has given it up.",
-        "violated: X21 a reset removes what it has not dropped",
+        "violated: X21 a reset removes what it has not dropped, X22 so does one of two runs at once",
         "RebalanceImpl#updateProcessQueueTableInRebalance: putIfAbsent",
     ),
     # Offsets
@@ -84,7 +84,7 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "settled_is_committed",
         "What a client has settled it commits: soon, and before it gives the queue up or ends in order.",
-        "violated: X21 a queue that was reset is worked on and in no table",
+        "violated: X21 a queue that was reset is worked on and in no table, X22 so is one of two runs at once",
         "MQClientInstance#startScheduledTask: persistAllConsumerOffset, RebalanceImpl#removeUnnecessaryMessageQueue",
     ),
     _history(

@@ -8,12 +8,14 @@ from impl.variants.bugs import broker_clients, mixed, name_server, ports, rebala
 from impl.variants.bugs import locks as lock_bugs
 from impl.variants.bugs import offsets as offset_bugs
 from impl.variants.repairs import connections, locks, members, offsets, routes, subscriptions
+from impl.variants.repairs import rebalancing as runs
 from impl.variants.variant import Variant, VariantError, load_variant
 
 SHIPPED, REPAIRED = "shipped", "repaired"
 
 REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *routes.REPAIRS, *connections.REPAIRS, *members.REPAIRS, *subscriptions.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS,
+    *runs.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
 

@@ -13,10 +13,13 @@ from functools import partial
 import pytest
 
 from impl.client.push_consumer import PushConsumerConfig
+from impl.client.rebalance import RebalanceImpl
 from impl.common.headers import TopicRequestHeader
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.request_code import RequestCode
+from impl.decisions.message_queue import MessageQueue
 from impl.events import BrokerLiveRemoved, OffsetCorrected, SubscriptionRemoved
+from impl.hosts.simulation.node import Node
 from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.tape import RandomTape
 from impl.namesrv.server import SERVER_WORKER_THREADS
@@ -315,6 +318,31 @@ def test_x21_a_queue_that_is_taken_while_a_reset_waits_is_dropped_before_it_leav
         world.run(resets.RESET_MS)
         assert consumer.rebalance_impl.process_queue_table.get(LAST) is not taken
         assert taken.dropped is repaired
+
+
+def test_x22_a_run_of_a_rebalance_removes_only_what_it_has_dropped() -> None:
+    for world, repaired in with_and_without("run_removes_its_own"):
+        rebalance = resets.idle_at_1000(world).rebalance_impl
+        node = world.simulation.nodes["c1"]
+
+        def run(world: World, mqs: list[MessageQueue], rebalance: RebalanceImpl, node: Node) -> None:
+            world.call("c1", lambda: rebalance.update_process_queue_table("orders", mqs, is_order=False, threads=node))
+
+        mqs = list(rebalance.process_queue_table.key_set())
+        others = [mq for mq in mqs if mq != LAST]
+        paused = world.pause("updateProcessQueueTableInRebalance: the queue is dropped", 1_000)
+        run(world, others, rebalance, node)
+        world.run_until(lambda paused=paused: paused.hit, 1_000)  # type: ignore[misc]  # same
+        run(world, others, rebalance, node)
+        world.run(100)
+        run(world, mqs, rebalance, node)  # the list has changed, and is as it was
+        world.run(100)
+        taken = rebalance.process_queue_table.get(LAST)
+        assert taken is not None
+        assert not taken.dropped
+        world.run(2_000)
+        assert not taken.dropped
+        assert (rebalance.process_queue_table.get(LAST) is taken) is repaired
 
 
 # All of them together -------------------------------------------------------------------------------------------------
