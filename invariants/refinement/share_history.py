@@ -17,6 +17,7 @@ from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
+    HeartbeatRefused,
     QueueDropped,
     TopicConfigDeleted,
     TopicConfigUpdated,
@@ -29,7 +30,7 @@ SHARED_MS = 4_000
 ROUTED_MS = 65_000
 """A broker registers and clients look for routes every 30 s each."""
 FORGOTTEN_MS = 200_000
-"""A dead server leaves the routes, and those of clients."""
+"""A dead server leaves the routes, and those of clients; who is refused expires."""
 RESET_MS = 30_000
 """Queues that are reset, or whose offset is corrected, are away for 10 s."""
 AVERAGE = "AVG"
@@ -56,7 +57,8 @@ class _MembersShareAtOnce(Judge):
         member = (ConsumerStarted, ConsumerStopping, ConsumerShutDown, ConsumerRemoved)
         routes = (BrokerStarted, TopicConfigUpdated, TopicConfigDeleted)
         return {**dict.fromkeys(member, self.member), **dict.fromkeys(routes, self.route),
-                ConsumerRegistered: self.registered, QueueDropped: self.dropped, tuple: self.host}
+                ConsumerRegistered: self.registered, HeartbeatRefused: self.refused, QueueDropped: self.dropped,
+                tuple: self.host}
 
     def _quiet(self, until_ms: int) -> None:
         self.from_ms, self.said = max(self.from_ms, until_ms), False
@@ -71,14 +73,16 @@ class _MembersShareAtOnce(Judge):
         if event.added:
             self.member(ms, machine, event)
 
+    def refused(self, ms: int, _: str, __: object) -> None:
+        self._quiet(ms + FORGOTTEN_MS)
+
     def dropped(self, ms: int, _: str, event: QueueDropped) -> None:
         if not event.by_rebalance:
             self._quiet(ms + RESET_MS)
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
-        server = machine in self.living.machines.brokers or machine in self.living.machines.namesrvs
         if event[0] in ("killed", "paused"):
-            self._quiet(ms + (FORGOTTEN_MS if server else SHARED_MS))
+            self._quiet(ms + (SHARED_MS if machine in self.living.machines.consumers else FORGOTTEN_MS))
 
     def due(self, now_ms: int) -> Iterator[str]:
         if not self.living.machines.calm:
