@@ -164,7 +164,7 @@ def test_every_other_repair_has_a_story_below() -> None:
     assert set(REPAIRS) - told == {
         "forget_unknown_topics", "wait_for_old_leases", "file_keeps_corrections", "register_the_living",
         "reset_drops_what_it_removes", "goodbye_waits_for_heartbeats", "forget_unsubscribed_topics",
-        "first_pull_reads_again",
+        "first_pull_reads_again", "run_removes_its_own",
     }
 
 
