@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from impl.hosts.simulation.tape import Tape
 from invariants.__main__ import app
 from invariants.runs import NOTICED, SILENT
 from invariants.verdict import BadInputError, Outcome, Verdict
@@ -19,6 +20,7 @@ from spark_fuzz.matrix import Matrix, MatrixAim
 from spark_fuzz.simulation import subject_of
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import planted
+from stateful_tests.worlds.run import Plan, RunRecord
 from stateful_tests.worlds.workloads import WORKLOADS
 
 BUGS = ("repaired", "repaired+rb-unsigned-underflow")
@@ -117,6 +119,31 @@ def test_a_kill_that_is_not_seen_again_does_not_count() -> None:
     kill = row("kill", judge="refinement", property="refines_route_info", unknown=1)
     assert verdict(kill).outcome is Outcome.UNKNOWN
     assert "is not seen when the tape is played again" in verdict(kill).note
+
+
+@pytest.mark.parametrize(("judges", "followed"), [
+    ((), hunts.WORLDS), ((hunts.PROPERTIES,), 3 + hunts.MORE), ((hunts.PROPERTIES, hunts.REFINEMENT), 3),
+])
+def test_a_hunt_gives_the_other_judges_a_few_more_worlds(
+    judges: tuple[str, ...], followed: int, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lived: list[bool] = []
+
+    def run(plan: Plan, tape: Tape, *, judged: bool) -> RunRecord:
+        del plan, tape
+        lived.append(judged)
+        return RunRecord("", (), (), "", 10, 100)
+
+    def kills(plan: Plan, record: RunRecord, killed: set[str]) -> dict[str, Row]:
+        del plan, record, killed
+        return {judge: {"segments": 1, "time_ms": 1} for judge in judges if len(lived) == 3}
+
+    monkeypatch.setattr(hunts, "run", run)
+    monkeypatch.setattr(hunts, "_kills", kills)
+    *killed, hunted = attempt(hunts.work, Unit("u", {"subject": "repaired", "hunt": 0, "worlds": hunts.WORLDS}))
+    assert [(row["judge"], row["steps"], row["time_ms"]) for row in killed] == [(judge, 21, 201) for judge in judges]
+    assert hunted["runs"] == (3 + hunts.MORE if judges else hunts.WORLDS)
+    assert lived == [True] * followed + [False] * (hunted["runs"] - followed)
 
 
 def test_without_variants_all_planted_bugs_are_hunted() -> None:
