@@ -115,7 +115,7 @@ def test_no_table_moves_without_an_event_in_the_same_segment(seed: int) -> None:
 
 
 def test_a_write_that_is_not_reported_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RebalancePushImpl, "report_dropped", lambda self: None)  # noqa: ARG005  # a method
+    monkeypatch.setattr(RebalancePushImpl, "report_dropped", lambda self, **_: None)  # noqa: ARG005  # a method
     assert unreported(0, STORMY, orderly=False).differences
 
 

@@ -274,7 +274,7 @@ def planted(
 
 
 def test_a_drop_that_is_not_reported_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert planted(monkeypatch, RebalancePushImpl, "report_dropped", lambda _: None)
+    assert planted(monkeypatch, RebalancePushImpl, "report_dropped", lambda _, **__: None)
 
 
 def test_a_removal_from_the_list_that_is_not_reported_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
