@@ -65,11 +65,13 @@ class Faulty(WorldMachine):
         """No thread of the process runs for s: garbage collection, or SIGSTOP."""
         if not self.works(who):
             return False
+        self.world.calm = False
         self.world.simulation.kernel.pause(self.world.simulation.nodes[who], s * 1_000)
         return True
 
     def cut(self, who: str, other: str, s: int) -> None:
         """Nothing passes between two machines for s, in either direction."""
+        self.world.calm = False
         network, kernel = self.world.simulation.network, self.world.simulation.kernel
         for way in ((who, other), (other, who)):
             network.partition(*way)
@@ -77,6 +79,7 @@ class Faulty(WorldMachine):
 
     def break_connections(self, source: str, target: str, s: int, *, seen_by_target: bool = False) -> bool:
         """Break what source has opened to target; one of them sees it now, the other after s."""
+        self.world.calm = False
         ends = self.world.connections(source, target)
         for end in ends:
             self.world.simulation.network.sever(end.peer if seen_by_target else end, s * 1_000)
@@ -84,10 +87,12 @@ class Faulty(WorldMachine):
 
     def jump(self, who: str, s: int) -> None:
         """Set the clock of a machine by s."""
+        self.world.calm = False
         simulation = self.world.simulation
         simulation.clocks[who].jump(s * 1_000)
         simulation.kernel.record(who, ("clock jumped", s * 1_000))
 
     def pause_next(self, where: str, s: int) -> None:
         """Pause the next thread that comes to a place: the operating system has others to run."""
+        self.world.calm = False
         self.tape.pause(where, s * 1_000)
