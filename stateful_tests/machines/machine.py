@@ -182,6 +182,7 @@ class WorldMachine(RuleBasedStateMachine):
     def pass_ms(self, ms: int, weather: FaultProfile = CALM, chance: Sequence[int] = ()) -> None:
         """Let the world go on; weather -- faults that chance, a number for each choice, may pick meanwhile."""
         kernel = self.world.simulation.kernel
+        self.world.calm &= weather == CALM
         kernel.profile = replace(weather, thread_pause=1) if self.tape.pauses else weather
         self.tape.give(chance)
         self.world.run(ms)
