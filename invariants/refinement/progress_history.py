@@ -19,6 +19,7 @@ from impl.events import (
     OffsetSent,
     OffsetUpdated,
     QueueDropped,
+    QueuesAssigned,
     QueueTaken,
     ResetReceived,
     RouteUpdated,
@@ -230,8 +231,14 @@ class _ResetIsDone(Judge):
 
     def hears(self) -> Hearing:
         return {**self.holdings.hears(), QueueTaken: self.holdings.taken, QueueDropped: self.dropped,
-                ResetReceived: self.received, OffsetReset: self.was_reset, ConsumerStopping: self.stops,
-                tuple: self.host}
+                QueuesAssigned: self.assigned, ResetReceived: self.received, OffsetReset: self.was_reset,
+                ConsumerStopping: self.stops, tuple: self.host}
+
+    def assigned(self, _: int, machine: str, event: QueuesAssigned) -> None:
+        """A run that was under way has taken the others out of the table, dropped as they were."""
+        key = machine, event.group
+        if key in self.held:
+            self.held[key] = {mq for mq in self.held[key] if mq in event.mqs or mq.topic != event.topic}
 
     def dropped(self, ms: int, machine: str, event: QueueDropped) -> None:
         self.holdings.dropped(ms, machine, event)

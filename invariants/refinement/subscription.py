@@ -168,7 +168,8 @@ class _Group:
 
     rows -- for each Member what it wants, one bit for each Topic. now -- connection to the Member that it is. busy --
     the same, of connections whose heartbeat is being handled. going -- Members that left and are still listed in the
-    model. ranks -- for each Topic the versions that are about, in order: a Version is a place in it.
+    model. latest -- machine and client id to the connection of its last heartbeat. ranks -- for each Topic the versions
+    that are about, in order: a Version is a place in it.
     """
 
     def __init__(self) -> None:
@@ -178,6 +179,7 @@ class _Group:
         self.now: dict[str, int] = {}
         self.busy: dict[str, int] = {}
         self.going: list[int] = []
+        self.latest: dict[tuple[str, str | None], str] = {}
         self.ranks = [[0], [0]]
         self.reading = _sized(4, 2, 2, (0, 0, 0, 0))
         self.followed = Followed(self.reading, VISIBLE, 0, PROPERTIES)
@@ -192,6 +194,7 @@ class _Group:
         carried = sorted((topic, text, version) for topic, text, version in event.subscriptions if topic is not None)
         numbers = [(self._topic(topic), self._expression(text), version) for topic, text, version in carried]
         member = self._member(event.connection, sum(1 << topic for topic, _, _ in numbers))
+        self.latest[event.connection.rpartition(":")[0], event.client_id] = event.connection
         before = self.now.get(event.connection, member)
         self.now[event.connection] = self.busy[event.connection] = member
         self.going = [m for m in self.going if m != member] + [before] * (before != member)
@@ -273,6 +276,9 @@ class _Group:
         member = self.busy.pop(event.connection, None)
         if member is None:
             return []
+        if event.connection not in self.latest.values():
+            self.followed.rewrite(lambda state: self._overtaken(state, member))
+            return self._let_go(event) if self.going else []
 
         def steps(state: int) -> list[Steps]:
             gone = [("remove_topic", (member, t)) for t in self._todo(state, member)
@@ -280,6 +286,12 @@ class _Group:
             return [(*self._turned(state, member), *gone, ("done", (member,)))]
 
         return self.followed.take(event, steps) + (self._let_go(event) if self.going else [])
+
+    def _overtaken(self, state: int, member: int) -> int:
+        """The client has another connection by now: what it wanted when it sent this heartbeat is promised no more."""
+        for topic in self._todo(state, member):
+            state = self.reading.put(state, 0, "todo", member, topic)
+        return self.reading.put(self.reading.put(state, IDLE, "phase", member), 0, "answered", member)
 
     # What nobody reported ---------------------------------------------------------------------------------------------
 
