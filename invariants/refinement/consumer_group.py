@@ -319,6 +319,8 @@ class ConsumerGroup:
             if monitor.possible([step]):
                 found = self.model.take(event, step)
                 self.model.write(mask, state & mask)
+                if self._walk is not None:
+                    self._walk.leap()
                 return found
         monitor.states = (state,)
         return found

@@ -204,6 +204,10 @@ class GroupWalk:
                 self.walk.to(self.form(after))
                 self.walk.leap()
 
+    def leap(self) -> None:
+        """A step was taken by the list of another run, which the model has not: it is no step of the last state."""
+        self.walk.leap()
+
     def form(self, state: int) -> int | str:
         """The form of a state of the follower, or why it has none."""
         model, there = self.model, sorted(self.machines.brokers)
