@@ -1,7 +1,7 @@
 """The plan: which units make the next round, so that cores stay busy and the time is kept.
 
 Units come from an iterator in a fixed order, the cheap and telling ones first; what is already stored is left out. A
-round is at most four units for each core, so that the tail of its last unit stays below a quarter of it, and near the
+round is at most twelve units for each core, so that the tail of its last unit stays below a tenth of it, and near the
 end of the time no more than what still fits. The first units may be marked as done in any case, time or not.
 
 A plan may decide what comes next by the rows of what came before: it then gives None, and no unit behind that is taken
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from spark_fuzz.work import Unit
 
-UNITS_PER_CORE = 4
+UNITS_PER_CORE = 12
 
 
 class Rounds:

@@ -176,11 +176,11 @@ def test_rounds_grow_with_short_units_and_shrink_near_the_end() -> None:
     clock = [0.0]
     units = [Unit(str(k)) for k in range(100)]
     sizes = []
-    for batch in Rounds(units, 2, 10.0, now=lambda: clock[0]):
+    for batch in Rounds(units, 2, 40.0, now=lambda: clock[0]):
         sizes.append(len(batch))
         clock[0] += len(batch) * 1.0 / 2  # a unit takes a second
-    assert sizes == [2, 8, 8, 2]
-    assert clock[0] == 10.0
+    assert sizes == [2, 24, 24, 24, 6]
+    assert clock[0] == 40.0
 
 
 def test_rounds_end_with_the_units() -> None:
