@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from invariants.verdict import BadInputError, Outcome, Verdict
-from spark_fuzz import decisions
+from spark_fuzz import decisions, plan
 from spark_fuzz.campaign import Campaign, run
 from spark_fuzz.cluster import Cluster
 from spark_fuzz.commands import campaign_decisions
@@ -158,6 +158,7 @@ def test_a_disk_that_fills_up_ends_it_with_the_verdicts_so_far(
         return given(units, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(cluster, "run_units", fills)
+    monkeypatch.setattr(plan, "UNITS_PER_CORE", 4)  # so that there is a third round
     seen: list[Verdict] = []
     given_so_far = map(seen.append, campaign_decisions(10.0, out=tmp_path, cluster=cluster, limit=LIMIT))
     with pytest.raises(BadInputError, match="units and their verdicts are kept"):
