@@ -84,7 +84,7 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "settled_is_committed",
         "What a client has settled it commits: soon, and before it gives the queue up or ends in order.",
-        "violated: X21 a queue that was reset is worked on and in no table, X22 so is one of two runs at once",
+        "violated: X21 a queue that was reset is worked on and in no table",
         "MQClientInstance#startScheduledTask: persistAllConsumerOffset, RebalanceImpl#removeUnnecessaryMessageQueue",
     ),
     _history(

@@ -1,7 +1,7 @@
 """The process that Spark forks its Python workers from, started with everything imported that a unit needs.
 
-After every task PySpark calls `gc.collect()` for all that a worker has: a quarter of a second after a unit of one
-second, once the models' code is there. Here a worker collects after some tasks only, and then takes what is left out
+After every task PySpark calls `gc.collect()` for all that a worker has, which is a good part of what a unit takes once
+the models' code is there. Here a worker collects after some tasks only, and then takes what is left out
 of later collections: between two tasks no world is alive. A world that has lived leaves the generated code of its
 models behind, which every worker would have to generate anew. No thread may be started here: the process forks.
 """

@@ -16,6 +16,11 @@ from impl.events import (
 )
 from invariants.refinement.follower import Living
 
+HANDLED_MS = 80_000
+"""A request or event that has arrived is handled by then, a thread that stands still for 40 s on its way included."""
+KNOWN_MS = 180_000
+"""After a healing every client has spoken to every broker for so long that the dead are forgotten, too."""
+
 Key = tuple[str, str, MessageQueue]  # machine or client id, group, queue
 Hear = Callable[[int, str, Any], Iterator[str] | None]
 """Is given true time in ms, machine and event; gives what is wrong, as the ends of sentences."""

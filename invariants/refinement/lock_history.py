@@ -19,12 +19,10 @@ from impl.events import (
     QueueTaken,
 )
 from invariants.refinement.follower import Living
-from invariants.refinement.judge import Hearing, Holdings, Judge, Key, Listeners, queue_text
+from invariants.refinement.judge import HANDLED_MS, Hearing, Holdings, Judge, Key, Listeners, queue_text
 
 REMEMBERED_MS = 120_000
 """An answer that is older belongs to no question that anybody still waits for."""
-HANDLED_MS = 80_000
-"""A request or event that has arrived is handled by then, a thread that stands still for 40 s on its way included."""
 SOON_MS = 2_000
 LOCK_RPC_TIMEOUT_MS = 1_000
 """Of UNLOCK_BATCH_MQ."""

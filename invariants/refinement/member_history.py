@@ -19,11 +19,9 @@ from impl.events import (
     QueuesAssigned,
 )
 from invariants.refinement.follower import Living
-from invariants.refinement.judge import Hearing, Judge
+from invariants.refinement.judge import HANDLED_MS, Hearing, Judge
 
 EXPIRED_MS = 120_000
-HANDLED_MS = 80_000
-"""A request or event that has arrived is handled by then, a thread that stands still for 40 s on its way included."""
 ON_THE_WAY_MS = 150_000
 """A heartbeat that was encoded before a moment is handled so long after it at the latest."""
 UNSTRUCK_MS = 180_000

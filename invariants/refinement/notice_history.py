@@ -17,12 +17,10 @@ from impl.events import (
     SubscriptionUpdated,
 )
 from invariants.refinement.follower import Living
-from invariants.refinement.judge import AfterHealing, Hearing, Judge, queue_text
+from invariants.refinement.judge import KNOWN_MS, AfterHealing, Hearing, Judge, queue_text
 
 TOLD_MS = 100_000
 """A change is told by then, at once being the rule: threads may stand still, for 40 s each."""
-KNOWN_MS = 180_000
-"""After a healing every client has spoken to every broker for so long that the dead are forgotten, too."""
 
 FORGOTTEN_MS = 260_000
 """A dead broker leaves the routes after 120 s, then those of clients, and with them its address."""

@@ -25,12 +25,8 @@ from impl.events import (
     SubscriptionUpdated,
 )
 from invariants.refinement.follower import Living
-from invariants.refinement.judge import AfterHealing, Hearing, Judge, Listeners, queue_text
+from invariants.refinement.judge import HANDLED_MS, KNOWN_MS, AfterHealing, Hearing, Judge, Listeners, queue_text
 
-KNOWN_MS = 180_000
-"""After a healing every client has spoken to every broker for so long that the dead are forgotten, too."""
-HANDLED_MS = 80_000
-"""A request or event that has arrived is handled by then, a thread that stands still for 40 s on its way included."""
 SPARE = 10
 """Notifications that nothing we are told of explains: the goodbye of somebody who is not listed makes one."""
 FREED_MS = 30_000

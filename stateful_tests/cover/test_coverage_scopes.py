@@ -253,3 +253,10 @@ def test_members_in_a_wrong_order_are_noticed(monkeypatch: pytest.MonkeyPatch) -
 
 def test_other_workloads_watch_nothing() -> None:
     assert run(Plan("repaired", "clustering", "calm"), ReplayTape([])).visited == ()
+
+
+def test_a_step_by_the_list_of_another_run_is_not_noted_as_one_of_the_scope() -> None:
+    record = run(Plan("repaired", "smallest", "threads", "swarm"), STRATEGIES["swarm"](4_000_024))
+    (visited,) = record.visited
+    assert visited.steps
+    assert visited.steps <= enumerated.enumerated(visited.scope).steps

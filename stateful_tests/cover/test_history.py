@@ -61,6 +61,7 @@ CLOSED = (1, B, ClientChannelClosed(B, AT))
 BROADCASTING = (0, C, ConsumerStarted(C, G, "BROADCASTING", orderly=False))
 CLUSTERING = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False))
 STOPPING = (4, C, ConsumerStopping(C, G))
+LOCKED = (1, B, LockGranted(B, G, MQ, C, C, fast=False))
 SHUT_DOWN = (4, C, ConsumerShutDown(C, G))
 RECEIVED = (2, C, ResetReceived(C, G, frozenset({MQ})))
 UPDATED = (3, C, OffsetUpdated(C, G, MQ, 102))
@@ -151,6 +152,8 @@ CASES = (
          ((1, "c2", ("paused", 20_000)), removed(121_000, "expired"))),
     Case("goodbye_delists_a_member", (SHUT_DOWN, removed(5, "unregistered")), (SHUT_DOWN, removed(121_000, "expired"))),
     Case("goodbye_delists_a_member", (STOPPING, removed(121_000, "expired")), (SHUT_DOWN, removed(121_000, "expired"))),
+    Case("leaver_frees_its_locks", (TAKEN, LOCKED, STOPPING, GIVEN_UP, removed(5, "unregistered"), LATER),
+         (TAKEN, LOCKED, STOPPING, DROPPED, removed(5, "unregistered"), LATER)),
     Case("queue_is_taken_once", (TAKEN, DROPPED, TAKEN), (TAKEN, TAKEN)),
     Case("queue_is_taken_once", (TAKEN, DIES, TAKEN), (TAKEN, (2, B, ("killed", 1, False)), TAKEN)),
     Case("start_is_what_the_broker_answered", (START, answered(0, 100), TAKEN), (START, answered(0, 70), TAKEN)),
@@ -230,6 +233,7 @@ PLANTED = (
     ("goodbye_delists_a_member", "repaired+seeded-no-goodbye", "shared", "calm", 0),
     ("members_are_told_of_changes", "repaired+seeded-join-is-not-announced", "clustering", "threads", 0),
     ("queue_is_taken_once", "repaired+rb-two-pull-loops", "clustering", "network", 0),
+    ("queue_is_taken_once", "repaired-X22", "clustering", "threads", 2_000_001),
     ("start_is_what_the_broker_answered", "repaired+po-fetch-failure-commits-zero", "listeners", "network", 1),
     ("only_the_settled_is_committed", "repaired-L8", "resets", "calm", 1),
     ("reset_takes_effect", "repaired+po-reset-vs-inflight", "resets", "threads", 1),
@@ -266,7 +270,8 @@ def test_every_history_is_declared_judged_and_seen_to_fail() -> None:
 
 @pytest.mark.parametrize("plan", [
     ("listeners", "storm", 3), ("ordered_listeners", "threads", 1), ("resets", "storm", 1), ("promotion", "crashes", 0),
-    ("shared", "network", 2), ("containers", "storm", 0),
+    ("shared", "network", 2), ("containers", "storm", 0), ("resets", "crashes", 4_000_042),
+    ("subscriptions", "clocks", 4_000_059), ("clustering", "threads", 2_000_001),
 ], ids=lambda plan: plan[0])
 def test_the_repaired_subject_is_silent(plan: tuple[str, str, int]) -> None:
     workload, profile, seed = plan
