@@ -1,9 +1,9 @@
 """The process that Spark forks its Python workers from, started with everything imported that a unit needs.
 
-After every task PySpark calls `gc.collect()`, which goes through all that a worker has: with the models' code there, that
-takes a good part of what a unit does. Here it does nothing; Python's own thresholds, which `runs.warm_up` sets, decide, as
-in any other process. A world that has lived leaves the generated code of its models behind, which every worker would
-have to generate anew. No thread may be started here: the process forks.
+After every task PySpark calls `gc.collect()`, which goes through all that a worker has: with the models' code there,
+that takes a good part of what a unit does. Here it does nothing; Python's own thresholds, which `runs.warm_up` sets,
+decide, as in any other process. A world that has lived leaves the generated code of its models behind, which every
+worker would have to generate anew. No thread may be started here: the process forks.
 """
 
 from __future__ import annotations
