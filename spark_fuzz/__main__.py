@@ -35,7 +35,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     variant: Annotated[list[str] | None, typer.Option(help="A planted bug, or a file that defines VARIANT.")] = None,
     workload: Annotated[list[str] | None, typer.Option(help="Only this workload.")] = None,
     profile: Annotated[list[str] | None, typer.Option(help="Only this fault profile.")] = None,
-    strategy: Annotated[list[str] | None, typer.Option(help="Only this strategy: uniform, swarm, priority.")] = None,
+    strategy: Annotated[list[str] | None, typer.Option(help="Only uniform, swarm, priority or focus.")] = None,
     until_failure: Annotated[bool, typer.Option("--until-failure", help="End with the first new failure.")] = False,
     strategies: Annotated[str | None, typer.Option(
         help="With --decisions: MODULE:NAME of a tuple of invariants.allocation.Shipped to judge.")] = None,

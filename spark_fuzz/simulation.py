@@ -20,7 +20,7 @@ from typing import Any
 from impl.variants.variant import VariantError
 from invariants.verdict import BadInputError
 from spark_fuzz.work import Unit
-from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, profile_named, rates, strategy_named
+from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, plays_as_uniform, profile_named, strategy_named
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import SHIPPED, subject_named
 from stateful_tests.worlds.workloads import WORKLOADS, workload_named
@@ -80,7 +80,7 @@ class Aim:
         return [
             Plan(subject, workload, profile, strategy)
             for strategy in self.strategies for profile in self.profiles
-            if strategy != "swarm" or UNIFORM not in self.strategies or rates(profile_named(profile))
+            if UNIFORM not in self.strategies or not plays_as_uniform(strategy, profile_named(profile))
             for workload in self.workloads for subject in self.subjects
         ]
 

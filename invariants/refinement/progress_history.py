@@ -30,6 +30,9 @@ from invariants.refinement.judge import Hearing, Holdings, Judge, Key, Names, ma
 SENT_MS = 220_000
 """What is settled is sent by then, five seconds being the rule: a process and a thread of it may stand still."""
 
+READ_MS = 60_000
+"""What a broker has answered may be taken over so much later, because the thread that had asked stood still."""
+
 RESET_MS = 60_000
 """A rebalance that gives queues up while a reset comes has ended by then."""
 
@@ -81,23 +84,36 @@ class _Progress(Judge):
 
 
 class _OnlyTheSettledIsCommitted(_Progress):
-    """Of only_the_settled_is_committed: by what was found and settled, whatever the process queue says."""
+    """Of only_the_settled_is_committed: by what was found and settled, whatever the process queue says.
+
+    answers -- what a broker has answered of late, and when.
+    """
 
     name = "only_the_settled_is_committed"
 
     def __init__(self, living: Living) -> None:
         super().__init__(living)
+        self.answers: dict[Key, tuple[int, int]] = {}
         self.names = Names()
 
     def hears(self) -> Hearing:
         return {**super().hears(), BrokerStarted: self.names.started, OffsetAnswered: self.answered,
                 OffsetSent: self.sent}
 
-    def answered(self, _: int, machine: str, event: OffsetAnswered) -> None:
+    def begins(self, ms: int, machine: str, event: QueueTaken | OffsetReset | OffsetCorrected) -> None:
+        super().begins(ms, machine, event)
+        key = machine, event.group, event.mq
+        answered_ms, offset = self.answers.get(key, (0, 0))
+        if ms - answered_ms <= READ_MS:
+            self.queues[key].told = max(event.offset, offset)
+
+    def answered(self, ms: int, machine: str, event: OffsetAnswered) -> None:
         mq = self.names.queue(machine, event.topic, event.queue_id)
-        queue = self.queues.get((machine_of(event.connection), event.group, mq))
-        if queue is not None:
-            queue.told = max(queue.told, event.offset)
+        key = machine_of(event.connection), event.group, mq
+        answered_ms, offset = self.answers.get(key, (0, 0))
+        self.answers[key] = ms, max(event.offset, offset if ms - answered_ms <= READ_MS else 0)
+        if key in self.queues:
+            self.queues[key].told = max(self.queues[key].told, event.offset)
 
     def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str] | None:
         queue = self.queues.get((machine, event.group, event.mq))

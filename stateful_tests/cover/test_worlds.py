@@ -13,7 +13,16 @@ from impl.hosts.simulation.profile import CALM
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.worlds import evidence
-from stateful_tests.worlds.profiles import DEPTH, PROFILES, STRATEGIES, PriorityTape, played, rates
+from stateful_tests.worlds.profiles import (
+    DEPTH,
+    FOCUSED,
+    PROFILES,
+    STRATEGIES,
+    FocusTape,
+    PriorityTape,
+    played,
+    rates,
+)
 from stateful_tests.worlds.promises import PROMISES
 from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.shrinking import Simplest
@@ -113,9 +122,29 @@ def test_the_priority_strategy_makes_few_rare_choices(seed: int) -> None:
     assert set(chosen) <= {0, 1, 2, 3}
 
 
+def test_the_focus_strategy_makes_rare_choices_at_some_places_again_and_again() -> None:
+    rare: dict[int, set[int]] = {}
+    for seed in range(40):
+        tape = FocusTape(seed)
+        for _ in range(200):
+            rare.setdefault(seed, set()).update(
+                place for place in range(10) if tape.pick(9, f"line {place}", 1_000_000))
+    everywhere = sum(map(len, rare.values()))
+    assert 40 * 10 / FOCUSED / 1.5 < everywhere < 40 * 10 / FOCUSED * 1.5
+    assert len({frozenset(places) for places in rare.values()}) > 20
+
+
+def test_the_focus_strategy_is_uniform_at_places_without_a_name_and_where_nothing_is_rare() -> None:
+    focus, uniform = FocusTape(3), RandomTape(3)
+    for one_in in (1, 2, 20, 1_000):
+        assert [focus.pick(9, "", one_in) for _ in range(100)] == [uniform.pick(9, "", one_in) for _ in range(100)]
+        assert [focus.pick(9, "line", 1 + one_in % 2) for _ in range(100)] == [
+            uniform.pick(9, "line", 1 + one_in % 2) for _ in range(100)]
+
+
 def test_strategies_differ_in_what_is_on() -> None:
     storm = PROFILES["storm"]
-    assert set(STRATEGIES) == {"uniform", "swarm", "priority"}
+    assert set(STRATEGIES) == {"uniform", "swarm", "priority", "focus"}
     assert played(storm, "uniform", RandomTape(0)) == storm
     swarms = [set(rates(played(storm, "swarm", RandomTape(seed)))) for seed in range(20)]
     assert all(on <= set(rates(storm)) for on in swarms)

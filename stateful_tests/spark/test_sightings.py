@@ -216,15 +216,15 @@ def test_a_flat_arm_is_left_but_uniform_ones_stay() -> None:
         arms = [(body["plan"]["profile"], body["plan"]["strategy"]) for body in given if body["turn"] == turn]
         counts = {arm: arms.count(arm) for arm in dict.fromkeys(arms)}
         assert counts.pop(("storm", "uniform")) == 1
-        assert counts == dict.fromkeys([("network", "uniform"), ("network", "swarm"), ("storm", "priority"),
-                                        ("network", "priority")], 2 ** turn)
+        assert counts == dict.fromkeys([("network", "uniform"), ("network", "swarm"), ("network", "priority"),
+                                        ("storm", "priority"), ("storm", "focus")], 2 ** turn)
 
 
 def test_when_all_are_flat_all_come_back() -> None:
     aim = Aim(("repaired",), ("clustering",), ("storm",), ()).checked()
     units = simulation.units(aim, lambda *_: True, lambda _: (), lambda: False)
-    given = [unit.body for unit in islice(filter(None, units), 9)]
-    assert [body["turn"] for body in given] == [0, 0, 0, 1, 1, 1, 1, 1, 1]
+    given = [unit.body for unit in islice(filter(None, units), 12)]
+    assert [body["turn"] for body in given] == [0] * 4 + [1] * 8
 
 
 def test_calm_worlds_are_not_swarmed_twice() -> None:

@@ -27,6 +27,7 @@ it expires alive for as long as it went back, so deadlines say nothing about it.
 
 DEPTH = 3
 HORIZON = 20_000
+FOCUSED, EVERY = 4, 3
 
 
 class PriorityTape(RandomTape):
@@ -55,11 +56,36 @@ class PriorityTape(RandomTape):
         return self.choices[-1]
 
 
+class FocusTape(RandomTape):
+    """One in FOCUSED of the places at which threads are paused is in focus: there they are, every EVERY times.
+
+    A race needs a thread to stand still between two lines, for long, and often two threads between the same two lines;
+    at rates that leave a group alive otherwise, that hardly ever happens.
+    """
+
+    __slots__ = ("_draw", "_focused")
+
+    def __init__(self, seed: int) -> None:
+        """The same seed gives the same choices on every machine."""
+        super().__init__(seed)
+        self._draw = random.Random(f"focus {seed}")  # noqa: S311  # a seed that anybody can replay is what is wanted
+        self._focused: dict[str, bool] = {}
+
+    def pick(self, n: int, where: Where = "", one_in: int = 1) -> int:
+        """See Tape: whether a place is in focus is drawn when a run first comes to it."""
+        if one_in <= EVERY or not where or not isinstance(where, str):
+            return super().pick(n, where, one_in)
+        focused = self._focused.get(where)
+        if focused is None:
+            focused = self._focused[where] = self._draw.randrange(FOCUSED) == 0
+        return super().pick(n, where, EVERY if focused else one_in)
+
+
 STRATEGIES: dict[str, Callable[[int], RandomTape]] = {
-    "uniform": RandomTape, "swarm": RandomTape, "priority": PriorityTape,
+    "uniform": RandomTape, "swarm": RandomTape, "priority": PriorityTape, "focus": FocusTape,
 }
 """uniform -- every fault at its rate. swarm -- each run with some faults off (Groce et al., ISSTA 2012). priority --
-few faults at drawn places."""
+few faults at drawn places. focus -- threads stand still at some places, again and again."""
 
 
 def profile_named(name: str) -> FaultProfile:
@@ -74,6 +100,11 @@ def strategy_named(name: str) -> Callable[[int], RandomTape]:
     if name not in STRATEGIES:
         raise BadInputError(f"no strategy {name!r}; there are {', '.join(STRATEGIES)}")
     return STRATEGIES[name]
+
+
+def plays_as_uniform(strategy: str, profile: FaultProfile) -> bool:
+    """Whether another strategy than uniform plays a profile as uniform does."""
+    return {"swarm": profile == CALM, "focus": not profile.thread_pause}.get(strategy, False)
 
 
 def played(profile: FaultProfile, strategy: str, tape: Tape) -> FaultProfile:
