@@ -83,7 +83,7 @@ def verify(
     names: Names = None,
     property: Property = None,  # noqa: A002 - the name of the option
     campaign_seconds: Annotated[float, typer.Option(
-        min=0, help="At the end, so many seconds of a campaign on Spark.")] = 0.0,
+        min=0, help="At the end, so many seconds of each campaign on Spark: strategies, simulated worlds.")] = 0.0,
     out: Annotated[Path, typer.Option(
         metavar="DIR",
         help="Folder for verdicts.jsonl, evidence and report.html; what an earlier run wrote there goes.")] = OUT,
@@ -106,9 +106,8 @@ def verify(
         try:
             for judge, verdicts in judges(desk, chosen, out, seed):
                 desk.judge(judge, verdicts)
-            if campaign_seconds and chosen.strategies:
-                campaigned = campaign_rows(desk, campaign_seconds / 60, "local[*]", out / "campaign", seed)
-                desk.judge("campaign", only(moved(campaigned, out), chosen.strategies), quiet=True)
+            for verdicts in campaigns(desk, chosen, campaign_seconds, out, seed):
+                desk.judge("campaign", verdicts, quiet=True)
         except KeyboardInterrupt:
             desk.closing.append(f"no report was made; rocketproof report {out}")
             raise
@@ -149,6 +148,24 @@ def judges(desk: Desk, chosen: Chosen, out: Path, seed: int) -> Iterator[tuple[s
         yield "machine", known_programs(chosen, out)
     if of_judge("conform", chosen.own):
         yield "conform", conforming(desk, None, [], out)
+
+
+def campaigns(desk: Desk, chosen: Chosen, seconds: float, out: Path, seed: int) -> Iterator[Iterable[Verdict]]:
+    """Campaigns for so many seconds each: the strategies, and worlds of the repaired RocketMQ, which must be silent.
+
+    What no repair can end is left to longer campaigns: in a short one nobody may meet it.
+    """
+    from invariants.front_desk.folder import STRATEGIES, WORLDS
+
+    if seconds and chosen.strategies:
+        folder = out / STRATEGIES
+        rows = campaign_rows(desk, seconds / 60, "local[*]", folder, seed)
+        yield only(moved(rows, folder), chosen.strategies)
+    if seconds and (chosen.everything or chosen.protocol):
+        folder = out / WORLDS
+        rows = world_rows(desk, {}, seconds / 60, "local[*]", folder, seed, until_failure=False)
+        silent = (row for row in moved(rows, folder) if row.expected is Outcome.HOLDS)
+        yield only(silent, [] if chosen.everything else chosen.protocol)
 
 
 def exhausted(chosen: Chosen, out: Path) -> Iterator[Verdict]:
@@ -202,13 +219,13 @@ def on_spark(desk: Desk, campaign: Callable[[Any], Iterable[Verdict]]) -> Iterat
         raise StoppedError(str(error)) from error
 
 
-def moved(verdicts: Iterable[Verdict], out: Path) -> Iterator[Verdict]:
-    """Verdicts of the campaign below a folder, as rows of that folder: the campaign's own file of rows goes."""
+def moved(verdicts: Iterable[Verdict], folder: Path) -> Iterator[Verdict]:
+    """Verdicts of the campaign in a folder, as rows of the folder around it: the campaign's own file of rows goes."""
     from dataclasses import replace
 
     for verdict in verdicts:
-        (out / "campaign" / "verdicts.jsonl").unlink(missing_ok=True)
-        yield replace(verdict, evidence=None if verdict.evidence is None else f"campaign/{verdict.evidence}")
+        (folder / "verdicts.jsonl").unlink(missing_ok=True)
+        yield replace(verdict, evidence=None if verdict.evidence is None else f"{folder.name}/{verdict.evidence}")
 
 
 # One judge ------------------------------------------------------------------------------------------------------------
@@ -302,7 +319,7 @@ def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
     workload: Annotated[Several, typer.Option(metavar="NAME", help="Only this workload; may be repeated.")] = None,
     profile: Annotated[Several, typer.Option(metavar="NAME", help="Only this fault profile; may be repeated.")] = None,
     strategy: Annotated[Several, typer.Option(
-        metavar="NAME", help="Only uniform, swarm or priority; may be repeated.")] = None,
+        metavar="NAME", help="Only uniform, swarm, priority or focus; may be repeated.")] = None,
     until_failure: Annotated[bool, typer.Option(
         "--until-failure", help="End with the first failure that is not expected, or that a planted bug causes.",
     )] = False,
@@ -348,8 +365,8 @@ def world_rows(desk: Desk, about: Mapping[str, Several], minutes: float, master:
     from spark_fuzz.commands import campaign_worlds, subjects_of
     from spark_fuzz.simulation import Aim
 
-    workloads, profiles, strategies = (tuple(about[name] or ()) for name in ("workload", "profile", "strategy"))
-    subjects = subjects_of(about["subject"] or (), about["variant"] or ())
+    workloads, profiles, strategies = (tuple(about.get(name) or ()) for name in ("workload", "profile", "strategy"))
+    subjects = subjects_of(about.get("subject") or (), about.get("variant") or ())
     aim = Aim(subjects, workloads, profiles, strategies, seed, until_failure=until_failure)
     return on_spark(desk, lambda screen: campaign_worlds(minutes, aim, master, out, screen=screen))
 

@@ -48,7 +48,7 @@ class Campaign:
     book -- from rows to verdicts.
     questions -- units without which the rows so far are not to be believed; done after each round, whatever the time.
     files -- what the folder holds for people: {path below the folder: text}; written after each round.
-    noun -- what inputs are called.
+    noun -- what inputs are called. least -- how many units are done in any case, the stored ones too.
     """
 
     header: Mapping[str, Any]
@@ -60,6 +60,7 @@ class Campaign:
     questions: Callable[[], Iterable[Unit]] = tuple
     files: Callable[[], Mapping[str, str]] = dict
     noun: str = "inputs"
+    least: int = 0
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ def run(
     before, began = book.inputs(), time.monotonic()
     first = [unit for unit in campaign.first if unit.id not in ledger.done]
     others = (unit for unit in campaign.units if unit is None or unit.id not in ledger.done)
-    rounds = Rounds(_at_most(itertools.chain(first, others), limit), cluster.cores, seconds, least=len(first))
+    least = max(len(first), campaign.least - len(ledger.done))
+    rounds = Rounds(_at_most(itertools.chain(first, others), limit), cluster.cores, seconds, least=least)
     asked: set[str] = set()
     for number, batch in enumerate(itertools.chain([[]], rounds)):
         _do(batch, campaign, cluster, ledger, watch)

@@ -90,7 +90,8 @@ def of_worlds(aim: simulation.Aim, folder: Path) -> Campaign:
     book = Sightings(aim, folder)
     header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
     units = simulation.units(aim, book.flat, book.wishes, book.found)
-    return Campaign(header, runs.COLUMNS, (), units, runs.work, book, book.questions, book.files, "runs")
+    each = len(aim.workloads) * len(aim.subjects)  # a unit of each workload: what was never looked at is unknown
+    return Campaign(header, runs.COLUMNS, (), units, runs.work, book, book.questions, book.files, "runs", each)
 
 
 def kill_matrix(

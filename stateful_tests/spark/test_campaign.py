@@ -196,3 +196,16 @@ def test_first_units_are_done_however_short_the_time(cluster: Cluster, tmp_path:
     assert book.units[:7] == [unit.id for unit in units[:7]]
     assert len(book.units) < 40
     assert [one.inputs for one in reached] == sorted(one.inputs for one in reached)
+
+
+def test_so_many_units_are_done_in_any_case_and_stored_ones_count(cluster: Cluster, tmp_path: Path) -> None:
+    units = [Unit(f"unit-{n}", {"n": n}) for n in range(40)]
+    columns = {"property": "string", "runs": "long", "total": "long", "digest": "binary"}
+    done = []
+    for least in (9, 9, 12):
+        campaign = Campaign({"campaign": "toy"}, columns, (), units, toys.squares, Nothing(), least=least)
+        with open_ledger(tmp_path, campaign.header, columns) as ledger:
+            list(run(campaign, cluster, ledger, 1e-9))
+            done.append(len(ledger.done))
+    assert 9 <= done[0] < done[1] < 12 + cluster.cores
+    assert done[2] < 40
