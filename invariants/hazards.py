@@ -256,6 +256,8 @@ _TABLE = (
      "MQClientInstance#resetOffset: the second loop"),
     ("X22", "One run of a rebalance takes out of the table what another has just entered, and it is pulled twice.",
      "RebalanceImpl#updateProcessQueueTableInRebalance: Iterator#remove by key"),
+    ("X23", "An offset whose read ends late replaces what its client has made of the queue meanwhile.",
+     "RemoteBrokerOffsetStore#readOffset, LocalFileOffsetStore#readOffset: updateOffset"),
 )
 
 HAZARDS = {name: Hazard(name, sentence, cite) for name, sentence, cite in _TABLE}

@@ -51,13 +51,15 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "only_the_settled_is_committed",
         "A client commits no more of a queue than it began with, was told by the broker, was reset to, or has settled.",
-        "violated: L8 a pull that was held, X21 a pull of a queue that was reset, L14 a commit that waited",
+        "violated: L8 a pull that was held, X21 a pull of a queue that was reset, L14 a commit that waited, "
+        "X23 a read that came late",
         "RemoteBrokerOffsetStore#updateOffset, ProcessQueue#removeMessage",
     ),
     _history(
         "commits_of_a_holding_go_forward",
         "While a client holds a queue, and is not reset, its commits go back only to what another one has committed.",
-        "violated: X10 a failed read is taken for -1", "RemoteBrokerOffsetStore#updateOffset: increaseOnly",
+        "violated: X10 a failed read is taken for -1, X23 a read comes late",
+        "RemoteBrokerOffsetStore#updateOffset: increaseOnly",
     ),
     _history(
         "committed_offset_never_regresses",
@@ -90,7 +92,8 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "broadcaster_goes_on_where_it_ended",
         "A broadcasting consumer that ended in order, or was told a legal offset, does not begin before it.",
-        "violated: L10 offsets of queues that were away", "LocalFileOffsetStore#persistAll, #persist",
+        "violated: L10 offsets of queues that were away, X23 a read that came late",
+        "LocalFileOffsetStore#persistAll, #persist",
     ),
     _history(
         "committed_offset_survives_its_broker",

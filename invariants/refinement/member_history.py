@@ -31,22 +31,31 @@ SKEW_MS = 24 * 60 * 60 * 1000
 
 
 class _GoodbyeIsFinal(Judge):
-    """Of goodbye_is_final."""
+    """Of goodbye_is_final; a goodbye of a former life, which is handled in the next one, is none.
+
+    left -- broker, group and connection to the client. running -- client id and group of those that have not said it.
+    """
 
     name = "goodbye_is_final"
 
     def __init__(self, living: Living) -> None:
         super().__init__(living)
         self.left: dict[tuple[str, str, str], str | None] = {}
+        self.running: set[tuple[str | None, str]] = set()
 
     def hears(self) -> Hearing:
-        return {ConsumerRemoved: self.removed, ConsumerStarted: self.started, ConsumerRegistered: self.registered}
+        return {ConsumerRemoved: self.removed, ConsumerStarted: self.started, ConsumerStopping: self.stops,
+                ConsumerRegistered: self.registered}
 
     def removed(self, _: int, machine: str, event: ConsumerRemoved) -> None:
-        if event.why == "unregistered":
+        if event.why == "unregistered" and (event.client_id, event.group) not in self.running:
             self.left[machine, event.group, event.connection] = event.client_id
 
+    def stops(self, _: int, __: str, event: ConsumerStopping) -> None:
+        self.running.discard((event.client_id, event.group))
+
     def started(self, _: int, __: str, event: ConsumerStarted) -> None:
+        self.running.add((event.client_id, event.group))
         for key in [key for key, who in self.left.items() if who == event.client_id and key[1] == event.group]:
             del self.left[key]
 

@@ -30,8 +30,8 @@ from invariants.refinement.judge import Hearing, Holdings, Judge, Key, Names, ma
 SENT_MS = 220_000
 """What is settled is sent by then, five seconds being the rule: a process and a thread of it may stand still."""
 
-READ_MS = 60_000
-"""What a broker has answered may be taken over so much later, because the thread that had asked stood still."""
+UPDATED_MS = 45_000
+"""The offset of what was settled is in memory by then: a thread stands still for 40 s at most."""
 
 RESET_MS = 60_000
 """A rebalance that gives queues up while a reset comes has ended by then."""
@@ -84,36 +84,23 @@ class _Progress(Judge):
 
 
 class _OnlyTheSettledIsCommitted(_Progress):
-    """Of only_the_settled_is_committed: by what was found and settled, whatever the process queue says.
-
-    answers -- what a broker has answered of late, and when.
-    """
+    """Of only_the_settled_is_committed: by what was found and settled, whatever the process queue says."""
 
     name = "only_the_settled_is_committed"
 
     def __init__(self, living: Living) -> None:
         super().__init__(living)
-        self.answers: dict[Key, tuple[int, int]] = {}
         self.names = Names()
 
     def hears(self) -> Hearing:
         return {**super().hears(), BrokerStarted: self.names.started, OffsetAnswered: self.answered,
                 OffsetSent: self.sent}
 
-    def begins(self, ms: int, machine: str, event: QueueTaken | OffsetReset | OffsetCorrected) -> None:
-        super().begins(ms, machine, event)
-        key = machine, event.group, event.mq
-        answered_ms, offset = self.answers.get(key, (0, 0))
-        if ms - answered_ms <= READ_MS:
-            self.queues[key].told = max(event.offset, offset)
-
-    def answered(self, ms: int, machine: str, event: OffsetAnswered) -> None:
+    def answered(self, _: int, machine: str, event: OffsetAnswered) -> None:
         mq = self.names.queue(machine, event.topic, event.queue_id)
-        key = machine_of(event.connection), event.group, mq
-        answered_ms, offset = self.answers.get(key, (0, 0))
-        self.answers[key] = ms, max(event.offset, offset if ms - answered_ms <= READ_MS else 0)
-        if key in self.queues:
-            self.queues[key].told = max(self.queues[key].told, event.offset)
+        queue = self.queues.get((machine_of(event.connection), event.group, mq))
+        if queue is not None:
+            queue.told = max(queue.told, event.offset)
 
     def sent(self, _: int, machine: str, event: OffsetSent) -> Iterator[str] | None:
         queue = self.queues.get((machine, event.group, event.mq))
@@ -295,7 +282,8 @@ class _ResetIsDone(Judge):
 class _BroadcasterGoesOn(_Progress):
     """Of broadcaster_goes_on_where_it_ended: after a shutdown in order, and after the correction of an offset.
 
-    Who loses power may lose the file.
+    Who loses power may lose the file. lately -- what was settled, and when; the thread that has settled it may stand
+    still before it updates the offset.
     """
 
     name = "broadcaster_goes_on_where_it_ended"
@@ -304,6 +292,7 @@ class _BroadcasterGoesOn(_Progress):
         super().__init__(living)
         self.broadcasting: set[tuple[str, str]] = set()
         self.least: dict[Key, int] = {}
+        self.lately: dict[Key, list[tuple[int, tuple[int, ...]]]] = {}
 
     def hears(self) -> Hearing:
         return {**super().hears(), ConsumerStarted: self.started, ConsumerStopping: self.stops,
@@ -313,10 +302,16 @@ class _BroadcasterGoesOn(_Progress):
         key = machine, event.group
         (self.broadcasting.add if event.message_model == "BROADCASTING" else self.broadcasting.discard)(key)
 
-    def stops(self, _: int, machine: str, event: ConsumerStopping) -> None:
+    def settled(self, ms: int, machine: str, event: MessagesSettled) -> None:
+        super().settled(ms, machine, event)
+        self.lately.setdefault((machine, event.group, event.mq), []).append((ms, event.offsets))
+
+    def stops(self, ms: int, machine: str, event: ConsumerStopping) -> None:
+        since_ms = ms - (0 if self.living.machines.calm else UPDATED_MS)
         for key, queue in self.queues.items():
             if key[:2] == (machine, event.group) and key[:2] in self.broadcasting:
-                self.least[key] = queue.all_below
+                late = [offset for at, offsets in self.lately.pop(key, ()) if at > since_ms for offset in offsets]
+                self.least[key] = min([queue.all_below, *late])
 
     def corrected(self, ms: int, machine: str, event: OffsetCorrected) -> None:
         self.begins(ms, machine, event)
@@ -331,7 +326,7 @@ class _BroadcasterGoesOn(_Progress):
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
         if event[0] == "killed":
-            for table in (self.queues, self.least if event[2] else {}):
+            for table in (self.queues, self.lately, self.least if event[2] else {}):
                 for key in [key for key in table if key[0] == machine]:
                     table.pop(key)
 

@@ -264,17 +264,29 @@ class _TopicSurvives(_FilesSurviveAKill):
     def deleted(self, _: int, machine: str, event: TopicConfigDeleted) -> None:
         self.topics.get(machine, {}).pop(event.topic, None)
 
-    def started(self, ms: int, machine: str, event: BrokerStarted) -> Iterator[str]:
+    def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
+        """A process that stands still writes nothing meanwhile."""
+        super().host(ms, machine, event)
+        if event[0] == "paused":
+            known = self.topics.get(machine, {})
+            for topic, (queues, since_ms) in known.items():
+                if ms - since_ms < STORED_MS:
+                    known[topic] = queues, ms + event[1]
+
+    def started(self, _: int, machine: str, event: BrokerStarted) -> Iterator[str]:
         broker, known = self.living.broker(machine), self.topics.get(machine, {})
+        killed_ms, grace_ms = self.killed_ms.pop(machine, 0), 0 if self.living.machines.calm else STORED_MS
         if event.broker_id != 0 or broker is None:
             self.forget(machine)
             return
-        for topic, (queues, since_ms) in known.items():
+        for topic, (queues, since_ms) in [*known.items()]:
             config = broker.topic_config_manager.select_topic_config(topic)
-            if ms - since_ms < STORED_MS:
-                continue
-            if config is None or config.read_queue_nums != queues:
-                yield f"{machine} starts {'without' if config is None else 'with other queues of'} {topic}"
+            found = None if config is None else config.read_queue_nums
+            known[topic] = found, -STORED_MS
+            if found != queues:
+                del known[topic]
+                if killed_ms - since_ms >= grace_ms:
+                    yield f"{machine} starts {'without' if config is None else 'with other queues of'} {topic}"
 
 
 class _SlaveFollowsItsMaster(AfterHealing):

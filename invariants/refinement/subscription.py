@@ -276,7 +276,7 @@ class _Group:
         member = self.busy.pop(event.connection, None)
         if member is None:
             return []
-        if event.connection not in self.latest.values():
+        if event.connection not in self.latest.values() or member in self.going:
             self.followed.rewrite(lambda state: self._overtaken(state, member))
             return self._let_go(event) if self.going else []
 
@@ -288,7 +288,7 @@ class _Group:
         return self.followed.take(event, steps) + (self._let_go(event) if self.going else [])
 
     def _overtaken(self, state: int, member: int) -> int:
-        """The client has another connection by now: what it wanted when it sent this heartbeat is promised no more."""
+        """The client has left, or has another connection: what it wanted with this heartbeat is promised no more."""
         for topic in self._todo(state, member):
             state = self.reading.put(state, 0, "todo", member, topic)
         return self.reading.put(self.reading.put(state, IDLE, "phase", member), 0, "answered", member)

@@ -262,6 +262,17 @@ def test_runs_of_planted_bugs_are_seen(name: str, subject: str, workload: str, p
     assert name in {one.property for one in record.seen}
 
 
+@pytest.mark.parametrize(("name", "subject", "workload", "profile", "seed"), [
+    ("commits_of_a_holding_go_forward", "repaired-X23", "resets", "threads", 6_000_037),
+    ("broadcaster_goes_on_where_it_ended", "repaired-X23", "broadcasting", "clocks", 6_000_037),
+], ids=str)
+def test_races_are_seen_where_threads_stand_still_again_and_again(
+    name: str, subject: str, workload: str, profile: str, seed: int,
+) -> None:
+    record = run(Plan(subject, workload, profile, "focus"), STRATEGIES["focus"](seed))
+    assert name in {one.property for one in record.seen}
+
+
 def test_every_history_is_declared_judged_and_seen_to_fail() -> None:
     assert {judge.name for judge in JUDGES} == set(HISTORIES)
     assert {case.property for case in CASES} | {name for name, *_ in PLANTED} == set(HISTORIES)
@@ -276,6 +287,18 @@ def test_every_history_is_declared_judged_and_seen_to_fail() -> None:
 def test_the_repaired_subject_is_silent(plan: tuple[str, str, int]) -> None:
     workload, profile, seed = plan
     record = run(Plan("repaired", workload, profile), STRATEGIES["uniform"](seed))
+    assert subject_named("repaired").surprises(record.seen) == []
+    assert record.unknown == ""
+
+
+@pytest.mark.parametrize("plan", [
+    ("resets", "clocks", 6_000_025), ("broadcasting", "clocks", 6_000_037), ("subscriptions", "threads", 6_000_037),
+    ("resets", "threads", 6_000_037), ("smallest", "threads", 6_000_004), ("resets", "clocks", 6_000_053),
+    ("broadcasting", "clocks", 100), ("broadcasting", "clocks", 124),
+], ids=str)
+def test_the_repaired_subject_is_silent_where_threads_stand_still(plan: tuple[str, str, int]) -> None:
+    workload, profile, seed = plan
+    record = run(Plan("repaired", workload, profile, "focus"), STRATEGIES["focus"](seed))
     assert subject_named("repaired").surprises(record.seen) == []
     assert record.unknown == ""
 

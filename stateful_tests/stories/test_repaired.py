@@ -46,6 +46,7 @@ from stateful_tests.stories.scenes import (
     NS,
     NS_ADDR,
     commit_everywhere,
+    commits,
     heartbeat,
     join,
     registration,
@@ -318,6 +319,24 @@ def test_x21_a_queue_that_is_taken_while_a_reset_waits_is_dropped_before_it_leav
         world.run(resets.RESET_MS)
         assert consumer.rebalance_impl.process_queue_table.get(LAST) is not taken
         assert taken.dropped is repaired
+
+
+def test_x23_an_offset_whose_read_ends_late_does_not_replace_what_was_settled_meanwhile() -> None:
+    for world, repaired in with_and_without("late_read_fails"):
+        consumer = resets.idle_at_1000(world)
+        rebalance, since_ms = consumer.rebalance_impl, world.now_ms
+        rebalance.process_queue_table.remove(LAST)
+        run = partial(rebalance.do_rebalance, is_order=False, threads=consumer.node)
+        paused = world.pause("readOffset: the broker has answered", 10_000)
+        world.call("c1", run)
+        world.run_until(lambda paused=paused: paused.hit, 1_000)  # type: ignore[misc]  # same
+        world.call("c1", run)
+        world.run_until(lambda r=rebalance: r.process_queue_table.contains_key(LAST), 1_000)  # type: ignore[misc]  # same
+        consumer.offset_store.update_offset(LAST, 1_200, increase_only=True)
+        world.run(20_000)
+        sent = commits(world, LAST, since_ms)
+        assert 1_200 in sent
+        assert (sent == sorted(sent)) is repaired
 
 
 def test_x22_a_run_of_a_rebalance_removes_only_what_it_has_dropped() -> None:

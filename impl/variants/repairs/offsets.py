@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
+from typing import Any, cast
 
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.client.local_file_offset_store import LocalFileOffsetStore, _text
 from impl.client.mq_client_instance import MQClientInstance
-from impl.client.offset_store import OFFSET_RPC_TIMEOUT_MS, MQBrokerError, RemoteBrokerOffsetStore
+from impl.client.offset_store import (
+    OFFSET_RPC_TIMEOUT_MS,
+    MQBrokerError,
+    ReadOffsetType,
+    RemoteBrokerOffsetStore,
+)
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
 from impl.common.config_manager import string_to_file
@@ -16,10 +23,13 @@ from impl.common.headers import ConsumerOffsetRequestHeader
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError, not_null
 from impl.decisions.message_queue import MessageQueue
-from impl.events import OffsetCommitted
+from impl.events import OffsetCommitted, OffsetReset
 from impl.node_ports import Command, Connection
 from impl.ports import UNINTERRUPTED, Channel, Interleave
+from impl.variants.held import Held
 from impl.variants.variant import Variant, around, replace
+
+_Store = RemoteBrokerOffsetStore | LocalFileOffsetStore
 
 
 @around(RemoteBrokerOffsetStore, "_fetch_consume_offset_from_broker")
@@ -142,20 +152,84 @@ def _read_it_again(original: Callable[..., Awaitable[bool]]) -> Callable[..., Aw
     return _has_order
 
 
-@around(MQClientInstance, "_reset_queue")
-def _drop_what_goes(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    async def _reset_queue(
-        self: MQClientInstance, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, offset: int,
-    ) -> None:
-        """Whatever process queue the table has by now is dropped before it leaves."""
-        pq = consumer.rebalance_impl.process_queue_table.get(mq)
-        if pq is not None:
-            pq.dropped = True
-            pq.clear()
-        consumer.rebalance_impl.report_dropped()
-        await original(self, consumer, mq, offset)
+@replace(MQClientInstance, "_reset_queue")
+async def _drop_what_goes(
+    self: MQClientInstance, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, offset: int,
+) -> None:
+    """The process queue is dropped in the step that sets the offset, and no other one leaves the table."""
+    await self.node.interleave("resetOffset: before the queue is dropped")
+    rebalance = consumer.rebalance_impl
+    pq = rebalance.process_queue_table.get(mq)
+    if pq is not None:
+        pq.dropped = True
+        pq.clear()
+    rebalance.report_dropped()
+    consumer.update_consume_offset(mq, offset)
+    self.node.trace(OffsetReset(self.client_id, consumer.group, mq, offset))
+    if pq is None:
+        await consumer.offset_store.persist(mq)
+        consumer.offset_store.remove_offset(mq)
+        return
+    await rebalance.remove_unnecessary_message_queue(mq, pq, self.node)
+    if rebalance.process_queue_table.get(mq) is pq:
+        rebalance.process_queue_table.remove(mq)
 
-    return _reset_queue
+
+class _Watched(Held):
+    """The thread of a read, which fails when the offset that it reads has been set or forgotten meanwhile."""
+
+    __slots__ = ("began", "mq", "stamps")
+
+    def __init__(self, threads: Interleave, stamps: Counter[MessageQueue | None], mq: MessageQueue | None) -> None:
+        super().__init__(threads)
+        self.stamps, self.mq, self.began = stamps, mq, stamps[mq]
+
+    async def interleave(self, where: str) -> None:
+        await super().interleave(where)
+        if self.stamps[self.mq] != self.began:
+            raise MQClientError("the queue was taken, given up, reset or corrected while its offset was read")
+
+
+def _stamps(store: _Store) -> Counter[MessageQueue | None]:
+    """How often each offset was set, also downwards, or forgotten."""
+    return cast("Counter[MessageQueue | None]", vars(store).setdefault("stamps", Counter()))
+
+
+def _stamp_what_goes(original: Callable[..., None]) -> Callable[..., None]:
+    def remove_offset(self: _Store, mq: MessageQueue | None) -> None:
+        """Whoever takes a queue or gives it up forgets its offset."""
+        _stamps(self)[mq] += 1
+        original(self, mq)
+
+    return remove_offset
+
+
+def _stamp_what_is_set(original: Callable[..., None]) -> Callable[..., None]:
+    def update_offset(self: _Store, mq: MessageQueue | None, offset: int, *, increase_only: bool) -> None:
+        """A read, a reset and a correction set the offset whatever it was."""
+        _stamps(self)[mq] += not increase_only
+        original(self, mq, offset, increase_only=increase_only)
+
+    return update_offset
+
+
+def _fail_when_overtaken(original: Callable[..., Awaitable[int]]) -> Callable[..., Awaitable[int]]:
+    async def read_offset(
+        self: _Store, mq: MessageQueue | None, read_type: ReadOffsetType, threads: Interleave,
+    ) -> int:
+        """What comes late is neither put into memory nor the answer."""
+        return await original(self, mq, read_type, _Watched(threads, _stamps(self), mq))
+
+    return read_offset
+
+
+_WRAPS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+    "remove_offset": _stamp_what_goes, "update_offset": _stamp_what_is_set, "read_offset": _fail_when_overtaken,
+}
+_LATE_READS_FAIL = tuple(
+    around(store, name)(wrap) for store in (RemoteBrokerOffsetStore, LocalFileOffsetStore)
+    for name, wrap in _WRAPS.items()
+)
 
 
 REPAIRS = (
@@ -195,5 +269,9 @@ REPAIRS = (
     Variant(
         "reset_drops_what_it_removes", "repair", "A reset drops each queue that it takes out of the table.",
         "the idea: setDropped in both loops of MQClientInstance#resetOffset", ("X21",), (_drop_what_goes,),
+    ),
+    Variant(
+        "late_read_fails", "repair", "The read of an offset fails if the offset was set or forgotten meanwhile.",
+        "the idea: a stamp on each entry of offsetTable, as in AtomicStampedReference", ("X23",), _LATE_READS_FAIL,
     ),
 )
