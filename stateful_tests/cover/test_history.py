@@ -232,7 +232,7 @@ PLANTED = (
     ("living_members_do_not_expire", "repaired+seeded-heartbeats-end-at-an-error", "operators", "calm", 0),
     ("goodbye_delists_a_member", "repaired+seeded-no-goodbye", "shared", "calm", 0),
     ("members_are_told_of_changes", "repaired+seeded-join-is-not-announced", "clustering", "threads", 0),
-    ("queue_is_taken_once", "repaired+rb-two-pull-loops", "clustering", "network", 0),
+    ("queue_is_taken_once", "repaired+rb-two-pull-loops", "clustering", "storm", 13),
     ("queue_is_taken_once", "repaired-X22", "clustering", "threads", 2_000_001),
     ("start_is_what_the_broker_answered", "repaired+po-fetch-failure-commits-zero", "listeners", "network", 1),
     ("only_the_settled_is_committed", "repaired-L8", "resets", "calm", 1),

@@ -165,7 +165,7 @@ def test_every_other_repair_has_a_story_below() -> None:
     assert set(REPAIRS) - told == {
         "forget_unknown_topics", "wait_for_old_leases", "file_keeps_corrections", "register_the_living",
         "reset_drops_what_it_removes", "goodbye_waits_for_heartbeats", "forget_unsubscribed_topics",
-        "first_pull_reads_again", "run_removes_its_own",
+        "first_pull_reads_again", "run_removes_its_own", "late_read_changes_nothing",
     }
 
 
@@ -322,7 +322,7 @@ def test_x21_a_queue_that_is_taken_while_a_reset_waits_is_dropped_before_it_leav
 
 
 def test_x23_an_offset_whose_read_ends_late_does_not_replace_what_was_settled_meanwhile() -> None:
-    for world, repaired in with_and_without("late_read_fails"):
+    for world, repaired in with_and_without("late_read_changes_nothing"):
         consumer = resets.idle_at_1000(world)
         rebalance, since_ms = consumer.rebalance_impl, world.now_ms
         rebalance.process_queue_table.remove(LAST)
