@@ -205,8 +205,9 @@ class _CommittedOffsetSurvives(_FilesSurviveAKill):
         """A process that stands still writes nothing meanwhile."""
         super().host(ms, machine, event)
         if event[0] == "paused":
+            until_ms = ms + event[1]
             for commits in self.committed.get(machine, {}).values():
-                commits[:] = [(at if at <= ms - WRITTEN_MS else ms + event[1], offset) for at, offset in commits]
+                commits[:] = [(at if at <= ms - WRITTEN_MS else max(at, until_ms), offset) for at, offset in commits]
 
     def put(self, ms: int, machine: str, event: OffsetCommitted) -> None:
         key = event.group, event.topic, event.queue_id
@@ -271,7 +272,7 @@ class _TopicSurvives(_FilesSurviveAKill):
             known = self.topics.get(machine, {})
             for topic, (queues, since_ms) in known.items():
                 if ms - since_ms < STORED_MS:
-                    known[topic] = queues, ms + event[1]
+                    known[topic] = queues, max(since_ms, ms + event[1])
 
     def started(self, _: int, machine: str, event: BrokerStarted) -> Iterator[str]:
         broker, known = self.living.broker(machine), self.topics.get(machine, {})

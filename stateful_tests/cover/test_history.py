@@ -282,7 +282,7 @@ def test_every_history_is_declared_judged_and_seen_to_fail() -> None:
 @pytest.mark.parametrize("plan", [
     ("listeners", "storm", 3), ("ordered_listeners", "threads", 1), ("resets", "storm", 1), ("promotion", "crashes", 0),
     ("shared", "network", 2), ("containers", "storm", 0), ("resets", "crashes", 4_000_042),
-    ("subscriptions", "clocks", 4_000_059), ("clustering", "threads", 2_000_001),
+    ("subscriptions", "clocks", 4_000_059), ("clustering", "threads", 2_000_001), ("promotion", "crashes", 8_000_056),
 ], ids=lambda plan: plan[0])
 def test_the_repaired_subject_is_silent(plan: tuple[str, str, int]) -> None:
     workload, profile, seed = plan
@@ -294,7 +294,7 @@ def test_the_repaired_subject_is_silent(plan: tuple[str, str, int]) -> None:
 @pytest.mark.parametrize("plan", [
     ("resets", "clocks", 6_000_025), ("broadcasting", "clocks", 6_000_037), ("subscriptions", "threads", 6_000_037),
     ("resets", "threads", 6_000_037), ("smallest", "threads", 6_000_004), ("resets", "clocks", 6_000_053),
-    ("broadcasting", "clocks", 100), ("broadcasting", "clocks", 124),
+    ("broadcasting", "clocks", 100), ("broadcasting", "clocks", 124), ("routes", "storm", 8_000_047),
 ], ids=str)
 def test_the_repaired_subject_is_silent_where_threads_stand_still(plan: tuple[str, str, int]) -> None:
     workload, profile, seed = plan
