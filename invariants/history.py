@@ -70,7 +70,8 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "reset_takes_effect",
         "Once the offset of a reset is committed, its client commits no greater one before it has settled messages.",
-        "violated: L8 a pull that was held, X21 a pull of a queue that was reset, L14 a commit that waited",
+        "violated: L8 a pull that was held, X21 a pull of a queue that was reset, L14 a commit that waited, "
+        "X23 a read that came late",
         "MQClientInstance#resetOffset",
     ),
     _history(

@@ -27,7 +27,7 @@ from model.language.scope import Scope
 Step = tuple[str, tuple[int, ...]]                       # an action and the numbers of its arguments
 Alternatives = Sequence[Sequence[Step]]                  # what an event may mean; () is: nothing that the model has
 Refinement = Callable[[Any], Alternatives]
-MOST = 128
+MOST = 16
 
 
 class TooManyStatesError(Exception):

@@ -283,11 +283,12 @@ class _TopicSurvives(_FilesSurviveAKill):
         for topic, (queues, since_ms) in [*known.items()]:
             config = broker.topic_config_manager.select_topic_config(topic)
             found = None if config is None else config.read_queue_nums
-            known[topic] = found, -STORED_MS
-            if found != queues:
+            if found != queues and killed_ms - since_ms >= grace_ms:
+                yield f"{machine} starts {'without' if found is None else 'with other queues of'} {topic}"
+            if found is None:
                 del known[topic]
-                if killed_ms - since_ms >= grace_ms:
-                    yield f"{machine} starts {'without' if config is None else 'with other queues of'} {topic}"
+            else:
+                known[topic] = found, -STORED_MS  # it is in the file
 
 
 class _SlaveFollowsItsMaster(AfterHealing):

@@ -264,6 +264,8 @@ def test_runs_of_planted_bugs_are_seen(name: str, subject: str, workload: str, p
 
 @pytest.mark.parametrize(("name", "subject", "workload", "profile", "seed"), [
     ("commits_of_a_holding_go_forward", "repaired-X23", "resets", "threads", 6_000_037),
+    ("only_the_settled_is_committed", "repaired-X23", "resets", "threads", 6_000_047),
+    ("reset_takes_effect", "repaired-X23", "resets", "clocks", 6_000_053),
     ("broadcaster_goes_on_where_it_ended", "repaired-X23", "broadcasting", "clocks", 6_000_037),
 ], ids=str)
 def test_races_are_seen_where_threads_stand_still_again_and_again(
@@ -271,6 +273,7 @@ def test_races_are_seen_where_threads_stand_still_again_and_again(
 ) -> None:
     record = run(Plan(subject, workload, profile, "focus"), STRATEGIES["focus"](seed))
     assert name in {one.property for one in record.seen}
+    assert subject_named(subject).surprises(record.seen) == []
 
 
 def test_every_history_is_declared_judged_and_seen_to_fail() -> None:

@@ -202,10 +202,9 @@ def test_so_many_units_are_done_in_any_case_and_stored_ones_count(cluster: Clust
     units = [Unit(f"unit-{n}", {"n": n}) for n in range(40)]
     columns = {"property": "string", "runs": "long", "total": "long", "digest": "binary"}
     done = []
-    for least in (9, 9, 12):
-        campaign = Campaign({"campaign": "toy"}, columns, (), units, toys.squares, Nothing(), least=least)
+    for _ in range(2):
+        campaign = Campaign({"campaign": "toy"}, columns, (), units, toys.squares, Nothing(), least=9)
         with open_ledger(tmp_path, campaign.header, columns) as ledger:
             list(run(campaign, cluster, ledger, 1e-9))
             done.append(len(ledger.done))
-    assert 9 <= done[0] < done[1] < 12 + cluster.cores
-    assert done[2] < 40
+    assert 9 <= done[0] < done[1] <= done[0] + cluster.cores

@@ -28,6 +28,7 @@ it expires alive for as long as it went back, so deadlines say nothing about it.
 DEPTH = 3
 HORIZON = 20_000
 FOCUSED, EVERY = 4, 3
+"""One place in so many is in focus; there, one thread in so many is paused."""
 
 
 class PriorityTape(RandomTape):

@@ -62,8 +62,10 @@ def _lost(world: World, topic: str) -> bool:
 
     Name servers that were there before and those that came later then differ for ever, and so do their clients.
     """
+    powerless = {machine for _, machine, event in world.simulation.kernel.records
+                 if event.__class__ is tuple and event[0] == "killed" and event[2]}
     without = {broker.config.broker_name for machine, broker in world.brokers.items()
-               if world.alive(machine) and broker.config.broker_id == 0
+               if machine in powerless and world.alive(machine) and broker.config.broker_id == 0
                and broker.topic_config_manager.select_topic_config(topic) is None}
     tables = [namesrv.route_info.topic_queue_table for namesrv in world.namesrvs.values()]
     return any(queue_data.broker_name in without for table in tables for queue_data in table.get(topic) or ())
