@@ -266,6 +266,7 @@ def test_runs_of_planted_bugs_are_seen(name: str, subject: str, workload: str, p
     ("commits_of_a_holding_go_forward", "repaired-X23", "resets", "threads", 6_000_037),
     ("only_the_settled_is_committed", "repaired-X23", "resets", "threads", 6_000_047),
     ("reset_takes_effect", "repaired-X23", "resets", "clocks", 6_000_053),
+    ("goodbye_is_final", "repaired-B-30", "clustering", "threads", 5),
     ("broadcaster_goes_on_where_it_ended", "repaired-X23", "broadcasting", "clocks", 6_000_037),
 ], ids=str)
 def test_races_are_seen_where_threads_stand_still_again_and_again(
