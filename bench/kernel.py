@@ -53,7 +53,7 @@ def bare_loop(events: int) -> int:
 def sleeping(events: int, profile: FaultProfile = CALM, *, monitored: bool = False) -> int:
     """Threads that sleep for a random time."""
     tape = RandomTape(1)
-    with Kernel(tape, profile, (lambda process, records: None) if monitored else None) as kernel:  # noqa: ARG005
+    with Kernel(tape, profile, (lambda process, records, due: None) if monitored else None) as kernel:  # noqa: ARG005
 
         async def body() -> None:
             for _ in range(events // TASKS):

@@ -32,6 +32,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from impl.hosts.simulation.tape import RandomTape, ReplayTape, Tape, Where
+from invariants.refinement.follower import ROUND
 from invariants.verdict import BadInputError
 from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.profiles import PROFILES, profile_named
@@ -66,7 +67,7 @@ class Measured:
     def live(self, tape: Tape, profile: str, *, followed: bool = False) -> None:
         """Let a world live, and count what it lived, also if the tape cuts it short."""
         judges, workload = Judges(), workload_named("clustering")
-        with World(tape, profile_named(profile), judges if followed else None) as world:
+        with World(tape, profile_named(profile), judges if followed else None, show_every=ROUND) as world:
             try:
                 if followed:
                     judges.followers = followers(world, workload)

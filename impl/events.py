@@ -175,6 +175,18 @@ class ConsumerRegistered(NamedTuple):
     subscriptions: frozenset[tuple[str | None, str, int]]
 
 
+class SubscriptionsHandled(NamedTuple):
+    """ConsumerGroupInfo#updateSubscription has ended: both loops over the topics that this connection's heartbeat has.
+
+    What the loops wrote was reported in between; what they left as it was is behind this thread now.
+    """
+
+    broker: str
+    group: str
+    connection: str
+    attached: bool
+
+
 class HeartbeatHandled(NamedTuple):
     """ConsumerManager#registerConsumer has ended: the thread of this connection's heartbeat leaves the group."""
 

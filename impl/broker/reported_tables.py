@@ -22,6 +22,7 @@ from impl.events import (
     LockReleased,
     ProducerRegistered,
     SubscriptionRemoved,
+    SubscriptionsHandled,
     SubscriptionUpdated,
 )
 from impl.hash_map import ConcurrentHashMap
@@ -48,6 +49,7 @@ class ReportedGroupInfo(ConsumerGroupInfo):
         super().__init__(consumer_data, node.now_ms)
         self.node, self.consumer_table = node, consumer_table
         self._why = "expired"  # only the scan removes a connection outside the methods below
+        self._whose: dict[int, str] = {}  # the identity of a heartbeat's list, while it is handled, to its connection
         self.channel_info_table = ReportedMap(16, _unreported, self._removed)
         self.subscription_table = ReportedMap(16, self._subscribed, self._unsubscribed)
 
@@ -59,6 +61,15 @@ class ReportedGroupInfo(ConsumerGroupInfo):
         self.node.trace(ConsumerRegistered(
             self.node.name, self.group_name, info_new.client_id, connection, self.attached, updated, carried,
         ))
+        self._whose[id(consumer_data.subscription_data_set)] = connection
+        return updated
+
+    async def update_subscription(self, sub_list: Sequence[SubscriptionData], threads: Interleave) -> bool:
+        """ConsumerGroupInfo#updateSubscription."""
+        updated = await super().update_subscription(sub_list, threads)
+        connection = self._whose.pop(id(sub_list), None)
+        if connection is not None:
+            self.node.trace(SubscriptionsHandled(self.node.name, self.group_name, connection, self.attached))
         return updated
 
     @property

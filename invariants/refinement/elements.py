@@ -100,6 +100,10 @@ class Followed:
         states = self.monitor.states
         self.monitor.states = (change(states[0]),) if len(states) == 1 else tuple(sorted(set(map(change, states))))
 
+    def keep(self, fits: Callable[[int], bool]) -> None:
+        """Drop the states that do not fit, if there is one that does; nothing is judged."""
+        self.monitor.states = tuple(filter(fits, self.monitor.states)) or self.monitor.states
+
     def move(self, reading: Sized) -> None:
         """Go on in another scope, whose sorts have at least as many elements."""
         states = sorted({self.reading.moved(state, reading) for state in self.monitor.states})

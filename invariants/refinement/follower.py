@@ -17,7 +17,7 @@ from impl.namesrv.server import NamesrvController
 from invariants.refinement.monitor import Finding
 
 ROUND = 64
-"""At every so many segments of a machine its tables are compared, whatever was reported."""
+"""The first of a process and every so-manieth of its segments is shown to all, whatever was reported."""
 
 Record = tuple[int, str, Any]
 """True time in ms, machine, and what it traced: an event of `impl.events`, or the host's own words.
@@ -84,27 +84,16 @@ class Follower(Protocol):
 
 
 class Following:
-    """The followers of a world, and which of them a segment concerns: those that hear what was traced in it.
-
-    The first segment of a machine and every ROUND-th after it concern all of them.
-    """
+    """The followers of a world, and which of them a segment concerns: those that hear what was traced in it."""
 
     def __init__(self, followers: Sequence[Follower] = ()) -> None:
         """Ask each what it hears."""
         self.followers = tuple(followers)
-        self._left: dict[str, int] = {}
         self._hearing: dict[type, int] = {}
         self._who: dict[int, tuple[Follower, ...]] = {}
 
-    def concerned(self, machine: str, records: Sequence[Record]) -> tuple[Sequence[Follower], bool]:
-        """Who is to be shown a segment, in their order, and whether tables are to be compared whatever was reported."""
-        left = self._left.get(machine, 1) - 1
-        if not left:
-            self._left[machine] = ROUND
-            return self.followers, True
-        self._left[machine] = left
-        if not records:
-            return (), False
+    def concerned(self, records: Sequence[Record]) -> Sequence[Follower]:
+        """Who is to be shown a segment in which this was reported, in their order."""
         hearing, bits = self._hearing, 0
         for _, _, event in records:
             heard = hearing.get(event.__class__)
@@ -112,7 +101,7 @@ class Following:
         who = self._who.get(bits)
         if who is None:
             who = self._who[bits] = tuple(one for i, one in enumerate(self.followers) if bits >> i & 1)
-        return who, False
+        return who
 
     def _heard(self, kind: type) -> int:
         """Who hears events of a class, a bit for each."""

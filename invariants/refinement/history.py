@@ -54,7 +54,8 @@ class Histories:
             for judge, hear in self._hears.get(event.__class__, ()):
                 sentences = hear(ms, where, event)
                 if sentences is not None:
-                    found += [self._finding(judge, event, sentence) for sentence in sentences]
+                    for sentence in sentences:
+                        found.append(self._finding(judge, event, sentence))  # noqa: PERF401  # most say nothing
             if ms - self._looked_ms >= 1_000:  # noqa: PLR2004  # deadlines are looked at once in a second
                 self._looked_ms = ms
                 found += [self._finding(judge, None, sentence) for judge in self._due for sentence in judge.due(ms)]

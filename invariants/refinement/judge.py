@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from impl.decisions.message_queue import MessageQueue
@@ -22,7 +22,7 @@ KNOWN_MS = 180_000
 """After a healing every client has spoken to every broker for so long that the dead are forgotten, too."""
 
 Key = tuple[str, str, MessageQueue]  # machine or client id, group, queue
-Hear = Callable[[int, str, Any], Iterator[str] | None]
+Hear = Callable[[int, str, Any], Iterable[str] | None]
 """Is given true time in ms, machine and event; gives what is wrong, as the ends of sentences."""
 Hearing = dict[type, Hear]
 

@@ -27,7 +27,8 @@ from model.language.scope import Scope
 Step = tuple[str, tuple[int, ...]]                       # an action and the numbers of its arguments
 Alternatives = Sequence[Sequence[Step]]                  # what an event may mean; () is: nothing that the model has
 Refinement = Callable[[Any], Alternatives]
-MOST = 16
+MOST = 64
+"""Shipped, with threads held up at a few places, needs up to 56; what is never held up needs one or two."""
 
 
 class TooManyStatesError(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
@@ -82,19 +82,18 @@ class _BrokerKeepsWhatWasCommitted(Judge):
         if event.broker_id == 0:
             self.committed[machine] = {}
 
-    def put(self, _: int, machine: str, event: OffsetCommitted) -> Iterator[str]:
+    def put(self, _: int, machine: str, event: OffsetCommitted) -> Sequence[str]:
         broker = self.living.broker(machine)
         if machine not in self.committed:
-            return
+            return ()
         known = self.committed[machine].setdefault((event.group, event.topic), {})
         known[event.queue_id] = event.offset
         if broker is None:
-            return
-        for queue_id, offset in [*known.items()]:
-            has = broker.consumer_offset_manager.query_offset(event.group, event.topic, queue_id)
-            if has < 0:
-                del known[queue_id]
-                yield f"{machine} has none for queue {queue_id} of {event.topic}, where {offset} was committed"
+            return ()
+        offsets = broker.consumer_offset_manager.query_offsets(event.group, event.topic)
+        lost = [queue_id for queue_id in known if offsets is None or offsets.get(queue_id) is None]
+        return [f"{machine} has none for queue {queue_id} of {event.topic}, where {known.pop(queue_id)} was committed"
+                for queue_id in lost]
 
     def answered(self, _: int, machine: str, event: OffsetAnswered) -> Iterator[str]:
         known = self.committed.get(machine, {}).get((event.group, event.topic), {}).get(event.queue_id)

@@ -3,8 +3,8 @@
 A Member is a connection with the topics that its heartbeats carry (a connection that changes its topics becomes another
 Member); its stamp and its expression are those of the heartbeat that was handled last, which may be older than what the
 client has by now. Each heartbeat is followed at the grain of its thread: begin is the connection's put, done the end
-of ConsumerManager#registerConsumer. `heartbeat`, the whole in one step, never happens, so that heartbeat_is_idempotent,
-which speaks of it alone, is not judged.
+of ConsumerManager#registerConsumer; that both loops are over is reported, too. `heartbeat`, the whole in one step,
+never happens, so that heartbeat_is_idempotent, which speaks of it alone, is not judged.
 
 Visible: listed, subscribed, and version and expression of what is subscribed. Hidden: answered, stamp, text, phase,
 todo, last. Nobody reports that a topic was looked up and left as it was, nor where the second loop begins: these steps
@@ -38,6 +38,7 @@ from impl.events import (
     GroupRemoved,
     HeartbeatHandled,
     SubscriptionRemoved,
+    SubscriptionsHandled,
     SubscriptionUpdated,
 )
 from invariants import subscription as declared  # noqa: F401  # declares the properties
@@ -51,6 +52,8 @@ NAME = "refines_subscription"
 VISIBLE = ("listed", "subscribed", "version", "expression")
 PROPERTIES = judged(tuple(Subscriptions.concept.properties.values()), without=("heartbeat_is_idempotent",))
 IDLE, ADDING, REMOVING = range(3)  # Phase
+SILENT = (SubscriptionsHandled, HeartbeatHandled)
+"""What writes nothing."""
 Steps = tuple[Step, ...]
 
 
@@ -107,6 +110,7 @@ class Subscription:
             ConsumerRemoved: self._by(_Group.removed),
             SubscriptionUpdated: self._by(_Group.updated),
             SubscriptionRemoved: self._by(_Group.unsubscribed),
+            SubscriptionsHandled: self._by(_Group.looped),
             HeartbeatHandled: self._by(_Group.done),
         }
         self.hears = (tuple, *self._take)
@@ -119,7 +123,7 @@ class Subscription:
             take = self._take.get(event.__class__)
             if take is not None:
                 findings += take(where, event)
-                if event.__class__ is not HeartbeatHandled:  # writes nothing
+                if event.__class__ not in SILENT:
                     changed[event.group] = changed.get(event.group, False) or event.__class__ is not ConsumerRegistered
             elif event.__class__ is tuple and event[0] == "killed":
                 self.groups.pop(where, None)
@@ -271,6 +275,15 @@ class _Group:
 
         return self.followed.take(event, steps)
 
+    def looped(self, event: SubscriptionsHandled) -> list[Finding]:
+        """A heartbeat's thread has both loops behind it; it has removed what it had still to remove."""
+        member = self.busy.get(event.connection)
+        if member is None or not event.attached:
+            return []
+        findings = self.followed.take(event, lambda state: [self._looped(state, member)])
+        self.followed.keep(lambda state: not self._todo(state, member))
+        return findings
+
     def done(self, event: HeartbeatHandled) -> list[Finding]:
         """A heartbeat's thread has come to its end."""
         member = self.busy.pop(event.connection, None)
@@ -280,12 +293,8 @@ class _Group:
             self.followed.rewrite(lambda state: self._overtaken(state, member))
             return self._let_go(event) if self.going else []
 
-        def steps(state: int) -> list[Steps]:
-            gone = [("remove_topic", (member, t)) for t in self._todo(state, member)
-                    if self._is(state, REMOVING, member) and not state >> self.reading.subscribed[t] & 1]
-            return [(*self._turned(state, member), *gone, ("done", (member,)))]
-
-        return self.followed.take(event, steps) + (self._let_go(event) if self.going else [])
+        findings = self.followed.take(event, lambda state: [(*self._looped(state, member), ("done", (member,)))])
+        return findings + (self._let_go(event) if self.going else [])
 
     def _overtaken(self, state: int, member: int) -> int:
         """The client has left, or has another connection: what it wanted with this heartbeat is promised no more."""
@@ -321,6 +330,13 @@ class _Group:
         if not self._is(state, ADDING, member):
             return ()
         return (*(("add_topic", (member, t)) for t in self._todo(state, member)), ("turn", (member,)))
+
+    def _looped(self, state: int, member: int) -> Steps:
+        """What it must have done before its loops are over; what it does not find any more it passes."""
+        if not self._is(state, REMOVING, member):
+            return self._turned(state, member)
+        return tuple(("remove_topic", (member, topic)) for topic in self._todo(state, member)
+                     if not state >> self.reading.subscribed[topic] & 1)
 
     def _before_put(self, state: int, by: int, topic: int) -> Iterable[Steps]:
         """Before a topic is new: threads that do not want it have begun to remove, or not; have passed it, or not."""

@@ -56,14 +56,15 @@ class Following:
     def follow(self, world: World, group: str = GROUP, topic: str = TOPIC) -> None:
         self.group, self.locks = ConsumerGroup(world, group, topic), OrderLocks(world, group)
         self.shown = Shown((self.group, self.locks))
+        world.simulation.kernel.show_every = ROUND
 
-    def __call__(self, process: Process, records: Sequence[Record]) -> None:
+    def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:
         self.records += records
         if self.shown.followers:
             records, self.records = self.records, []
-            followers, whole = self.shown.concerned(process.name, records)
+            followers = self.shown.followers if due else self.shown.concerned(records)
             self.found += [(process.kernel.now_ms, finding) for follower in followers
-                           for finding in follower.segment(process.name, records, whole=whole)]
+                           for finding in follower.segment(process.name, records, whole=due)]
 
     def names(self) -> Counter[str]:
         return Counter(finding.property for _, finding in self.found)
@@ -376,11 +377,8 @@ def test_after_a_divergence_the_follower_goes_on() -> None:
 
 
 def looked_at(follower: Follower, machine: str) -> list[Finding]:
-    """What is found in a round of a machine that reports nothing."""
-    shown = Shown((follower,))
-    shown.concerned(machine, ())
-    return [finding for _ in range(ROUND) for concerned, whole in [shown.concerned(machine, ())]
-            for one in concerned for finding in one.segment(machine, (), whole=whole)]
+    """What is found when a machine that reports nothing is due."""
+    return follower.segment(machine, (), whole=True)
 
 
 def test_more_places_than_a_scope_can_have_are_unknown() -> None:
@@ -394,11 +392,10 @@ def test_a_follower_is_shown_what_it_hears() -> None:
     with followed(0) as (_, following):
         group, locks = following.group, following.locks
         shown = Shown((locks, group))
-        assert shown.concerned("broker-a", ()) == ((locks, group), True)
-        heard = {event: shown.concerned("broker-a", [(0, "broker-a", event)]) for event in (
+        heard = {event: shown.concerned([(0, "broker-a", event)]) for event in (
             ("killed", 1, False), LockReleased("broker-a", "G", LAST, "c"),
             RouteUpdated("c", "G", "orders", frozenset()), "nothing")}
-        assert list(heard.values()) == [((locks, group), False), ((locks,), False), ((group,), False), ((), False)]
+        assert list(heard.values()) == [(locks, group), (locks,), (group,), ()]
 
 
 def test_a_silent_machine_is_looked_at_in_its_round() -> None:

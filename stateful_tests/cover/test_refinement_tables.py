@@ -22,10 +22,10 @@ from impl.namesrv.server import ReportedRouteInfo
 from impl.node_ports import Command
 from impl.ports import Interleave
 from invariants.refinement.elements import Followed, Pool
-from invariants.refinement.follower import Following
+from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import Finding
 from invariants.refinement.route_info import RouteInfo
-from invariants.refinement.subscription import Subscription
+from invariants.refinement.subscription import Subscription, _Group
 from stateful_tests.stories import (
     test_broker_clients,
     test_client_tables,
@@ -35,7 +35,8 @@ from stateful_tests.stories import (
 )
 from stateful_tests.stories.scenes import registration
 from stateful_tests.stories.storm import STORMY, group_world
-from stateful_tests.worlds.profiles import PROFILES
+from stateful_tests.worlds.profiles import PROFILES, STRATEGIES
+from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.workloads import WORKLOADS, traffic
 from stateful_tests.worlds.world import World
 
@@ -54,10 +55,9 @@ class Watch:
         self.following = Following()
         self.findings: list[Finding] = []
 
-    def __call__(self, process: Process, records: Sequence[Record]) -> None:
-        followers, whole = self.following.concerned(process.name, records)
-        for follower in followers:
-            self.findings += follower.segment(process.name, records, whole=whole)
+    def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:
+        for follower in self.following.followers if due else self.following.concerned(records):
+            self.findings += follower.segment(process.name, records, whole=due)
 
     @property
     def subscription(self) -> Subscription:
@@ -81,7 +81,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
 
     def init(world: World, *args: Any, **settings: Any) -> None:
         made(world, *args, **settings)
-        world.simulation.kernel.monitor = watching
+        world.simulation.kernel.monitor, world.simulation.kernel.show_every = watching, ROUND
         watching.following, watching.findings = Following([Subscription(world), RouteInfo(world)]), []
 
     monkeypatch.setattr(World, "__init__", init)
@@ -446,3 +446,28 @@ def test_what_an_event_may_mean_can_depend_on_the_state(watch: Watch) -> None:
         finding, = followed.take("nothing", lambda _: [(("leave", (0,)),)])
         assert finding.sentence == "leave is not possible: listed[m]"
         assert finding.signature == ("refines_subscription", "leave", "listed[m]")
+
+
+def test_states_that_do_not_fit_are_dropped_but_for_the_last(watch: Watch) -> None:
+    with World() as world:
+        stage(world)
+        world.add_consumer("c1", ORDERS)
+        world.run(1_000)
+        followed = watch.subscription.groups[BROKER]["G"].followed
+        state = followed.states[0]
+        followed.take("perhaps", [[], [("leave", (0,))]])
+        assert len(followed.states) == 2
+        followed.keep(lambda _: False)
+        assert len(followed.states) == 2
+        followed.keep(lambda other: other == state)
+        assert list(followed.states) == [state]
+
+
+def test_threads_that_are_late_with_one_lock_leave_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each heartbeat says when its loops are over, so that four that wait behind them fit one state."""
+    monkeypatch.setattr("invariants.refinement.monitor.MOST", 2)  # routes fit two
+    record = run(Plan("repaired", "subscriptions", "storm", "focus"), STRATEGIES["focus"](409))
+    assert record.unknown == ""
+    monkeypatch.setattr(_Group, "looped", lambda *_: [])
+    record = run(Plan("repaired", "subscriptions", "storm", "focus"), STRATEGIES["focus"](409))
+    assert "states of Subscriptions fit" in record.unknown

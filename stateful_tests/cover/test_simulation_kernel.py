@@ -93,7 +93,7 @@ def test_interleave_goes_on_or_pauses() -> None:
 def test_the_monitor_sees_each_segment_with_what_was_traced_in_it() -> None:
     seen: list[tuple[str, list[Any]]] = []
 
-    def monitor(of: Process, records: Sequence[Record]) -> None:
+    def monitor(of: Process, records: Sequence[Record], _: bool) -> None:
         seen.append((of.name, [event for _, _, event in records]))
 
     with Kernel(ReplayTape([]), monitor=monitor) as k:
@@ -109,6 +109,30 @@ def test_the_monitor_sees_each_segment_with_what_was_traced_in_it() -> None:
         broker.spawn("thread", thread())
         k.run(10)
     assert seen == [("broker", ["one", "two"]), ("broker", ["three"]), ("broker", [])]
+
+
+def test_a_silent_segment_is_shown_when_it_is_due() -> None:
+    seen: list[tuple[str, list[Any], bool]] = []
+
+    def monitor(of: Process, records: Sequence[Record], due: bool) -> None:
+        seen.append((of.name, [event for _, _, event in records], due))
+
+    with Kernel(ReplayTape([]), monitor=monitor) as k:
+        k.show_every = 4
+        broker, other = process(k), process(k, "other")
+
+        async def thread(of: Process, *events: str) -> None:
+            for event in events:
+                if event:
+                    of.trace(event)
+                await of.interleave("next")
+
+        broker.spawn("thread", thread(broker, *["a", "b", "", "", "", "c", "", ""]))
+        other.spawn("thread", thread(other, "", ""))
+        k.run(10)
+        assert k.segments == 12
+    assert seen == [("broker", ["a"], True), ("broker", ["b"], False), ("broker", [], True), ("broker", ["c"], False),
+                    ("broker", [], True), ("other", [], True)]
 
 
 def test_a_future_is_resolved_once_and_waited_for_by_one() -> None:

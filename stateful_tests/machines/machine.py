@@ -21,6 +21,7 @@ from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.variants.catalogue import NO_REPAIR
 from invariants.history import HISTORIES
+from invariants.refinement.follower import ROUND
 from invariants.refinement.history import Histories
 from invariants.refinement.monitor import Finding, TooManyStatesError
 from invariants.verdict import Outcome
@@ -159,7 +160,8 @@ class WorldMachine(RuleBasedStateMachine):
         self._over = self._ending = False
         with ExitStack() as opened:
             opened.enter_context(subject_named(self.trial.subject).running())
-            self.world = opened.enter_context(World(self.tape, CALM, self.judges, max_segments=MAX_SEGMENTS))
+            self.world = opened.enter_context(World(
+                self.tape, CALM, self.judges, show_every=ROUND, max_segments=MAX_SEGMENTS))
             followed = followers(self.world, self.workload)
             self.judges.followers = [follower for follower in followed
                                      if follower.name in self.judged or isinstance(follower, Histories)]

@@ -42,7 +42,7 @@ class Reported:
         self.differences: list[tuple[int, str, list[Fact], list[Fact]]] = []
         self.compared = 0
 
-    def __call__(self, process: Process, records: Sequence[Record]) -> None:
+    def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:  # noqa: ARG002  # see there
         """After each segment: fold its events, then compare."""
         for _, machine, event in records:
             if event[0] in ("killed", "started"):

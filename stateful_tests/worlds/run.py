@@ -15,7 +15,7 @@ from impl.hosts.simulation.kernel import EndlessRunError, Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import ReplayTape, Tape, trimmed
 from invariants.refinement.coverage import Visited
-from invariants.refinement.follower import Follower, Following
+from invariants.refinement.follower import ROUND, Follower, Following
 from invariants.refinement.monitor import Finding, TooManyStatesError
 from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.profiles import played, profile_named, strategy_named
@@ -103,11 +103,10 @@ class Judges:
     def followers(self, followers: Sequence[Follower]) -> None:
         self._following = Following(followers)
 
-    def __call__(self, process: Process, records: Sequence[Record]) -> None:
+    def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:
         """See `impl.hosts.simulation.kernel.Monitor`."""
-        followers, whole = self._following.concerned(process.name, records)
-        for follower in followers:
-            found = follower.segment(process.name, records, whole=whole)
+        for follower in self._following.followers if due else self._following.concerned(records):
+            found = follower.segment(process.name, records, whole=due)
             if found:
                 self.note(process.kernel.now_ms, found)
 
@@ -132,7 +131,7 @@ def lived(
     workload, judges = workload_named(plan.workload), Judges(until)
     profile = played(profile_named(plan.profile), plan.strategy, tape)
     judged = judged and until[1:] != NOT_IN_TIME  # which is seen without followers
-    world = World(tape, profile, judges if judged else None, max_segments=MAX_SEGMENTS)
+    world = World(tape, profile, judges if judged else None, show_every=ROUND, max_segments=MAX_SEGMENTS)
     if hasattr(tape, "clock"):
         tape.clock = lambda: world.now_ms
     with subject_named(plan.subject).running(), world:

@@ -46,13 +46,17 @@ class World:
 
     def __init__(
         self, tape: Tape | None = None, profile: FaultProfile | None = None, monitor: Monitor | None = None,
-        *, max_segments: int = 10_000_000,
+        *, show_every: int = 1, max_segments: int = 10_000_000,
     ) -> None:
-        """Empty. Without a tape it is a script's world: threads pause where the story says so."""
+        """Empty. Without a tape it is a script's world: threads pause where the story says so.
+
+        monitor, show_every, max_segments -- see `impl.hosts.simulation.kernel.Kernel`.
+        """
         self.script = Script()
         if profile is None:
             profile = PAUSING if tape is None else CALM
         self.simulation = Simulation(self.script if tape is None else tape, profile, monitor, max_segments)
+        self.simulation.kernel.show_every = show_every
         self.namesrvs: dict[str, NamesrvController] = {}
         self.brokers: dict[str, BrokerController] = {}
         self.consumers: dict[str, list[DefaultMQPushConsumerImpl]] = {}

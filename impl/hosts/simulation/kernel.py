@@ -2,7 +2,8 @@
 
 Time is an int of milliseconds since the simulation began. Code takes no time; a task waits by sleeping or on a Future.
 A *segment* is what a task does between two awaits. After each, and also at each `interleave` at which the thread goes
-on at once, the monitor sees the process and the events that were traced in it.
+on at once, the monitor sees the process and the events that were traced in it; a segment without any it sees only when
+it is due.
 
 Fault injected here, chosen by the tape at the rate `order` of the fault profile (0 never, n once in n): of the tasks
 that could run in the same millisecond another than the first comes first; choice k: the k-th next of ORDER_WINDOW.
@@ -71,7 +72,8 @@ class EndlessRunError(Exception):
 
 
 Record = tuple[int, str, Any]  # one line of the run: true time, name of the process, what it traced
-Monitor = Callable[[Process, Sequence[Record]], None]
+Monitor = Callable[[Process, Sequence[Record], bool], None]
+"""Told of a segment: whose, what was recorded in it and since the last that was told, and whether it was due."""
 
 
 class Kernel:
@@ -79,7 +81,9 @@ class Kernel:
 
     now_ms -- true time. ready -- what runs in this millisecond, as (task or callback, argument). profile -- rates of
     the faults, replaced when the world heals. records -- what was traced. segments -- how many have ended. monitor --
-    called after each, and at a process's `interleave`. max_segments -- where a run is given up.
+    called after each, and at a process's `interleave`, if something was recorded since it was called last, or if it is
+    due: the first of a process and every show_every-th. shown -- how many records the monitor has been told.
+    max_segments -- where a run is given up.
     """
 
     def __init__(
@@ -89,6 +93,7 @@ class Kernel:
         self.tape, self.profile, self.monitor, self.max_segments = tape, profile, monitor, max_segments
         self.now_ms = 0
         self.segments = 0
+        self.show_every = 1
         self.records: list[Record] = []
         self.processes: dict[str, Process] = {}
         self.ready: deque[tuple[Any, Any]] = deque()
@@ -96,7 +101,7 @@ class Kernel:
         self._due: deque[tuple[Any, Any]] = deque()  # timers of this millisecond, which come after what is ready
         self._timers: dict[int, list[tuple[Any, Any]]] = {}  # later millisecond to its timers
         self._times: list[int] = []  # a heap of those milliseconds
-        self._seen = 0
+        self.shown = 0
         self.world = Process(self, "world", WallClock(self))
 
     def __enter__(self) -> Self:
@@ -132,13 +137,16 @@ class Kernel:
             heappush(self._times, time_ms)
 
     def end_segment(self, process: Process) -> None:
-        """Count a segment of the process and show it to the monitor."""
+        """Count a segment of the process and show it to the monitor, if that wants to see it."""
         self.segments += 1
         if self.segments > self.max_segments:
             raise EndlessRunError(f"{self.max_segments} segments and only {self.now_ms} ms: does something spin?")
         if self.monitor is not None:
-            seen, self._seen = self._seen, len(self.records)
-            self.monitor(process, self.records[seen:] if seen < self._seen else ())
+            left = process.left
+            process.left = left - 1 if left else self.show_every - 1
+            if not left or len(self.records) > self.shown:
+                shown, self.shown = self.shown, len(self.records)
+                self.monitor(process, self.records[shown:] if shown < self.shown else (), not left)
 
     def run(self, until_ms: int) -> None:  # noqa: C901, PLR0912, PLR0915  # the inner loop: a call costs as much as a branch of it
         """Let everything happen up to this true time, which it is then.
@@ -203,8 +211,13 @@ class Kernel:
                     awaited.waiter = target
                 else:
                     raise RuntimeError(f"{target} waits for a future for which {awaited.waiter} waits already")
-            if self.monitor is None and self.segments < self.max_segments:
+            if self.segments >= self.max_segments:
+                self.end_segment(process)
+            elif self.monitor is None:
                 self.segments += 1
+            elif process.left and len(self.records) == self.shown:
+                self.segments += 1
+                process.left -= 1
             else:
                 self.end_segment(process)
         self.now_ms = until_ms

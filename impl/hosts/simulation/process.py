@@ -120,7 +120,7 @@ class Process:
 
     name -- of the machine; incarnation -- counts its lives from 1. alive -- not killed. paused_until_ms -- true time
     before which none of its threads runs; standing -- what waits for that. tasks -- its living threads, in the order of
-    their start.
+    their start. left -- how many segments end before one is due for the monitor.
     """
 
     def __init__(self, kernel: Kernel, name: str, clock: WallClock) -> None:
@@ -132,6 +132,7 @@ class Process:
         self.incarnation: int = 1 if former is None else former.incarnation + 1
         self.alive: bool = True
         self.paused_until_ms = 0
+        self.left = 0
         self.standing: list[tuple[Any, Any]] = []
         self.tasks: dict[Task, None] = {}
         kernel.processes[name] = self
@@ -198,8 +199,13 @@ class Process:
         rate = kernel.profile.thread_pause
         if rate and (chosen := kernel.tape.pick(_PAUSES, where, rate)):
             return self._pause(PAUSES_MS[chosen - 1])
-        if kernel.monitor is None and kernel.segments < kernel.max_segments:
+        if kernel.segments >= kernel.max_segments:
+            kernel.end_segment(self)
+        elif kernel.monitor is None:
             kernel.segments += 1
+        elif self.left and len(kernel.records) == kernel.shown:
+            kernel.segments += 1
+            self.left -= 1
         else:
             kernel.end_segment(self)
         return AT_ONCE
