@@ -85,6 +85,12 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "holds", "Broker2Client#resetOffset, DefaultMessageStore#getOffsetInQueueByTime",
     ),
     _history(
+        "nothing_is_skipped",
+        "Once a group has committed an offset of a queue, no member begins it beyond what the group has settled.",
+        "violated: L2 a failed read is taken for no offset, L8 a pull that was held",
+        "RebalancePushImpl#computePullFromWhereWithException, RemoteBrokerOffsetStore#readOffset",
+    ),
+    _history(
         "settled_is_committed",
         "What a client has settled it commits: soon, and before it gives the queue up or ends in order.",
         "violated: X21 a queue that was reset is worked on and in no table",

@@ -14,6 +14,7 @@ from invariants.refinement import (
     progress_history,
     server_history,
     share_history,
+    skip_history,
     upkeep_history,
 )
 from invariants.refinement.follower import Living, Machines, Record
@@ -23,6 +24,7 @@ from invariants.refinement.monitor import Finding
 JUDGES: tuple[type[Judge], ...] = (
     *lock_history.JUDGES, *offset_history.JUDGES, *progress_history.JUDGES, *member_history.JUDGES,
     *notice_history.JUDGES, *server_history.JUDGES, *upkeep_history.JUDGES, *share_history.JUDGES,
+    *skip_history.JUDGES,
 )
 
 

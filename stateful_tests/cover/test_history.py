@@ -22,6 +22,7 @@ from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
+    GroupOffsetsRemoved,
     ListenerStarted,
     LockBelieved,
     LockGranted,
@@ -53,6 +54,7 @@ B, C, G, AT, NS = "broker-a", "c1", "G", "c1:32768", "nameserver1"
 START = (0, B, BrokerStarted(B, B, 0))
 ORDERLY = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=True))
 TAKEN = (1, C, QueueTaken(C, G, MQ, 100))
+TAKEN_TOO = (0, C, QueueTaken(C, G, MQ, 98))
 RESET = (2, C, OffsetReset(C, G, MQ, 2))
 DROPPED = (2, C, QueueDropped(C, G, MQ))
 GIVEN_UP = (2, C, QueueDropped(C, G, MQ, by_rebalance=True))
@@ -158,6 +160,18 @@ CASES = (
     Case("queue_is_taken_once", (TAKEN, DIES, TAKEN), (TAKEN, (2, B, ("killed", 1, False)), TAKEN)),
     Case("start_is_what_the_broker_answered", (START, answered(0, 100), TAKEN), (START, answered(0, 70), TAKEN)),
     Case("start_is_what_the_broker_answered", (START, answered(0, -1), TAKEN), (START, TAKEN)),
+    Case("nothing_is_skipped", (START, committed(0, 98), TAKEN_TOO, settled(98, 99), TAKEN),
+         (START, committed(0, 98), TAKEN_TOO, settled(98), TAKEN)),
+    Case("nothing_is_skipped", (TAKEN_TOO, answered(0, -1), TAKEN), (START, TAKEN_TOO, answered(0, 98), TAKEN)),
+    Case("nothing_is_skipped", (START, committed(0, 98), (1, C, OffsetReset(C, G, MQ, 2)), TAKEN),
+         (START, committed(0, 98), (1, C, OffsetReset(C, G, MQ, 2)), (2, C, QueueTaken(C, G, MQ, 2)),
+          (130_000, C, QueueTaken(C, G, MQ, 100)))),
+    Case("nothing_is_skipped", (START, committed(0, 98), (1, B, ("killed", 1, False)), TAKEN),
+         (START, committed(-60_000, 98), (1, B, ("killed", 1, False)), TAKEN)),
+    Case("nothing_is_skipped", (START, committed(0, 98), (1, B, GroupOffsetsRemoved(B, G)), TAKEN),
+         (START, committed(0, 98), (1, B, GroupOffsetsRemoved(B, "another")), TAKEN)),
+    Case("nothing_is_skipped", (START, committed(0, 98), BROADCASTING, TAKEN),
+         (START, committed(0, 98), CLUSTERING, TAKEN)),
     Case("broker_keeps_what_was_committed", (START, committed(1, 5), answered(2, 5)),
          (START, committed(1, 5), answered(2, 0))),
     Case("only_the_settled_is_committed", (TAKEN, sent(100)), (TAKEN, sent(101))),
@@ -263,6 +277,8 @@ def test_runs_of_planted_bugs_are_seen(name: str, subject: str, workload: str, p
 
 
 @pytest.mark.parametrize(("name", "subject", "workload", "profile", "seed"), [
+    ("nothing_is_skipped", "repaired-L2", "listeners", "storm", 1),
+    ("nothing_is_skipped", "repaired-L8", "listeners", "storm", 0),
     ("commits_of_a_holding_go_forward", "repaired-X23", "resets", "threads", 6_000_037),
     ("only_the_settled_is_committed", "repaired-X23", "resets", "threads", 6_000_047),
     ("reset_takes_effect", "repaired-X23", "resets", "clocks", 6_000_053),

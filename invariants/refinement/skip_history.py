@@ -1,0 +1,115 @@
+"""Judge of a history (`invariants.history`): how far a group is in its queues, whoever of its members was that far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.start_offset import NO_OFFSET
+from impl.events import (
+    BrokerStarted,
+    ConsumerStarted,
+    GroupOffsetsRemoved,
+    MessagesSettled,
+    OffsetAnswered,
+    OffsetCommitted,
+    OffsetCorrected,
+    OffsetReset,
+    QueueTaken,
+)
+from invariants.refinement.follower import Living
+from invariants.refinement.judge import Hearing, Judge, Names, queue_text
+
+WRITTEN_MS = 60_000
+"""What was committed is in the broker's file by then."""
+RESET_MS = 120_000
+"""Commits that were on their way when a queue was reset have arrived by then."""
+
+Place = tuple[str, MessageQueue]  # group and queue
+
+
+class _Read:
+    """What a group has read of a queue. below -- all before this offset; beyond -- what is settled of the rest."""
+
+    __slots__ = ("below", "beyond")
+
+    def __init__(self, below: int) -> None:
+        self.below = below
+        self.beyond: set[int] = set()
+
+    def settle(self, offsets: tuple[int, ...]) -> None:
+        self.beyond.update(offset for offset in offsets if offset >= self.below)
+        while self.below in self.beyond:
+            self.beyond.remove(self.below)
+            self.below += 1
+
+
+class _NothingIsSkipped(Judge):
+    """Of nothing_is_skipped: from the first commit on, as long as the broker cannot have lost that.
+
+    A reset, and the correction of an illegal offset, may skip what they like.
+
+    read -- what was read of a queue since it was known where the group is. since_ms -- when its broker was first seen
+    to have an offset. reset_ms -- when it was reset.
+    """
+
+    name = "nothing_is_skipped"
+
+    def __init__(self, living: Living) -> None:
+        super().__init__(living)
+        self.names = Names()
+        self.broadcasting: set[tuple[str, str]] = set()
+        self.read: dict[Place, _Read] = {}
+        self.since_ms: dict[Place, int] = {}
+        self.reset_ms: dict[Place, int] = {}
+
+    def hears(self) -> Hearing:
+        return {BrokerStarted: self.names.started, ConsumerStarted: self.started, OffsetCommitted: self.known,
+                OffsetAnswered: self.known, GroupOffsetsRemoved: self.removed, QueueTaken: self.taken,
+                MessagesSettled: self.settled, OffsetReset: self.moved, OffsetCorrected: self.moved, tuple: self.host}
+
+    def started(self, _: int, machine: str, event: ConsumerStarted) -> None:
+        key = machine, event.group
+        (self.broadcasting.add if event.message_model == "BROADCASTING" else self.broadcasting.discard)(key)
+
+    def known(self, ms: int, machine: str, event: OffsetCommitted | OffsetAnswered) -> None:
+        place = event.group, self.names.queue(machine, event.topic, event.queue_id)
+        if place not in self.since_ms and event.offset != NO_OFFSET:
+            self.since_ms[place] = ms
+            self.read.setdefault(place, _Read(event.offset))
+
+    def taken(self, ms: int, machine: str, event: QueueTaken) -> Iterator[str]:
+        place = event.group, event.mq
+        read = self.read.get(place)
+        if (machine, event.group) in self.broadcasting or (read is not None and event.offset <= read.below):
+            return
+        self.read[place] = _Read(event.offset)
+        if read is not None and place in self.since_ms and ms - self.reset_ms.get(place, -RESET_MS) >= RESET_MS:
+            yield f"{machine} begins {queue_text(event.mq)} at {event.offset}, of which {read.below} was not read"
+
+    def settled(self, _: int, machine: str, event: MessagesSettled) -> None:
+        read = self.read.get((event.group, event.mq))
+        if read is not None and (machine, event.group) not in self.broadcasting:
+            read.settle(event.offsets)
+
+    def moved(self, ms: int, _: str, event: OffsetReset | OffsetCorrected) -> None:
+        self.read.pop((event.group, event.mq), None)
+        self.reset_ms[event.group, event.mq] = ms
+
+    def removed(self, _: int, machine: str, event: GroupOffsetsRemoved) -> None:
+        self._forget(machine, lambda place: place[0] == event.group)
+
+    def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
+        if event[0] == "killed":
+            self._forget(machine, lambda place: ms - self.since_ms[place] < WRITTEN_MS)
+
+    def _forget(self, machine: str, lost: Callable[[Place], bool]) -> None:
+        """Nothing is known of the places of a broker that may have lost what was committed."""
+        broker_name = self.names.queue(machine, "", 0).broker_name
+        for place in [place for place in self.since_ms if place[1].broker_name == broker_name and lost(place)]:
+            del self.since_ms[place]
+            self.read.pop(place, None)
+
+
+JUDGES: tuple[type[Judge], ...] = (_NothingIsSkipped,)
