@@ -91,6 +91,13 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "RebalancePushImpl#computePullFromWhereWithException, RemoteBrokerOffsetStore#readOffset",
     ),
     _history(
+        "settled_is_not_begun_again",
+        "Once a group has committed an offset of a queue, no member begins it where the group has settled more.",
+        "violated: X1 a crash, X3 a lost commit, X4 a late one, X8 a slave's, X12 a topic that is left, X15 a stop, "
+        "D1 a joiner that is early",
+        "MQClientInstance#persistAllConsumerOffset: at least once, not exactly once",
+    ),
+    _history(
         "settled_is_committed",
         "What a client has settled it commits: soon, and before it gives the queue up or ends in order.",
         "violated: X21 a queue that was reset is worked on and in no table",

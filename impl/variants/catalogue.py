@@ -37,6 +37,11 @@ NO_REPAIR: dict[str, str] = {
     "D7": "a listener that runs cannot be stopped when the lease ends; what it writes to would have to check a token",
     "L3": "as B-3: whoever filters for all members filters for none of them",
     "L4": "as B-3: members stamp their expressions by their own clocks, and no clock orders them",
+    "X1": "what a crash leaves uncommitted is delivered again: RocketMQ promises at least once, and commits every 5 s",
+    "X3": "nobody answers a commit; a client that waited for answers would hold up its listeners' pool",
+    "X4": "as B-19: a commit does not say which ownership it belongs to",
+    "X8": "an offset has no version that would tell which of master and slave has the newer one",
+    "X15": "as D7: a shutdown that waited for listeners might wait for ever",
     "U1": "a machine that vanishes is told from a slow one by waiting",
 }
 """Hazard to the reason why no variant makes it go away: it would take another protocol."""

@@ -1,4 +1,4 @@
-"""Judge of a history (`invariants.history`): how far a group is in its queues, whoever of its members was that far."""
+"""Judges of histories (`invariants.history`): how far a group is in its queues, whoever of its members was that far."""
 
 from __future__ import annotations
 
@@ -45,16 +45,14 @@ class _Read:
             self.below += 1
 
 
-class _NothingIsSkipped(Judge):
-    """Of nothing_is_skipped: from the first commit on, as long as the broker cannot have lost that.
+class _Begins(Judge):
+    """Looks where members begin: from the first commit on, as long as the broker cannot have lost that.
 
-    A reset, and the correction of an illegal offset, may skip what they like.
+    A reset, and the correction of an illegal offset, may go where they like.
 
     read -- what was read of a queue since it was known where the group is. since_ms -- when its broker was first seen
     to have an offset. reset_ms -- when it was reset.
     """
-
-    name = "nothing_is_skipped"
 
     def __init__(self, living: Living) -> None:
         super().__init__(living)
@@ -80,13 +78,19 @@ class _NothingIsSkipped(Judge):
             self.read.setdefault(place, _Read(event.offset))
 
     def taken(self, ms: int, machine: str, event: QueueTaken) -> Iterator[str]:
-        place = event.group, event.mq
-        read = self.read.get(place)
-        if (machine, event.group) in self.broadcasting or (read is not None and event.offset <= read.below):
+        if (machine, event.group) in self.broadcasting:
             return
-        self.read[place] = _Read(event.offset)
-        if read is not None and place in self.since_ms and ms - self.reset_ms.get(place, -RESET_MS) >= RESET_MS:
-            yield f"{machine} begins {queue_text(event.mq)} at {event.offset}, of which {read.below} was not read"
+        place = event.group, event.mq
+        below = self.read[place].below if place in self.read else event.offset
+        if event.offset > below or place not in self.read:
+            self.read[place] = _Read(event.offset)
+        is_known = place in self.since_ms and ms - self.reset_ms.get(place, -RESET_MS) >= RESET_MS
+        if is_known and self.is_wrong(event.offset, below):
+            yield f"{machine} begins {queue_text(event.mq)} at {event.offset}, and what is settled ends at {below}"
+
+    def is_wrong(self, offset: int, below: int) -> bool:
+        """Whether nobody may begin at an offset when all below another one is settled."""
+        raise NotImplementedError
 
     def settled(self, _: int, machine: str, event: MessagesSettled) -> None:
         read = self.read.get((event.group, event.mq))
@@ -112,4 +116,22 @@ class _NothingIsSkipped(Judge):
             self.read.pop(place, None)
 
 
-JUDGES: tuple[type[Judge], ...] = (_NothingIsSkipped,)
+class _NothingIsSkipped(_Begins):
+    """Of nothing_is_skipped."""
+
+    name = "nothing_is_skipped"
+
+    def is_wrong(self, offset: int, below: int) -> bool:
+        return offset > below
+
+
+class _SettledIsNotBegunAgain(_Begins):
+    """Of settled_is_not_begun_again."""
+
+    name = "settled_is_not_begun_again"
+
+    def is_wrong(self, offset: int, below: int) -> bool:
+        return offset < below
+
+
+JUDGES: tuple[type[Judge], ...] = (_NothingIsSkipped, _SettledIsNotBegunAgain)

@@ -11,7 +11,7 @@ from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
-from impl.events import OffsetCommitted, QueueTaken
+from impl.events import MessagesFound, MessagesSettled, OffsetCommitted, OffsetUpdated, QueueTaken
 from impl.node_ports import Command
 from stateful_tests.worlds.world import World
 
@@ -53,8 +53,14 @@ def held(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue = LAST) -> Proces
 
 
 def acknowledge(consumer: DefaultMQPushConsumerImpl, offset: int, mq: MessageQueue = LAST) -> None:
-    """What a concurrent listener's success does in the end: the offset in memory rises."""
+    """Messages up to an offset come, and a concurrent listener's success has raised the offset in memory."""
+    node, client_id = consumer.node, consumer.instance.client_id
+    offsets = tuple(range(consumer.offset_store.clone_offset_table(mq.topic).get(mq, 0), offset))
+    if offsets:
+        node.trace(MessagesFound(client_id, consumer.group, mq, offsets))
+        node.trace(MessagesSettled(client_id, consumer.group, mq, offsets))
     consumer.offset_store.update_offset(mq, offset, increase_only=True)
+    node.trace(OffsetUpdated(client_id, consumer.group, mq, offset))
 
 
 def after_a_persist(world: World) -> None:

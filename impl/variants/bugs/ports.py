@@ -299,7 +299,7 @@ BUGS = (
     ),
     Variant(
         "seeded-unsubscribed-is-kept", "bug", "Who unsubscribes a topic keeps its queues.",
-        "seeded: a call that was dropped", replacements=(_keep_the_unsubscribed,),
+        "seeded: a call that was dropped", replacements=(_keep_the_unsubscribed,), over=("topic_is_left_in_order",),
     ),
     Variant(
         "seeded-topics-are-not-written", "bug", "A broker has the topics of its first start after each start.",
