@@ -51,7 +51,7 @@ class _Begins(Judge):
     A reset, and the correction of an illegal offset, may go where they like.
 
     read -- what was read of a queue since it was known where the group is. since_ms -- when its broker was first seen
-    to have an offset. reset_ms -- when it was reset.
+    to have an offset. told -- broker, group, topic and queue id of these. reset_ms -- when it was reset.
     """
 
     def __init__(self, living: Living) -> None:
@@ -60,6 +60,7 @@ class _Begins(Judge):
         self.broadcasting: set[tuple[str, str]] = set()
         self.read: dict[Place, _Read] = {}
         self.since_ms: dict[Place, int] = {}
+        self.told: set[tuple[Any, ...]] = set()
         self.reset_ms: dict[Place, int] = {}
 
     def hears(self) -> Hearing:
@@ -72,10 +73,12 @@ class _Begins(Judge):
         (self.broadcasting.add if event.message_model == "BROADCASTING" else self.broadcasting.discard)(key)
 
     def known(self, ms: int, machine: str, event: OffsetCommitted | OffsetAnswered) -> None:
+        if event[:4] in self.told or event.offset == NO_OFFSET:
+            return
+        self.told.add(event[:4])
         place = event.group, self.names.queue(machine, event.topic, event.queue_id)
-        if place not in self.since_ms and event.offset != NO_OFFSET:
-            self.since_ms[place] = ms
-            self.read.setdefault(place, _Read(event.offset))
+        self.since_ms.setdefault(place, ms)
+        self.read.setdefault(place, _Read(event.offset))
 
     def taken(self, ms: int, machine: str, event: QueueTaken) -> Iterator[str]:
         if (machine, event.group) in self.broadcasting:
@@ -111,6 +114,7 @@ class _Begins(Judge):
     def _forget(self, machine: str, lost: Callable[[Place], bool]) -> None:
         """Nothing is known of the places of a broker that may have lost what was committed."""
         broker_name = self.names.queue(machine, "", 0).broker_name
+        self.told.clear()
         for place in [place for place in self.since_ms if place[1].broker_name == broker_name and lost(place)]:
             del self.since_ms[place]
             self.read.pop(place, None)
