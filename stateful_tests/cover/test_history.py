@@ -162,6 +162,10 @@ CASES = (
     Case("start_is_what_the_broker_answered", (START, answered(0, -1), TAKEN), (START, TAKEN)),
     Case("nothing_is_skipped", (START, committed(0, 98), TAKEN_TOO, settled(98, 99), TAKEN),
          (START, committed(0, 98), TAKEN_TOO, settled(98), TAKEN)),
+    Case("settled_is_not_begun_again", (START, committed(0, 98), TAKEN_TOO, settled(98, 99), TAKEN),
+         (START, committed(0, 98), TAKEN_TOO, settled(98, 99, 100), TAKEN)),
+    Case("settled_is_not_begun_again", (START, committed(0, 98), TAKEN_TOO, settled(99), TAKEN_TOO),
+         (START, committed(0, 98), TAKEN_TOO, settled(99), settled(98), TAKEN_TOO)),
     Case("nothing_is_skipped", (TAKEN_TOO, answered(0, -1), TAKEN), (START, TAKEN_TOO, answered(0, 98), TAKEN)),
     Case("nothing_is_skipped", (START, committed(0, 98), (1, C, OffsetReset(C, G, MQ, 2)), TAKEN),
          (START, committed(0, 98), (1, C, OffsetReset(C, G, MQ, 2)), (2, C, QueueTaken(C, G, MQ, 2)),
@@ -284,6 +288,7 @@ def test_runs_of_planted_bugs_are_seen(name: str, subject: str, workload: str, p
     ("reset_takes_effect", "repaired-X23", "resets", "clocks", 6_000_053),
     ("goodbye_is_final", "repaired-B-30", "clustering", "threads", 5),
     ("broadcaster_goes_on_where_it_ended", "repaired-X23", "broadcasting", "clocks", 6_000_037),
+    ("settled_is_not_begun_again", "repaired", "listeners", "storm", 1),
 ], ids=str)
 def test_races_are_seen_where_threads_stand_still_again_and_again(
     name: str, subject: str, workload: str, profile: str, seed: int,
