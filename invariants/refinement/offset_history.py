@@ -86,11 +86,14 @@ class _BrokerKeepsWhatWasCommitted(Judge):
         broker = self.living.broker(machine)
         if machine not in self.committed:
             return ()
-        known = self.committed[machine].setdefault((event.group, event.topic), {})
+        table = None if broker is None else broker.consumer_offset_manager
+        offsets = None if table is None else table.query_offsets(event.group, event.topic)
+        known = self.committed[machine].get((event.group, event.topic))
+        if known is None:
+            known = self.committed[machine][event.group, event.topic] = dict(offsets.entries()) if offsets else {}
         known[event.queue_id] = event.offset
-        if broker is None:
+        if table is None or (offsets is not None and len(offsets) == len(known)):
             return ()
-        offsets = broker.consumer_offset_manager.query_offsets(event.group, event.topic)
         lost = [queue_id for queue_id in known if offsets is None or offsets.get(queue_id) is None]
         return [f"{machine} has none for queue {queue_id} of {event.topic}, where {known.pop(queue_id)} was committed"
                 for queue_id in lost]

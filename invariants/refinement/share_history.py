@@ -19,6 +19,7 @@ from impl.events import (
     ConsumerStopping,
     HeartbeatRefused,
     QueueDropped,
+    QueueTaken,
     TopicConfigDeleted,
     TopicConfigUpdated,
 )
@@ -33,6 +34,8 @@ FORGOTTEN_MS = 200_000
 """A dead server leaves the routes, and those of clients; who is refused expires."""
 RESET_MS = 30_000
 """Queues that are reset, or whose offset is corrected, are away for 10 s."""
+LOOK_MS = 10_000
+"""Where nobody takes a queue or gives one up, it is looked so often."""
 AVERAGE = "AVG"
 
 
@@ -41,8 +44,9 @@ class _MembersShareAtOnce(Judge):
 
     A suspended member keeps what it has; one that reads in order may have to wait for a lock.
 
-    from_ms -- nothing is expected before. said -- what is wrong, since the last change. topics -- of each group, when
-    it was looked last.
+    from_ms -- nothing is expected before. said -- what is wrong, since the last change. moved -- whether somebody has
+    taken a queue or given one up since it was looked; look_ms -- when it is looked in any case. topics -- of each
+    group, when it was looked last.
     """
 
     name = "members_share_at_once"
@@ -51,6 +55,8 @@ class _MembersShareAtOnce(Judge):
         super().__init__(living)
         self.from_ms = 0
         self.said = False
+        self.moved = True
+        self.look_ms = 0
         self.topics: dict[str, frozenset[str]] = {}
 
     def hears(self) -> Hearing:
@@ -58,10 +64,10 @@ class _MembersShareAtOnce(Judge):
         routes = (BrokerStarted, TopicConfigUpdated, TopicConfigDeleted)
         return {**dict.fromkeys(member, self.member), **dict.fromkeys(routes, self.route),
                 ConsumerRegistered: self.registered, HeartbeatRefused: self.refused, QueueDropped: self.dropped,
-                tuple: self.host}
+                QueueTaken: self.taken, tuple: self.host}
 
     def _quiet(self, until_ms: int) -> None:
-        self.from_ms, self.said = max(self.from_ms, until_ms), False
+        self.from_ms, self.said, self.moved = max(self.from_ms, until_ms), False, True
 
     def member(self, ms: int, _: str, __: object) -> None:
         self._quiet(ms + SHARED_MS)
@@ -76,7 +82,11 @@ class _MembersShareAtOnce(Judge):
     def refused(self, ms: int, _: str, __: object) -> None:
         self._quiet(ms + FORGOTTEN_MS)
 
+    def taken(self, _: int, __: str, ___: QueueTaken) -> None:
+        self.moved = True
+
     def dropped(self, ms: int, _: str, event: QueueDropped) -> None:
+        self.moved = True
         if not event.by_rebalance:
             self._quiet(ms + RESET_MS)
 
@@ -87,15 +97,18 @@ class _MembersShareAtOnce(Judge):
     def due(self, now_ms: int) -> Iterator[str]:
         if not self.living.machines.calm:
             return
+        look = self.moved or now_ms >= self.look_ms
         groups: dict[str, list[DefaultMQPushConsumerImpl]] = {}
         for machine in self.living.machines.consumers:
             for consumer in self.living.consumers(machine):
                 groups.setdefault(consumer.group, []).append(consumer)
         for group, members in groups.items():
-            if self._settled(now_ms, group, members) and not self.said and _share_at_once(members):
+            if self._settled(now_ms, group, members) and look and not self.said and _share_at_once(members):
                 for wrong in self._unshared(members):
                     self.said = True
                     yield wrong
+        if look and now_ms >= self.from_ms:
+            self.moved, self.look_ms = False, now_ms + LOOK_MS
 
     def _settled(self, now_ms: int, group: str, members: Sequence[DefaultMQPushConsumerImpl]) -> bool:
         """Whether nobody was suspended, and nobody subscribed anything else, when it was looked last."""

@@ -172,8 +172,9 @@ class _Group:
 
     rows -- for each Member what it wants, one bit for each Topic. now -- connection to the Member that it is. busy --
     the same, of connections whose heartbeat is being handled. going -- Members that left and are still listed in the
-    model. latest -- machine and client id to the connection of its last heartbeat. ranks -- for each Topic the versions
-    that are about, in order: a Version is a place in it.
+    model. over -- Members whose thread has both loops behind it, which the model does not know yet. latest -- machine
+    and client id to the connection of its last heartbeat. ranks -- for each Topic the versions that are about, in
+    order: a Version is a place in it.
     """
 
     def __init__(self) -> None:
@@ -183,6 +184,7 @@ class _Group:
         self.now: dict[str, int] = {}
         self.busy: dict[str, int] = {}
         self.going: list[int] = []
+        self.over: list[int] = []
         self.latest: dict[tuple[str, str | None], str] = {}
         self.ranks = [[0], [0]]
         self.reading = _sized(4, 2, 2, (0, 0, 0, 0))
@@ -195,6 +197,7 @@ class _Group:
         """A heartbeat's thread has put its connection."""
         if not event.attached:
             return []
+        findings = self._end_loops(event)
         carried = sorted((topic, text, version) for topic, text, version in event.subscriptions if topic is not None)
         numbers = [(self._topic(topic), self._expression(text), version) for topic, text, version in carried]
         member = self._member(event.connection, sum(1 << topic for topic, _, _ in numbers))
@@ -202,7 +205,7 @@ class _Group:
         before = self.now.get(event.connection, member)
         self.now[event.connection] = self.busy[event.connection] = member
         self.going = [m for m in self.going if m != member] + [before] * (before != member)
-        findings = self.followed.take(event, [(*self._stamps(member, numbers), ("begin", (member,)))])
+        findings += self.followed.take(event, [(*self._stamps(member, numbers), ("begin", (member,)))])
         return findings + (self._let_go(event) if self.going else [])
 
     def _stamps(self, member: int, numbers: Sequence[tuple[int, int, int]]) -> list[Step]:
@@ -250,6 +253,7 @@ class _Group:
         """Some thread has put a topic."""
         if not event.attached:
             return []
+        findings = self._end_loops(event)
         topic, text = self._topic(event.topic), self._expression(event.sub_string)
         rank, reading = self._rank(topic, event.sub_version), self.reading
 
@@ -260,12 +264,13 @@ class _Group:
                     and state >> reading.text[m][topic] & reading.expressions == text
                     for others in self._before_put(state, m, topic)] or [(("add_topic", (self._any(), topic)),)]
 
-        return self.followed.take(event, steps)
+        return findings + self.followed.take(event, steps)
 
     def unsubscribed(self, event: SubscriptionRemoved) -> list[Finding]:
         """Some thread has removed a topic."""
         if not event.attached:
             return []
+        findings = self._end_loops(event)
         topic = self._topic(event.topic)
 
         def steps(state: int) -> list[Steps]:
@@ -273,13 +278,22 @@ class _Group:
                     if not self.rows[m] >> topic & 1
                     for others in self._before_removal(state, m, topic)] or [(("remove_topic", (self._any(), topic)),)]
 
-        return self.followed.take(event, steps)
+        return findings + self.followed.take(event, steps)
 
     def looped(self, event: SubscriptionsHandled) -> list[Finding]:
-        """A heartbeat's thread has both loops behind it; it has removed what it had still to remove."""
-        member = self.busy.get(event.connection)
-        if member is None or not event.attached:
-            return []
+        """A heartbeat's thread has both loops behind it; that matters if another one does something before its end."""
+        if event.attached and event.connection in self.busy:
+            self.over.append(self.busy[event.connection])
+        return []
+
+    def _end_loops(self, event: Any) -> list[Finding]:
+        """Take the steps of threads whose loops are over; each has removed what it had still to remove."""
+        findings: list[Finding] = []
+        while self.over:
+            findings += self._end_loop(event, self.over.pop(0))
+        return findings
+
+    def _end_loop(self, event: Any, member: int) -> list[Finding]:
         findings = self.followed.take(event, lambda state: [self._looped(state, member)])
         self.followed.keep(lambda state: not self._todo(state, member))
         return findings
@@ -289,6 +303,7 @@ class _Group:
         member = self.busy.pop(event.connection, None)
         if member is None:
             return []
+        self.over = [other for other in self.over if other != member]
         if event.connection not in self.latest.values() or member in self.going:
             self.followed.rewrite(lambda state: self._overtaken(state, member))
             return self._let_go(event) if self.going else []
