@@ -91,16 +91,21 @@ class Following:
         self.followers = tuple(followers)
         self._hearing: dict[type, int] = {}
         self._who: dict[int, tuple[Follower, ...]] = {}
+        self._alone: dict[type, tuple[Follower, ...]] = {}
 
     def concerned(self, records: Sequence[Record]) -> Sequence[Follower]:
         """Who is to be shown a segment in which this was reported, in their order."""
         hearing, bits = self._hearing, 0
+        if len(records) == 1 and (alone := self._alone.get(records[0][2].__class__)) is not None:
+            return alone
         for _, _, event in records:
             heard = hearing.get(event.__class__)
             bits |= self._heard(event.__class__) if heard is None else heard
         who = self._who.get(bits)
         if who is None:
             who = self._who[bits] = tuple(one for i, one in enumerate(self.followers) if bits >> i & 1)
+        if len(records) == 1:
+            self._alone[records[0][2].__class__] = who
         return who
 
     def _heard(self, kind: type) -> int:

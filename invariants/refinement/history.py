@@ -58,9 +58,9 @@ class Histories:
                 if sentences is not None:
                     for sentence in sentences:
                         found.append(self._finding(judge, event, sentence))  # noqa: PERF401  # most say nothing
-            if ms - self._looked_ms >= 1_000:  # noqa: PLR2004  # deadlines are looked at once in a second
-                self._looked_ms = ms
-                found += [self._finding(judge, None, sentence) for judge in self._due for sentence in judge.due(ms)]
+        if records and (ms := records[-1][0]) - self._looked_ms >= 1_000:  # noqa: PLR2004  # deadlines: once in a second
+            self._looked_ms = ms
+            found += [self._finding(judge, None, sentence) for judge in self._due for sentence in judge.due(ms)]
         return found
 
     def _finding(self, judge: Judge, event: Any, sentence: str) -> Finding:
