@@ -40,6 +40,10 @@ class _Read:
 
     def settle(self, offsets: tuple[int, ...]) -> None:
         self.beyond.update(offset for offset in offsets if offset >= self.below)
+        self.go_on_from(self.below)
+
+    def go_on_from(self, offset: int) -> None:
+        self.below = offset
         while self.below in self.beyond:
             self.beyond.remove(self.below)
             self.below += 1
@@ -50,8 +54,9 @@ class _Begins(Judge):
 
     A reset, and the correction of an illegal offset, may go where they like.
 
-    read -- what was read of a queue since it was known where the group is. since_ms -- when its broker was first seen
-    to have an offset. told -- broker, group, topic and queue id of these. reset_ms -- when it was reset.
+    read -- what was read of a queue since it was known where the group is. begun -- what somebody has begun. since_ms
+    -- when a queue's broker was first seen to have an offset. told -- broker, group, topic and queue id of these.
+    reset_ms -- when it was reset.
     """
 
     def __init__(self, living: Living) -> None:
@@ -59,6 +64,7 @@ class _Begins(Judge):
         self.names = Names()
         self.broadcasting: set[tuple[str, str]] = set()
         self.read: dict[Place, _Read] = {}
+        self.begun: set[Place] = set()
         self.since_ms: dict[Place, int] = {}
         self.told: set[tuple[Any, ...]] = set()
         self.reset_ms: dict[Place, int] = {}
@@ -78,15 +84,18 @@ class _Begins(Judge):
         self.told.add(event[:4])
         place = event.group, self.names.queue(machine, event.topic, event.queue_id)
         self.since_ms.setdefault(place, ms)
-        self.read.setdefault(place, _Read(event.offset))
+        if place not in self.begun:
+            self.read.setdefault(place, _Read(event.offset))
 
     def taken(self, ms: int, machine: str, event: QueueTaken) -> Iterator[str]:
         if (machine, event.group) in self.broadcasting:
             return
         place = event.group, event.mq
-        below = self.read[place].below if place in self.read else event.offset
-        if event.offset > below or place not in self.read:
-            self.read[place] = _Read(event.offset)
+        self.begun.add(place)
+        read = self.read.setdefault(place, _Read(event.offset))
+        below = read.below
+        if event.offset > below:
+            read.go_on_from(event.offset)
         is_known = place in self.since_ms and ms - self.reset_ms.get(place, -RESET_MS) >= RESET_MS
         if is_known and self.is_wrong(event.offset, below):
             yield f"{machine} begins {queue_text(event.mq)} at {event.offset}, and what is settled ends at {below}"
@@ -112,12 +121,11 @@ class _Begins(Judge):
             self._forget(machine, lambda place: ms - self.since_ms[place] < WRITTEN_MS)
 
     def _forget(self, machine: str, lost: Callable[[Place], bool]) -> None:
-        """Nothing is known of the places of a broker that may have lost what was committed."""
+        """A broker may have lost what was committed."""
         broker_name = self.names.queue(machine, "", 0).broker_name
         self.told.clear()
         for place in [place for place in self.since_ms if place[1].broker_name == broker_name and lost(place)]:
             del self.since_ms[place]
-            self.read.pop(place, None)
 
 
 class _NothingIsSkipped(_Begins):
