@@ -87,7 +87,7 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "nothing_is_skipped",
         "Once a group has committed an offset of a queue, no member begins it beyond what the group has settled.",
-        "violated: L2 a failed read is taken for no offset, L8 a pull that was held",
+        "violated: L2 a failed read is taken for no offset",
         "RebalancePushImpl#computePullFromWhereWithException, RemoteBrokerOffsetStore#readOffset",
     ),
     _history(

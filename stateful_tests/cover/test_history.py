@@ -282,7 +282,6 @@ def test_runs_of_planted_bugs_are_seen(name: str, subject: str, workload: str, p
 
 @pytest.mark.parametrize(("name", "subject", "workload", "profile", "seed"), [
     ("nothing_is_skipped", "repaired-L2", "listeners", "storm", 1),
-    ("nothing_is_skipped", "repaired-L8", "listeners", "storm", 0),
     ("commits_of_a_holding_go_forward", "repaired-X23", "resets", "threads", 6_000_037),
     ("only_the_settled_is_committed", "repaired-X23", "resets", "threads", 6_000_047),
     ("reset_takes_effect", "repaired-X23", "resets", "clocks", 6_000_053),
