@@ -24,7 +24,7 @@ from invariants.refinement.judge import Hearing, Judge, Names, queue_text
 WRITTEN_MS = 60_000
 """What was committed is in the broker's file by then."""
 RESET_MS = 120_000
-"""Commits that were on their way when a queue was reset have arrived by then."""
+"""Commits and reads that were on their way when a queue was reset, or its offset lost, have arrived by then."""
 
 Place = tuple[str, MessageQueue]  # group and queue
 
@@ -56,7 +56,7 @@ class _Begins(Judge):
 
     read -- what was read of a queue since it was known where the group is. begun -- what somebody has begun. since_ms
     -- when a queue's broker was first seen to have an offset. told -- broker, group, topic and queue id of these.
-    reset_ms -- when it was reset.
+    reset_ms -- when it was reset, or its offset lost.
     """
 
     def __init__(self, living: Living) -> None:
@@ -113,19 +113,20 @@ class _Begins(Judge):
         self.read.pop((event.group, event.mq), None)
         self.reset_ms[event.group, event.mq] = ms
 
-    def removed(self, _: int, machine: str, event: GroupOffsetsRemoved) -> None:
-        self._forget(machine, lambda place: place[0] == event.group)
+    def removed(self, ms: int, machine: str, event: GroupOffsetsRemoved) -> None:
+        self._forget(ms, machine, lambda place: place[0] == event.group)
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         if event[0] == "killed":
-            self._forget(machine, lambda place: ms - self.since_ms[place] < WRITTEN_MS)
+            self._forget(ms, machine, lambda place: ms - self.since_ms[place] < WRITTEN_MS)
 
-    def _forget(self, machine: str, lost: Callable[[Place], bool]) -> None:
-        """A broker may have lost what was committed."""
+    def _forget(self, ms: int, machine: str, lost: Callable[[Place], bool]) -> None:
+        """A broker may have lost what was committed; reads that have found nothing are on their way."""
         broker_name = self.names.queue(machine, "", 0).broker_name
         self.told.clear()
         for place in [place for place in self.since_ms if place[1].broker_name == broker_name and lost(place)]:
             del self.since_ms[place]
+            self.reset_ms[place] = ms
 
 
 class _NothingIsSkipped(_Begins):
