@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Any
 
 from impl.decisions.message_queue import MessageQueue
@@ -23,8 +24,8 @@ from invariants.refinement.judge import Hearing, Judge, Names, queue_text
 
 WRITTEN_MS = 60_000
 """What was committed is in the broker's file by then."""
-RESET_MS = 120_000
-"""Commits and reads that were on their way when a queue was reset, or its offset lost, have arrived by then."""
+READ_MS = 120_000
+"""Reads that were on their way when an offset was lost have been answered by then."""
 
 Place = tuple[str, MessageQueue]  # group and queue
 
@@ -52,11 +53,11 @@ class _Read:
 class _Begins(Judge):
     """Looks where members begin: from the first commit on, as long as the broker cannot have lost that.
 
-    A reset, and the correction of an illegal offset, may go where they like.
+    A reset, and the correction of an illegal offset, may go where they like; whoever has not heard of it may undo it.
 
     read -- what was read of a queue since it was known where the group is. begun -- what somebody has begun. since_ms
     -- when a queue's broker was first seen to have an offset. told -- broker, group, topic and queue id of these.
-    reset_ms -- when it was reset, or its offset lost.
+    quiet_ms -- until when nothing is said of a queue.
     """
 
     def __init__(self, living: Living) -> None:
@@ -67,7 +68,7 @@ class _Begins(Judge):
         self.begun: set[Place] = set()
         self.since_ms: dict[Place, int] = {}
         self.told: set[tuple[Any, ...]] = set()
-        self.reset_ms: dict[Place, int] = {}
+        self.quiet_ms: dict[Place, float] = {}
 
     def hears(self) -> Hearing:
         return {BrokerStarted: self.names.started, ConsumerStarted: self.started, OffsetCommitted: self.known,
@@ -96,7 +97,7 @@ class _Begins(Judge):
         below = read.below
         if event.offset > below:
             read.go_on_from(event.offset)
-        is_known = place in self.since_ms and ms - self.reset_ms.get(place, -RESET_MS) >= RESET_MS
+        is_known = place in self.since_ms and ms >= self.quiet_ms.get(place, 0)
         if is_known and self.is_wrong(event.offset, below):
             yield f"{machine} begins {queue_text(event.mq)} at {event.offset}, and what is settled ends at {below}"
 
@@ -109,9 +110,8 @@ class _Begins(Judge):
         if read is not None and (machine, event.group) not in self.broadcasting:
             read.settle(event.offsets)
 
-    def moved(self, ms: int, _: str, event: OffsetReset | OffsetCorrected) -> None:
-        self.read.pop((event.group, event.mq), None)
-        self.reset_ms[event.group, event.mq] = ms
+    def moved(self, _: int, __: str, event: OffsetReset | OffsetCorrected) -> None:
+        self.quiet_ms[event.group, event.mq] = inf
 
     def removed(self, ms: int, machine: str, event: GroupOffsetsRemoved) -> None:
         self._forget(ms, machine, lambda place: place[0] == event.group)
@@ -119,14 +119,22 @@ class _Begins(Judge):
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         if event[0] == "killed":
             self._forget(ms, machine, lambda place: ms - self.since_ms[place] < WRITTEN_MS)
+        elif event[0] == "paused":  # and writes nothing meanwhile
+            for place in self._at(machine):
+                if ms - self.since_ms[place] < WRITTEN_MS:
+                    self.since_ms[place] = ms + int(event[1])
 
     def _forget(self, ms: int, machine: str, lost: Callable[[Place], bool]) -> None:
         """A broker may have lost what was committed; reads that have found nothing are on their way."""
-        broker_name = self.names.queue(machine, "", 0).broker_name
         self.told.clear()
-        for place in [place for place in self.since_ms if place[1].broker_name == broker_name and lost(place)]:
+        for place in filter(lost, self._at(machine)):
             del self.since_ms[place]
-            self.reset_ms[place] = ms
+            self.quiet_ms[place] = max(self.quiet_ms.get(place, 0), ms + READ_MS)
+
+    def _at(self, machine: str) -> list[Place]:
+        """What is known at a broker, or at another one of its name."""
+        broker_name = self.names.queue(machine, "", 0).broker_name
+        return [place for place in self.since_ms if place[1].broker_name == broker_name]
 
 
 class _NothingIsSkipped(_Begins):

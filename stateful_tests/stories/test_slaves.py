@@ -125,6 +125,7 @@ def test_x8_commits_that_went_to_the_slave_are_lost_when_the_master_returns() ->
         master_and_slave(world)
         in_sync(world, 50)
         consumer = join(world, "c1")
+        world.run(60_000)
         world.call(BROKER, world.brokers[BROKER].shutdown)
         world.run(10_000)
         world.simulation.kill(BROKER)
