@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,7 @@ from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Se
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict
 from model import __main__ as explorer
 from proofs import __main__ as prover
+from spark_fuzz import front_desk as campaigning
 from stateful_tests.machines import __main__ as machines
 
 if TYPE_CHECKING:
@@ -159,11 +160,11 @@ def campaigns(desk: Desk, chosen: Chosen, seconds: float, out: Path, seed: int) 
 
     if seconds and chosen.strategies:
         folder = out / STRATEGIES
-        rows = campaign_rows(desk, seconds / 60, "local[*]", folder, seed)
+        rows = campaigning.campaign_rows(desk, seconds / 60, "local[*]", folder, seed)
         yield only(moved(rows, folder), chosen.strategies)
     if seconds and (chosen.everything or chosen.protocol):
         folder = out / WORLDS
-        rows = world_rows(desk, {}, seconds / 60, "local[*]", folder, seed, until_failure=False)
+        rows = campaigning.world_rows(desk, {}, seconds / 60, "local[*]", folder, seed, until_failure=False)
         silent = (row for row in moved(rows, folder) if row.expected is Outcome.HOLDS)
         yield only(silent, [] if chosen.everything else chosen.protocol)
 
@@ -200,25 +201,6 @@ def conforming(desk: Desk, vectors: Path | None, files: list[str], out: Path | N
     return conform(vectors or RECORDINGS, files, out, lambda path, rows: desk.tell(f"{path.name}: {rows:,} rows"))
 
 
-def campaign_rows(desk: Desk, minutes: float, master: str, out: Path | None, seed: int) -> Iterator[Verdict]:
-    """Verdicts of a campaign about decisions on Spark, with its own progress."""
-    from spark_fuzz.commands import campaign_decisions
-
-    return on_spark(desk, lambda screen: campaign_decisions(minutes, master, out, seed, screen=screen))
-
-
-def on_spark(desk: Desk, campaign: Callable[[Any], Iterable[Verdict]]) -> Iterator[Verdict]:
-    """Verdicts of a campaign that is given a screen for its progress."""
-    from invariants.front_desk.desk import StoppedError
-    from spark_fuzz.cluster import ClusterLostError
-    from spark_fuzz.progress import Screen
-
-    try:
-        yield from campaign(Screen(desk.console if desk.console.is_terminal else None))
-    except ClusterLostError as error:
-        raise StoppedError(str(error)) from error
-
-
 def moved(verdicts: Iterable[Verdict], folder: Path) -> Iterator[Verdict]:
     """Verdicts of the campaign in a folder, as rows of the folder around it: the campaign's own file of rows goes."""
     from dataclasses import replace
@@ -233,6 +215,8 @@ def moved(verdicts: Iterable[Verdict], folder: Path) -> Iterator[Verdict]:
 app.command("explore", epilog=explorer.EXAMPLES)(explorer.explore)
 app.command("prove", epilog=prover.EXAMPLES)(prover.prove)
 app.command("machine", epilog=machines.EXAMPLES)(machines.machine)
+app.command("campaign", epilog=campaigning.CAMPAIGN)(campaigning.campaign)
+app.command("kill-matrix", epilog=campaigning.KILL_MATRIX)(campaigning.kill_matrix)
 
 
 @check_app.command("allocation", epilog=examples(
@@ -295,115 +279,6 @@ def conform(
     del seed
     with Desk(json) as desk:
         desk.judge("conform", conforming(desk, vectors, file or [], out))
-
-
-Several: TypeAlias = list[str] | None
-Minutes: TypeAlias = Annotated[float, typer.Option(help="Wall time of the work; Spark's start comes on top.")]
-Master: TypeAlias = Annotated[str, typer.Option(help="Spark master: local[*], local[2], spark://HOST:PORT.")]
-Ledger: TypeAlias = Annotated[Path | None, typer.Option(
-    metavar="DIR", help="Folder of rows, evidence and verdicts.jsonl; the same folder goes on where it stopped.")]
-
-
-@app.command(epilog=examples(
-    "rocketproof campaign --minutes 5", "rocketproof campaign --subject shipped --workload orderly --minutes 5",
-    "rocketproof campaign --variant my_bug.py --until-failure",
-    "rocketproof campaign --minutes 60 --master spark://host:7077 --out DIR   # goes on where it stopped",
-    "rocketproof campaign --decisions --minutes 0.5"))
-def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
-    decisions: Annotated[bool, typer.Option("--decisions", help="About the allocation strategies instead.")] = False,
-    minutes: Minutes = 1.0, master: Master = "local[*]",
-    subject: Annotated[Several, typer.Option(
-        metavar="NAME", help="shipped, repaired (default), repaired+BUG, repaired-HAZARD; may be repeated.")] = None,
-    variant: Annotated[Several, typer.Option(
-        metavar="BUG|FILE", help="A planted bug, or a Python file that defines VARIANT; may be repeated.")] = None,
-    workload: Annotated[Several, typer.Option(metavar="NAME", help="Only this workload; may be repeated.")] = None,
-    profile: Annotated[Several, typer.Option(metavar="NAME", help="Only this fault profile; may be repeated.")] = None,
-    strategy: Annotated[Several, typer.Option(
-        metavar="NAME", help="Only uniform, swarm, priority or focus; may be repeated.")] = None,
-    until_failure: Annotated[bool, typer.Option(
-        "--until-failure", help="End with the first failure that is not expected, or that a planted bug causes.",
-    )] = False,
-    property: Property = None,  # noqa: A002 - the name of the option
-    seed: Seed = 0, json: Json = None, out: Ledger = None,
-) -> None:
-    """Judge simulated worlds on Spark, by seed, until time is up.
-
-    With --decisions the allocation strategies: all sizes up to 64 queues and 24 members, then random inputs.
-
-    Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
-    """
-    from invariants.front_desk.desk import Desk
-
-    with Desk(json) as desk:
-        about = {"subject": subject, "variant": variant, "workload": workload, "profile": profile,
-                 "strategy": strategy}
-        for name in property or []:
-            known_of_campaign(name)
-        if decisions:
-            if given := [name for name, values in about.items() if values] + ["until-failure"] * until_failure:
-                raise BadInputError(f"--{given[0]} is not about decisions; leave it or --decisions out")
-            rows = campaign_rows(desk, minutes, master, out, seed)
-        else:
-            rows = world_rows(desk, about, minutes, master, out, seed, until_failure=until_failure)
-        from spark_fuzz.commands import covered, noticed
-
-        try:
-            desk.judge("campaign", only(rows, property or []), quiet=True)
-        finally:
-            desk.closing += [*noticed(desk.rows), *covered(desk.rows)]
-
-
-def known_of_campaign(name: str) -> None:
-    """Raise BadInputError unless it is a property, or one that only runs have."""
-    from invariants.front_desk import catalogue
-    catalogue.known(name)
-
-
-def world_rows(desk: Desk, about: Mapping[str, Several], minutes: float, master: str, out: Path | None, seed: int,
-               *, until_failure: bool) -> Iterator[Verdict]:
-    """Verdicts of a campaign over simulated worlds."""
-    from spark_fuzz.commands import campaign_worlds, subjects_of
-    from spark_fuzz.simulation import Aim
-
-    workloads, profiles, strategies = (tuple(about.get(name) or ()) for name in ("workload", "profile", "strategy"))
-    subjects = subjects_of(about.get("subject") or (), about.get("variant") or ())
-    aim = Aim(subjects, workloads, profiles, strategies, seed, until_failure=until_failure)
-    return on_spark(desk, lambda screen: campaign_worlds(minutes, aim, master, out, screen=screen))
-
-
-@app.command("kill-matrix", epilog=examples(
-    "rocketproof kill-matrix", "rocketproof kill-matrix --variant seeded-lock-for-anyone --seeds 5",
-    "rocketproof kill-matrix --variant repaired-D8   # without the repair of a hazard"))
-def kill_matrix(
-    variant: Annotated[Several, typer.Option(
-        metavar="BUG|FILE", help="Only this one, beside the control; may be repeated. Default: all planted bugs.",
-    )] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Hunts of each.")] = 20,
-    minutes: Minutes = 60.0, master: Master = "local[*]", seed: Seed = 0, json: Json = None, out: Ledger = None,
-) -> None:
-    """Which judge notices which planted bug first, and after how long.
-
-    Each bug is hunted with the same seeds, as the control without a bug is, in whose row nothing may stand. A cell has
-    the property that was seen to fail, in how many hunts, and median and quartiles of virtual time and steps.
-
-    Exit status: 0 every bug was noticed, 1 one was not, 2 bad input, 3 something is unknown.
-    """
-    from invariants.front_desk.desk import Desk
-
-    with Desk(json, summary=False) as desk:
-        from spark_fuzz import commands
-        from spark_fuzz.cells import matrix_view
-        from spark_fuzz.matrix import MatrixAim
-
-        aim = MatrixAim.of(variant or (), seeds, seed)
-        folder = out or commands.matrix_folder(aim)
-        try:
-            desk.judge("kill-matrix", on_spark(
-                desk, lambda screen: commands.kill_matrix(minutes, aim, master, folder, screen=screen)), quiet=True)
-        finally:
-            if desk.rows:
-                desk.print(matrix_view(folder))
-                desk.closing += [*commands.summed_up(desk.rows), f"rows and evidence: {folder}"]
 
 
 # Evidence -------------------------------------------------------------------------------------------------------------
