@@ -98,7 +98,7 @@ def kill_matrix(
         metavar="BUG|FILE", help="Only this one, beside the control; may be repeated. Default: all planted bugs.",
     )] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Hunts of each.")] = 20,
-    minutes: Minutes = 60.0, master: Master = "local[*]", seed: Seed = 0, json: Json = None, out: Ledger = None,
+    minutes: Minutes = 90.0, master: Master = "local[*]", seed: Seed = 0, json: Json = None, out: Ledger = None,
 ) -> None:
     """Which judge notices which planted bug first, and after how long.
 
