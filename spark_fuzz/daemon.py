@@ -1,9 +1,10 @@
 """The process that Spark forks its Python workers from, started with everything imported that a unit needs.
 
 After every task PySpark calls `gc.collect()`, which goes through all that a worker has: with the models' code there,
-that takes a good part of what a unit does. Here it does nothing; Python's own thresholds, which `runs.warm_up` sets,
-decide, as in any other process. A world that has lived leaves the generated code of its models behind, which every
-worker would have to generate anew. No thread may be started here: the process forks.
+that takes a good part of what a unit does. Here it does so after every TASKS: worlds are full of cycles, and with the
+thresholds that `runs.warm_up` sets Python hardly ever looks at old ones, so that workers would grow to gigabytes. A
+world that has lived leaves the generated code of its models behind, which every worker would have to generate anew. No
+thread may be started here: the process forks.
 """
 
 from __future__ import annotations
@@ -17,14 +18,20 @@ import pyspark.worker
 import spark_fuzz.decisions  # noqa: F401 - same
 from spark_fuzz import runs
 
+TASKS = 64
+"""A minute of work, and a hundred megabytes at most."""
 
-class AsItLikes:
-    """Stands for the module `gc` in `pyspark.daemon`, which knows of it only `collect`."""
 
-    @staticmethod
-    def collect() -> int:
-        """Nothing, and so many objects were freed."""
-        return 0
+class Seldom:
+    """Stands for the module `gc` in `pyspark.daemon`, which knows of it only `collect`. tasks -- of this worker."""
+
+    tasks = 0
+
+    @classmethod
+    def collect(cls) -> int:
+        """How many objects were freed, if it was time for it."""
+        cls.tasks += 1
+        return 0 if cls.tasks % TASKS else gc.collect()
 
 
 if __name__ == "__main__":
@@ -32,5 +39,5 @@ if __name__ == "__main__":
         runs.warm_up()
     gc.collect()
     gc.freeze()
-    vars(pyspark.daemon)["gc"] = AsItLikes
+    vars(pyspark.daemon)["gc"] = Seldom
     pyspark.daemon.manager()

@@ -204,6 +204,8 @@ class _Expiries(Judge):
             self._strike(machine, ms)
         elif what == "paused":
             self._strike(machine, ms + int(event[1]))
+        elif what == "refused":
+            self._strike(machine, ms)
         elif what in ("partitioned from", "severed"):
             self._strike(machine, FOR_EVER)
             self._strike(str(event[1]), FOR_EVER)

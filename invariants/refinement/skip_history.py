@@ -118,7 +118,8 @@ class _Begins(Judge):
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         if event[0] == "killed":
-            self._forget(ms, machine, lambda place: ms - self.since_ms[place] < WRITTEN_MS)
+            loses_files = bool(event[2])
+            self._forget(ms, machine, lambda place: loses_files or ms - self.since_ms[place] < WRITTEN_MS)
         elif event[0] == "paused":  # and writes nothing meanwhile
             for place in self._at(machine):
                 if ms - self.since_ms[place] < WRITTEN_MS:

@@ -108,6 +108,8 @@ class Network:
         refused = self.kernel.fault(
             self.kernel.profile.connect_refused, ONCE, lambda: client.remote_address, client.process.name, "refused",
         )
+        if refused:
+            self.kernel.record(client.process.name, ("refused", server_name))
         if listener is None or refused:
             self.kernel.at(self.kernel.now_ms + LATENCY_MS, settle)
             return
