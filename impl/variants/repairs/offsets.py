@@ -17,7 +17,8 @@ from impl.client.offset_store import (
     RemoteBrokerOffsetStore,
 )
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
-from impl.client.rebalance import PullRequest
+from impl.client.rebalance import PullRequest, RebalanceImpl
+from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.config_manager import string_to_file
 from impl.common.headers import ConsumerOffsetRequestHeader
 from impl.common.request_code import ResponseCode
@@ -25,7 +26,7 @@ from impl.decisions.java_errors import JavaError, MQClientError, NullPointerErro
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetCommitted, OffsetReset
 from impl.node_ports import Command, Connection
-from impl.ports import UNINTERRUPTED, Channel, Interleave
+from impl.ports import UNINTERRUPTED, Channel, Interleave, Threads
 from impl.variants.held import Held
 from impl.variants.variant import Variant, around, replace
 
@@ -233,6 +234,40 @@ def _ask_memory_when_overtaken(original: Callable[..., Awaitable[int]]) -> Calla
     return read_offset
 
 
+class _OvertakenError(Exception):
+    """The offset was set or forgotten after a rebalance had computed where to begin."""
+
+
+class _Entering(Held):
+    """The thread of a rebalance that enters a queue."""
+
+    __slots__ = ("mq", "store")
+
+    def __init__(self, threads: Interleave, store: _Store, mq: MessageQueue) -> None:
+        super().__init__(threads)
+        self.store, self.mq = store, mq
+
+    async def interleave(self, where: str) -> None:
+        began = _stamps(self.store)[self.mq]
+        await super().interleave(where)
+        if where == "updateProcessQueueTableInRebalance: before putIfAbsent" and _stamps(self.store)[self.mq] != began:
+            raise _OvertakenError
+
+
+@around(RebalanceImpl, "_take")
+def _enter_what_is_true(original: Callable[..., Awaitable[PullRequest | None]]) -> Callable[..., Any]:
+    async def _take(self: RebalancePushImpl, mq: MessageQueue, is_order: bool, threads: Threads) -> PullRequest | None:
+        """A queue whose offset has changed meanwhile is left to the next rebalance; one that is locked is entered."""
+        if is_order:
+            return await original(self, mq, is_order, threads)
+        try:
+            return await original(self, mq, is_order, _Entering(threads, cast("_Store", self.offset_store), mq))
+        except _OvertakenError:
+            return None
+
+    return _take
+
+
 _WRAPS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
     "remove_offset": _stamp_what_goes, "update_offset": _stamp_what_is_set, "read_offset": _ask_memory_when_overtaken,
 }
@@ -282,6 +317,7 @@ REPAIRS = (
     ),
     Variant(
         "late_read_changes_nothing", "repair", "A read does not set an offset that was set or forgotten meanwhile.",
-        "the idea: a stamp on each entry of offsetTable, as in AtomicStampedReference", ("X23",), _LATE_READS,
+        "the idea: a stamp on each entry of offsetTable, as in AtomicStampedReference", ("X23",),
+        (*_LATE_READS, _enter_what_is_true),
     ),
 )
