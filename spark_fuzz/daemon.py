@@ -19,7 +19,7 @@ import spark_fuzz.decisions  # noqa: F401 - same
 from spark_fuzz import runs
 
 TASKS = 64
-"""A minute of work, and a hundred megabytes at most."""
+"""About a minute of work."""
 
 
 class Seldom:

@@ -9,6 +9,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
     ConsumerShutDown,
+    ConsumerStarted,
     ListenerEnded,
     ListenerStarted,
     QueueDropped,
@@ -111,6 +112,23 @@ class Holdings:
     def held(self, client_id: str, group: str, mq: MessageQueue) -> bool:
         """Whether a client of this id holds it."""
         return any(key[1:] == (client_id, group, mq) for key in self.queues)
+
+
+class Broadcasters:
+    """Which groups of which machines broadcast: a part of judges, which must call `started`."""
+
+    def __init__(self) -> None:
+        """Nobody has started."""
+        self._keys: set[tuple[str, str]] = set()
+
+    def started(self, _: int, machine: str, event: ConsumerStarted) -> None:
+        """A consumer starts."""
+        key = machine, event.group
+        (self._keys.add if event.message_model == "BROADCASTING" else self._keys.discard)(key)
+
+    def __contains__(self, key: tuple[str, str]) -> bool:
+        """Whether a group of a machine broadcasts."""
+        return key in self._keys
 
 
 class Listeners:

@@ -28,7 +28,7 @@ Step = tuple[str, tuple[int, ...]]                       # an action and the num
 Alternatives = Sequence[Sequence[Step]]                  # what an event may mean; () is: nothing that the model has
 Refinement = Callable[[Any], Alternatives]
 MOST = 64
-"""Shipped, with threads held up at a few places, needs up to 56; what is never held up needs one or two."""
+"""Enough for threads that stand still again and again; without locks, each may have passed a place or not."""
 
 
 class TooManyStatesError(Exception):

@@ -20,7 +20,7 @@ from impl.events import (
     QueueTaken,
 )
 from invariants.refinement.follower import Living
-from invariants.refinement.judge import Hearing, Judge, Key, Names, machine_of, queue_text
+from invariants.refinement.judge import Broadcasters, Hearing, Judge, Key, Names, machine_of, queue_text
 
 REMEMBERED_MS = 120_000
 """An answer that is older belongs to no question that anybody still waits for."""
@@ -35,15 +35,11 @@ class _StartIsWhatTheBrokerAnswered(Judge):
         super().__init__(living)
         self.names = Names()
         self.answers: dict[Key, list[tuple[int, int]]] = {}
-        self.broadcasting: set[tuple[str, str]] = set()
+        self.broadcasting = Broadcasters()
 
     def hears(self) -> Hearing:
-        return {BrokerStarted: self.names.started, ConsumerStarted: self.started, OffsetAnswered: self.answered,
-                QueueTaken: self.taken}
-
-    def started(self, _: int, machine: str, event: ConsumerStarted) -> None:
-        key = machine, event.group
-        (self.broadcasting.add if event.message_model == "BROADCASTING" else self.broadcasting.discard)(key)
+        return {BrokerStarted: self.names.started, ConsumerStarted: self.broadcasting.started,
+                OffsetAnswered: self.answered, QueueTaken: self.taken}
 
     def answered(self, ms: int, machine: str, event: OffsetAnswered) -> None:
         key = machine_of(event.connection), event.group, self.names.queue(machine, event.topic, event.queue_id)

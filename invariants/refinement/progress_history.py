@@ -25,7 +25,7 @@ from impl.events import (
     RouteUpdated,
 )
 from invariants.refinement.follower import Living
-from invariants.refinement.judge import Hearing, Holdings, Judge, Key, Names, machine_of, queue_text
+from invariants.refinement.judge import Broadcasters, Hearing, Holdings, Judge, Key, Names, machine_of, queue_text
 
 SENT_MS = 220_000
 """What is settled is sent by then, five seconds being the rule: a process and a thread of it may stand still."""
@@ -290,17 +290,13 @@ class _BroadcasterGoesOn(_Progress):
 
     def __init__(self, living: Living) -> None:
         super().__init__(living)
-        self.broadcasting: set[tuple[str, str]] = set()
+        self.broadcasting = Broadcasters()
         self.least: dict[Key, int] = {}
         self.lately: dict[Key, list[tuple[int, tuple[int, ...]]]] = {}
 
     def hears(self) -> Hearing:
-        return {**super().hears(), ConsumerStarted: self.started, ConsumerStopping: self.stops,
+        return {**super().hears(), ConsumerStarted: self.broadcasting.started, ConsumerStopping: self.stops,
                 OffsetCorrected: self.corrected, tuple: self.host}
-
-    def started(self, _: int, machine: str, event: ConsumerStarted) -> None:
-        key = machine, event.group
-        (self.broadcasting.add if event.message_model == "BROADCASTING" else self.broadcasting.discard)(key)
 
     def settled(self, ms: int, machine: str, event: MessagesSettled) -> None:
         super().settled(ms, machine, event)

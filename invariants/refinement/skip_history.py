@@ -20,7 +20,7 @@ from impl.events import (
     QueueTaken,
 )
 from invariants.refinement.follower import Living
-from invariants.refinement.judge import Hearing, Judge, Names, queue_text
+from invariants.refinement.judge import Broadcasters, Hearing, Judge, Names, queue_text
 
 WRITTEN_MS = 60_000
 """What was committed is in the broker's file by then."""
@@ -63,7 +63,7 @@ class _Begins(Judge):
     def __init__(self, living: Living) -> None:
         super().__init__(living)
         self.names = Names()
-        self.broadcasting: set[tuple[str, str]] = set()
+        self.broadcasting = Broadcasters()
         self.read: dict[Place, _Read] = {}
         self.begun: set[Place] = set()
         self.since_ms: dict[Place, int] = {}
@@ -71,13 +71,9 @@ class _Begins(Judge):
         self.quiet_ms: dict[Place, float] = {}
 
     def hears(self) -> Hearing:
-        return {BrokerStarted: self.names.started, ConsumerStarted: self.started, OffsetCommitted: self.known,
-                OffsetAnswered: self.known, GroupOffsetsRemoved: self.removed, QueueTaken: self.taken,
+        return {BrokerStarted: self.names.started, ConsumerStarted: self.broadcasting.started,
+                OffsetCommitted: self.known, OffsetAnswered: self.known, GroupOffsetsRemoved: self.removed, QueueTaken: self.taken,
                 MessagesSettled: self.settled, OffsetReset: self.moved, OffsetCorrected: self.moved, tuple: self.host}
-
-    def started(self, _: int, machine: str, event: ConsumerStarted) -> None:
-        key = machine, event.group
-        (self.broadcasting.add if event.message_model == "BROADCASTING" else self.broadcasting.discard)(key)
 
     def known(self, ms: int, machine: str, event: OffsetCommitted | OffsetAnswered) -> None:
         if event[:4] in self.told or event.offset == NO_OFFSET:
