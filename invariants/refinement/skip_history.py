@@ -72,8 +72,9 @@ class _Begins(Judge):
 
     def hears(self) -> Hearing:
         return {BrokerStarted: self.names.started, ConsumerStarted: self.broadcasting.started,
-                OffsetCommitted: self.known, OffsetAnswered: self.known, GroupOffsetsRemoved: self.removed, QueueTaken: self.taken,
-                MessagesSettled: self.settled, OffsetReset: self.moved, OffsetCorrected: self.moved, tuple: self.host}
+                OffsetCommitted: self.known, OffsetAnswered: self.known, GroupOffsetsRemoved: self.removed,
+                QueueTaken: self.taken, MessagesSettled: self.settled, OffsetReset: self.moved,
+                OffsetCorrected: self.moved, tuple: self.host}
 
     def known(self, ms: int, machine: str, event: OffsetCommitted | OffsetAnswered) -> None:
         if event[:4] in self.told or event.offset == NO_OFFSET:
