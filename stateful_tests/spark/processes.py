@@ -95,10 +95,11 @@ def _free_port() -> int:
 
 
 def _alive_workers(port: int) -> int:
+    """0 also while the master starts: its page for people is there before the one for programs, and answers for it."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/", timeout=5) as page:
             return int(json.load(page)["aliveworkers"])
-    except OSError:
+    except (OSError, json.JSONDecodeError):
         return 0
 
 
