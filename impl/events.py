@@ -86,6 +86,63 @@ class WritePermWiped(NamedTuple):
     broker_name: str
 
 
+class WritePermAdded(NamedTuple):
+    """RouteInfoManager#addWritePermOfBrokerByLock: all queues of the broker may be read and written."""
+
+    namesrv: str
+    broker_name: str
+
+
+class VersionQueried(NamedTuple):
+    """DefaultRequestProcessor#queryBrokerTopicConfig has compared; changed -- the name server has another version.
+
+    One that has not changed is a sign of life over this connection.
+    """
+
+    namesrv: str
+    broker_addr: str
+    connection: str
+    changed: bool
+
+
+class RegistrationAnswered(NamedTuple):
+    """DefaultRequestProcessor#registerBrokerWithFilterServer: the code; known -- the address is in brokerLiveTable."""
+
+    namesrv: str
+    broker_addr: str
+    code: int
+    known: bool
+
+
+class RouteAnswered(NamedTuple):
+    """DefaultRequestProcessor#getRouteInfoByTopic: the answer as it is encoded.
+
+    queue_names -- the broker names of its queues. broker_names -- those that it has addresses of. addrs -- these.
+    """
+
+    namesrv: str
+    topic: str
+    queue_names: frozenset[str]
+    broker_names: frozenset[str]
+    addrs: frozenset[str]
+
+
+class KVConfigPut(NamedTuple):
+    """KVConfigManager#putKVConfig, #deleteKVConfig have ended; value -- None if the key was deleted."""
+
+    namesrv: str
+    namespace: str
+    key: str
+    value: str | None
+
+
+class KVConfigLoaded(NamedTuple):
+    """KVConfigManager#load: what a name server that starts finds in its file: namespace, key and value."""
+
+    namesrv: str
+    values: frozenset[tuple[str, str, str | None]]
+
+
 # Broker: registration -------------------------------------------------------------------------------------------------
 
 
@@ -138,6 +195,25 @@ class RegistrationFailed(NamedTuple):
     broker: str
     namesrv_addr: str
     error: str
+
+
+class MasterLearned(NamedTuple):
+    """BrokerController#doRegisterBrokerAll at a slave: whom it copies from now; answers -- who its name servers say."""
+
+    broker: str
+    master_addr: str | None
+    answers: tuple[str | None, ...]
+
+
+class RetryTopicAnnounced(NamedTuple):
+    """ClientManageProcessor#heartBeat: the name servers are told of the retry topic of a new group.
+
+    waited_ms -- how long the thread of the heartbeat has waited for that, by the broker's clock.
+    """
+
+    broker: str
+    group: str
+    waited_ms: int
 
 
 # Broker: client management --------------------------------------------------------------------------------------------
@@ -215,6 +291,16 @@ class ConsumerRemoved(NamedTuple):
     attached: bool
 
 
+class GoodbyeTaken(NamedTuple):
+    """ConsumerGroupInfo#unregisterChannel has ended: UNREGISTER_CLIENT has removed from the group whom it removes."""
+
+    broker: str
+    group: str
+    client_id: str | None
+    connection: str
+    attached: bool
+
+
 class SubscriptionUpdated(NamedTuple):
     """ConsumerGroupInfo#updateSubscription put a topic, new or in a newer version."""
 
@@ -282,6 +368,13 @@ class OffsetCommitted(NamedTuple):
 
 class GroupOffsetsRemoved(NamedTuple):
     """ConsumerOffsetManager#removeOffset: all that a group has committed is forgotten, with its subscription group."""
+
+    broker: str
+    group: str
+
+
+class SubscriptionGroupDeleted(NamedTuple):
+    """SubscriptionGroupManager#deleteSubscriptionGroupConfig: the group left subscriptionGroupTable, and the file."""
 
     broker: str
     group: str
@@ -405,6 +498,18 @@ class QueuesAssigned(NamedTuple):
     changed: bool
 
 
+class VersionRaised(NamedTuple):
+    """RebalancePushImpl#messageQueueChanged, DefaultMQPushConsumerImpl#subscribe: a newer subVersion counts for pulls.
+
+    The heartbeat that will carry it has not been sent.
+    """
+
+    client_id: str
+    group: str
+    topic: str
+    sub_version: int
+
+
 class LockBelieved(NamedTuple):
     """ProcessQueue#setLocked; True also sets lastLockTimestamp."""
 
@@ -412,6 +517,14 @@ class LockBelieved(NamedTuple):
     group: str
     mq: MessageQueue
     locked: bool
+
+
+class RenewalRefused(NamedTuple):
+    """RebalanceImpl#lockAll: a broker has answered, and not granted the locks of these queues."""
+
+    client_id: str
+    group: str
+    mqs: frozenset[MessageQueue]
 
 
 class RouteUpdated(NamedTuple):
@@ -456,6 +569,14 @@ class MessagesFound(NamedTuple):
     group: str
     mq: MessageQueue
     offsets: tuple[int, ...]
+
+
+class OffsetsWritten(NamedTuple):
+    """LocalFileOffsetStore#persistAll: what the file of a broadcasting consumer has now; pairs of queue and offset."""
+
+    client_id: str
+    group: str
+    offsets: tuple[tuple[MessageQueue, int], ...]
 
 
 class OffsetCorrected(NamedTuple):

@@ -25,7 +25,7 @@ from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.java_arithmetic import LONG_MAX
 from impl.decisions.java_errors import JavaError, NullPointerError, not_null
 from impl.decisions.names import is_system_topic, validate_topic
-from impl.events import ConsumersOfTopicAnswered, GroupOffsetsRemoved
+from impl.events import ConsumersOfTopicAnswered, GroupOffsetsRemoved, SubscriptionGroupDeleted
 from impl.node_ports import Command, Connection, Handler, Node
 from impl.ports import Lock
 
@@ -148,6 +148,7 @@ class AdminBrokerProcessor:
         """AdminBrokerProcessor#deleteSubscriptionGroup: members stay listed, and the next heartbeat makes it anew."""
         header: DeleteSubscriptionGroupRequestHeader = request.header
         self.controller.subscription_group_manager.delete_subscription_group_config(header.group_name)
+        self.node.trace(SubscriptionGroupDeleted(self.node.name, header.group_name))
         if header.remove_offset:
             await self.node.interleave("deleteSubscriptionGroup: before its offsets are removed")
             self.controller.consumer_offset_manager.remove_offset(header.group_name)

@@ -13,6 +13,7 @@ from impl.decisions.flags import PERM_READ, PERM_WRITE, build_topic_sys_flag
 from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.names import get_retry_topic
 from impl.decisions.subscription import is_tag_type
+from impl.events import RetryTopicAnnounced
 from impl.node_ports import Command, Connection, Node
 
 if TYPE_CHECKING:  # the controller makes its processors
@@ -58,8 +59,14 @@ class ClientManageProcessor:
         )
         if is_new:
             await self.node.interleave("createTopicInSendMessageBackMethod: before registerBrokerAll")
-            await self.controller.register_broker_all(check_order_config=False, oneway=True, force_register=True)
+            begin_ms = self.node.now_ms()
+            await self._announce_topics()
+            self.node.trace(RetryTopicAnnounced(self.node.name, data.group_name, self.node.now_ms() - begin_ms))
         return config.notify_consumer_ids_changed_enable
+
+    async def _announce_topics(self) -> None:
+        """One way; but the broker registers once at a time, and whoever does so now may wait for 6 s (N-22)."""
+        await self.controller.register_broker_all(check_order_config=False, oneway=True, force_register=True)
 
     async def unregister_client(self, channel: Connection, request: Command) -> Command:
         """ClientManageProcessor#unregisterClient: it is the connection that leaves, whatever id the header has."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from impl.broker.admin_broker_processor import AdminBrokerProcessor
 from impl.broker.bloom_filter import BloomFilter
-from impl.broker.broker_outer_api import REGISTER_BROKER_TIMEOUT_MS, BrokerOuterAPI
+from impl.broker.broker_outer_api import REGISTER_BROKER_TIMEOUT_MS, BrokerOuterAPI, RegisterResult
 from impl.broker.client_housekeeping_service import ClientHousekeepingService
 from impl.broker.client_manage_processor import ClientManageProcessor
 from impl.broker.config_files import groups_text, load_groups, load_topics, topics_text
@@ -31,7 +31,14 @@ from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import MASTER_ID
-from impl.events import BrokerShutDown, BrokerStarted, BrokerStopping, TopicConfigDeleted, TopicConfigUpdated
+from impl.events import (
+    BrokerShutDown,
+    BrokerStarted,
+    BrokerStopping,
+    MasterLearned,
+    TopicConfigDeleted,
+    TopicConfigUpdated,
+)
 from impl.node_ports import ChannelEventListener, Connection, Handler, Node
 from impl.ports import Lock
 from impl.reported_map import ReportedMap
@@ -290,9 +297,16 @@ class BrokerController:
             self._header(), wrapper, REGISTER_BROKER_TIMEOUT_MS, oneway=oneway, increment=increment,
         )
         if results:
-            self.master_addr = results[0].master_addr
+            self.master_addr = self._master_of(results)
+            if self.config.broker_id != MASTER_ID:
+                answers = tuple(result.master_addr for result in results)
+                self.node.trace(MasterLearned(self.node.name, self.master_addr, answers))
             if check_order_config:
                 self.topic_config_manager.update_order_topic_config(results[0].kv_table)
+
+    def _master_of(self, results: list[RegisterResult]) -> str | None:
+        """Whom the name server that answered first has for the master (N-19)."""
+        return results[0].master_addr
 
 
 class _Events(ChannelEventListener):

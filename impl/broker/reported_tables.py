@@ -15,6 +15,7 @@ from impl.decisions.subscription import SubscriptionData
 from impl.events import (
     ConsumerRegistered,
     ConsumerRemoved,
+    GoodbyeTaken,
     GroupEntered,
     GroupRemoved,
     HeartbeatHandled,
@@ -82,6 +83,10 @@ class ReportedGroupInfo(ConsumerGroupInfo):
         self._why = "unregistered"
         super().unregister_channel(client_channel_info)
         self._why = "expired"
+        connection = connection_of(client_channel_info.channel)
+        self.node.trace(GoodbyeTaken(
+            self.node.name, self.group_name, client_channel_info.client_id, connection, self.attached,
+        ))
 
     def do_channel_close_event(self, channel: Channel) -> bool:
         """ConsumerGroupInfo#doChannelCloseEvent."""

@@ -10,6 +10,7 @@ from impl.common.config_manager import load_string, string_to_file
 from impl.decisions.java_text import is_blank
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
+from impl.events import OffsetsWritten
 from impl.hash_map import ConcurrentHashMap
 from impl.node_ports import Node
 from impl.ports import Interleave
@@ -25,7 +26,7 @@ class LocalFileOffsetStore:
 
     def __init__(self, node: Node, client_id: str, group_name: str) -> None:
         """Start empty; call load."""
-        self.node = node
+        self.node, self.client_id, self.group_name = node, client_id, group_name
         self.store_path = f".rocketmq_offsets/{client_id}/{group_name}/offsets.json"
         self.offset_table: ConcurrentHashMap[MessageQueue, int] = ConcurrentHashMap()
 
@@ -65,6 +66,7 @@ class LocalFileOffsetStore:
         kept = [(mq, offset) for mq, offset in self.offset_table.entries() if mq in mqs]
         await threads.interleave("persistAll: before the file is written")
         string_to_file(self.node.files, self.store_path, _text(kept))
+        self.node.trace(OffsetsWritten(self.client_id, self.group_name, tuple(kept)))
 
     async def persist(self, mq: MessageQueue | None) -> None:
         """LocalFileOffsetStore#persist does nothing."""

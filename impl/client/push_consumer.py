@@ -39,6 +39,7 @@ from impl.events import (
     MessagesFound,
     OffsetCorrected,
     RouteUpdated,
+    VersionRaised,
 )
 from impl.node_ports import Command, Node, Scheduler
 
@@ -108,9 +109,10 @@ class DefaultMQPushConsumerImpl:
         for topic, expression in topics.items():
             self._put_subscription(topic, expression)
 
-    def _put_subscription(self, topic: str, expression: str, expression_type: str = TAG) -> None:
+    def _put_subscription(self, topic: str, expression: str, expression_type: str = TAG) -> int:
         subscription = build(topic, expression, expression_type, self.node.now_ms())
         self.rebalance_impl.subscription_inner.put(topic, subscription)
+        return subscription.sub_version
 
     # Life -------------------------------------------------------------------------------------------------------------
 
@@ -186,7 +188,8 @@ class DefaultMQPushConsumerImpl:
 
     async def subscribe(self, topic: str, expression: str) -> None:
         """DefaultMQPushConsumerImpl#subscribe: a heartbeat if it runs; neither a route nor a rebalance."""
-        self._put_subscription(topic, expression)
+        version = self._put_subscription(topic, expression)
+        self.node.trace(VersionRaised(self.instance.client_id, self.group, topic, version))
         await self.node.interleave("subscribe: before the heartbeat")
         await self.instance.send_heartbeat_to_all_broker_with_lock()
 

@@ -263,8 +263,7 @@ class RebalanceImpl(ABC):
                 )
             except JavaError:
                 continue  # logged
-            self._mark_locked(locked_mq)
-            self._mark_unlocked([mq for mq in mqs if mq not in locked_mq])
+            self._mark_renewed(mqs, locked_mq)
 
     async def unlock(self, mq: MessageQueue, *, oneway: bool) -> None:
         """RebalanceImpl#unlock."""
@@ -302,6 +301,10 @@ class RebalanceImpl(ABC):
                 result.put(mq.broker_name, mqs)
             mqs.append(mq)
         return result.entries()
+
+    def _mark_renewed(self, mqs: Collection[MessageQueue], locked_mq: Collection[MessageQueue]) -> None:
+        self._mark_locked(locked_mq)
+        self._mark_unlocked([mq for mq in mqs if mq not in locked_mq])
 
     def _mark_locked(self, mqs: Collection[MessageQueue]) -> None:
         for mq in mqs:

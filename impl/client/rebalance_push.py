@@ -16,7 +16,7 @@ from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
 from impl.decisions.start_offset import ConsumeFromWhere, Source, start_offset, start_offset_source
-from impl.events import LockBelieved, QueueDropped, QueuesAssigned, QueueTaken
+from impl.events import LockBelieved, QueueDropped, QueuesAssigned, QueueTaken, RenewalRefused, VersionRaised
 from impl.node_ports import Node
 from impl.ports import Interleave, Lock, Threads
 
@@ -96,7 +96,9 @@ class RebalancePushImpl(RebalanceImpl):
         """
         del mq_all, mq_divided
         subscription = not_null(self.subscription_inner.get(topic))
-        self.subscription_inner.put(topic, replace(subscription, sub_version=self.now_ms()))
+        newer = replace(subscription, sub_version=self.now_ms())
+        self.subscription_inner.put(topic, newer)
+        self.node.trace(VersionRaised(self.instance.client_id, self.consumer_group, topic, newer.sub_version))
         await threads.interleave("messageQueueChanged: before the heartbeat")
         await self.instance.send_heartbeat_to_all_broker_with_lock()
 
@@ -133,13 +135,16 @@ class RebalancePushImpl(RebalanceImpl):
     async def compute_pull_from_where_with_exception(self, mq: MessageQueue, threads: Threads) -> int:
         """RebalancePushImpl#computePullFromWhereWithException."""
         stored = await self.offset_store.read_offset(mq, ReadOffsetType.READ_FROM_STORE, threads)
-        retry_topic = mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX)
-        source = start_offset_source(self.consume_from_where, stored, retry_topic=retry_topic)
+        source = self._source(stored, retry_topic=mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX))
         max_offset = await self.instance.max_offset(mq) if source is Source.MAX_OFFSET else -1
         searched = -1
         if source is Source.SEARCH_OFFSET:
             searched = await self.instance.search_offset(mq, self.consume_timestamp_ms)
         return start_offset(source, stored, max_offset, searched)
+
+    def _source(self, stored: int, *, retry_topic: bool) -> Source:
+        """A group that begins at a time begins its retry topic at the end (L11)."""
+        return start_offset_source(self.consume_from_where, stored, retry_topic=retry_topic)
 
     async def dispatch_pull_request(self, pull_request_list: list[PullRequest]) -> None:
         """RebalancePushImpl#dispatchPullRequest: at once, but only after all new queues have been entered."""
@@ -180,6 +185,12 @@ class RebalancePushImpl(RebalanceImpl):
         for mq in [mq for mq, pq in self._held.items() if pq.dropped]:
             del self._held[mq]
             self.node.trace(QueueDropped(self.instance.client_id, self.consumer_group, mq, by_rebalance))
+
+    def _mark_renewed(self, mqs: Collection[MessageQueue], locked_mq: Collection[MessageQueue]) -> None:
+        super()._mark_renewed(mqs, locked_mq)
+        refused = frozenset(mqs).difference(locked_mq)
+        if refused:
+            self.node.trace(RenewalRefused(self.instance.client_id, self.consumer_group, refused))
 
     def _mark_locked(self, mqs: Collection[MessageQueue]) -> None:
         super()._mark_locked(mqs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from impl.common.config_manager import string_to_file_unguarded
+from impl.events import KVConfigLoaded, KVConfigPut
 from impl.hash_map import HashMap
 from impl.node_ports import Node
 from impl.ports import Lock
@@ -35,6 +36,9 @@ class KVConfigManager:
         for namespace, table in (json.loads(text)["configTable"] if text else {}).items():
             for key, value in table.items():
                 self._put(namespace, key, value)
+        self.node.trace(KVConfigLoaded(self.node.name, frozenset(
+            (namespace, key, value) for namespace, table in self.config_table.entries()
+            for key, value in table.entries())))
 
     async def put_kv_config(self, namespace: str, key: str, value: str | None) -> None:
         """KVConfigManager#putKVConfig."""
@@ -43,6 +47,7 @@ class KVConfigManager:
         self.node.unlock(self._lock)
         await self.node.interleave("putKVConfig: between the write lock and persist")
         await self._persist()
+        self.node.trace(KVConfigPut(self.node.name, namespace, key, value))
 
     def _put(self, namespace: str, key: str, value: str | None) -> None:
         table = self.config_table.get(namespace)
@@ -60,6 +65,7 @@ class KVConfigManager:
         self.node.unlock(self._lock)
         await self.node.interleave("deleteKVConfig: between the write lock and persist")
         await self._persist()
+        self.node.trace(KVConfigPut(self.node.name, namespace, key, None))
 
     def get_kv_config(self, namespace: str, key: str) -> str | None:
         """KVConfigManager#getKVConfig, under the read lock."""
@@ -76,9 +82,12 @@ class KVConfigManager:
         if not self._readers:
             await self.node.lock(self._lock)  # never waits: a writer is done in one segment
         self._readers += 1
-        document = {namespace: dict(table.entries()) for namespace, table in self.config_table.entries()}
-        text = json.dumps({"configTable": document})
-        await string_to_file_unguarded(self.node.files, KV_CONFIG_PATH, text, self.node)
+        await string_to_file_unguarded(self.node.files, KV_CONFIG_PATH, self.text(), self.node)
         self._readers -= 1
         if not self._readers:
             self.node.unlock(self._lock)
+
+    def text(self) -> str:
+        """What is in the file."""
+        document = {namespace: dict(table.entries()) for namespace, table in self.config_table.entries()}
+        return json.dumps({"configTable": document})

@@ -21,6 +21,8 @@ from impl.common.headers import (
 )
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfigSerializeWrapper
+from impl.decisions.route_queues import TopicRouteData
+from impl.events import RegistrationAnswered, RouteAnswered, VersionQueried
 from impl.namesrv.kv_config_manager import NAMESPACE_ORDER_TOPIC_CONFIG, KVConfigManager
 from impl.namesrv.route_info_manager import BrokerRegistration, RouteInfoManager
 from impl.node_ports import Command, Connection, Handler, Node
@@ -70,6 +72,10 @@ class DefaultRequestProcessor:
         if handler is None:
             return None
         response = handler(channel, request)
+        if request.code == RequestCode.REGISTER_BROKER and isinstance(response, Command):
+            addr = request.header.broker_addr
+            known = self.route_info.broker_live_table.contains_key(addr)
+            self.node.trace(RegistrationAnswered(self.node.name, addr, response.code, known))
         return response if response is None or isinstance(response, Command) else await response
 
     def register_broker(self, channel: Connection, request: Command) -> Command:
@@ -94,10 +100,11 @@ class DefaultRequestProcessor:
         )
         return SUCCESS
 
-    async def query_broker_topic_config(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # same
+    async def query_broker_topic_config(self, channel: Connection, request: Command) -> Command:
         """DefaultRequestProcessor#queryBrokerTopicConfig: three reads and a write, none of them under a lock."""
         header: RegisterBrokerRequestHeader = request.header
         changed = self.route_info.is_broker_topic_config_changed(header.broker_addr, request.body)
+        self.node.trace(VersionQueried(self.node.name, header.broker_addr, channel.remote_address, changed))
         await self.node.interleave("queryBrokerTopicConfig: the version has been compared")
         if not changed:
             self.route_info.update_broker_info_update_timestamp(header.broker_addr)
@@ -114,10 +121,18 @@ class DefaultRequestProcessor:
             return Command(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
         await self.node.interleave("getRouteInfoByTopic: the read lock has been given back")
         route = picked_up.encoded()
+        self._report(header.topic, route)
         if self.order_message_enable:
             conf = self.kv_config.get_kv_config(NAMESPACE_ORDER_TOPIC_CONFIG, header.topic)
             route = route._replace(order_topic_conf=conf)
         return Command(ResponseCode.SUCCESS, body=route)
+
+    def _report(self, topic: str, route: TopicRouteData) -> None:
+        self.node.trace(RouteAnswered(
+            self.node.name, topic, frozenset(data.broker_name for data in route.queue_datas),
+            frozenset(data.broker_name for data in route.broker_datas),
+            frozenset(addr for data in route.broker_datas for addr in data.broker_addrs.values()),
+        ))
 
     async def get_broker_cluster_info(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # same
         """DefaultRequestProcessor#getBrokerClusterInfo: broker data by name, broker names by cluster; no lock."""

@@ -10,6 +10,7 @@ from impl.events import (
     BrokerUnregistered,
     BrokerUpdateTimestamp,
     TopicDeleted,
+    WritePermAdded,
     WritePermWiped,
 )
 from impl.namesrv.kv_config_manager import KVConfigManager
@@ -84,6 +85,12 @@ class ReportedRouteInfo(RouteInfoManager):
         """RouteInfoManager#wipeWritePermOfBrokerByLock."""
         count = super().wipe_write_perm_of_broker_by_lock(broker_name)
         self.node.trace(WritePermWiped(self.node.name, broker_name))
+        return count
+
+    def add_write_perm_of_broker_by_lock(self, broker_name: str) -> int:
+        """RouteInfoManager#addWritePermOfBrokerByLock."""
+        count = super().add_write_perm_of_broker_by_lock(broker_name)
+        self.node.trace(WritePermAdded(self.node.name, broker_name))
         return count
 
 

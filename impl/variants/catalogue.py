@@ -7,15 +7,25 @@ from difflib import get_close_matches
 from impl.variants.bugs import broker_clients, mixed, name_server, ports, rebalancing, seeded, upkeep
 from impl.variants.bugs import locks as lock_bugs
 from impl.variants.bugs import offsets as offset_bugs
-from impl.variants.repairs import connections, locks, members, offsets, routes, subscriptions
+from impl.variants.repairs import (
+    client_tables,
+    connections,
+    locks,
+    members,
+    offsets,
+    routes,
+    starts,
+    subscriptions,
+    tables,
+)
 from impl.variants.repairs import rebalancing as runs
 from impl.variants.variant import Variant, VariantError, load_variant
 
 SHIPPED, REPAIRED = "shipped", "repaired"
 
 REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
-    *routes.REPAIRS, *connections.REPAIRS, *members.REPAIRS, *subscriptions.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS,
-    *runs.REPAIRS,
+    *routes.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *members.REPAIRS, *subscriptions.REPAIRS,
+    *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
 
@@ -28,8 +38,11 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
 NO_REPAIR: dict[str, str] = {
     "B-3": "the table has one expression for a topic; only a client that sends its own with each pull "
            "(postSubscriptionWhenPull) does not depend on it",
+    "B-4": "a version counts for pulls before any broker can have heard of it; only a client that sends its "
+           "subscription with each pull (postSubscriptionWhenPull) does not depend on it",
     "B-13": "nothing is promised of a push: whoever misses one learns of the change by the timer of 20 s",
     "B-19": "a commit does not say which ownership it belongs to; that takes a generation number in the protocol",
+    "B-28": "as X8: neither the copy nor what it replaces says how new it is",
     "D1": "nobody waits for the old owner: ownership has no lease that a joiner could wait for",
     "D2": "a broker cannot know whom it has not heard of since it started, or since it has the topic",
     "D3": "routes reach members at different times, and each divides what it knows; that takes a coordinator",
@@ -42,7 +55,15 @@ NO_REPAIR: dict[str, str] = {
     "X4": "as B-19: a commit does not say which ownership it belongs to",
     "X8": "an offset has no version that would tell which of master and slave has the newer one",
     "X15": "as D7: a shutdown that waited for listeners might wait for ever",
+    "N-12": "as U1: a machine that vanished is told from a slow one by waiting",
+    "N-15": "an id belongs to whoever registered it last: which of two masters is the right one takes an election",
+    "X16": "ids are configuration, and one file cannot tell how far two processes are",
     "U1": "a machine that vanishes is told from a slow one by waiting",
+    "U2": "whom a list does not have the others do not count either: what it kept would have two owners",
+    "U5": "that is what suspending is for: the broker is not told, and a heartbeat has no place for it",
+    "U13": "a strategy is its user's, and any other one would not divide as those of the other members do",
+    "L13": "as U13: what a strategy gives nobody, nobody else may give away",
+    "X13": "a chain of pulls that has ended is told from one that is held up by waiting",
 }
 """Hazard to the reason why no variant makes it go away: it would take another protocol."""
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
+from impl.client.consume_message_service import ConsumeMessageConcurrentlyService, ConsumeMessageOrderlyService
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
 from impl.decisions.message_queue import MessageQueue
-from impl.events import ListenerEnded, ListenerStarted, MessagesSettled, OffsetUpdated
 from stateful_tests.worlds.world import World
 
 LOOK_MS = 1_000
@@ -74,7 +73,7 @@ async def _refuse(consumer: DefaultMQPushConsumerImpl, pull_request: PullRequest
 async def _beside_others(
     consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[Arrived], work_ms: int,
 ) -> None:
-    """ConsumeMessageConcurrentlyService.ConsumeRequest#run, #processConsumeResult: its listener says SUCCESS."""
+    """ConsumeMessageConcurrentlyService.ConsumeRequest#run: its listener says SUCCESS."""
     node = consumer.node
     if _is_over(pq):
         return
@@ -82,17 +81,12 @@ async def _beside_others(
     await node.interleave("ConsumeRequest: the listener has ended")
     if _is_over(pq):
         return
-    offset = pq.remove_message(msgs)
-    node.trace(_settled(consumer, mq, msgs))
-    await node.interleave("processConsumeResult: between removeMessage and updateOffset")
-    if offset >= 0 and not pq.dropped:
-        consumer.offset_store.update_offset(mq, offset, increase_only=True)
-        node.trace(OffsetUpdated(consumer.instance.client_id, consumer.group, mq, offset))
+    await ConsumeMessageConcurrentlyService(consumer).process_consume_result(mq, pq, msgs)
 
 
 async def _in_order(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, pq: ProcessQueue, work_ms: int) -> None:
     """ConsumeMessageOrderlyService.ConsumeRequest#run, until nothing is cached: the listener says SUCCESS."""
-    node, client_id = consumer.node, consumer.instance.client_id
+    service = ConsumeMessageOrderlyService(consumer)
     while not _is_over(pq):
         if not pq.locked or pq.is_lock_expired():
             await _lock_later(consumer, mq)
@@ -100,31 +94,12 @@ async def _in_order(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, pq: P
         taken = pq.take_messages(TASK)
         if not taken:
             return
-        await node.lock(pq.consume_lock)
-        if _is_over(pq):
-            node.unlock(pq.consume_lock)
-            return
-        node.trace(ListenerStarted(client_id, consumer.group, mq))
-        await node.sleep(work_ms)
-        node.trace(ListenerEnded(client_id, consumer.group, mq))
-        node.unlock(pq.consume_lock)
-        await node.interleave("processConsumeResult: before commit")
-        if not _is_over(pq):
-            offset = pq.commit()
-            node.trace(_settled(consumer, mq, taken))
-            consumer.offset_store.update_offset(mq, offset, increase_only=False)
-            node.trace(OffsetUpdated(client_id, consumer.group, mq, offset))
+        await service.consume(mq, pq, taken, partial(consumer.node.sleep, work_ms))
 
 
 def _is_over(pq: ProcessQueue) -> bool:
     """Whether the queue has been given up; other threads do that meanwhile."""
     return pq.dropped
-
-
-def _settled(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, msgs: Sequence[Any]) -> MessagesSettled:
-    return MessagesSettled(
-        consumer.instance.client_id, consumer.group, mq, tuple(msg.queue_offset for msg in msgs),
-    )
 
 
 async def _lock_later(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue) -> None:

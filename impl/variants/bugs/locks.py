@@ -77,7 +77,7 @@ BUGS = (
     Variant(
         "ol-consume-while-releasing", "bug", "A queue is unlocked while its listener is still at work.",
         "alibaba/rocketmq #367, commit 45dae1fa82", replacements=(_unlock_beside_the_listener,),
-        over=("run_removes_its_own",),
+        over=("run_removes_its_own", "batch_ends_first"),
     ),
     Variant(
         "ol-locked-flag-not-set", "bug", "A queue that was locked when it was taken counts as not locked for 20 s.",

@@ -51,7 +51,7 @@ BUGS = (
     ),
     Variant(
         "ns-dataversion-never-equal", "bug", "Equal data versions are never equal, so every heartbeat is a change.",
-        "ROCKETMQ-74, commit 767775838f", replacements=(_same_object,),
+        "ROCKETMQ-74, commit 767775838f", replacements=(_same_object,), undoes=("wiped_stays_wiped",),
     ),
     Variant(
         "ns-prime-slave-perm-wiped", "bug", "A slave without a master makes its topics read-only.",

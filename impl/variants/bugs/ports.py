@@ -212,6 +212,11 @@ def _write_no_topics(self: BrokerController) -> None:
     del self
 
 
+@replace(BrokerController, "persist_groups")
+def _write_no_groups(self: BrokerController) -> None:
+    del self
+
+
 @replace(BrokerController, "persist_consumer_offset")
 def _write_no_offsets(self: BrokerController) -> None:
     del self
@@ -304,6 +309,10 @@ BUGS = (
     Variant(
         "seeded-topics-are-not-written", "bug", "A broker has the topics of its first start after each start.",
         "seeded: a file that is not written", replacements=(_write_no_topics,),
+    ),
+    Variant(
+        "seeded-groups-are-not-written", "bug", "A broker has no subscription groups after each start.",
+        "seeded: a file that is not written", replacements=(_write_no_groups,),
     ),
     Variant(
         "seeded-offsets-are-not-written", "bug", "A broker begins with no offsets after each start.",

@@ -113,7 +113,7 @@ BUGS = (
     Variant(
         "rb-two-pull-loops", "bug", "Two rebalances at once start two pull loops for one queue.",
         "alibaba/rocketmq #78, commit 0797a2d051; client-go #313", replacements=(_put_in_any_case,),
-        over=("take_nothing_once_stopped", "late_read_changes_nothing"),
+        over=("take_nothing_once_stopped", "lock_goes_with_its_queue", "late_read_changes_nothing"),
     ),
     Variant(
         "rb-mutate-while-iterating", "bug", "After its first removal a rebalance gives nothing more up.",

@@ -72,7 +72,7 @@ BUGS = (
     ),
     Variant(
         "seeded-retry-topic-is-not-made", "bug", "A heartbeat does not create the retry topic of its group.",
-        "seeded: a call that was dropped", replacements=(_make_none,),
+        "seeded: a call that was dropped", replacements=(_make_none,), over=("heartbeat_waits_for_its_topic",),
     ),
     Variant(
         "seeded-closed-brokers-stay", "bug", "A broker whose connection has ended stays until it expires.",

@@ -90,7 +90,7 @@ REPAIRS = (
     Variant(
         "time_out_closes_nothing", "repair", "A call that times out leaves its connection open, and uses it no more.",
         "NettyClientConfig.clientCloseSocketIfTimeout = false, and a new connection for the next call",
-        ("B-17", "D5", "N-21"), (_leave_it_open, _close_what_was_left),
+        ("B-17", "B-24", "D5", "N-21"), (_leave_it_open, _close_what_was_left),
     ),
     Variant(
         "client_id_names_the_process", "repair", "Two processes never have one client id, whatever they are called.",

@@ -14,7 +14,7 @@ from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import LOCK_RPC_TIMEOUT_MS, PullRequest, RebalanceImpl
 from impl.client.rebalance_push import CONSUME_LOCK_TIMEOUT_MS, UNLOCK_DELAY_TIME_MS, RebalancePushImpl
 from impl.common.headers import LockBatchRequestBody
-from impl.common.heartbeat_data import CONSUME_PASSIVELY
+from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
@@ -196,8 +196,7 @@ async def _renew_what_is_held(self: RebalanceImpl) -> None:
             locked_mq = await self.rpc.lock_batch_mq(found.broker_addr, self.consumer_group, mqs, LOCK_RPC_TIMEOUT_MS)
         except JavaError:
             continue
-        self._mark_locked(locked_mq)
-        self._mark_unlocked([mq for mq in mqs if mq not in locked_mq])
+        self._mark_renewed(mqs, locked_mq)
 
 
 @replace(RebalanceImpl, "_give_up")
@@ -231,6 +230,40 @@ def _believe_at_once(
         if pull_request is not None and is_order:
             pull_request.process_queue.locked = True
             self._report_locks([mq], locked=True)
+        return pull_request
+
+    return _take
+
+
+@around(RebalancePushImpl, "do_rebalance")
+def _lock_in_clustering(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def do_rebalance(self: RebalancePushImpl, is_order: bool, threads: Threads) -> None:
+        """Who broadcasts has every queue and locks none."""
+        await original(self, is_order and self.message_model == CLUSTERING, threads)
+
+    return do_rebalance
+
+
+@around(DefaultMQPushConsumerImpl, "_has_order")
+def _need_no_lock_alone(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def _has_order(self: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> bool:
+        """Who broadcasts waits for no lock."""
+        return self.config.message_model != CLUSTERING or await original(self, pull_request)
+
+    return _has_order
+
+
+@around(RebalanceImpl, "_take")
+def _give_back_what_is_not_taken(
+    original: Callable[..., Awaitable[PullRequest | None]],
+) -> Callable[..., Awaitable[PullRequest | None]]:
+    async def _take(
+        self: RebalanceImpl, mq: MessageQueue, is_order: bool, threads: Threads,
+    ) -> PullRequest | None:
+        """Who has not taken a queue, and does not hold it, keeps no lock of it."""
+        pull_request = await original(self, mq, is_order, threads)
+        if is_order and pull_request is None and not self.process_queue_table.contains_key(mq):
+            await self.unlock(mq, oneway=True)
         return pull_request
 
     return _take
@@ -275,5 +308,15 @@ REPAIRS = (
     Variant(
         "believe_at_once", "repair", "A queue that was locked when it was taken counts as locked from then on.",
         "apache/rocketmq #2621, #5465, #5466, commit 7ae6caf741", ("U8",), (_believe_at_once,),
+    ),
+    Variant(
+        "lock_in_clustering", "repair", "Who broadcasts locks no queue, and pulls without a lock.",
+        "the idea: as ConsumeMessageOrderlyService.ConsumeRequest#run for BROADCASTING", ("U9",),
+        (_lock_in_clustering, _need_no_lock_alone),
+    ),
+    Variant(
+        "lock_goes_with_its_queue", "repair", "Who has locked a queue, and cannot begin it, gives the lock back.",
+        "the idea: unlock behind each return of RebalanceImpl#updateProcessQueueTableInRebalance", ("U11",),
+        (_give_back_what_is_not_taken,),
     ),
 )

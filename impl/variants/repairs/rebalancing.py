@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
+from impl.client.mq_client_instance import MQClientInstance
 from impl.client.process_queue import ProcessQueue
-from impl.client.rebalance import RebalanceImpl
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
+from impl.decisions import allocation
+from impl.decisions.allocation import Members, Queues
+from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
+from impl.events import ResetReceived
 from impl.ports import Threads
 from impl.variants.variant import Variant, around, replace
+
+_SOME = MessageQueue("", "", 0)
 
 
 @around(RebalancePushImpl, "remove_unnecessary_message_queue")
@@ -33,6 +42,44 @@ async def _leave_in_order(self: RebalanceImpl, threads: Threads) -> None:
             await self.remove_process_queue(mq, threads)
 
 
+@around(allocation, "_checked")
+def _share_out_nothing(original: Callable[..., tuple[str, Queues, Members]]) -> Callable[..., object]:
+    def _checked(
+        current_cid: str | None, mq_all: Queues | None, cid_all: Members | None,
+    ) -> tuple[str, Queues, Members]:
+        """That there are no queues is no error: nobody is given any."""
+        if mq_all is None or mq_all:
+            return original(current_cid, mq_all, cid_all)
+        current_cid, _, cid_all = original(current_cid, (_SOME,), cid_all)
+        return current_cid, mq_all, cid_all
+
+    return _checked
+
+
+@around(DefaultMQPushConsumerImpl, "_correct_illegal_offset")
+def _take_it_again_at_once(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def _correct_illegal_offset(self: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> None:
+        """The queue has left the table: a rebalance takes it again."""
+        await original(self, pull_request)
+        self.instance.rebalance_immediately()
+
+    return _correct_illegal_offset
+
+
+@replace(MQClientInstance, "_be_reset")
+async def _be_reset_beside(
+    self: MQClientInstance, topic: str, group: str, offset_table: Mapping[MessageQueue, int],
+) -> None:
+    """The thread that was told goes on, while another one waits."""
+    self.node.trace(ResetReceived(self.client_id, group, frozenset(offset_table)))
+
+    async def reset() -> None:
+        with suppress(JavaError):
+            await self.reset_offset(topic, group, offset_table)
+
+    self.node.start_thread("ResetOffsetThread", reset())
+
+
 REPAIRS = (
     Variant(
         "run_removes_its_own", "repair", "A rebalance takes out of the table the process queue that it has dropped.",
@@ -41,5 +88,19 @@ REPAIRS = (
     Variant(
         "topic_is_left_in_order", "repair", "Who leaves a topic commits how far it is, and returns its locks.",
         "the idea: removeProcessQueue in RebalanceImpl#truncateMessageQueueNotMyTopic", ("X12",), (_leave_in_order,),
+    ),
+    Variant(
+        "nothing_is_shared_out", "repair", "Of a topic without readable queues a strategy gives nobody anything.",
+        "the idea: AllocateMessageQueueStrategy#allocate answers an empty list", ("U14",),
+        (_share_out_nothing,),
+    ),
+    Variant(
+        "corrected_queue_is_taken_at_once", "repair", "When an illegal offset has been corrected a rebalance follows.",
+        "the idea: rebalanceImmediately in the task of OFFSET_ILLEGAL, as in later versions", ("U10",),
+        (_take_it_again_at_once,),
+    ),
+    Variant(
+        "reset_waits_beside", "repair", "A reset waits in a thread of its own.",
+        "the idea: ClientRemotingProcessor#resetOffset gives its thread back", ("U15",), (_be_reset_beside,),
     ),
 )

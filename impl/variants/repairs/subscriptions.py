@@ -136,6 +136,16 @@ def _differs(manager: ConsumerManager, client_channel_info: ClientChannelInfo, c
     )
 
 
+def _consumes_otherwise(
+    manager: ConsumerManager, client_channel_info: ClientChannelInfo, consumer_data: ConsumerData,
+) -> bool:
+    """Whether the group, in which there are other clients, is one of another message model."""
+    info = manager.get_consumer_group_info(consumer_data.group_name)
+    return info is not None and info.message_model != consumer_data.message_model and any(
+        client_id != client_channel_info.client_id for client_id in info.get_all_client_id()
+    )
+
+
 def _does_not_compile(
     manager: ConsumerManager, client_channel_info: ClientChannelInfo, consumer_data: ConsumerData,
 ) -> bool:
@@ -180,7 +190,12 @@ REPAIRS = (
         "one_set_of_topics", "repair",
         "A broker refuses the heartbeat of a member whose topics are not those of the other members.",
         "alibaba/rocketmq #46, apache/rocketmq #2073: subscriptions of a group must be the same; here it is said",
-        ("B-1", "U4"), (_note_topics, refusing(_differs), _answer_refusals),
+        ("B-1", "B-27", "U4"), (_note_topics, refusing(_differs), _answer_refusals),
+    ),
+    Variant(
+        "one_message_model", "repair",
+        "A broker refuses the heartbeat of a member that broadcasts in a clustering group, or the other way round.",
+        "the idea: as one_set_of_topics", ("B-16",), (refusing(_consumes_otherwise), _answer_refusals),
     ),
     Variant(
         "expressions_compile", "repair", "A broker refuses a heartbeat with an expression that does not compile.",
