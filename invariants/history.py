@@ -46,13 +46,14 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "broker_keeps_what_was_committed",
         "A master has, and answers, the offset that was committed last, as long as its process lives.",
-        "violated: B-21 of two first commits one is lost", "ConsumerOffsetManager#commitOffset, #queryOffset",
+        "violated: B-21 of two first commits one is lost, B-20 a query deletes",
+        "ConsumerOffsetManager#commitOffset, #queryOffset",
     ),
     _history(
         "only_the_settled_is_committed",
         "A client commits no more of a queue than it began with, was told by the broker, was reset to, or has settled.",
         "violated: L8 a pull that was held, X21 a pull of a queue that was reset, L14 a commit that waited, "
-        "X23 a read that came late",
+        "X18 a listener that saw no drop, X23 a read that came late",
         "RemoteBrokerOffsetStore#updateOffset, ProcessQueue#removeMessage",
     ),
     _history(
@@ -71,7 +72,7 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "reset_takes_effect",
         "Once the offset of a reset is committed, its client commits no greater one before it has settled messages.",
         "violated: L8 a pull that was held, X21 a pull of a queue that was reset, L14 a commit that waited, "
-        "X23 a read that came late",
+        "X18 a listener that saw no drop, X23 a read that came late",
         "MQClientInstance#resetOffset",
     ),
     _history(
@@ -91,10 +92,22 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "RebalancePushImpl#computePullFromWhereWithException, RemoteBrokerOffsetStore#readOffset",
     ),
     _history(
+        "first_beginning_is_kept",
+        "Before its first commit of a queue a group begins it nowhere beyond where it was begun first, or is settled.",
+        "violated: L1 nobody commits where it begins",
+        "RebalancePushImpl#computePullFromWhereWithException, CONSUME_FROM_LAST_OFFSET",
+    ),
+    _history(
+        "new_group_begins_where_it_is_to",
+        "A group without an offset begins a queue as configured, at its end, its begin or a time; a retry topic at 0.",
+        "violated: L11 a retry topic at its end",
+        "RebalancePushImpl#computePullFromWhereWithException, ConsumeFromWhere",
+    ),
+    _history(
         "settled_is_not_begun_again",
         "Once a group has committed an offset of a queue, no member begins it where the group has settled more.",
-        "violated: X1 a crash, X3 a lost commit, X4 a late one, X8 a slave's, X12 a topic that is left, X15 a stop, "
-        "D1 a joiner that is early",
+        "violated: X1 a crash, X3 a lost commit, X4 a late one, X8 a slave's, B-28 a slave that is promoted, "
+        "X12 a topic that is left, X15 a stop, D1 a joiner that is early",
         "MQClientInstance#persistAllConsumerOffset: at least once, not exactly once",
     ),
     _history(
@@ -110,6 +123,12 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "LocalFileOffsetStore#persistAll, #persist",
     ),
     _history(
+        "file_keeps_its_offsets",
+        "What is in the file of a broadcasting consumer stays there, and goes down only when it is corrected.",
+        "violated: L10 offsets of queues that were away, X16 a second process with the id, X23 a read that came late",
+        "LocalFileOffsetStore#persistAll",
+    ),
+    _history(
         "committed_offset_survives_its_broker",
         "A master whose process ends keeps what was committed a minute before, or before it shut down in order.",
         "holds", "BrokerController#initialize: consumerOffsetManager.persist, ConfigManager#load",
@@ -123,7 +142,7 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "only_ordered_groups_lock",
         "Queues are locked for orderly consumers in clustering, and for nobody else.",
-        "holds", "RebalanceImpl#updateProcessQueueTableInRebalance: isOrder",
+        "violated: U9 who reads in order broadcasts", "RebalanceImpl#updateProcessQueueTableInRebalance: isOrder",
     ),
     _history(
         "taken_queue_counts_as_locked",
@@ -142,6 +161,17 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "RebalancePushImpl#removeUnnecessaryMessageQueue: consumeLock",
     ),
     _history(
+        "lock_outlasts_the_batch",
+        "A lock is not given back before the last batch that was read under it is settled.",
+        "violated: X11 a batch that ends too late, D9 a delayed unlock, D6 equal ids",
+        "RebalancePushImpl#removeUnnecessaryMessageQueue, ConsumeMessageOrderlyService#processConsumeResult",
+    ),
+    _history(
+        "refused_lock_is_not_believed",
+        "A client whose renewal of a lock is refused does not go on believing in it.",
+        "holds", "RebalanceImpl#lockAll",
+    ),
+    _history(
         "listener_begins_under_a_fresh_lock",
         "A listener that reads in order begins when its lock was granted in the last 30 s.",
         "holds", "ConsumeMessageOrderlyService.ConsumeRequest#run: isLocked, isLockExpired",
@@ -151,6 +181,43 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "A client that shuts down and says goodbye has given the locks of its idle queues back.",
         "violated: D12 locks that are taken meanwhile, B-22b a renewal that comes late",
         "ConsumeMessageOrderlyService#unlockAllMQ",
+    ),
+    # Owners
+    _history(
+        "queue_is_not_left_alone",
+        "No queue is without an owner for longer than a hand-over takes, while members of its group run.",
+        "violated: U1 who has gone is still listed, B-5 or listed twice, D6 ids are equal, U3 the later place is "
+        "nobody's, U7 a queue that comes back stays dropped, U10 an illegal offset, U11 a lock without its queue, "
+        "U13 a strategy that throws, L13 one that leaves queues out, B-22b a lock that nobody wants, "
+        "D12 one of a consumer that stopped",
+        "RebalanceService#run: every 20 s, RebalanceImpl#updateProcessQueueTableInRebalance",
+    ),
+    _history(
+        "held_queue_is_worked_on",
+        "No consumer that runs holds a queue for longer than a minute without a pull of it at a broker.",
+        "violated: U5 a member is suspended, U9 a broadcaster waits for a lock",
+        "DefaultMQPushConsumerImpl#pullMessage: executePullRequestImmediately, executePullRequestLater",
+    ),
+    _history(
+        "only_the_listed_give_up",
+        "A rebalance takes queues only from members that are in the list by which it divides.",
+        "violated: U2 who is not listed has no share", "RebalanceImpl#rebalanceByTopic: cidAll",
+    ),
+    _history(
+        "share_is_kept",
+        "A rebalance takes no queue from a member that is in the member's share.",
+        "violated: X13 it was not pulled for 120 s", "RebalanceImpl#updateProcessQueueTableInRebalance",
+    ),
+    _history(
+        "only_the_readable_is_held",
+        "After the last fault a consumer that has a route of a topic holds no queues that the route does not have.",
+        "violated: U14 an empty route is an error", "RebalanceImpl#updateProcessQueueTableInRebalance",
+    ),
+    _history(
+        "told_members_rebalance",
+        "A member that is told of a change of its group rebalances within 5 s.",
+        "violated: B-13 the notification is lost, U15 a reset holds the thread",
+        "ClientRemotingProcessor#notifyConsumerIdsChanged, RebalanceService#wakeup",
     ),
     # Members
     _history(
@@ -183,8 +250,48 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "goodbye_delists_a_member",
         "A member that leaves in order, and is not cut off, is taken out by its goodbye and does not have to expire.",
-        "violated: B-9 a heartbeat that comes late, B-30 one that was prepared before",
+        "violated: B-9 a heartbeat that comes late, B-30 one that was prepared before, B-6 another connection",
         "MQClientInstance#unregisterConsumer, ClientManageProcessor#unregisterClient",
+    ),
+    _history(
+        "connections_of_members_last",
+        "The connection of a member lasts while it runs, is not cut off from its broker, and sends heartbeats.",
+        "violated: B-11 the expiry of another group closes it, B-17 a call that times out, B-24 a heartbeat that "
+        "waits, D5 a slow answer",
+        "ClientHousekeepingService#onChannelClose, ConsumerManager#doChannelCloseEvent",
+    ),
+    _history(
+        "group_has_one_message_model",
+        "All members that a broker lists in a group read as a cluster, or all of them broadcast.",
+        "violated: B-16 the last heartbeat says it for all", "ConsumerGroupInfo#updateChannel: messageModel",
+    ),
+    _history(
+        "topics_leave_with_their_member",
+        "When a member is not listed any more, topics that no other one subscribes leave the group's table.",
+        "violated: B-27 they stay until a heartbeat", "ConsumerManager#unregisterConsumer",
+    ),
+    _history(
+        "new_version_is_told_soon",
+        "Seconds after a member's subscription has a new version the brokers that list the member know it.",
+        "violated: B-4 pulls do not wait for the heartbeat, U12 the heartbeat is skipped",
+        "RebalancePushImpl#messageQueueChanged, PullMessageProcessor#processRequest: SUBSCRIPTION_NOT_LATEST",
+    ),
+    _history(
+        "heartbeat_makes_the_retry_topic",
+        "A master that has entered a member in a group has the group's retry topic.",
+        "violated: B-25 it waits 3 s and goes on without", "ClientManageProcessor#heartBeat",
+    ),
+    _history(
+        "filter_is_as_new_as_its_subscription",
+        "When members are told of a change, or a heartbeat is answered, the group's expressions are compiled.",
+        "violated: B-14 members are told first, B-26 what does not compile is subscribed, L4 a clock that is behind",
+        "ConsumerManager#registerConsumer, ConsumerFilterManager#register",
+    ),
+    _history(
+        "replies_find_the_producer",
+        "When a broker has entered the heartbeat of a producer it has a connection of it for replies.",
+        "violated: B-23 the end of an old connection takes the new one",
+        "ProducerManager#registerProducer, #findChannel",
     ),
     _history(
         "changed_share_renews_the_subscription",
@@ -231,7 +338,8 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "registrations_keep_a_broker",
         "A broker is dropped by its goodbye, by the end of its connection, or 120 s after it was heard of last.",
-        "violated: N-7 a clean-up in two steps, N-8 an old time is read, N-5 the first address on a connection",
+        "violated: N-7 a clean-up in two steps, N-8 an old time is read, N-5 the first address on a connection, "
+        "N-17 the end of an older connection",
         "RouteInfoManager#scanNotActiveBroker, #onChannelDestroy",
     ),
     _history(
@@ -250,6 +358,11 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
         "holds", "TopicConfigManager#persist, ConfigManager#load",
     ),
     _history(
+        "group_survives_its_broker",
+        "A master whose process ends has its subscription groups again when it starts.",
+        "holds", "SubscriptionGroupManager#findSubscriptionGroupConfig: persist, ConfigManager#load",
+    ),
+    _history(
         "slave_follows_its_master",
         "After the last fault a slave has the topics and offsets of its master.",
         "holds", "SlaveSynchronize#syncAll",
@@ -257,8 +370,67 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "cluster_info_fits_together",
         "In the answer to GET_BROKER_CLUSTER_INFO the names of all clusters are the names that have addresses.",
-        "violated: N-10 two tables are read without a lock, N-6 half a registration",
+        "violated: N-10 two tables are read without a lock, N-6 half a registration, N-26 a cluster that was left",
         "DefaultRequestProcessor#getBrokerClusterInfo",
+    ),
+    _history(
+        "route_fits_together",
+        "In the answer to GET_ROUTEINFO_BY_TOPIC the brokers of the queues are those that it has addresses of.",
+        "violated: N-9 the queues are read later", "RouteInfoManager#pickupTopicRouteData",
+    ),
+    _history(
+        "routes_lead_to_the_living",
+        "The answer to GET_ROUTEINFO_BY_TOPIC has no address where nobody has lived for a minute.",
+        "violated: N-12 a machine vanishes, N-4 the scan has died, N-25 a close is forgotten",
+        "RouteInfoManager#pickupTopicRouteData, #onChannelDestroy, #scanNotActiveBroker",
+    ),
+    _history(
+        "routes_say_what_brokers_have",
+        "After the last fault what is routed of a topic, its queues, permissions and flags, is what the broker has.",
+        "violated: N-14 a topic is deleted at its broker, N-23 a compressed registration lacks flags",
+        "RouteInfoManager#registerBroker, #createAndUpdateQueueData",
+    ),
+    _history(
+        "what_is_taken_away_stays_away",
+        "Topics that were deleted, and permissions to write that were wiped, come back only if somebody gives them.",
+        "violated: N-13 the next version brings the permission, N-14 and the topic",
+        "RouteInfoManager#deleteTopic, #wipeWritePermOfBrokerByLock",
+    ),
+    _history(
+        "id_is_not_taken_back",
+        "A broker does not take its id back from one that has taken it, as long as that one is there.",
+        "violated: N-15 two masters of one name take turns", "RouteInfoManager#registerBroker",
+    ),
+    _history(
+        "success_means_registered",
+        "A registration that is answered with SUCCESS is in the table of the living.",
+        "violated: N-20 half a registration is a success too",
+        "DefaultRequestProcessor#registerBrokerWithFilterServer",
+    ),
+    _history(
+        "other_version_is_registered",
+        "A broker registers at a name server that it has asked for the version, and that has another one.",
+        "violated: N-18 the vote comes late", "BrokerOuterAPI#needRegister",
+    ),
+    _history(
+        "living_broker_is_not_dropped",
+        "Where the network breaks no connection, a broker that has registered in the last minute and lives is kept.",
+        "violated: N-21 a time-out closes the connection", "RouteInfoManager#onChannelDestroy",
+    ),
+    _history(
+        "slave_takes_the_master_it_is_told",
+        "A slave has a master as soon as one of its name servers names one.",
+        "violated: N-19 the first answer counts", "BrokerController#doRegisterBrokerAll",
+    ),
+    _history(
+        "heartbeats_do_not_wait_for_name_servers",
+        "No heartbeat waits for a registration as long as its client waits for the answer.",
+        "violated: N-22 one registration after another", "TopicConfigManager#createTopicInSendMessageBackMethod",
+    ),
+    _history(
+        "key_values_survive",
+        "A name server that ends without losing power has its key values again when it starts.",
+        "violated: N-24 two threads write one file", "KVConfigManager#persist, #load",
     ),
     # Upkeep
     _history(
@@ -274,7 +446,8 @@ HISTORIES: dict[str, History] = {one.name: one for one in (
     _history(
         "closed_broker_is_dropped",
         "A name server that is told of the end of a broker's connection drops the broker.",
-        "holds", "BrokerHousekeepingService#onChannelClose, RouteInfoManager#onChannelDestroy",
+        "violated: N-25 the event is dropped",
+        "BrokerHousekeepingService#onChannelClose, RouteInfoManager#onChannelDestroy",
     ),
     _history(
         "held_queue_is_pulled",

@@ -7,14 +7,21 @@ from typing import Any
 
 from invariants.history import HISTORIES
 from invariants.refinement import (
+    broker_table_history,
+    client_table_history,
+    file_history,
     lock_history,
     member_history,
     notice_history,
     offset_history,
+    owner_history,
     progress_history,
+    registration_history,
     server_history,
     share_history,
     skip_history,
+    start_history,
+    table_history,
     upkeep_history,
 )
 from invariants.refinement.follower import Living, Machines, Record
@@ -23,8 +30,9 @@ from invariants.refinement.monitor import Finding
 
 JUDGES: tuple[type[Judge], ...] = (
     *lock_history.JUDGES, *offset_history.JUDGES, *progress_history.JUDGES, *member_history.JUDGES,
-    *notice_history.JUDGES, *server_history.JUDGES, *upkeep_history.JUDGES, *share_history.JUDGES,
-    *skip_history.JUDGES,
+    *notice_history.JUDGES, *server_history.JUDGES, *file_history.JUDGES, *upkeep_history.JUDGES,
+    *share_history.JUDGES, *skip_history.JUDGES, *table_history.JUDGES, *registration_history.JUDGES,
+    *client_table_history.JUDGES, *broker_table_history.JUDGES, *owner_history.JUDGES, *start_history.JUDGES,
 )
 
 

@@ -180,7 +180,7 @@ class _ListenerBeginsUnderAFreshLock(Judge):
 
 
 class _LeaverFreesItsLocks(Judge):
-    """Of leaver_frees_its_locks: of what it held when its shutdown began, at brokers where its goodbye has arrived.
+    """Of leaver_frees_its_locks: of what it held when its shutdown began or took since, where its goodbye has arrived.
 
     A queue whose listener is at work, or was a minute before, may be left to its lease; so may one that a rebalance
     drops meanwhile, whose UNLOCK_BATCH_MQ is one-way and may be lost, and all when the shutdown took so long that an
@@ -197,7 +197,7 @@ class _LeaverFreesItsLocks(Judge):
         self.wanted: dict[tuple[str, str, MessageQueue], tuple[str, int]] = {}
 
     def hears(self) -> Hearing:
-        return {**self.holdings.hears(), **self.listeners.hears(), tuple: self.host, QueueTaken: self.holdings.taken,
+        return {**self.holdings.hears(), **self.listeners.hears(), tuple: self.host, QueueTaken: self.taken,
                 LockGranted: self.granted, LockReleased: self.released, ConsumerStopping: self.stopping,
                 QueueDropped: self.dropped, ConsumerStarted: self.started, ConsumerRemoved: self.removed}
 
@@ -208,6 +208,9 @@ class _LeaverFreesItsLocks(Judge):
             for table in (self.locks, self.wanted):
                 for key in [key for key in table if key[0] == machine]:
                     table.pop(key, None)
+        elif event[0] == "paused":  # it frees them when it goes on
+            for key in [key for key in self.wanted if key[0] == machine]:
+                self.wanted[key] = self.wanted[key][0], ms + int(event[1])
 
     def started(self, _: int, __: str, event: ConsumerStarted) -> None:
         self.leaving.pop((event.client_id, event.group), None)
@@ -218,6 +221,11 @@ class _LeaverFreesItsLocks(Judge):
             key[3] for key in self.holdings.queues if key[:3] == mine and key[1:] not in self.listeners.busy
             and ms - self.listeners.ended_ms.get(key[1:], -REMEMBERED_MS) > HANDLED_MS
         ]
+
+    def taken(self, ms: int, machine: str, event: QueueTaken) -> None:
+        self.holdings.taken(ms, machine, event)
+        _, queues = self.leaving.get((event.client_id, event.group), (ms, []))
+        queues.append(event.mq)
 
     def dropped(self, ms: int, machine: str, event: QueueDropped) -> None:
         self.holdings.dropped(ms, machine, event)

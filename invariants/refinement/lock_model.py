@@ -108,6 +108,7 @@ class QueueLock:
     answers -- how many may be on their way to it. taken_ms -- when it took the queue by an answer, if none was given
     since. entering -- a Client whose `since` counts although it does not believe yet. had -- Clients that the entry was
     given to. gave_up -- Clients that have dropped the queue. holders -- client ids that hold it now.
+    working -- client ids whose listeners work on it.
     """
 
     def __init__(self, mq: MessageQueue, properties: Iterable[Property]) -> None:
@@ -127,6 +128,7 @@ class QueueLock:
         self.had: set[int] = set()
         self.gave_up: set[int] = set()
         self.holders: set[str] = set()
+        self.working: set[str] = set()
 
     @property
     def state(self) -> int:

@@ -115,9 +115,12 @@ class _ClosedConnectionIsDelisted(Judge):
         return {tuple: self.host, ConsumerRegistered: self.registered, ConsumerRemoved: self.removed,
                 GroupRemoved: self.group_removed, ClientChannelClosed: self.close}
 
-    def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
+    def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
+        """A process that stands still is told when it goes on."""
         if event[0] == "killed":
             self._forget(lambda key: key[0] == machine)
+        elif event[0] == "paused":
+            self.closed.update({key: ms + int(event[1]) for key in self.closed if key[0] == machine})
 
     def group_removed(self, _: int, machine: str, event: GroupRemoved) -> None:
         self._forget(lambda key: key[:2] == (machine, event.group))
@@ -161,10 +164,13 @@ class _ProducerConnectionIsDelisted(Judge):
     def hears(self) -> Hearing:
         return {tuple: self.host, ProducerRegistered: self.registered, ClientChannelClosed: self.close}
 
-    def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
-            for key in [key for key in self.closed if key[0] == machine]:
+    def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
+        """A process that stands still is told when it goes on."""
+        for key in [key for key in self.closed if key[0] == machine]:
+            if event[0] == "killed":
                 del self.closed[key]
+            elif event[0] == "paused":
+                self.closed[key] = ms + int(event[1])
 
     def registered(self, _: int, machine: str, event: ProducerRegistered) -> None:
         self.closed.pop((machine, event.connection), None)
@@ -183,22 +189,25 @@ class _ProducerConnectionIsDelisted(Judge):
                         yield f"{key[0]} lists {key[1]} as a producer of {group} long after its connection has ended"
 
 
-class _Expiries(Judge):
+class Expiries(Judge):
     """What judges share that look at members who expire where nothing has struck them, their broker, or the network.
 
     stopped -- client ids and groups that have begun to shut down, with the time of the end.
     """
 
     def __init__(self, living: Living) -> None:
+        """Nothing has struck."""
         super().__init__(living)
         self.calm_since: dict[str, int] = {}
         self.stopped: dict[tuple[str | None, str], int] = {}
 
     def hears(self) -> Hearing:
+        """See Judge."""
         return {tuple: self.host, ConsumerRemoved: self.removed, ConsumerStopping: self.stops,
                 ConsumerShutDown: self.stops, ConsumerStarted: self.starts}
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
+        """Something strikes."""
         what = str(event[0])
         if what == "killed" or (what == "started" and event[1] > 1):
             self._strike(machine, ms)
@@ -216,16 +225,23 @@ class _Expiries(Judge):
         self.calm_since[machine] = max(until_ms, self.calm_since.get(machine, 0))
 
     def starts(self, _: int, __: str, event: ConsumerStarted) -> None:
+        """A consumer starts."""
         self.stopped.pop((event.client_id, event.group), None)
 
     def stops(self, ms: int, __: str, event: ConsumerStopping | ConsumerShutDown) -> None:
+        """A consumer begins to stop, or has stopped."""
         self.stopped[event.client_id, event.group] = ms
 
     def removed(self, ms: int, machine: str, event: ConsumerRemoved) -> Iterator[str]:
+        """Somebody is not listed any more."""
+        if event.why == "expired" and self.unstruck(ms, machine, event):
+            yield from self.expired(machine, event)
+
+    def unstruck(self, ms: int, machine: str, event: ConsumerRemoved) -> bool:
+        """Whether nothing has struck the two machines for long, and the client is not listed any more."""
         client = event.connection.rpartition(":")[0]
         struck_ms = max(self.calm_since.get(one, -UNSTRUCK_MS) for one in (machine, client))
-        if event.why == "expired" and ms - struck_ms >= UNSTRUCK_MS and not self._listed(machine, event):
-            yield from self.expired(machine, event)
+        return ms - struck_ms >= UNSTRUCK_MS and not self._listed(machine, event)
 
     def _listed(self, machine: str, event: ConsumerRemoved) -> bool:
         """Whether the client is still there, by another connection on which it has come."""
@@ -238,7 +254,7 @@ class _Expiries(Judge):
         raise NotImplementedError
 
 
-class _LivingMembersDoNotExpire(_Expiries):
+class _LivingMembersDoNotExpire(Expiries):
     """Of living_members_do_not_expire.
 
     refused -- clients to whose last heartbeat a broker has objected, on whatever connection it came.
@@ -269,7 +285,7 @@ class _LivingMembersDoNotExpire(_Expiries):
             yield f"{machine} lets {event.client_id} of {event.group} expire, which lives and can reach it"
 
 
-class _GoodbyeDelistsAMember(_Expiries):
+class _GoodbyeDelistsAMember(Expiries):
     """Of goodbye_delists_a_member: once the shutdown has ended, in the midst of which its thread may stand still."""
 
     name = "goodbye_delists_a_member"

@@ -9,9 +9,9 @@ leases are made of, and nothing is promised then: for the time of a lease, and f
 properties are not reported (steps and tables are). rpc_max and batch_max are not RocketMQ's and have no bound here.
 `wait`, `belief_age`, `worked` and `batch_age` are read by lemmas alone and stay 0.
 
-What is not there. The implementation has no listeners: `work` and `finish` never happen, so listeners_do_not_overlap is
-not judged (D7 is a matter of the model). That the fast path has read the client id is not reported: a client that has
-had the entry may have read it then (`seen`).
+What is not there. Listeners are users': no step of the model is `work` or `finish`, for one may begin when it will, and
+listeners_do_not_overlap is judged of what they report themselves. That the fast path has read the client id is not
+reported: a client that has had the entry may have read it then (`seen`).
 
 Grain. `OrderLock` unlocks at both ends at once or 20 s later; the implementation always in two steps, with a message
 that comes late, twice or never, and also for a queue whose lock it never believed in. It may have two answers on
@@ -30,12 +30,15 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
+    ListenerEnded,
+    ListenerStarted,
     LockBelieved,
     LockGranted,
     LockReleased,
     QueueDropped,
     QueueTaken,
 )
+from invariants import order_lock as promised
 from invariants.refinement.coverage import Visited, WatchedLock
 from invariants.refinement.follower import Living, Machines, Record
 from invariants.refinement.lock_model import ANSWERS, BROKER_LIVE_MS, NAME, PROPERTIES, QueueLock, age
@@ -65,6 +68,7 @@ class OrderLocks:
         self._hears: dict[type, Callable[[str, QueueLock, Any], list[Finding]]] = {
             LockGranted: self._granted, LockReleased: self._released, LockBelieved: self._believed,
             QueueTaken: self._taken, QueueDropped: self._dropped,
+            ListenerStarted: self._begins, ListenerEnded: self._ends,
         }
         self.hears = (tuple, ConsumerStarted, ConsumerShutDown, *self._hears)
 
@@ -145,6 +149,7 @@ class OrderLocks:
         found: list[Finding] = []
         for queue in self._queues.values():
             queue.holders.discard(client_id)
+            queue.working.discard(client_id)
             c = queue.pool.get(client_id)
             if c is not None and queue.state & queue.bits.flags[c]:
                 queue.answers[c] = 0
@@ -201,7 +206,7 @@ class OrderLocks:
         if queue.broker not in ("", machine):
             return []
         c, process = queue.client(event.client_id), self._process(event.client_id)
-        beside = process is None or process.stopped or c in queue.gave_up
+        beside = process is None or process.stopped or c in queue.gave_up or event.client_id not in queue.holders
         waits = queue.state & queue.bits.unlocking[c]
         return queue.step(event, ("unlock_late" if waits or not beside else "unlock_beside", (c,)))
 
@@ -251,6 +256,19 @@ class OrderLocks:
         found += queue.step(event, (how, (c,)))
         queue.entering = -1
         return found
+
+    def _begins(self, machine: str, queue: QueueLock, event: ListenerStarted) -> list[Finding]:
+        """A listener begins with messages of the queue, and may not be the only one."""
+        others = sorted(queue.working - {event.client_id})
+        queue.working.add(event.client_id)
+        name = promised.listeners_do_not_overlap.__name__
+        both = f"listeners of {event.client_id} at {machine} and of {', '.join(others)} work at once"
+        return [queue.named(Finding(name, event, both, (name, "ListenerStarted")))] if others else []
+
+    def _ends(self, _: str, queue: QueueLock, event: ListenerEnded) -> list[Finding]:
+        """A listener has ended."""
+        queue.working.discard(event.client_id)
+        return []
 
     # Tables -----------------------------------------------------------------------------------------------------------
 

@@ -112,11 +112,12 @@ class _OnlyTheSettledIsCommitted(_Progress):
 class _SettledIsCommitted(_Progress):
     """Of settled_is_committed: while the queue is held, at the end of a shutdown, and when the queue is given up.
 
-    What a listener ends while its consumer stops, or while its queue is given up, may stay uncommitted; so may what
-    nobody has an address for, because a broker is dead, or its queue is not in the route any more.
+    What a listener ends while its consumer stops, or while its queue is given up, may stay uncommitted, unless it was
+    put into the store; so may what nobody has an address for, because a broker is dead, or its queue is not in the
+    route any more.
 
-    wanted -- offsets that are to be sent, with the time since when. memory -- the offset in the store. given_up -- what
-    was in the store then, and when.
+    wanted -- offsets that are to be sent, with the time since when. memory -- the offset in the store. over -- queues
+    that were given up. given_up -- what was in the store then, and when.
     """
 
     name = "settled_is_committed"
@@ -125,6 +126,7 @@ class _SettledIsCommitted(_Progress):
         super().__init__(living)
         self.wanted: dict[Key, list[tuple[int, int]]] = {}
         self.memory: dict[Key, int] = {}
+        self.over: set[Key] = set()
         self.given_up: dict[Key, tuple[int, int]] = {}
         self.stopping: set[tuple[str, str]] = set()
         self.clustering: set[tuple[str, str]] = set()
@@ -144,20 +146,29 @@ class _SettledIsCommitted(_Progress):
 
     def begins(self, ms: int, machine: str, event: QueueTaken | OffsetReset | OffsetCorrected) -> None:
         super().begins(ms, machine, event)
-        self.wanted.pop((machine, event.group, event.mq), None)
-        self.memory.pop((machine, event.group, event.mq), None)
-        if event.__class__ is OffsetReset:  # which has the last word
-            self.given_up.pop((machine, event.group, event.mq), None)
+        key = machine, event.group, event.mq
+        self.wanted.pop(key, None)
+        self.memory.pop(key, None)
+        if event.__class__ is QueueTaken:
+            self.over.discard(key)
+        elif event.__class__ is OffsetReset:  # which has the last word
+            self.given_up.pop(key, None)
 
     def settled(self, ms: int, machine: str, event: MessagesSettled) -> None:
         super().settled(ms, machine, event)
         key = machine, event.group, event.mq
         queue = self.queues.get(key)
-        if queue is not None and key[:2] in self.clustering - self.stopping:
+        if queue is not None and key[:2] in self.clustering - self.stopping and key not in self.over:
             self.wanted.setdefault(key, []).append((queue.all_below, ms))
 
-    def updated(self, _: int, machine: str, event: OffsetUpdated) -> None:
-        self.memory[machine, event.group, event.mq] = event.offset
+    def updated(self, ms: int, machine: str, event: OffsetUpdated) -> None:
+        key = machine, event.group, event.mq
+        self.memory[key] = event.offset
+        if key in self.over and key[:2] in self.clustering - self.stopping and self._is_routed(key):
+            self.given_up[key] = event.offset, ms
+
+    def _is_routed(self, key: Key) -> bool:
+        return key[2] in self.routes.get((key[0], key[1], key[2].topic), ())
 
     def sent(self, _: int, machine: str, event: OffsetSent) -> None:
         if not self.wanted and not self.given_up:
@@ -172,8 +183,8 @@ class _SettledIsCommitted(_Progress):
     def dropped(self, ms: int, machine: str, event: QueueDropped) -> None:
         key = machine, event.group, event.mq
         wanted, memory = self.wanted.pop(key, None), self.memory.pop(key, None)
-        routed = event.mq in self.routes.get((machine, event.group, event.mq.topic), ())
-        if wanted is not None and memory is not None and routed and key[:2] not in self.stopping:
+        self.over.add(key)
+        if wanted is not None and memory is not None and self._is_routed(key) and key[:2] not in self.stopping:
             in_memory = [offset for offset, _ in wanted if offset <= memory]
             if in_memory:
                 self.given_up[key] = max(in_memory), ms
@@ -196,6 +207,7 @@ class _SettledIsCommitted(_Progress):
         if event[0] == "killed":
             broker_name = self.names.queue(machine, "", 0).broker_name
             self._forget(lambda key: key[0] == machine or key[2].broker_name == broker_name)
+            self.over = {key for key in self.over if key[0] != machine}
 
     def _forget(self, theirs: Callable[[Key], bool]) -> None:
         tables: tuple[dict[Key, Any], ...] = self.wanted, self.given_up

@@ -13,6 +13,9 @@ and whether it is compared with that when it takes the id from a living one, the
 repaired who takes an id from another brings its topics (N-16). Versions are compared for equality only and numbered
 anew after each step.
 
+A topic that a whole registration does not list, and that the name server has no more, is not routed: as repaired it
+takes such topics away (N-14).
+
 Visible: routed; known -- the entry that the next registration will be compared with: brokerLiveTable has the master's
 address, and its id is taken; stored, of a known one. Hidden: exists, version, complete.
 """
@@ -91,12 +94,21 @@ class TopicsOfName:
             compared = before.master == addr or not self._has_all(event.topics, table)
             self._follow(addr, before, last or frozenset(), compared=compared)
         fresh = not self._get("known") or self.stored != event.version
+        if others is None:
+            self._forget_unlisted(event.topics, table)
         steps = self._full(event, fresh=fresh) if others is None else self._increment(event, others, fresh=fresh)
         findings = self.followed.take(event, [steps]) if steps else []
         if steps:
             self.stored = event.version
         self._number_anew()
         return findings
+
+    def _forget_unlisted(self, listed: frozenset[str], table: RouteInfoManager) -> None:
+        """Topics that were routed, are not listed, and have no entry any more."""
+        given = self.topics.given.items()
+        routed = [topic for topic, number in given if isinstance(topic, str) and self._get("routed", number)]
+        gone = [topic for topic in routed if topic not in listed and not self._has_all(frozenset({topic}), table)]
+        self._write(0, [("routed", self._topic(topic)) for topic in sorted(gone)])
 
     def _as_slave(self, event: BrokerRegistered, version: tuple[int, int], before: Entries) -> list[Finding]:
         if event.broker_addr != self.master:
