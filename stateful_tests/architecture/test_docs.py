@@ -194,7 +194,7 @@ def test_the_variant_that_a_page_shows_is_loaded_and_noticed(tmp_path: Path) -> 
     (tmp_path / "kept.py").write_text(code, "utf-8")
     found = [{seen.property for seen in run(Plan(subject, "orderly", "calm"), RandomTape(0)).seen}
              for subject in ("repaired", f"repaired+{tmp_path / 'kept.py'}")]
-    assert found[1] - found[0] == {"given_up_lock_is_freed", "leaver_frees_its_locks"}
+    assert found[1] - found[0] == {"given_up_lock_is_freed", "leaver_frees_its_locks", "queue_is_not_left_alone"}
 
 
 def test_a_page_that_shows_something_else_is_noticed() -> None:

@@ -466,8 +466,8 @@ def test_states_that_do_not_fit_are_dropped_but_for_the_last(watch: Watch) -> No
 def test_threads_that_are_late_with_one_lock_leave_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each heartbeat says when its loops are over, so that many that wait behind them fit one state."""
     monkeypatch.setattr("invariants.refinement.monitor.MOST", 2)  # routes fit two
-    record = run(Plan("repaired", "subscriptions", "threads", "focus"), STRATEGIES["focus"](402))
+    record = run(Plan("repaired", "subscriptions", "threads", "focus"), STRATEGIES["focus"](415))
     assert record.unknown == ""
     monkeypatch.setattr(_Group, "looped", lambda *_: [])
-    record = run(Plan("repaired", "subscriptions", "threads", "focus"), STRATEGIES["focus"](402))
+    record = run(Plan("repaired", "subscriptions", "threads", "focus"), STRATEGIES["focus"](415))
     assert "states of Subscriptions fit" in record.unknown

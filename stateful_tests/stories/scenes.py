@@ -11,7 +11,16 @@ from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
-from impl.events import MessagesFound, MessagesSettled, OffsetCommitted, OffsetUpdated, QueueTaken
+from impl.events import (
+    ListenerEnded,
+    ListenerStarted,
+    MessagesFound,
+    MessagesSettled,
+    OffsetCommitted,
+    OffsetUpdated,
+    QueueTaken,
+)
+from impl.hosts.simulation.clock import EPOCH_MS
 from impl.node_ports import Command
 from stateful_tests.worlds.world import World
 
@@ -63,6 +72,20 @@ def acknowledge(consumer: DefaultMQPushConsumerImpl, offset: int, mq: MessageQue
     node.trace(OffsetUpdated(client_id, consumer.group, mq, offset))
 
 
+def begin_batch(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue = LAST) -> ProcessQueue:
+    """An orderly listener begins, under the lock of the queue."""
+    pq = held(consumer, mq)
+    pq.consume_lock.held = True
+    consumer.node.trace(ListenerStarted(consumer.instance.client_id, consumer.group, mq))
+    return pq
+
+
+def end_batch(consumer: DefaultMQPushConsumerImpl, pq: ProcessQueue, mq: MessageQueue = LAST) -> None:
+    """It has ended."""
+    consumer.node.trace(ListenerEnded(consumer.instance.client_id, consumer.group, mq))
+    pq.consume_lock.held = False
+
+
 def after_a_persist(world: World) -> None:
     """Clients that started in the first 200 ms commit every 5 s since; run to one second behind such a moment."""
     world.run_until(lambda: world.now_ms % PERSIST_MS == PERSIST_MS // 4, PERSIST_MS)
@@ -103,8 +126,8 @@ def start_asking(
 
 
 def subscription(topic: str, text: str = "*", version: int = 1, kind: str = "TAG") -> SubscriptionData:
-    """A subscription as a heartbeat has it."""
-    return SubscriptionData(topic, text, sub_version=version, expression_type=kind)
+    """A subscription as a heartbeat has it; version -- in ms after the story's begin."""
+    return SubscriptionData(topic, text, sub_version=EPOCH_MS + version, expression_type=kind)
 
 
 def heartbeat(client_id: str, *subscriptions: SubscriptionData, group: str = "G", producer: str = "") -> Command:

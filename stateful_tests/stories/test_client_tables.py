@@ -5,11 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 
 from impl.client.push_consumer import PushConsumerConfig
-from impl.common.headers import QueryCorrectionOffsetHeader, UnregisterClientRequestHeader
+from impl.common.headers import (
+    ConsumerOffsetRequestHeader,
+    QueryCorrectionOffsetHeader,
+    UnregisterClientRequestHeader,
+)
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.subscription import SQL92
 from impl.events import ConsumerIdsChanged, ConsumerRemoved, SubscriptionUpdated
+from impl.hosts.simulation.clock import EPOCH_MS
 from impl.node_ports import Command
 from stateful_tests.stories.scenes import (
     ADDR,
@@ -35,14 +40,15 @@ def goodbye(client_id: str) -> Command:
 
 
 def filter_version(world: World) -> int | None:
-    """The version of the living filter that a pull would find; None: it would be answered 27."""
+    """The version of the living filter that a pull would find, as a story says it; None: it would be answered 27."""
     found = world.brokers[BROKER].consumer_filter_manager.get("orders", "G")
-    return None if found is None or found.is_dead() else found.client_version
+    return None if found is None or found.is_dead() else found.client_version - EPOCH_MS
 
 
 def table_version(world: World, topic: str = "orders") -> int:
+    """The version of the topic in the table, as a story says it; -1: there is none."""
     found = world.brokers[BROKER].consumer_manager.find_subscription_data("G", topic)
-    return -1 if found is None else found.sub_version
+    return -1 if found is None else found.sub_version - EPOCH_MS
 
 
 def test_b4_between_subscribe_and_heartbeat_a_pull_carries_a_version_that_the_broker_does_not_know() -> None:
@@ -56,9 +62,9 @@ def test_b4_between_subscribe_and_heartbeat_a_pull_carries_a_version_that_the_br
         assert mine is not None
         for _ in range(90):
             world.run(100)
-            assert mine.sub_version > table_version(world)  # pull_finds_its_subscription: answered 25
+            assert mine.sub_version - EPOCH_MS > table_version(world)  # pull_finds_its_subscription: answered 25
         world.run(2_000)
-        assert mine.sub_version == table_version(world)
+        assert mine.sub_version - EPOCH_MS == table_version(world)
         assert not held(consumer).dropped
 
 
@@ -137,6 +143,9 @@ def test_b20_a_query_deletes_the_offsets_of_the_groups_that_it_is_to_leave_out()
         offsets = world.brokers[BROKER].consumer_offset_manager
         assert [offsets.query_offset("G", topic, 0) for topic in ("orders", "invoices")] == [-1, -1]
         assert offsets.query_offset("H", "orders", 0) == 80
+        question = ConsumerOffsetRequestHeader("G", "orders", 0)
+        known = world.ask(ADDR, Command(RequestCode.QUERY_CONSUMER_OFFSET, header=question))
+        assert (known.code, known.header.offset) == (ResponseCode.SUCCESS, 0)  # G would begin anew
 
 
 def test_b21_of_two_first_commits_one_is_lost() -> None:

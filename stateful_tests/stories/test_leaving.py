@@ -11,8 +11,10 @@ from impl.common.heartbeat_data import BROADCASTING
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import QueueDropped, QueueTaken
 from impl.node_ports import Command
+from stateful_tests.stories.scenes import acknowledge
 from stateful_tests.stories.test_lost_and_late import ADDR, BROKER, IN_ORDER, NS, heartbeat, start_asking
 from stateful_tests.worlds.world import World
 
@@ -78,7 +80,7 @@ def test_d12_a_consumer_that_stops_locks_queues_after_it_has_unlocked_all() -> N
         first = join(world, "c1", IN_ORDER)
         second = join(world, "c2", IN_ORDER)
         world.run_until(lambda: world.one_owner_each("G", "orders"), 30_000)
-        paused = world.pause("shutdown: between unlockAll and persistConsumerOffset", 3_000)
+        paused = world.pause("shutdown: between unlockAll and persistConsumerOffset", 100)
         world.call("c1", first.shutdown)
         world.run_until(lambda: paused.hit, 100)
         world.call("c2", second.shutdown)
@@ -89,7 +91,7 @@ def test_d12_a_consumer_that_stops_locks_queues_after_it_has_unlocked_all() -> N
         held = [mq for mq in world.queues("orders") if locks.holder("G", mq) is not None]
         assert {locks.holder("G", mq) for mq in held} == {first.instance.client_id}
         third = join(world, "c3", IN_ORDER)
-        assert held == world.no_owner("G", "orders")
+        assert held == world.no_owner("G", "orders")  # leaver_frees_its_locks
         assert third.rebalance_impl.process_queue_table.get(held[0]) is None
 
 
@@ -98,7 +100,7 @@ def test_l10_a_broadcasting_consumer_forgets_the_offsets_of_a_broker_that_was_aw
         brokers(world, BROKER, "broker-b")
         consumer = join(world, "c1", PushConsumerConfig("G", {"orders": "*"}, message_model=BROADCASTING))
         mq = MessageQueue("orders", BROKER, 0)
-        consumer.offset_store.update_offset(mq, 50, increase_only=True)
+        acknowledge(consumer, 50, mq)
         world.run(11_000)
 
         world.call(BROKER, world.brokers[BROKER].shutdown)
@@ -114,6 +116,27 @@ def test_l10_a_broadcasting_consumer_forgets_the_offsets_of_a_broker_that_was_aw
 
         (again,) = [event for _, event in world.events(QueueTaken, since_ms) if event.mq == mq]
         assert again.offset == 200  # 50 to 199 are skipped
+
+
+def test_l10_a_broadcasting_consumer_that_ends_while_a_broker_is_away_begins_its_queues_anew() -> None:
+    with World() as world:
+        brokers(world, BROKER, "broker-b")
+        first = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
+        config = PushConsumerConfig("G", {"orders": "*"}, message_model=BROADCASTING, consume_from_where=first)
+        consumer = join(world, "c1", config)
+        mq = MessageQueue("orders", BROKER, 0)
+        acknowledge(consumer, 50, mq)
+        world.run(50_000)
+        world.simulation.kill(BROKER)
+        world.run_until(lambda: mq in [event.mq for _, event in world.events(QueueDropped)], 200_000)
+        world.leave("c1")
+        world.run(1_000)
+        since_ms = world.now_ms
+        world.simulation.start(BROKER)
+        world.run(1_000)
+        world.join("c1")
+        world.run(5_000)
+        assert [event.offset for _, event in world.events(QueueTaken, since_ms) if event.mq == mq] == [0]
 
 
 def test_n15_two_masters_of_one_name_take_turns() -> None:

@@ -21,6 +21,7 @@ from impl.events import (
     SubscriptionRemoved,
     SubscriptionUpdated,
 )
+from impl.hosts.simulation.clock import EPOCH_MS
 from impl.node_ports import Command
 from invariants.refinement.monitor import Reading
 from invariants.subscription import subscription_version_never_goes_back
@@ -60,7 +61,7 @@ def start_asking(world: World, tester: str, request: Command) -> list[Command]:
 
 
 def heartbeat(client_id: str, topic: str, version: int = 1) -> Command:
-    subscription = SubscriptionData(topic, "*", sub_version=version)
+    subscription = SubscriptionData(topic, "*", sub_version=EPOCH_MS + version)
     data = ConsumerData("G", CONSUME_PASSIVELY, CLUSTERING, "CONSUME_FROM_LAST_OFFSET", [subscription])
     return Command(RequestCode.HEART_BEAT, body=HeartbeatData(client_id, [], [data]))
 
@@ -127,9 +128,9 @@ def test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table() -> None:
 
 
 def versions(world: World) -> list[int]:
-    """What subVersions of the topic orders the table has had; it was never removed."""
+    """What subVersions of the topic orders the table has had, as they are asked for; it was never removed."""
     assert world.events(SubscriptionRemoved) == []
-    return [event.sub_version for _, event in world.events(SubscriptionUpdated) if event.topic == "orders"]
+    return [event.sub_version - EPOCH_MS for _, event in world.events(SubscriptionUpdated) if event.topic == "orders"]
 
 
 def goes_back(versions: list[int]) -> bool:

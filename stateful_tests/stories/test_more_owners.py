@@ -6,6 +6,7 @@ from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerCon
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetCommitted, QueueTaken
+from stateful_tests.stories.scenes import begin_batch, end_batch
 from stateful_tests.stories.test_two_owners import believes
 from stateful_tests.worlds.world import World
 
@@ -130,13 +131,11 @@ def test_u7_an_orderly_queue_that_flaps_while_its_batch_runs_is_dead_for_two_min
         world.run(100)
         first = join(world, "c1", IN_ORDER)
         world.run(20_000)
-        pq = first.rebalance_impl.process_queue_table.get(LAST)
-        assert pq is not None
-        pq.consume_lock.held = True  # a batch
+        pq = begin_batch(first)
         world.add_consumer("c2", IN_ORDER)
         world.run_until(lambda: pq.dropped and pq.try_unlock_times == 1, 5_000)
         world.simulation.kill("c2")
-        pq.consume_lock.held = False
+        end_batch(first, pq)
         since_ms = world.now_ms
         world.run(1_000)
         assert first.rebalance_impl.process_queue_table.get(LAST) is pq

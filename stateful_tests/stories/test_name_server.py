@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
 from impl.events import BrokerLiveRemoved, BrokerRegistered, RegistrationEncoded
 from impl.hash_map import ConcurrentModificationError
+from impl.node_ports import Command
+from stateful_tests.stories.scenes import NS_ADDR, registration
 from stateful_tests.worlds.world import World
 
 NS = "nameserver1"
@@ -121,6 +124,26 @@ def test_n4_a_registration_in_the_middle_of_the_scan_ends_the_scan_for_ever() ->
         uncaught = [event for _, _, event in world.simulation.kernel.records if event[0] == "uncaught"]
         assert [event[2] for event in uncaught] == [ConcurrentModificationError.java_class]
         assert removed_after_a_clock_jump(world) == 0
+
+
+def test_n4_after_the_scan_has_died_a_broker_that_only_its_proxy_survives_is_routed_for_ever() -> None:
+    with World() as world:
+        one_broker(world)
+        wrapper = world.brokers["machine1"].topic_config_manager.build_topic_config_serialize_wrapper()
+        world.ask(NS_ADDR, registration("silent", "silent:10911", wrapper), tester="proxy")
+
+        async def go_on_asking() -> None:
+            while True:
+                request = Command(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
+                await world.testers["proxy"].invoke_sync(NS_ADDR, request, 60_000)
+                await world.simulation.nodes["proxy"].sleep(30_000)
+
+        world.call("proxy", go_on_asking)
+        paused = world.pause("scanNotActiveBroker: the timestamp has been read", 1_000)
+        world.run_until(lambda: paused.hit, 10_000)
+        world.add_broker("machine2", "broker-b")
+        world.run(300_000)
+        assert world.address_of(NS, "silent") == "silent:10911"  # dead_broker_is_dropped
 
 
 def test_n4_a_scan_that_nobody_disturbs_goes_on() -> None:

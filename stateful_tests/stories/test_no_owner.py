@@ -9,9 +9,22 @@ from impl.decisions.allocation import AllocateMessageQueueByConfig, AllocateMess
 from impl.decisions.flags import PERM_WRITE
 from impl.decisions.message_queue import MessageQueue
 from impl.events import ConsumerIdsFetched
-from stateful_tests.stories.scenes import BROKER, FIRST, IN_ORDER, LAST, ORDERS, held, join, stage
+from stateful_tests.stories.scenes import (
+    BROKER,
+    FIRST,
+    IN_ORDER,
+    LAST,
+    ORDERS,
+    begin_batch,
+    end_batch,
+    held,
+    join,
+    stage,
+)
 from stateful_tests.stories.test_two_owners import believes
 from stateful_tests.worlds.world import World
+
+BESIDE = MessageQueue("orders", BROKER, 2)
 
 
 def test_d7_a_batch_that_outlasts_the_leases_runs_beside_that_of_the_next_owner() -> None:
@@ -23,12 +36,12 @@ def test_d7_a_batch_that_outlasts_the_leases_runs_beside_that_of_the_next_owner(
             world.simulation.network.partition(*way)
         world.run(25_000)
         assert believes(first, LAST)
-        batch = held(first)
-        batch.consume_lock.held = True  # a batch begins under the lock
+        batch = begin_batch(first)
         second = join(world, "c2", IN_ORDER)
         world.run(20_000)
         assert not believes(first, LAST)  # it begins no other one
         world.run_until(lambda: believes(second, LAST), 60_000)
+        begin_batch(second)
         assert batch.consume_lock.held
         assert not batch.dropped  # listeners_do_not_overlap
 
@@ -86,16 +99,16 @@ def test_u6_a_batch_that_never_returns_keeps_a_queue_from_its_owner_for_ever() -
         stage(world)
         first = join(world, "c1", IN_ORDER)
         world.run(20_000)
-        pq = held(first)
-        pq.consume_lock.held = True
+        pq = begin_batch(first)
+        begin_batch(first, BESIDE)
         join(world, "c2", IN_ORDER)
         world.run(300_000)
         assert pq.dropped
         assert pq.try_unlock_times >= 10
         assert world.brokers[BROKER].rebalance_lock_manager.holder("G", LAST) == first.instance.client_id
-        assert LAST in world.no_owner("G", "orders")  # abandoned_lock_is_freed, contender_gets_the_lock
-        pq.consume_lock.held = False
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 80_000)
+        assert world.no_owner("G", "orders") == [BESIDE, LAST]  # contender_gets_the_lock
+        end_batch(first, pq)
+        world.run_until(lambda: world.no_owner("G", "orders") == [BESIDE], 80_000)  # abandoned_lock_is_freed
 
 
 def test_u9_an_orderly_consumer_that_broadcasts_never_pulls() -> None:
@@ -138,7 +151,7 @@ def test_u14_a_topic_that_may_no_longer_be_read_keeps_its_owners() -> None:
         world.brokers[BROKER].topic_config_manager.update_topic_config(config)
         world.run(300_000)
         assert consumer.rebalance_impl.topic_subscribe_info_table.get("orders") in ((), [], frozenset())
-        assert world.one_owner_each("G", "orders")
+        assert len(world.owners("G", "orders")) == 4  # only_the_readable_is_held
 
 
 def test_l13_a_list_of_queues_that_forgets_the_retry_topic() -> None:

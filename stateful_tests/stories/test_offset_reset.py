@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from impl.broker.queue_offsets import QueueRange
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.headers import GetConsumerStatusRequestHeader, ResetOffsetRequestHeader
@@ -28,6 +30,7 @@ from stateful_tests.stories.scenes import (
     start_asking,
     starts,
 )
+from stateful_tests.worlds.listeners import work
 from stateful_tests.worlds.world import World
 
 RESET_MS = 10_000  # between the drop of the queues and the commit of their new offsets
@@ -148,17 +151,29 @@ def test_x18_an_answer_that_comes_while_the_reset_waits_is_overwritten_and_one_t
     with World() as world:
         consumer = idle_at_1000(world)
         world.run(7_000)
+        settles_late(world, consumer, FIRST, 10_000)
+        settles_late(world, consumer, LAST, 40_000)
+        world.run(6_000)  # the pulls that are held now come back in 9 s, before the offsets are set
         world.ask(ADDR, reset(0))
         world.run(100)
-        acknowledge(consumer, 990, FIRST)  # its listener has looked whether the queue is dropped before it was
-        world.run(RESET_MS)
-        acknowledge(consumer, 990, LAST)  # the same, but it was paused for longer
-        world.run(20_000)
+        assert [consumer.offset_store.clone_offset_table("orders")[mq] for mq in (FIRST, LAST)] == [1_000] * 2
+        world.run(5_000)
+        assert consumer.offset_store.clone_offset_table("orders")[FIRST] == 1_004
+        world.run(50_000)
 
         assert committed(world, FIRST) == 0
         assert takes_effect(world, FIRST)
-        assert committed(world, LAST) == 990
+        assert committed(world, LAST) == 1_004
         assert not takes_effect(world, LAST)
+
+
+def settles_late(world: World, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, late_ms: int) -> None:
+    """Messages come, and the last listener's thread stands still when it has seen that the queue is not dropped."""
+    (pull_request,) = [one for one in consumer.held_pulls if one.message_queue == mq]
+    world.call("c1", partial(work, consumer, pull_request, 300))
+    world.run(200)  # the other listener has ended
+    paused = world.pause("processConsumeResult: between removeMessage and updateOffset", late_ms)
+    world.run_until(lambda: paused.hit, 1_000)
 
 
 def test_u15_a_reset_holds_a_thread_that_notifications_need() -> None:

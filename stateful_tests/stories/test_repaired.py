@@ -36,6 +36,7 @@ from stateful_tests.stories import test_no_owner as unowned
 from stateful_tests.stories import test_offset_reset as resets
 from stateful_tests.stories import test_offsets as offsets
 from stateful_tests.stories import test_route_tables as routes
+from stateful_tests.stories import test_slaves as slaves
 from stateful_tests.stories import test_two_owners as owners
 from stateful_tests.stories.reported import Reported
 from stateful_tests.stories.scenes import (
@@ -82,16 +83,29 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      '"closed", since_ms)] == ["H"]'),
     (clients.test_b12_nobody_is_told_of_a_member_that_the_scan_evicts, "expiry_is_announced",
      "events(ConsumerIdsChanged, since_ms) == []"),
+    (tables.test_b14_members_are_told_of_a_subscription_before_its_filter_is_there, "compile_before_change",
+     "filter_version(world) is None"),
+    (tables.test_b16_the_last_heartbeat_says_how_the_group_consumes, "one_message_model", "set(models)"),
     (clients.test_b17_a_call_that_times_out_evicts_its_caller, "time_out_closes_nothing", 'members(BROKER, "G") == []'),
     (late.test_b18_of_two_commits_of_one_client_the_older_one_stays, "commits_in_order", "[20, 10]"),
+    (tables.test_b20_a_query_deletes_the_offsets_of_the_groups_that_it_is_to_leave_out, "query_deletes_nothing",
+     "== [-1, -1]"),
     (tables.test_b21_of_two_first_commits_one_is_lost, "commit_in_one_step", "paused.hit"),
     (late.test_b22a_a_renewal_and_a_take_over_of_an_expired_lock_are_both_granted, "renew_in_one_step", "paused.hit"),
     (late.test_b22b_a_renewal_that_comes_after_the_unlock_locks_a_queue_that_nobody_has, "locks_in_order",
      "granted[-1][1] == first"),
+    (tables.test_b23_replies_no_longer_find_a_producer_that_has_reconnected, "reply_to_the_living",
+     'find_channel("p1") is None'),
+    (tables.test_b24_heartbeats_that_wait_for_a_thread_cost_everybody_the_membership, "time_out_closes_nothing",
+     'members(BROKER, "G") == []'),
+    (tables.test_b25_a_group_whose_heartbeat_waits_too_long_has_no_retry_topic, "heartbeat_waits_for_its_topic",
+     "world.ask(ADDR, second"),
     (tables.test_b26_a_text_that_does_not_compile_takes_the_filter_and_raises_the_version, "expressions_compile",
      "BROKEN_SQL"),
     (tables.test_b26_a_goodbye_that_is_handled_after_a_new_heartbeat_kills_the_filter, "filters_die_with_their_group",
      "paused.hit"),
+    (tables.test_b27_the_topic_of_a_member_that_left_stays_until_another_one_is_heard_of, "one_set_of_topics",
+     '["invoices", "orders"]'),
     (leaving.test_d5_a_member_whose_call_times_out_loses_its_queues_to_others_and_keeps_them, "time_out_closes_nothing",
      "two_owners"),
     (owners.test_d6_two_processes_with_one_client_id_own_the_same_half_and_nobody_the_other,
@@ -109,6 +123,16 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      "== 1_000"),
     (leaving.test_l10_a_broadcasting_consumer_forgets_the_offsets_of_a_broker_that_was_away, "file_keeps_all",
      "again.offset == 200"),
+    (leaving.test_l10_a_broadcasting_consumer_that_ends_while_a_broker_is_away_begins_its_queues_anew, "file_keeps_all",
+     "== [0]"),
+    (offsets.test_l1_what_came_before_the_first_commit_of_a_new_group_is_skipped, "first_offset_is_committed",
+     "commits(world) == []"),
+    (offsets.test_l11_the_retry_topic_of_a_group_that_begins_at_a_time_begins_at_its_end, "retry_from_the_first",
+     "== [7]"),
+    (offsets.test_x11_an_ordered_queue_is_given_up_before_its_batch_has_ended, "batch_ends_first",
+     "commits(world, LAST, since_ms) == [5]"),
+    (resets.test_x18_an_answer_that_comes_while_the_reset_waits_is_overwritten_and_one_that_comes_later_undoes_it,
+     "dropped_is_looked_at_last", "[FIRST] == 1_004"),
     (names.test_n1_a_late_goodbye_of_the_old_master_removes_the_new_one, "unregister_own_address", "is None"),
     (names.test_n2_after_an_increment_the_other_topics_look_unchanged_for_ever, "register_whole_table",
      'routed(NS, "orders") == []'),
@@ -129,6 +153,25 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      'routed(NS, "orders") == []'),
     (late.test_n21_a_registration_that_times_out_removes_the_broker, "time_out_closes_nothing",
      'routed(NS, "orders") == []'),
+    (routes.test_n9_a_route_names_queues_of_a_broker_whose_address_it_has_not, "route_in_one_step",
+     "answers[0].body.queue_datas"),
+    (routes.test_n9_a_route_has_brokers_and_no_queues, "route_in_one_step", "queue_datas == ()"),
+    (routes.test_n13_a_write_permission_that_was_wiped_comes_back_with_the_next_topic, "wiped_stays_wiped",
+     "[PERM_READ | PERM_WRITE]"),
+    (routes.test_n14_a_topic_that_was_deleted_at_the_name_server_comes_back, "deleted_stays_deleted", "[BROKER]"),
+    (routes.test_n14_a_topic_that_was_deleted_at_its_broker_is_routed_for_ever, "deleted_stays_deleted", "[BROKER]"),
+    (routes.test_n17_a_query_of_the_version_does_not_tell_the_new_connection, "query_is_on_record",
+     'routed(NS, "orders") == []'),
+    (slaves.test_n19_the_name_server_that_answers_first_tells_the_slave_that_there_is_no_master,
+     "who_knows_the_master", "master_addr is None"),
+    (routes.test_n20_a_broker_is_told_success_and_is_not_registered, "success_is_registered", "SUCCESS"),
+    (routes.test_n22_a_name_server_that_hangs_holds_up_new_groups_and_the_offsets, "topics_are_announced_later",
+     "new == []"),
+    (routes.test_n23_a_compressed_registration_loses_the_unit_flag, "compress_all_of_a_topic", "== []"),
+    (routes.test_n24_two_writers_of_the_key_values_leave_no_file, "key_values_one_writer", "paused.hit"),
+    (routes.test_n25_a_close_that_finds_the_event_queue_full_is_forgotten, "all_events_wait", "event dropped"),
+    (routes.test_n26_a_broker_that_changes_its_cluster_stays_in_the_old_one_too, "one_cluster_for_a_name",
+     "names.key_set()"),
     (unowned.test_u3_the_second_place_of_a_client_id_that_is_listed_twice_is_nobodys, "client_id_names_the_process",
      "assert ids =="),
     (more.test_u4_the_share_of_a_member_that_does_not_subscribe_the_topic_is_nobodys, "one_set_of_topics",
@@ -139,6 +182,15 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      "is pq"),
     (more.test_u8_an_orderly_queue_that_was_just_taken_waits_for_the_next_renewal, "believe_at_once",
      "taken_ms > 100"),
+    (unowned.test_u9_an_orderly_consumer_that_broadcasts_never_pulls, "lock_in_clustering", "== {}"),
+    (offsets.test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_rebalance,
+     "corrected_queue_is_taken_at_once", "waited_ms > 25_000"),
+    (offsets.test_u11_a_member_that_cannot_read_the_offset_keeps_the_lock_from_others, "lock_goes_with_its_queue",
+     'holder("G", LAST) == first'),
+    (unowned.test_u14_a_topic_that_may_no_longer_be_read_keeps_its_owners, "nothing_is_shared_out",
+     'len(world.owners("G", "orders")) == 4'),
+    (resets.test_u15_a_reset_holds_a_thread_that_notifications_need, "reset_waits_beside",
+     'two_owners("H", "invoices")'),
     (late.test_u12_a_heartbeat_under_way_keeps_the_new_version_of_a_subscription_from_the_broker,
      "heartbeat_is_not_skipped", "mine > stored"),
 )
@@ -363,6 +415,9 @@ def test_x22_a_run_of_a_rebalance_removes_only_what_it_has_dropped() -> None:
         assert not taken.dropped
         world.run(2_000)
         assert not taken.dropped
+        assert (rebalance.process_queue_table.get(LAST) is taken) is repaired
+        run(world, mqs, rebalance, node)
+        world.run(100)
         assert (rebalance.process_queue_table.get(LAST) is taken) is repaired
 
 

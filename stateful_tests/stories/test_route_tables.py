@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from impl.broker.controller import CONSUMER_OFFSET_PATH, BrokerController
 from impl.common.data_version import DataVersion
 from impl.common.headers import (
@@ -12,7 +14,7 @@ from impl.common.headers import (
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.flags import FLAG_UNIT, PERM_READ, PERM_WRITE
-from impl.events import BrokerDropped, BrokerLiveRemoved, BrokerRegistered
+from impl.events import BrokerDropped, BrokerLiveRemoved, BrokerRegistered, ClusterInfoFetched
 from impl.hash_map import ConcurrentModificationError
 from impl.hosts.simulation.remoting_server import RemotingServer
 from impl.namesrv.kv_config_manager import KV_CONFIG_PATH, NAMESPACE_ORDER_TOPIC_CONFIG
@@ -32,6 +34,7 @@ from stateful_tests.stories.scenes import (
     start_asking,
     subscription,
 )
+from stateful_tests.worlds.deeds import OPERATOR, fetch_cluster_info
 from stateful_tests.worlds.world import World
 
 
@@ -122,13 +125,14 @@ def test_n10_the_two_halves_of_the_cluster_information_are_of_different_times() 
     with World() as world:
         stage(world)
         paused = world.pause("getBrokerClusterInfo: encoding, between the two tables", 100)
-        answers = start_asking(world, "operator", Command(RequestCode.GET_BROKER_CLUSTER_INFO), NS_ADDR)
+        world.add_tester(OPERATOR)
+        world.call(OPERATOR, partial(fetch_cluster_info, world, NS))
         world.run_until(lambda: paused.hit, 50)
         world.add_broker("broker-b", "broker-b")
         world.run(200)
-        addresses, clusters = answers[0].body
-        assert sorted(addresses) == [BROKER]
-        assert sorted(clusters["DefaultCluster"]) == [BROKER, "broker-b"]
+        ((_, answer),) = world.events(ClusterInfoFetched)
+        assert answer.broker_names == {BROKER}
+        assert answer.cluster_names == {BROKER, "broker-b"}
 
 
 def test_n13_a_write_permission_that_was_wiped_comes_back_with_the_next_topic() -> None:
@@ -197,6 +201,7 @@ def test_n24_does_not_happen_to_one_after_the_other() -> None:
 def test_n25_a_close_that_finds_the_event_queue_full_is_forgotten() -> None:
     with World() as world:
         stage(world)
+        join(world, "c1")
         server = world.namesrvs[NS].server
         assert isinstance(server, RemotingServer)
         server.events.queue_bound = 2  # ten thousand in RocketMQ
@@ -235,6 +240,13 @@ def test_n26_a_broker_that_changes_its_cluster_stays_in_the_old_one_too() -> Non
         world.run(1_000)
         assert clusters.key_set() == ("DefaultCluster",)
         assert world.address_of(NS, BROKER) is None
+
+        world.add_tester(OPERATOR)
+        world.call(OPERATOR, partial(fetch_cluster_info, world, NS))
+        world.run(100)
+        ((_, answer),) = world.events(ClusterInfoFetched)
+        assert answer.broker_names == set()
+        assert answer.cluster_names == {BROKER}
 
 
 def unit_topics(world: World, broker: BrokerController) -> list[str]:

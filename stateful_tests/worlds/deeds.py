@@ -339,13 +339,7 @@ def ask_for_clusters(world: World) -> tuple[str, str] | None:
     namesrv = _one_of(world, list(world.namesrvs), "which name server")
     if namesrv is None:
         return None
-    client, node = world.testers[OPERATOR], world.simulation.nodes[OPERATOR]
-
-    async def ask() -> None:
-        request = Command(RequestCode.GET_BROKER_CLUSTER_INFO)
-        brokers, clusters = (await client.invoke_sync(f"{namesrv}:9876", request, CLUSTERS_MS)).body
-        named = frozenset(name for names in clusters.values() for name in names)
-        node.trace(ClusterInfoFetched(namesrv, frozenset(brokers), named))
+    node, ask = world.simulation.nodes[OPERATOR], partial(fetch_cluster_info, world, namesrv)
 
     async def watch() -> None:
         for _ in range(LOOKS):
@@ -354,6 +348,17 @@ def ask_for_clusters(world: World) -> tuple[str, str] | None:
 
     world.call(OPERATOR, watch)
     return namesrv, "is asked which brokers there are"
+
+
+async def fetch_cluster_info(world: World, namesrv: str) -> ClusterInfoFetched:
+    """The operator asks a name server, and reports what it answers."""
+    request = Command(RequestCode.GET_BROKER_CLUSTER_INFO)
+    answer = await world.testers[OPERATOR].invoke_sync(f"{namesrv}:9876", request, CLUSTERS_MS)
+    brokers, clusters = answer.body
+    named = frozenset(name for names in clusters.values() for name in names)
+    fetched = ClusterInfoFetched(namesrv, frozenset(brokers), named)
+    world.simulation.nodes[OPERATOR].trace(fetched)
+    return fetched
 
 
 def _order(world: World, address: str, command: Command) -> None:

@@ -6,9 +6,12 @@ property's proof adds up, and of what calls may still take that were under way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
+from impl.broker.rebalance_lock_manager import RebalanceLockManager
+from impl.client.mq_client_instance import SHUTDOWN_ALREADY
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
 from impl.decisions.message_queue import MessageQueue
 from stateful_tests.worlds.world import World
@@ -40,17 +43,22 @@ class Promise:
     wrong: Callable[[World], Iterator[str]]
 
 
+def in_service(world: World) -> list[tuple[str, DefaultMQPushConsumerImpl]]:
+    """The consumers that run and have not shut down, with their machines; others of their process may run on."""
+    return [one for one in world.running() if one[1].service_state != SHUTDOWN_ALREADY]
+
+
 def subscribed(world: World) -> list[tuple[str, str]]:
     """Group and topic of every living subscription in clustering; sorted."""
     return sorted({
-        (consumer.group, topic) for _, consumer in world.running() if consumer.config.message_model == "CLUSTERING"
+        (consumer.group, topic) for _, consumer in in_service(world) if consumer.config.message_model == "CLUSTERING"
         for topic in consumer.rebalance_impl.subscription_inner.key_set()
     })
 
 
 def _shared_out(world: World, group: str) -> Callable[[MessageQueue], bool]:
     """Whether the strategy of a group gives a queue to anybody; by configuration it may not (L13)."""
-    strategies = [consumer.config.strategy for _, consumer in world.running() if consumer.group == group]
+    strategies = [consumer.config.strategy for _, consumer in in_service(world) if consumer.group == group]
     if isinstance(strategies[0], AllocateMessageQueueByMachineRoom):
         rooms = strategies[0].consumeridcs or ()
         return lambda mq: (mq.broker_name or "").partition("@")[0] in rooms
@@ -82,23 +90,46 @@ def not_owned_once(world: World) -> Iterator[str]:
 
 
 def not_locked(world: World) -> Iterator[str]:
-    """Queues of orderly consumers that their owner could not lock, or whose lock it does not renew."""
-    for machine, consumer in world.running():
-        if consumer.config.orderly:
+    """Queues of orderly consumers that their owner could not lock, or whose lock it does not renew.
+
+    And those that are locked for somebody who has given them up, or is gone.
+    """
+    holders = set[tuple[str, str, MessageQueue]]()
+    for machine, consumer in in_service(world):
+        if consumer.config.orderly and consumer.config.message_model == "CLUSTERING":
             for mq, pq in consumer.rebalance_impl.process_queue_table.entries():
-                if not pq.dropped and (not pq.locked or pq.is_lock_expired()):
-                    yield f"{machine} holds queue {mq.queue_id} of {mq.topic} at {mq.broker_name} without its lock"
+                if not pq.dropped:
+                    holders.add((consumer.group, consumer.instance.client_id, mq))
+                    if not pq.locked or pq.is_lock_expired():
+                        yield f"{machine} holds queue {mq.queue_id} of {mq.topic} at {mq.broker_name} without its lock"
+    for machine, broker in world.brokers.items():
+        if world.alive(machine):
+            yield from _locked_for_nobody(broker.rebalance_lock_manager, holders)
+
+
+def _locked_for_nobody(
+    locks: RebalanceLockManager, holders: Collection[tuple[str, str, MessageQueue]],
+) -> Iterator[str]:
+    """Locks that count, of queues that the client of the lock does not hold."""
+    for group, entries in locks.mq_lock_table.entries():
+        for mq, entry in entries.entries():
+            if not entry.is_expired(locks.now_ms()) and (group, entry.client_id, mq) not in holders:
+                text = f"queue {mq.queue_id} of {mq.topic} at {mq.broker_name}"
+                yield f"{text} is locked for {entry.client_id} of {group}, who does not hold it"
 
 
 def not_listed_right(world: World) -> Iterator[str]:
-    """Brokers that list others than the living members, or one of them twice."""
-    groups = sorted({consumer.group for _, consumer in world.running()})
-    living = {group: sorted(consumer.instance.client_id for _, consumer in world.running() if consumer.group == group)
+    """Brokers that list others than the living members, or one of them twice; also of groups that nobody is in."""
+    tables = [broker.consumer_manager.consumer_table for broker in world.brokers.values()]
+    consumers = [consumer for _, consumer in in_service(world)]
+    groups = sorted({consumer.group for consumer in consumers}.union(*(table.key_set() for table in tables)))
+    living = {group: sorted(consumer.instance.client_id for consumer in consumers if consumer.group == group)
               for group in groups}
     for broker in world.brokers:
         for group in groups:
             if world.alive(broker) and (listed := world.members(broker, group)) != living[group]:
-                yield f"{broker} lists {', '.join(listed) or 'nobody'} in {group}; {', '.join(living[group])} live"
+                here = ", ".join(living[group]) or "nobody"
+                yield f"{broker} lists {', '.join(listed) or 'nobody'} in {group}; there live {here}"
 
 
 def unknown_brokers(world: World) -> Iterator[str]:
@@ -136,7 +167,7 @@ def stale_routes(world: World) -> Iterator[str]:
     They may have those too of a broker that has lost the topic, as long as a name server routes them (N-14).
     """
     queues: dict[str, set[MessageQueue]] = {}
-    for machine, consumer in world.running():
+    for machine, consumer in in_service(world):
         table = consumer.rebalance_impl.topic_subscribe_info_table
         for topic in consumer.rebalance_impl.subscription_inner.key_set():
             if topic not in queues:
@@ -159,7 +190,7 @@ def _left_over(world: World, topic: str) -> set[MessageQueue]:
 
 def not_subscribed(world: World) -> Iterator[str]:
     """Brokers without a topic that a living member subscribes, or with an older version of it."""
-    for machine, consumer in world.running():
+    for machine, consumer in in_service(world):
         for topic, mine in consumer.rebalance_impl.subscription_inner.entries():
             for broker, controller in world.brokers.items():
                 found = controller.consumer_manager.find_subscription_data(consumer.group, topic)

@@ -162,11 +162,14 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
     for machine, consumer in world.running():
         if consumer.pause:
             world.call(machine, consumer.resume)
-    return _heal(world, [PROMISES[name] for name in workload.promises], judges)
+    return keep_promises(world, [PROMISES[name] for name in workload.promises], judges)
 
 
-def _heal(world: World, promises: Sequence[Promise], judges: Judges) -> dict[str, int]:
-    """Wait for what is promised: it must be true at its deadline, and then stay so to the end."""
+def keep_promises(world: World, promises: Sequence[Promise], judges: Judges) -> dict[str, int]:
+    """Wait in a world that has healed: what is promised must be true at its deadline, and then stay so to the end.
+
+    How long each promise took in ms; what is not kept is noted by the judges.
+    """
     since: dict[str, int] = {}
     healed_ms = world.now_ms
     last_ms = max((promise.deadline_ms for promise in promises), default=0)

@@ -100,11 +100,14 @@ class World:
         config = BrokerConfig(broker_name, self.namesrv_addrs, **settings)
         self.simulation.add(machine, self._broker(machine, config, topics))
 
-    def restart_broker_as(self, machine: str, **settings: Any) -> None:
-        """Let the machine of a broker lose its power and start at once with other settings, its files unharmed."""
+    def restart_broker_as(self, machine: str, *, power_loss: bool = True, **settings: Any) -> None:
+        """Let the machine of a broker lose its power and start at once with other settings, its files unharmed.
+
+        power_loss -- False: its process is killed.
+        """
         config = replace(self.brokers[machine].config, **settings)
         self.simulation.boots[machine] = self._broker(machine, config, ())
-        self.simulation.kernel.kill(self.simulation.nodes[machine], power_loss=True)
+        self.simulation.kernel.kill(self.simulation.nodes[machine], power_loss=power_loss)
         self.simulation.start(machine)
         self.run(0)
 
@@ -325,11 +328,11 @@ class World:
         return owners
 
     def queues(self, topic: str) -> list[MessageQueue]:
-        """The queues of a topic at the brokers that live, sorted."""
+        """The queues of a topic that may be read at the brokers that live, sorted."""
         found: dict[str, int] = {}
         for machine, controller in self.brokers.items():
             config = controller.topic_config_manager.select_topic_config(topic)
-            if config is not None and self.simulation.nodes[machine].alive:
+            if config is not None and config.perm & PERM_READ and self.simulation.nodes[machine].alive:
                 name = controller.config.broker_name
                 found[name] = max(config.read_queue_nums, found.get(name, 0))
         return [MessageQueue(topic, name, i) for name in sorted(found, key=utf16_key) for i in range(found[name])]
