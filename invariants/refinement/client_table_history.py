@@ -96,19 +96,18 @@ class _ConnectionsOfMembersLast(Expiries):
         super().__init__(living)
         self.last_ms: dict[tuple[str, str, str], int] = {}
 
-    def hears(self) -> Hearing:
-        return {**super().hears(), ConsumerRegistered: self.registered}
-
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         if event[0] != "paused":  # who stands still has not gone
             super().host(ms, machine, event)
 
-    def registered(self, ms: int, machine: str, event: ConsumerRegistered) -> None:
+    def entered(self, ms: int, machine: str, event: ConsumerRegistered) -> None:
+        super().entered(ms, machine, event)
         self.last_ms[machine, event.group, event.connection] = ms
 
     def removed(self, ms: int, machine: str, event: ConsumerRemoved) -> Iterator[str]:
         last_ms = self.last_ms.pop((machine, event.group, event.connection), -IDLE_MS)
-        runs = (event.client_id, event.group) not in self.stopped
+        refused = (machine, event.group, event.client_id) in self.refused
+        runs = not refused and (event.client_id, event.group) not in self.stopped
         if event.why == "closed" and runs and ms - last_ms < IDLE_MS and self.unstruck(ms, machine, event):
             yield f"{machine} takes {event.client_id} of {event.group} for gone when {event.connection} ends"
 

@@ -193,18 +193,22 @@ class Expiries(Judge):
     """What judges share that look at members who expire where nothing has struck them, their broker, or the network.
 
     stopped -- client ids and groups that have begun to shut down, with the time of the end.
+    refused -- clients to whose last heartbeat a broker has objected, on whatever connection it came: what they were
+    listed by before may end.
     """
 
     def __init__(self, living: Living) -> None:
         """Nothing has struck."""
         super().__init__(living)
+        self.refused: set[tuple[str, str, str | None]] = set()
         self.calm_since: dict[str, int] = {}
         self.stopped: dict[tuple[str | None, str], int] = {}
 
     def hears(self) -> Hearing:
         """See Judge."""
         return {tuple: self.host, ConsumerRemoved: self.removed, ConsumerStopping: self.stops,
-                ConsumerShutDown: self.stops, ConsumerStarted: self.starts}
+                ConsumerShutDown: self.stops, ConsumerStarted: self.starts, HeartbeatRefused: self.objected,
+                ConsumerRegistered: self.entered}
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         """Something strikes."""
@@ -232,6 +236,14 @@ class Expiries(Judge):
         """A consumer begins to stop, or has stopped."""
         self.stopped[event.client_id, event.group] = ms
 
+    def objected(self, _: int, __: str, event: HeartbeatRefused) -> None:
+        """A broker has refused a heartbeat."""
+        self.refused.add((event.broker, event.group, event.client_id))
+
+    def entered(self, _: int, __: str, event: ConsumerRegistered) -> None:
+        """A broker has taken a heartbeat."""
+        self.refused.discard((event.broker, event.group, event.client_id))
+
     def removed(self, ms: int, machine: str, event: ConsumerRemoved) -> Iterator[str]:
         """Somebody is not listed any more."""
         if event.why == "expired" and self.unstruck(ms, machine, event):
@@ -255,33 +267,13 @@ class Expiries(Judge):
 
 
 class _LivingMembersDoNotExpire(Expiries):
-    """Of living_members_do_not_expire.
-
-    refused -- clients to whose last heartbeat a broker has objected, on whatever connection it came.
-    """
+    """Of living_members_do_not_expire."""
 
     name = "living_members_do_not_expire"
 
-    def __init__(self, living: Living) -> None:
-        super().__init__(living)
-        self.refused: set[tuple[str, str, str | None]] = set()
-
-    def hears(self) -> Hearing:
-        return {**super().hears(), HeartbeatRefused: self.objected, ConsumerRegistered: self.entered}
-
-    def objected(self, _: int, __: str, event: HeartbeatRefused) -> None:
-        self.refused.add((event.broker, event.group, event.client_id))
-
-    def entered(self, _: int, __: str, event: ConsumerRegistered) -> None:
-        self.refused.discard((event.broker, event.group, event.client_id))
-
     def expired(self, machine: str, event: ConsumerRemoved) -> Iterator[str]:
-        broker = self.living.broker(machine)
-        info = None if broker is None else broker.consumer_manager.get_consumer_group_info(event.group)
-        listed = info is not None and event.client_id in info.get_all_client_id()
-        if (event.broker, event.group, event.client_id) in self.refused:
-            return
-        if not listed and (event.client_id, event.group) not in self.stopped:
+        refused = (event.broker, event.group, event.client_id) in self.refused
+        if not refused and (event.client_id, event.group) not in self.stopped:
             yield f"{machine} lets {event.client_id} of {event.group} expire, which lives and can reach it"
 
 

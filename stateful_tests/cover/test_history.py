@@ -34,6 +34,7 @@ from impl.events import (
     GoodbyeTaken,
     GroupOffsetsRemoved,
     HeartbeatHandled,
+    HeartbeatRefused,
     KVConfigLoaded,
     KVConfigPut,
     ListenerStarted,
@@ -133,6 +134,7 @@ HEARTBEAT_TOO = (3, B, ConsumerRegistered(B, G, "c2", "c2:1", True, True, frozen
 PUT = (2, B, SubscriptionUpdated(B, G, "orders", "*", 1, True))
 ALL_HANDLED = ((2, B, HeartbeatHandled(B, G, AT)), (2, B, HeartbeatHandled(B, G, "c2:1")))
 GOODBYE = (2, B, GoodbyeTaken(B, G, C, "c1:1", attached=True))
+REFUSED = (2, B, HeartbeatRefused(B, G, C, "c1:2"))
 RAISED = (1, C, VersionRaised(C, G, "orders", 2))
 
 
@@ -259,6 +261,8 @@ CASES = (
          (registered(0, "broker-a:1"), registered(60_000, "broker-a:1"), live_removed(121_000, "expired"))),
     Case("registrations_keep_a_broker", (registered(0, "broker-a:1"), ENDED, live_removed(3, "destroyed")),
          (registered(0, "broker-a:1"), ENDED, registered(2, "broker-a:2"), live_removed(3, "destroyed"))),
+    Case("living_members_do_not_expire", (REFUSED, removed(121_000, "expired")),
+         (REFUSED, heartbeat(3), removed(121_000, "expired"))),
     Case("living_members_do_not_expire", ((1, C, ("paused", 20_000)), removed(121_000, "expired")),
          ((1, "c2", ("paused", 20_000)), removed(121_000, "expired"))),
     Case("goodbye_delists_a_member", (SHUT_DOWN, removed(5, "unregistered")), (SHUT_DOWN, removed(121_000, "expired"))),
@@ -371,6 +375,8 @@ CASES = (
          (heartbeat(0), removed(3, "closed"))),
     Case("connections_of_members_last", (heartbeat(0), removed(101_000, "closed")),
          (heartbeat(0), (1, C, ("paused", 20_000)), removed(3, "closed"))),
+    Case("connections_of_members_last", (heartbeat(0), REFUSED, removed(3, "closed")),
+         (REFUSED, heartbeat(3), removed(4, "closed"))),
     Case("group_has_one_message_model", (CLUSTERING, BROADCASTS_TOO, heartbeat(1), removed(2, "closed"), HEARTBEAT_TOO),
          (CLUSTERING, BROADCASTS_TOO, heartbeat(1), HEARTBEAT_TOO)),
     Case("topics_leave_with_their_member",
