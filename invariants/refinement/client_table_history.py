@@ -20,8 +20,8 @@ from invariants.refinement.follower import Living
 from invariants.refinement.judge import Hearing, Judge, machine_of
 from invariants.refinement.member_history import Expiries
 
-IDLE_MS = 100_000
-"""A connection on which nothing comes for 120 s is closed as idle."""
+IDLE_MS = 75_000
+"""A connection on which nothing comes for 120 s is closed as idle; a heartbeat is handled 40 s late at most."""
 SOON_MS = 5_000
 """A heartbeat takes milliseconds; a pull that was refused is repeated after 3 s."""
 CALM_MS = 60_000

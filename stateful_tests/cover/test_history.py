@@ -373,7 +373,7 @@ CASES = (
     Case("goodbye_delists_a_member", (heartbeat(0), removed(1, "unregistered"), GOODBYE), (heartbeat(0), GOODBYE)),
     Case("connections_of_members_last", (heartbeat(0), DIES, removed(3, "closed")),
          (heartbeat(0), removed(3, "closed"))),
-    Case("connections_of_members_last", (heartbeat(0), removed(101_000, "closed")),
+    Case("connections_of_members_last", (heartbeat(0), removed(76_000, "closed")),
          (heartbeat(0), (1, C, ("paused", 20_000)), removed(3, "closed"))),
     Case("connections_of_members_last", (heartbeat(0), REFUSED, removed(3, "closed")),
          (REFUSED, heartbeat(3), removed(4, "closed"))),
