@@ -263,3 +263,16 @@ def test_l4_a_member_whose_clock_is_behind_changes_its_expression_and_nobody_tak
         assert mine.sub_string == "a || b"
         updates = {event.sub_string for _, event in world.events(SubscriptionUpdated) if event.topic == "orders"}
         assert updates == {"a"}
+
+
+def test_l4_a_group_that_comes_back_with_a_clock_that_is_behind_finds_its_filter_dead() -> None:
+    with World() as world:
+        stage(world, enable_property_filter=True)
+        world.ask(ADDR, heartbeat("c1", SQL), tester="c1")
+        world.ask(ADDR, goodbye("c1"), tester="c1")
+        behind = subscription("orders", "a > 1", 50, SQL92)
+        for _ in range(3):
+            assert world.ask(ADDR, heartbeat("c1", behind), tester="c1").code == ResponseCode.SUCCESS
+            assert (table_version(world), filter_version(world)) == (50, None)  # every pull is answered 27
+        world.ask(ADDR, heartbeat("c1", subscription("orders", "a > 1", 101, SQL92)), tester="c1")
+        assert (table_version(world), filter_version(world)) == (101, 101)

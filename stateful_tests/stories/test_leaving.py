@@ -74,6 +74,20 @@ def test_d5_a_member_whose_call_times_out_loses_its_queues_to_others_and_keeps_t
         world.run_until(lambda: world.one_owner_each("G", "orders"), 80_000)
 
 
+def test_d5_a_member_whose_heartbeat_times_out_is_evicted_by_its_own_client() -> None:
+    with World() as world:
+        brokers(world)
+        first = join(world, "c1", ORDERS)
+        world.run(10_000)
+        join(world, "c2", ORDERS)
+        world.run_until(lambda: world.one_owner_each("G", "orders"), 19_000)
+        paused = world.pause("heartBeat: before registerConsumer", 10_000)  # c1 speaks first
+        world.run_until(lambda: paused.hit, 30_000)
+        world.run_until(lambda: world.two_owners("G", "orders") != [], 4_000)
+        assert first.instance.client_id not in world.members(BROKER, "G")
+        world.run_until(lambda: world.one_owner_each("G", "orders"), 80_000)
+
+
 def test_d12_a_consumer_that_stops_locks_queues_after_it_has_unlocked_all() -> None:
     with World() as world:
         brokers(world)
