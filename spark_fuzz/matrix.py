@@ -138,8 +138,9 @@ class Matrix:
         killers = {judge: cell for judge, cell in cells.items() if cell.killed}
         outcome = Outcome.VIOLATED if killers else Outcome.HOLDS
         note = "; ".join(f"{judge}: {cell.property} in {cell.killed} of {cell.of}" for judge, cell in killers.items())
-        if not killers and (why := self._unknown(hunted)):
-            outcome, note = Outcome.UNKNOWN, why
+        why = self._unknown(hunted)
+        if why and (hunted.doubts or not killers):
+            outcome, note = Outcome.UNKNOWN, "; ".join(filter(None, (why, note)))
         document = confirmed(hunted.failure, self._folder)
         file = Path("evidence") / file_of(hunted.failure) if hunted.failure and document else None
         return Verdict(
@@ -152,7 +153,7 @@ class Matrix:
         )
 
     def _unknown(self, hunted: _Hunted) -> str:
-        """Why nothing can be said of a subject that nobody has killed."""
+        """Why nothing can be said of a subject that nobody has killed; of one whose hunts have failed in any case."""
         if hunted.doubts:
             return hunted.doubts[0]
         if unknown := sum(life["unknown"] for life in hunted.lives.values()):

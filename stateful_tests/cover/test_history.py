@@ -472,6 +472,7 @@ PLANTED = (
     ("closed_broker_is_dropped", "repaired+seeded-closed-brokers-stay", "one_topic", "storm", 26),
     ("held_queue_is_pulled", "repaired+seeded-moved-pull-is-the-last", "broadcasting", "calm", 0),
     ("given_up_lock_is_freed", "repaired+seeded-given-up-stays-locked", "orderly", "calm", 0),
+    ("members_share_at_once", "repaired+rb-unsigned-underflow", "clustering", "calm", 0),
     ("members_share_at_once", "repaired+seeded-notification-is-ignored", "groups", "calm", 0),
     ("told_members_rebalance", "repaired+seeded-notification-is-ignored", "groups", "calm", 0),
     ("held_queue_is_worked_on", "repaired+seeded-moved-pull-is-the-last", "broadcasting", "calm", 0),

@@ -115,6 +115,15 @@ def test_a_bug_that_nobody_notices_differs_and_what_is_not_done_is_unknown() -> 
     assert verdict(asked, {**lived, "error": "lost"}).outcome is Outcome.UNKNOWN
 
 
+def test_a_hunt_that_crashes_makes_its_subject_unknown_whatever_others_have_seen() -> None:
+    asked = row("asked", property="allocation_is_balanced", steps=9) | {"unit": f"{BUGS[1]} | decisions"}
+    crashed = row("hunted") | {"error": "ZeroDivisionError"}
+    assert verdict(asked).outcome is Outcome.VIOLATED
+    assert verdict(asked, crashed).outcome is Outcome.UNKNOWN
+    assert "ZeroDivisionError" in verdict(asked, crashed).note
+    assert "allocation_is_balanced in 1 of 1" in verdict(asked, crashed).note
+
+
 def test_a_kill_that_is_not_seen_again_does_not_count() -> None:
     kill = row("kill", judge="refinement", property="refines_route_info", unknown=1)
     assert verdict(kill).outcome is Outcome.UNKNOWN

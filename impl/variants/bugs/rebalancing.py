@@ -33,9 +33,9 @@ def _slice_all_queues(
 @around(allocation, "averagely_range")
 def _without_sign(original: Callable[[int, int, int], tuple[int, int]]) -> Callable[..., tuple[int, int]]:
     def averagely_range(n: int, m: int, i: int) -> tuple[int, int]:
-        """What is below zero loses its sign."""
+        """What is below zero loses its sign; where there are no queues nobody gets one."""
         start_index, length = original(n, m, i)
-        return start_index, abs(length)
+        return start_index, abs(length) if n else 0
 
     return averagely_range
 
