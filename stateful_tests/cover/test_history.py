@@ -472,6 +472,8 @@ PLANTED = (
     ("closed_broker_is_dropped", "repaired+seeded-closed-brokers-stay", "one_topic", "storm", 26),
     ("held_queue_is_pulled", "repaired+seeded-moved-pull-is-the-last", "broadcasting", "calm", 0),
     ("given_up_lock_is_freed", "repaired+seeded-given-up-stays-locked", "orderly", "calm", 0),
+    ("closed_connection_is_delisted", "repaired+seeded-close-in-one-group", "shared", "storm", 1),
+    ("cluster_info_fits_together", "repaired+ns-clusterinfo-unlocked", "operators", "threads", 47),
     ("members_share_at_once", "repaired+rb-unsigned-underflow", "clustering", "calm", 0),
     ("members_share_at_once", "repaired+seeded-notification-is-ignored", "groups", "calm", 0),
     ("told_members_rebalance", "repaired+seeded-notification-is-ignored", "groups", "calm", 0),
@@ -526,6 +528,7 @@ def test_the_repaired_subject_is_silent(plan: tuple[str, str, int]) -> None:
 
 
 @pytest.mark.parametrize("plan", [
+    ("subscriptions", "threads", 51_000_043),
     ("resets", "clocks", 6_000_025), ("broadcasting", "clocks", 6_000_037), ("subscriptions", "threads", 6_000_037),
     ("resets", "threads", 6_000_037), ("smallest", "threads", 6_000_004), ("resets", "clocks", 6_000_053),
     ("broadcasting", "clocks", 100), ("broadcasting", "clocks", 124), ("routes", "storm", 8_000_047),
