@@ -18,10 +18,10 @@ class NamesrvViews:
         return [machine for machine in self.living.machines.namesrvs if self.living.namesrv(machine) is not None]
 
     def routed(self, namesrv: str, topic: str) -> list[str]:
-        """The broker names in the route of a topic, sorted; empty without the address of any of them: no route."""
+        """The broker names in the route of a topic, sorted; empty if none of them is known: no route."""
         names = [data.broker_name for data in self.queue_datas(namesrv).get(topic, ())]
-        known = {broker_name for broker_name, _ in self.addresses(namesrv)}
-        return sorted(names) if known.intersection(names) else []
+        table = self._route_info(namesrv)
+        return sorted(names) if table and any(map(table.broker_addr_table.contains_key, names)) else []
 
     def queue_datas(self, namesrv: str) -> dict[str, tuple[QueueData, ...]]:
         """RouteInfoManager.topicQueueTable: topic to its queues at each broker name."""
