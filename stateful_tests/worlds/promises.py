@@ -13,6 +13,7 @@ from impl.common.heartbeat_data import CLUSTERING
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
+from impl.events import ProcessKilled
 from invariants.views import Views
 from stateful_tests.worlds.world import World
 
@@ -66,7 +67,7 @@ def _lost(world: World, topic: str) -> bool:
     Name servers that were there before and those that came later then differ for ever, and so do their clients.
     """
     powerless = {machine for _, machine, event in world.simulation.kernel.records
-                 if event.__class__ is tuple and event[0] == "killed" and event[2]}
+                 if event.__class__ is ProcessKilled and event.power_loss}
     views = world.views
     without = {broker.broker_name for broker in views.brokers() if broker.machine in powerless
                and broker.broker_id == MASTER_ID and topic not in views.topics(broker.machine)}
