@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.headers import GetConsumerStatusRequestHeader, ResetOffsetRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
@@ -39,7 +39,7 @@ RESET_MS = 10_000  # between the drop of the queues and the commit of their new 
 def idle_at_1000(world: World, config: PushConsumerConfig = ORDERS) -> DefaultMQPushConsumerImpl:
     """A consumer that has read everything; each pull of its queues is held for 15 s from its start on."""
     stage(world)
-    ranges = world.brokers[BROKER].queue_offsets.ranges
+    ranges = world.message_stores[BROKER].ranges
     for queue_id in range(4):
         ranges.put(("orders", queue_id), QueueRange(0, 1_000, stored=((EPOCH_MS - 1_000, 0), (EPOCH_MS, 400))))
     commit_everywhere(world, 1_000)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from impl.broker.admin_broker_processor import AdminBrokerProcessor
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
@@ -323,7 +323,7 @@ def test_l1_does_not_happen_in_a_young_queue() -> None:
     with World() as world:
         stage(world)
         join(world, "c1")
-        world.brokers[BROKER].queue_offsets.ranges.put(("orders", LAST.queue_id), QueueRange(0, 32))
+        world.message_stores[BROKER].ranges.put(("orders", LAST.queue_id), QueueRange(0, 32))
         world.simulation.kill("c1")
         join(world, "c2")
         assert starts(world) == [0, 0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from impl.broker.consumer_offset_manager import TOPIC_GROUP_SEPARATOR, ConsumerOffsetManager
-from impl.broker.queue_offsets import QueueOffsets
+from impl.broker.given_message_store import GivenMessageStore
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
 from impl.decisions import start_offset as decision
@@ -32,8 +32,8 @@ def _nothing_for_retries(original: Callable[..., Source]) -> Callable[..., Sourc
     return start_offset_source
 
 
-@replace(QueueOffsets, "get_offset_in_queue_by_time")
-def _nearest(self: QueueOffsets, topic: str, queue_id: int, timestamp: int) -> int:
+@replace(GivenMessageStore, "get_offset_in_queue_by_time")
+def _nearest(self: GivenMessageStore, topic: str, queue_id: int, timestamp: int) -> int:
     """The message whose time is nearest, also if it is before."""
     stored = self.range_of(topic, queue_id).stored
     return min(stored, key=lambda one: abs(one[0] - timestamp))[1] if stored else 0
