@@ -16,6 +16,10 @@ from impl.hosts.simulation.node import Node
 from impl.namesrv.server import NamesrvController
 from impl.node_ports import RemotingClient
 from stateful_tests.worlds.course import Course
+from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
+
+PULL_BATCH_SIZE = 2 * BATCH_MAX_SIZE
+"""How many messages a pull finds, at most."""
 
 
 class Machines(Course):
@@ -89,6 +93,12 @@ class Machines(Course):
             for key in ranges.key_set():
                 ranges.put(key, self.stored)
 
+    def message_store(self, broker_name: str) -> GivenMessageStore | None:
+        """What the brokers of a name have, though they may be dead; None if all are retired."""
+        of_name = (machine for machine, broker in self.brokers.items() if broker.config.broker_name == broker_name)
+        machine = next(of_name, None)
+        return None if machine is None else self.message_stores[machine]
+
     def _broker(self, machine: str, config: BrokerConfig, topics: Sequence[TopicConfig]) -> Boot:
         async def boot(node: Node) -> None:
             store = self.message_stores[machine] = GivenMessageStore()
@@ -117,8 +127,12 @@ class Machines(Course):
             self.consumers[machine] = []
             for config in configs:
                 rolled_out = self.rolled_out.get(config.consumer_group, {})
-                config_now = replace(config, subscription={**config.subscription, **rolled_out})
+                config_now = replace(
+                    config, subscription={**config.subscription, **rolled_out}, pull_batch_size=PULL_BATCH_SIZE,
+                    consume_message_batch_max_size=BATCH_MAX_SIZE,
+                )
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
+                consumer.message_listener = Listener(node, orderly=config.orderly)
                 self.consumers[machine].append(consumer)
                 await consumer.start()
 
