@@ -37,3 +37,10 @@ def takes(ms: int, *, steps: int = 1) -> Deadline:
 
 handled = takes(CALL_MS, steps=2)
 """A request or an event of a connection that has arrived: the thread of the network, then that of the pool."""
+
+rebalanced = takes(REBALANCE_MS + CALL_MS, steps=3)
+"""A change of a group: the heartbeat or goodbye that says it, the notification or the timer, and the rebalance."""
+heartbeat_came = takes(HEARTBEAT_MS + CALL_MS, steps=2)
+"""The next heartbeat of a member has been handled."""
+lists_are_whole = takes(EXPIRY_MS + HEARTBEAT_MS + REBALANCE_MS + 2 * CALL_MS, steps=3)
+"""All members have spoken to a broker again, also those that had to find out that their connection was dead."""
