@@ -16,6 +16,7 @@ from impl.events import (
     GoodbyeTaken,
     GroupRemoved,
     HeartbeatRefused,
+    ProcessKilled,
 )
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
@@ -31,12 +32,9 @@ _STOPS = Excuse("the member has begun to shut down", by=Match(ConsumerStopping, 
 _IS_REFUSED = Excuse("the broker objects to the heartbeats of the member",
                      by=Match(HeartbeatRefused, of="at client_id group"), lasts=FOR_EVER,
                      until=Match(ConsumerRegistered, of="at client_id group"))
-_IS_STRUCK = (
-    clock_was_set("at"), clock_was_set("client"), *was_cut_off("at"), *was_cut_off("client"),
-    ended_or_stood_still("at", deadlines.expired), ended_or_stood_still("client", deadlines.expired),
-    Excuse("the member was refused a connection to the broker",
-           by=Match(ConnectionRefused, of="client=at at=server"), lasts=deadlines.expired),
-)
+_CANNOT_CONNECT = Excuse("the member was refused a connection to the broker",
+                         by=Match(ConnectionRefused, of="client=at at=server"), lasts=deadlines.expired)
+_IS_APART = (clock_was_set("at"), clock_was_set("client"), *was_cut_off("at"), *was_cut_off("client"))
 
 
 class goodbye_is_final(Rule):
@@ -117,20 +115,24 @@ class living_members_do_not_expire(Rule):
     shipped = "violated: B-10 groups share one time, B-9 a heartbeat that comes late"
     cite = "MQClientInstance#sendHeartbeatToAllBroker"
     about = _MEMBER
-    excuses = (_STOPS, _IS_REFUSED, *_IS_STRUCK)
+    excuses = (
+        _STOPS, _IS_REFUSED, *_IS_APART, _CANNOT_CONNECT, ended_or_stood_still("at", deadlines.expired),
+        ended_or_stood_still("client", deadlines.expired),
+    )
 
     @on(ConsumerRemoved)
     def removed(self, _: int, at: str, event: ConsumerRemoved) -> Iterator[Told]:
-        """Somebody is not listed any more."""
-        if event.why == "expired":
-            yield self.told(f"{at} lets {event.client_id} of {event.group} expire, which lives and can reach it",
-                            at, event.client_id, event.group, machine_of(event.connection))
+        """A connection is not listed any more; its client may be, by another one."""
+        key = at, event.client_id, event.group, machine_of(event.connection)
+        here = self.facts.connections_of(at, event.group, event.client_id, key[3])
+        if event.why == "expired" and here in ([], [event.connection]):
+            yield self.told(f"{at} lets {event.client_id} of {event.group} expire, which lives and can reach it", *key)
 
 
 class goodbye_delists_a_member(Duty):
-    """A member that leaves in order, and is not cut off, is taken out by its goodbye, with all its connections.
+    """A member that leaves in order, and is not cut off, is taken out by its goodbye and does not have to expire.
 
-    Looks when a broker has taken the goodbye, and after the shutdown, which sends one to each broker.
+    Looks after the shutdown, which sends a goodbye to each broker.
     """
 
     shipped = ("violated: B-9 a heartbeat that comes late, B-30 one that was prepared before, "
@@ -139,19 +141,9 @@ class goodbye_delists_a_member(Duty):
     about = _MEMBER
     within_ms = deadlines.handled
     excuses = (
-        Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group"),
-               lasts=deadlines.handled),
-        clock_was_set("client"), *was_cut_off("at"), *was_cut_off("client"),
-        Excuse("the member was refused a connection to the broker",
-               by=Match(ConnectionRefused, of="client=at at=server"), lasts=deadlines.handled),
+        Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group")),
+        clock_was_set("client"), *was_cut_off("at"), *was_cut_off("client"), _CANNOT_CONNECT,
     )
-
-    @on(GoodbyeTaken)
-    def taken(self, _: int, at: str, event: GoodbyeTaken) -> Iterator[Told]:
-        """A broker has removed whom it removes."""
-        key = at, event.client_id, event.group, machine_of(event.connection)
-        for connection in self.facts.connections_of(at, event.group, event.client_id, key[3]):
-            yield self.told(f"{at} lists {event.client_id} of {event.group} by {connection} after its goodbye", *key)
 
     @on(ConsumerShutDown)
     def has_left(self, ms: int, client: str, event: ConsumerShutDown) -> None:
@@ -170,6 +162,23 @@ class goodbye_delists_a_member(Duty):
         return None
 
 
+class goodbye_removes_all_connections(Rule):
+    """When a broker has taken the goodbye of a member, no connection of the member is left in the group."""
+
+    judges = "goodbye_delists_a_member"
+    shipped = goodbye_delists_a_member.shipped
+    cite = "ConsumerGroupInfo#unregisterChannel"
+    about = _MEMBER
+
+    @on(GoodbyeTaken)
+    def taken(self, _: int, at: str, event: GoodbyeTaken) -> Iterator[Told]:
+        """A broker has removed whom it removes; a goodbye of an earlier consumer does not mean the one that runs."""
+        key = at, event.client_id, event.group, machine_of(event.connection)
+        here = self.facts.connections_of(at, event.group, event.client_id, key[3])
+        for connection in here if not self.facts.runs(key[3], event.client_id, event.group) else ():
+            yield self.told(f"{at} lists {event.client_id} of {event.group} by {connection} after its goodbye", *key)
+
+
 class connections_of_members_last(Rule):
     """The connection of a member lasts while it runs, is not cut off from its broker, and sends heartbeats.
 
@@ -180,7 +189,11 @@ class connections_of_members_last(Rule):
                "that waits, D5 a slow answer")
     cite = "ClientHousekeepingService#onChannelClose, ConsumerManager#doChannelCloseEvent"
     about = _MEMBER
-    excuses = (_STOPS, _IS_REFUSED, *_IS_STRUCK)
+    excuses = (
+        _STOPS, _IS_REFUSED, *_IS_APART,
+        Excuse("the process of the member was killed", by=Match(ProcessKilled, of="client=at"),
+               lasts=deadlines.expired),
+    )
 
     @on(ConsumerRemoved)
     def removed(self, ms: int, at: str, event: ConsumerRemoved) -> Iterator[Told]:
