@@ -19,6 +19,7 @@ from impl.events import (
     ListenerStarted,
     LockGranted,
     LockReleased,
+    ProcessKilled,
     QueueDropped,
     QueueTaken,
     RouteUpdated,
@@ -34,7 +35,8 @@ class Facts(Hears):
     began. ended_ms -- the same: when its last listener ended. consumers -- group: the start of its consumer. stopping
     -- client id, group: when the shutdown began. routes -- group, topic: the queues that its client knows.
     listed -- at a broker: group, connection: the last heartbeat on it. locks -- at a broker: group, queue: when and for
-    whom it was granted. brokers -- the start of the broker that runs, or ran last.
+    whom it was granted. brokers -- the start of the broker that runs, or ran last. broker_killed_ms -- since when none
+    runs there, because its process was killed. powerless -- brokers whose machine has lost its power in this run.
     """
 
     def __init__(self) -> None:
@@ -49,6 +51,8 @@ class Facts(Hears):
             Match(ConsumerRemoved, having=lambda event: event.attached), GroupRemoved))
         self.locks = Kept("at group mq", ends=(LockReleased,))
         self.brokers = Kept("at", survives="all")
+        self.broker_killed_ms = Kept("at", ends=(BrokerStarted,), survives="all")
+        self.powerless = Kept("at", survives="all")
         self._queues: dict[tuple[str, str, int], MessageQueue] = {}
 
     @on(QueueTaken)
@@ -97,6 +101,14 @@ class Facts(Hears):
         """A broker runs."""
         self.brokers[at,] = event
         self._queues.clear()
+
+    @on(ProcessKilled)
+    def killed(self, ms: int, at: str, event: ProcessKilled) -> None:
+        """A broker runs no more; what is killed once more while it starts has not run since."""
+        if (at,) in self.brokers:
+            self.broker_killed_ms.setdefault((at,), ms)
+            if event.power_loss:
+                self.powerless[at,] = ms
 
     # Questions --------------------------------------------------------------------------------------------------------
 

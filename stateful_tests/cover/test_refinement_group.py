@@ -23,11 +23,12 @@ from impl.hosts.simulation.kernel import Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape
+from invariants.finding import Finding
 from invariants.refinement.consumer_group import ConsumerGroup
 from invariants.refinement.follower import ROUND, Follower
 from invariants.refinement.follower import Following as Shown
 from invariants.refinement.group_model import GroupModel, Rebalancing
-from invariants.refinement.monitor import Finding, TooManyStatesError
+from invariants.refinement.monitor import TooManyStatesError
 from invariants.refinement.order_lock import OrderLocks
 from model.language.scalar import StepReading
 from model.language.scope import Scope
