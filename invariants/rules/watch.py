@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from invariants.finding import Finding
 from invariants.refinement.follower import Record
 from invariants.rules.bounds import Bounds
 from invariants.rules.excuse import Excuse, Sight
 from invariants.rules.facts import Facts
-from invariants.rules.rule import RULES, Ascription, Hear, Promise, Rule, Told
+from invariants.rules.rule import RULES, Ascription, Duty, Hear, Promise, Rule, Told
 from invariants.views import Views
+
+_T = TypeVar("_T")
 
 LOOK_MS = 1_000
 """How often rules are asked what is late."""
@@ -68,6 +70,13 @@ class Watched:
         return Finding(self.rule.name, event, sentence, (self.rule.name, what), causes, ms)
 
 
+def _of(kind: type, heard: Iterable[tuple[type, _T]]) -> tuple[_T, ...]:
+    return tuple(one for heard_kind, one in heard if heard_kind is kind)
+
+
+_Stages = tuple[tuple[tuple[Watched, Hear], ...], tuple[Hear, ...], tuple[tuple[Watched, Hear], ...]]
+
+
 class Watch:
     """A Follower of all rules, or of some.
 
@@ -84,7 +93,8 @@ class Watch:
         self.properties = tuple(dict.fromkeys(one.rule.name for one in self._watched))
         self.kept_ms: dict[str, int] = {}
         self._hears = self._staged(run.facts)
-        self._late = [one for one in self._watched if type(one.rule).look is not Rule.look]
+        self._duties = [(one, one.rule) for one in self._watched if isinstance(one.rule, Duty)]
+        self._looks = [one for one in self._watched if type(one.rule).look not in (Rule.look, Duty.look)]
         self._ascribing = {one.rule.name: one for one in self._watched if isinstance(one.rule, Ascription)}
         self._promises = [(one, one.rule) for one in self._watched if isinstance(one.rule, Promise)]
         self._looked_ms = 0
@@ -92,36 +102,33 @@ class Watch:
     @property
     def hears(self) -> Collection[type] | None:
         """See Follower: everything, if anything has to be done in time."""
-        return None if self._late else self._hears.keys()
+        return None if self._duties or self._looks else self._hears.keys()
 
-    def _staged(self, facts: Facts) -> dict[type, list[tuple[Watched | None, Hear]]]:
+    def _staged(self, facts: Facts) -> dict[type, _Stages]:
         """By class of event: rules that want the facts from before, what folds it, rules that want those from after."""
-        hears: dict[type, list[tuple[Watched | None, Hear]]] = {}
-
-        def add(who: Watched | None, heard: Iterable[tuple[type, Hear]]) -> None:
-            for kind, hear in heard:
-                hears.setdefault(kind, []).append((who, hear))
-
-        for one in self._watched:
-            add(one, one.rule.before())
-        for table in facts.tables():
-            add(None, table.hears())
-        add(None, facts.before())
-        for one in self._watched:
-            add(None, one.folds())
-        for one in self._watched:
-            add(one, one.rule.after())
-        return hears
+        before = [(kind, (one, hear)) for one in self._watched for kind, hear in one.rule.before()]
+        folds = [*chain.from_iterable(table.hears() for table in facts.tables()), *facts.before(),
+                 *chain.from_iterable(one.folds() for one in self._watched)]
+        behind = [(kind, (one, hear)) for one in self._watched for kind, hear in one.rule.after()]
+        kinds = dict.fromkeys(kind for kind, _ in (*before, *folds, *behind))
+        return {kind: (_of(kind, before), _of(kind, folds), _of(kind, behind)) for kind in kinds}
 
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
         del machine, whole
         found: list[Finding] = []
-        hears = self._hears
         for ms, at, event in records:
-            for who, hear in hears.get(event.__class__, ()):
-                told = hear(ms, at, event)
-                if told is not None and who is not None:
+            stages = self._hears.get(event.__class__)
+            if stages is None:
+                continue
+            before, folds, behind = stages
+            for who, hear in before:
+                if (told := hear(ms, at, event)) is not None:
+                    found += self._findings(who, told, ms, event)
+            for fold in folds:
+                fold(ms, at, event)
+            for who, hear in behind:
+                if (told := hear(ms, at, event)) is not None:
                     found += self._findings(who, told, ms, event)
         if records and records[-1][0] - self._looked_ms >= LOOK_MS:
             found += self.late(records[-1][0])
@@ -130,7 +137,9 @@ class Watch:
     def late(self, now_ms: int) -> list[Finding]:
         """What has not been done in time, and what tables say that should not be."""
         self._looked_ms = now_ms
-        return [found for one in self._late for found in self._findings(one, one.rule.look(now_ms), now_ms, None)]
+        owed = [one for one, duty in self._duties if duty.owed]
+        return [found for one in (*owed, *self._looks)
+                for found in self._findings(one, one.rule.look(now_ms), now_ms, None)]
 
     def promised(self, now_ms: int, healed_ms: int) -> list[Finding]:
         """Which promises are wrong although their time is over; call it again and again once the world has healed."""
