@@ -55,8 +55,10 @@ def written(bounds: Bounds) -> int:
     return bounds.thread_pause_ms
 
 
-registered = takes(2 * REGISTRATION_CALL_MS, steps=2)
-"""A broker has asked a name server for the version, and then registered there."""
+end_noticed = takes(CALL_MS)
+"""A name server that is told of the end of a connection has handled it: one thread does so."""
+registered = takes(2 * REGISTRATION_CALL_MS)
+"""A broker has asked a name server for the version, and then registered there: two calls, and what is encoded."""
 expired = takes(EXPIRY_MS + SCAN_MS, steps=2)
 """Who vanished, and was heard of until then, is cleared away by the scan."""
 half_open_ended = takes(IDLE_MS + CALL_MS, steps=2)

@@ -145,7 +145,7 @@ class closed_broker_is_dropped(Duty):
     shipped = "violated: N-25 the event is dropped"
     cite = "BrokerHousekeepingService#onChannelClose, RouteInfoManager#onChannelDestroy"
     about = "at broker_addr connection"
-    within_ms = deadlines.handled
+    within_ms = deadlines.end_noticed
     paid_by = (BrokerLiveRemoved, Match(BrokerRegistered, of="at broker_addr"))
     excuses = (Excuse("it has registered when the end was handled already", when=_registered_too_late),)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from impl.common.heartbeat_data import CLUSTERING
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID, RETRY_GROUP_TOPIC_PREFIX
@@ -14,6 +13,8 @@ from invariants.rules.excuse import cause
 from invariants.rules.facts import queue_text
 from invariants.rules.rule import Promise, Told
 from invariants.views import Views
+
+CLUSTERING = "CLUSTERING"  # MessageModel
 
 
 class every_name_server_learns_in_time(Promise):

@@ -113,7 +113,7 @@ class routes_lead_to_the_living(Rule):
     about = "at dead"
     excuses = (
         Excuse("the name server stood still, and does now what it has missed",
-               by=Match(ProcessPaused, of="at"), lasts=deadlines.handled),
+               by=Match(ProcessPaused, of="at"), lasts=deadlines.end_noticed),
         cause("N-12", "the machine lost its power, and has not expired yet", lasts=deadlines.expired,
               by=Match(ProcessKilled, of="dead=at", having=lambda event: event.power_loss)),
         *was_cut_off_from("at", "dead", deadlines.expired, "N-12"),
@@ -127,7 +127,7 @@ class routes_lead_to_the_living(Rule):
         """Nobody has ended; ended_ms -- since when a machine runs nothing."""
         super().__init__(run)
         self.ended_ms = Kept("at", ends=(ProcessStarted,), survives="all")
-        self._known_ms = deadlines.handled(run.bounds)
+        self._known_ms = deadlines.end_noticed(run.bounds)
 
     @on(ProcessKilled)
     def killed(self, ms: int, at: str, _: ProcessKilled) -> None:
