@@ -55,3 +55,10 @@ given_up = takes(CALL_MS)
 """Who drops a queue has sent the last commit of it: it may ask for the broker's address first."""
 reset = takes(TIMERS * RESET_MS, steps=TIMERS)
 """A reset that was received is done: each sleeps for 10 s, and they wait for one another."""
+
+rebalanced = takes(REBALANCE_MS + CALL_MS, steps=3)
+"""A change of a group: the heartbeat or goodbye that says it, the notification or the timer, and the rebalance."""
+heartbeat_came = takes(HEARTBEAT_MS + CALL_MS, steps=2)
+"""The next heartbeat of a member has been handled."""
+lists_are_whole = takes(EXPIRY_MS + HEARTBEAT_MS + REBALANCE_MS + 2 * CALL_MS, steps=3)
+"""All members have spoken to a broker again, also those that had to find out that their connection was dead."""

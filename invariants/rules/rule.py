@@ -238,3 +238,9 @@ class Promise(Rule):
     def wrong(self) -> Iterator[Told]:
         """What is wrong now."""
         raise NotImplementedError
+
+
+class Ascription(Rule):
+    """Puts what another judge finds down to hazards: `judges` names the property, `excuses` are causes."""
+
+    about = ""

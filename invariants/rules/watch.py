@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -12,7 +12,7 @@ from invariants.refinement.follower import Record
 from invariants.rules.bounds import Bounds
 from invariants.rules.excuse import Excuse, Sight
 from invariants.rules.facts import Facts
-from invariants.rules.rule import RULES, Hear, Promise, Rule, Told
+from invariants.rules.rule import RULES, Ascription, Hear, Promise, Rule, Told
 from invariants.views import Views
 
 LOOK_MS = 1_000
@@ -46,18 +46,26 @@ class Watched:
         yield from chain.from_iterable(table.hears() for table in self.rule.tables())
         yield from chain.from_iterable(sight.hears() for _, sight in self.excuses if sight is not None)
 
+    def reasons(self, told: Told, ms: int) -> Iterator[Excuse]:
+        """The excuses and causes that hold for it."""
+        since_ms = ms if told.since_ms is None else told.since_ms
+        for excuse, sight in self.excuses:
+            if excuse.holds(self.rule, told) if sight is None else sight.holds(told.about, since_ms):
+                yield excuse
+
+    def causes(self, told: Told, ms: int) -> tuple[str, ...] | None:
+        """The hazards that it is put down to; None if it is excused."""
+        hazards = [one.hazard for one in self.reasons(told, ms)]
+        return tuple(dict.fromkeys(hazards)) if all(hazards) else None
+
     def finding(self, told: Told, ms: int, event: Any) -> Finding | None:
         """What to report of it; None if it is excused."""
-        causes = []
-        for excuse, sight in self.excuses:
-            since_ms = ms if told.since_ms is None else told.since_ms
-            holds = excuse.holds(self.rule, told) if sight is None else sight.holds(told.about, since_ms)
-            if holds and not excuse.hazard:
-                return None
-            causes += [excuse.hazard] if holds else []
+        causes = self.causes(told, ms)
+        if causes is None:
+            return None
         what = LATE if event is None else type(event).__name__
         sentence = f"{self.rule.claim()} But {told.sentence}."
-        return Finding(self.rule.name, event, sentence, (self.rule.name, what), tuple(dict.fromkeys(causes)), ms)
+        return Finding(self.rule.name, event, sentence, (self.rule.name, what), causes, ms)
 
 
 class Watch:
@@ -78,6 +86,7 @@ class Watch:
         self._hears = self._staged(run.facts)
         self.hears = None
         self._late = [one for one in self._watched if type(one.rule).look is not Rule.look]
+        self._ascribing = {one.rule.name: one for one in self._watched if isinstance(one.rule, Ascription)}
         self._promises = [(one, one.rule) for one in self._watched if isinstance(one.rule, Promise)]
         self._looked_ms = 0
 
@@ -131,6 +140,12 @@ class Watch:
             if now_ms - healed_ms >= promise.limit_ms:
                 found += findings
         return found
+
+    def ascribed(self, found: Finding, now_ms: int) -> Finding:
+        """What another judge has found, with the hazards that it is put down to."""
+        one = self._ascribing.get(found.property)
+        causes = () if one is None else one.causes(Told("", (), now_ms), now_ms) or ()
+        return replace(found, causes=causes, time_ms=now_ms)
 
     @property
     def last_promise_ms(self) -> int:

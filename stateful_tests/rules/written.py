@@ -33,7 +33,7 @@ class Tables:
         return answer if callable(answer) else lambda *_: answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Written:
     """A written history of one rule.
 
