@@ -62,3 +62,5 @@ heartbeat_came = takes(HEARTBEAT_MS + CALL_MS, steps=2)
 """The next heartbeat of a member has been handled."""
 lists_are_whole = takes(EXPIRY_MS + HEARTBEAT_MS + REBALANCE_MS + 2 * CALL_MS, steps=3)
 """All members have spoken to a broker again, also those that had to find out that their connection was dead."""
+copied = takes(SCAN_MS + 3 * CALL_MS, steps=2)
+"""A slave has the offsets of its master: SlaveSynchronize asks for three tables every 10 s, one after another."""

@@ -15,6 +15,7 @@ from impl.events import (
     OffsetCorrected,
     OffsetReset,
     OffsetSent,
+    OffsetUpdated,
     QueueTaken,
 )
 from invariants.rules.match import machine_of
@@ -54,8 +55,8 @@ class OffsetFacts(Hears):
     """Tables by machine ("at") unless said otherwise.
 
     progress -- at a client: group, queue: its Progress. answers -- the same: the offsets that brokers have answered to
-    it, with their machines. sent -- group, queue: the commits that members have sent, each run of equal ones of one
-    machine once, with the last time. arrived -- the same: the commits that came to brokers. committed -- at a broker:
+    it, with their machines. remembered -- group, queue: what members have put into memory; of equal ones in a row the
+    first. sent, arrived -- the same: the commits that they have sent, and that came to brokers. committed -- at a broker:
     group, topic: what was committed of each queue id since it started.
     """
 
@@ -63,6 +64,7 @@ class OffsetFacts(Hears):
         """Nothing has happened."""
         self.progress = Kept("at group mq")
         self.answers = Kept("at group mq")
+        self.remembered = Kept("group mq", survives="all")
         self.sent = Kept("group mq", survives="all")
         self.arrived = Kept("group mq", survives="all")
         self.committed = Kept("at group topic", ends=(GroupOffsetsRemoved, BrokerStarted))
@@ -97,6 +99,11 @@ class OffsetFacts(Hears):
         if progress is not None:
             progress.told = max(progress.told, event.offset)
 
+    @on(OffsetUpdated)
+    def remembers(self, ms: int, at: str, event: OffsetUpdated) -> None:
+        """A client has it in memory."""
+        self._note(self.remembered, (event.group, event.mq), At(ms, at, event.offset))
+
     @on(OffsetSent)
     def was_sent(self, ms: int, at: str, event: OffsetSent) -> None:
         """A client commits."""
@@ -112,9 +119,8 @@ class OffsetFacts(Hears):
     @staticmethod
     def _note(trail: Kept, key: tuple[str, MessageQueue], one: At) -> None:
         noted = trail.setdefault(key, [])
-        if noted and noted[-1][1:] == one[1:]:
-            noted.pop()
-        noted.append(one)
+        if not noted or noted[-1][1:] != one[1:]:
+            noted.append(one)
 
     # Questions --------------------------------------------------------------------------------------------------------
 
@@ -125,3 +131,8 @@ class OffsetFacts(Hears):
     def recent_answers(self, at: str, group: str, mq: MessageQueue, since_ms: int) -> list[At]:
         """What a client has been told of a queue since then."""
         return [one for one in self.answers.get((at, group, mq), ()) if one.ms >= since_ms]
+
+    def last_sender(self, group: str, mq: MessageQueue, offset: int) -> str | None:
+        """The machine that has sent a commit of this offset last; None: nobody."""
+        trail = self.sent.get((group, mq), ())
+        return next((one.at for one in reversed(trail) if one.offset == offset), None)

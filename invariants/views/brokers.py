@@ -119,6 +119,14 @@ class BrokerViews:
         return {(topic, queue_id): offset for (topic, _, name), offsets in by_key if name == group
                 for queue_id, offset in offsets.entries()}
 
+    def committed_of(self, broker: str, group: str, topic: str) -> dict[int, int] | None:
+        """ConsumerOffsetManager.offsetTable: queue id to the offset of a group; None: no broker runs there."""
+        found = self.living.broker(broker)
+        offsets = None if found is None else found.consumer_offset_manager.query_offsets(group, topic)
+        if found is None:
+            return None
+        return {} if offsets is None else dict(offsets.entries())
+
     def groups_with_offsets(self, broker: str) -> set[tuple[str, str]]:
         """ConsumerOffsetManager.offsetTable: the pairs of group and topic that have an entry."""
         found = self.living.broker(broker)
@@ -141,6 +149,11 @@ class BrokerViews:
                  if (broker.broker_name, broker.broker_id) == (mq.broker_name, MASTER_ID))
         master = next(found, None)
         return QueueRange() if master is None else master.queue_offsets.range_of(mq.topic, mq.queue_id)
+
+    def stored_at(self, broker: str, topic: str, queue_id: int) -> QueueRange | None:
+        """What one broker has of a queue; None: no broker runs there."""
+        found = self.living.broker(broker)
+        return None if found is None else found.queue_offsets.range_of(topic, queue_id)
 
     def _group(self, broker: str, group: str) -> ConsumerGroupInfo | None:
         found = self.living.broker(broker)
