@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from math import inf
 from typing import Any, NamedTuple
@@ -109,12 +110,12 @@ def _commit_did_not_come(rule: Any, way: Way) -> bool:
     return bool(rule.bounds.delay_ms or is_away or is_on_its_way)
 
 
-def _former_owner_was_late(rule: Any, way: Way) -> bool:
+def _former_owner_was_late(_: Any, way: Way) -> bool:
     """X4: a commit of less, which another member had sent, came to the broker behind it."""
     if way.arrived is None or way.last is None or way.last.offset >= way.arrived.offset:
         return False
-    less_by, more_by = (rule.facts.last_sender(*way.place, one.offset) for one in (way.last, way.arrived))
-    return None not in (less_by, more_by) and less_by != more_by
+    late = way.last.is_late(way.arrived)
+    return late is not None and late.at not in {one.at for one in way.arrived.sends}
 
 
 def _slave_had_it(rule: Any, way: Way) -> bool:
@@ -195,15 +196,15 @@ class settled_is_not_begun_again(Beginnings):
 
     def _way(self, ms: int, at: str, event: QueueTaken) -> Way:
         place, offset = (event.group, event.mq), event.offset
-        answers = self.facts.recent_answers(at, *place, 0) or [At(ms, at, offset)]
+        answers = self.facts.recent_answers(at, *place, 0) or [At(ms, at, offset, sys.maxsize)]
         answered = next((one for one in reversed(answers) if one.offset == offset), answers[-1])
-        sent, arrived = ([one for one in trail.get(place, ()) if one.ms <= answered.ms]
+        sent, arrived = ([one for one in trail.get(place, ()) if one.number < answered.number]
                          for trail in (self.facts.sent, self.facts.arrived))
         settled, counts = self.settled.get(place, {}).get(offset, (None, False))
         since_ms = -inf if settled is None else settled.ms
         by = None if settled is None else settled.at
         had = [one for one in self.facts.remembered.get(place, ())
-               if one.at == by and one.offset > offset and since_ms <= one.ms <= answered.ms]
+               if one.at == by and one.offset > offset and one.ms >= since_ms and one.number < answered.number]
         more_sent = [one for one in sent if one.offset > offset and one.ms >= since_ms]
         more_came = [one for one in arrived if one.offset > offset and one.ms >= since_ms]
         came = [one for one in arrived if one.at == answered.at]

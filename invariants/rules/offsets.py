@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from impl.events import (
     BrokerShutDown,
     BrokerStarted,
+    ClientChannelClosed,
+    ConnectionSevered,
     GroupOffsetsRemoved,
     OffsetAnswered,
     OffsetCommitted,
@@ -19,6 +22,7 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
+from invariants.rules.offset_facts import At
 from invariants.rules.rule import Kept, Rule, Told, after, on
 from invariants.rules.watch import Run
 
@@ -58,43 +62,77 @@ class broker_keeps_what_was_committed(Rule):
             yield self.told(sentence, at, event.group, event.topic, event.queue_id)
 
 
-def _another_sent_it(rule: Rule, told: Told) -> bool:
-    """Whether the commit that came last is not of the member that has committed more before."""
-    _, group, mq, offset, more = told.about
-    less_by, more_by = (rule.facts.last_sender(group, mq, one) for one in (offset, more))
-    return None not in (less_by, more_by) and less_by != more_by
+def _former_owner_was_late(_: Rule, told: Told) -> bool:
+    """B-19: another member had sent it before the one sent what had come before it."""
+    return bool(told.about[-1] == LATE_OF_ANOTHER)
+
+
+def _two_owners(_: Rule, told: Told) -> bool:
+    """D1: two members that hold the queue commit it."""
+    return bool(told.about[-1] == HELD_BY_ANOTHER)
+
+
+def _was_reset(rule: committed_offset_never_regresses, told: Told) -> bool:
+    """Whether it is where the queue was reset to."""
+    _, group, mq, offset, *_rest = told.about
+    return offset in rule.reset_to.get((group, mq), ())
+
+
+LATE_OF_ANOTHER, LATE_OF_THE_SAME, HELD_BY_ANOTHER, OF_NOBODY = "late", "overtaken", "held", ""
 
 
 class committed_offset_never_regresses(Rule):
     """Without a reset the committed offset of a queue does not go down.
 
     A broker that starts again is taken to have nothing. Behind a reset commits may begin anew where that went.
+    sender -- who has sent the lower one. why -- how it came behind the greater one.
     """
 
-    shipped = "violated: B-18 commits are reordered, B-19 the former owner's comes late"
+    shipped = ("violated: B-18 commits are reordered, B-19 the former owner's comes late, "
+               "B-32 one of a former connection comes late, D1 two owners commit")
     cite = "ConsumerOffsetManager#commitOffset"
-    about = "at group mq offset more"
-    excuses = (cause("B-19", "another member has sent what came last", when=_another_sent_it),)
+    about = "at group mq offset sender why"
+    excuses = (
+        Excuse("the commit is that of a reset", when=_was_reset),
+        cause("B-19", "another member had sent it before", when=_former_owner_was_late),
+        cause("D1", "another member that holds the queue has sent it", when=_two_owners),
+        *(cause("B-32", "a connection of its sender had ended", by=Match(kind, of=of), lasts=deadlines.handled)
+          for kind, of in ((ClientChannelClosed, "at sender=connection.machine"),
+                           (ConnectionSevered, "at sender=other"), (ConnectionSevered, "sender=at at=other"))),
+    )
 
     def __init__(self, run: Run) -> None:
         """Nothing is committed."""
         super().__init__(run)
-        self.least = Kept("at group mq", ends=(GroupOffsetsRemoved, BrokerStarted))
+        self.last = Kept("at group mq", ends=(GroupOffsetsRemoved, BrokerStarted))
+        self.reset_to = Kept("group mq", survives="all")
 
     @on(OffsetReset)
     def resets(self, _: int, __: str, event: OffsetReset) -> None:
         """What is committed may go down so far."""
-        for key in [key for key in self.least if key[1:] == (event.group, event.mq)]:
-            self.least[key] = min(self.least[key], event.offset)
+        self.reset_to.setdefault((event.group, event.mq), set()).add(event.offset)
+        for key in [key for key in self.last if key[1:] == (event.group, event.mq)]:
+            self.last[key] = min(self.last[key], At(-1, "", event.offset), key=lambda one: one.offset)
 
     @on(OffsetCommitted)
-    def commits(self, _: int, at: str, event: OffsetCommitted) -> Iterator[Told]:
+    def commits(self, ms: int, at: str, event: OffsetCommitted) -> Iterator[Told]:
         """What is committed goes up."""
         key = at, event.group, self.facts.queue(at, event.topic, event.queue_id)
-        last, self.least[key] = self.least.get(key, event.offset), event.offset
-        if event.offset < last:
-            yield self.told(f"{event.offset} is committed of {queue_text(key[2])} after {last}", *key, event.offset,
-                            last)
+        one = At(ms, at, event.offset, sends=self.facts.sends_of(*key[1:], event.offset))
+        more, self.last[key] = self.last.get(key, one), one
+        if one.offset < more.offset:
+            sentence = f"{one.offset} is committed of {queue_text(key[2])} after {more.offset}"
+            yield self.told(sentence, *key, one.offset, *self._sender(key, one, more))
+
+    def _sender(self, key: tuple[str, str, MessageQueue], one: At, more: At) -> tuple[str, str]:
+        """Who has sent a lower commit, and how it came behind the greater one."""
+        late, theirs = one.is_late(more), {send.at for send in more.sends}
+        if late is not None:
+            return late.at, LATE_OF_THE_SAME if late.at in theirs else LATE_OF_ANOTHER
+        others = [send.at for send in one.sends if send.at not in theirs]
+        holders = {holding[0] for holding in self.facts.holdings if holding[2:] == key[1:]}
+        why = HELD_BY_ANOTHER if holders & set(others) else OF_NOBODY
+        return next(iter([*others, *(send.at for send in one.sends)]), ""), why
 
 
 class group_offsets_go_with_the_group(Rule):
