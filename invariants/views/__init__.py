@@ -14,7 +14,9 @@ from invariants.views.consumers import ConsumerViews
 from invariants.views.namesrvs import NamesrvViews
 from invariants.views.values import Broker, Consumer, Filter, HeldQueue, QueueLock, Registration, Subscription
 
-__all__ = ["Broker", "Consumer", "Filter", "HeldQueue", "QueueLock", "QueueRange", "Registration", "Subscription", "Views"]
+__all__ = [
+    "Broker", "Consumer", "Filter", "HeldQueue", "QueueLock", "QueueRange", "Registration", "Subscription", "Views",
+]
 
 
 class Views(NamesrvViews, BrokerViews, ConsumerViews):
