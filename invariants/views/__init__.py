@@ -26,6 +26,10 @@ class Views(NamesrvViews, BrokerViews, ConsumerViews):
         """Look at these."""
         self.living = Living(machines)
 
+    def calm(self) -> bool:
+        """Whether nothing fails in this world but what people do."""
+        return self.living.machines.calm
+
     def holders(self, group: str, topic: str) -> dict[MessageQueue, list[str]]:
         """Every queue of the topic at a living broker, and the machines of the consumers that hold it now."""
         holders: dict[MessageQueue, list[str]] = {mq: [] for mq in self.queues(topic)}
