@@ -30,7 +30,7 @@ from stateful_tests.machines.tape import RuleTape
 from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.promises import PROMISES
 from stateful_tests.worlds.run import Judges
-from stateful_tests.worlds.subjects import SHIPPED, Seen, subject_named
+from stateful_tests.worlds.subjects import Seen, subject_named
 from stateful_tests.worlds.workloads import Workload
 from stateful_tests.worlds.world import World
 
