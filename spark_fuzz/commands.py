@@ -23,6 +23,7 @@ from spark_fuzz.ledger import open_ledger
 from spark_fuzz.matrix import Matrix, MatrixAim
 from spark_fuzz.progress import Screen
 from spark_fuzz.sightings import Sightings
+from stateful_tests.worlds.subjects import subject_named
 
 
 def campaign_decisions(  # noqa: PLR0913 - one parameter for each thing that a command can say
@@ -79,7 +80,7 @@ def subjects_of(subjects: Sequence[str], variants: Sequence[str]) -> tuple[str, 
 
 def worlds_folder(aim: simulation.Aim) -> Path:
     """Where a campaign over worlds is stored unless it is told."""
-    name = "-".join(plain(subject)[-40:] for subject in aim.subjects)
+    name = "-".join(plain(subject_named(subject).title)[-40:] for subject in aim.subjects)
     everything = replace(aim, workloads=(), profiles=(), strategies=()).checked().header() == aim.header()
     part = "" if everything else "-part"
     return Path("out") / f"campaign-{name}{part}-{simulation.version(aim.subjects)}-{aim.seed}"

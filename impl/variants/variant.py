@@ -98,12 +98,14 @@ class _Stack:
     """What variants make of one place.
 
     original -- what stands there without them. inner, by -- what takes its place, and whose it is; nobody's: the
-    original. around -- what stands over it, the innermost first, and whose it is.
+    original. around -- what stands over it, the innermost first, and whose it is. under -- so many of those are of
+    variants before that one.
     """
 
     original: FunctionType
     inner: Callable[..., Any]
     by: Variant | None = None
+    under: int = 0
     around: list[tuple[Variant, Replacement]] = field(default_factory=list)
 
     def drop(self, names: Sequence[str]) -> None:
@@ -158,7 +160,7 @@ def _put(owner: type | ModuleType, attribute: str, before: Callable[..., Any], a
         setattr(holder, attribute, after)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _planned(variants: tuple[Variant, ...], watched: tuple[Variant, ...]) -> _Planned:
     """What becomes of each place, all checks made."""
     stacks = _stacks(variants)
@@ -195,24 +197,24 @@ def _stacks(variants: Sequence[Variant]) -> dict[_Key, _Stack]:
             stack.drop(variant.over)
             _refuse_collision(variant, replacement, stack.by)
             _refuse_misfit(variant, replacement.place, original, replacement.function)
-            stack.inner, stack.by = replacement.function, variant
+            stack.inner, stack.by, stack.under = replacement.function, variant, len(stack.around)
     return stacks
 
 
 def _made(key: _Key, stack: _Stack, counted: Variant | None, calls: Calls) -> Callable[..., Any]:
     """What is to stand at a place; counted -- whose function counts its calls, the innermost if it has none here."""
-    place, below = _place(*key), stack.by
+    place = _place(*key)
     own = counted is not None and counted in [stack.by, *(variant for variant, _ in stack.around)]
     standing = stack.inner
     if counted is not None and (not own or stack.by == counted):
         standing, counted = _counting(standing, place, calls), None
-    for variant, replacement in stack.around:
+    for number, (variant, replacement) in enumerate(stack.around):
         after = replacement.function(standing)
         _refuse_misfit(variant, place, stack.original, after)
-        if below is not None and not has_hold_of(after, standing):
-            raise VariantError(f"variant {below.name} replaces {place}: that is never called, as {variant.name} stands "
-                               f"around it and does not call it; name {variant.name} in `undoes` of {below.name}")
-        standing, below = after, variant
+        if stack.by is not None and number < stack.under and not has_hold_of(after, standing):
+            raise VariantError(f"variant {stack.by.name} replaces {place}: that is never called, as {variant.name} "
+                               f"stands around it without a call; name {variant.name} in `over` of {stack.by.name}")
+        standing = after
         if variant == counted:
             standing = _counting(standing, place, calls)
     return standing

@@ -141,11 +141,13 @@ class White(Board):
 def test_what_stands_around_without_calling_hides_a_replacement_which_is_refused() -> None:
     with active([bug(DEAF)]):
         assert Clock().tick(3) == 3
-    message = r"variant b replaces .*Clock.tick: that is never called, as a stands around .*; name a in `undoes` of b"
+    message = r"variant b replaces .*Clock.tick: that is never called, as a stands around .*; name a in `over` of b"
     with pytest.raises(VariantError, match=message), active([bug(DEAF), bug(backwards, name="b")]):
         pass
     with active([bug(DEAF), bug(backwards, name="b", over=("a",))]):
         assert Clock().tick(3) == -3
+    with active([bug(backwards), bug(DEAF, name="b")]):  # who comes later knows what it leaves out
+        assert Clock().tick(3) == 3
 
 
 def test_a_method_that_every_heir_has_of_its_own_is_refused() -> None:

@@ -19,7 +19,7 @@ from hypothesis.strategies import SearchStrategy, runner, sampled_from
 
 from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
-from impl.variants.catalogue import NO_REPAIR
+from impl.variants.catalogue import NO_REPAIR, SHIPPED
 from invariants.history import HISTORIES
 from invariants.refinement.follower import ROUND
 from invariants.refinement.history import Histories

@@ -108,7 +108,7 @@ class Subject:
         return [one for one in seen if self.expected(one.property) is Outcome.HOLDS]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def subject_named(name: str) -> Subject:
     """The subject of a name; raises BadInputError, one line, when there is none or its file is none."""
     try:
