@@ -61,7 +61,7 @@ class MatrixAim:
         for number in range(self.seed * 1_000, self.seed * 1_000 + self.seeds):
             for subject in self.subjects:
                 body = {"subject": subject, "hunt": number, "worlds": self.worlds}
-                yield Unit(BETWEEN.join([subject, f"hunt {number}"]), body)
+                yield Unit(BETWEEN.join([subject, f"hunt {number}"]), body, self.worlds)
 
 
 @dataclass

@@ -33,6 +33,8 @@ LONGEST = 32
 """Units of an arm in a turn, at most."""
 NOW_AND_THEN = 32
 """Once in so many units failures that are expected are made simpler."""
+LOOKS = 3
+"""Runs of a unit that looks again, besides those that make a tape simpler."""
 REPLAYED = 16
 """Of so many units of an arm one replays its first run."""
 SEEDS = 1_000_000
@@ -128,7 +130,7 @@ def search_unit(plan: Plan, seed: int, number: int, turn: int) -> Unit:
     """The unit of an arm with this number; the arm's first has number 0."""
     first = seed * SEEDS + number * RUNS
     body = {"plan": asdict(plan), "seeds": (first, first + RUNS), "turn": turn, "replayed": number % REPLAYED == 0}
-    return Unit(BETWEEN.join([*asdict(plan).values(), f"seeds {first}-{first + RUNS - 1}"]), body)
+    return Unit(BETWEEN.join([*asdict(plan).values(), f"seeds {first}-{first + RUNS - 1}"]), body, RUNS)
 
 
 def plan_of(unit_id: str) -> Plan:
@@ -142,7 +144,7 @@ def again_unit(plan: Plan, key: Sequence[str], choices: bytes, digest: bytes, ru
     body = {"plan": asdict(plan), "key": list(key), "choices": choices.hex(), "digest": digest.hex(),
             "runs": runs}
     named = blake2b("\0".join([*key, choices.hex()]).encode(), digest_size=6).hexdigest()
-    return Unit(BETWEEN.join([*asdict(plan).values(), f"again {key[0]} {named}, {runs} runs"]), body)
+    return Unit(BETWEEN.join([*asdict(plan).values(), f"again {key[0]} {named}, {runs} runs"]), body, runs + LOOKS)
 
 
 def is_again(unit_id: str) -> bool:
