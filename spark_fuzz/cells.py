@@ -15,6 +15,7 @@ from rich.text import Text
 
 from invariants.verdict import BadInputError
 
+MATRIX = "kill-matrix.json"
 QUARTERS = (0.25, 0.5, 0.75)
 
 
@@ -55,7 +56,7 @@ def median(values: Iterable[int]) -> int:
 
 def matrix_view(folder: Path) -> Table:
     """The matrix that a folder holds; raises BadInputError when it holds none."""
-    path = folder / "kill-matrix.json"
+    path = folder / MATRIX
     try:
         matrix = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -111,7 +111,7 @@ def kill_matrix(
 
     with Desk(json, summary=False) as desk:
         from spark_fuzz import commands
-        from spark_fuzz.cells import matrix_view
+        from spark_fuzz.cells import MATRIX, matrix_view
         from spark_fuzz.matrix import MatrixAim
 
         aim = MatrixAim.of(variant or (), seeds, seed)
@@ -121,7 +121,8 @@ def kill_matrix(
                 desk, lambda screen: commands.kill_matrix(minutes, aim, master, folder, screen=screen)), quiet=True)
         finally:
             if desk.rows:
-                desk.print(matrix_view(folder))
+                if (folder / MATRIX).exists():
+                    desk.print(matrix_view(folder))
                 desk.closing += [*commands.summed_up(desk.rows), f"rows and evidence: {folder}"]
 
 

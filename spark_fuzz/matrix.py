@@ -17,7 +17,7 @@ from impl.variants.catalogue import BUGS
 from invariants.runs import NOTICED, SILENT
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from spark_fuzz import hunts
-from spark_fuzz.cells import QUARTERS, Cell, median, quartiles
+from spark_fuzz.cells import MATRIX, QUARTERS, Cell, median, quartiles
 from spark_fuzz.confirmed import confirmed, documents, file_of, tests
 from spark_fuzz.effect import FINGERPRINT_BYTES, Effect
 from spark_fuzz.failures import SHRINK_RUNS, Failure, Recording
@@ -198,7 +198,7 @@ class Matrix:
         """The matrix as JSON, and a test to keep beside each piece of evidence."""
         rows = [self._row(subject, cells) for subject, cells in self.rows().items()]
         text = json.dumps({"judges": hunts.JUDGES, "quantiles": QUARTERS, "rows": rows}, indent=1, ensure_ascii=False)
-        return {"kill-matrix.json": f"{text}\n", **tests(self._failures(), self._folder)}
+        return {MATRIX: f"{text}\n", **tests(self._failures(), self._folder)}
 
 
     def _row(self, subject: str, cells: Mapping[str, Cell]) -> dict[str, Any]:
