@@ -105,7 +105,7 @@ class Effect:
     def to_json(self) -> dict[str, Any]:
         """Plain values; see `invariants.report.campaigns`."""
         return {"calls": dict(self.calls), "reached": self.most_reached, "runs": self.runs, "compared": self.compared,
-                "different": self.different}
+                "different": self.different, "outcome": str(self.outcome)}
 
 
 def _times(count: int) -> str:

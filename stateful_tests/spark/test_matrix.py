@@ -185,7 +185,8 @@ def test_of_a_hazard_the_matrix_says_whether_its_cause_was_reached() -> None:
     said = f"un-repaired: {place} (3 calls), in 1 of 1 runs; differs from repaired in 0 of 1 runs on the same tapes"
     assert (told.outcome, told.note) == (Outcome.NO_DIFFERENCE, f"nothing is seen in 1 hunts; {said}")
     (row,) = [row for row in json.loads(matrix.files()["kill-matrix.json"])["rows"] if row["subject"] == subjects[1]]
-    assert row["effect"] == {"calls": {place: 3}, "reached": 1, "runs": 1, "compared": 1, "different": 0}
+    assert row["effect"] == {"calls": {place: 3}, "reached": 1, "runs": 1, "compared": 1, "different": 0,
+                             "outcome": "no difference"}
 
 
 def test_a_hunt_that_crashes_makes_its_subject_unknown_whatever_others_have_seen() -> None:
