@@ -40,9 +40,10 @@ LINES = """\
 
 
 def parsed(text: str) -> list[list[str]]:
-    """The cells of the lines of a table."""
+    """The cells of the lines of the last table."""
+    table = text[text.index("| bug |"):]
     return [[cell.strip() for cell in line.strip().strip("|").split("|")]
-            for line in text.splitlines() if line.startswith("|")]
+            for line in table.splitlines() if line.startswith("|")]
 
 
 def faults(rows: list[list[str]]) -> list[str]:
