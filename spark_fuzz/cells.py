@@ -82,7 +82,7 @@ def matrix_view(folder: Path) -> Table:
 
 def effect_cells(effect: Mapping[str, Any] | None) -> tuple[str, str]:
     """Runs in which it was called, and runs that differ, each of how many; empty where nothing was compared."""
-    if effect is None:
+    if effect is None or not effect["compared"]:
         return "", ""
     return f"{effect['reached']}/{effect['runs']}", f"{effect['different']}/{effect['compared']}"
 

@@ -57,7 +57,7 @@ class MatrixAim:
     def units(self) -> Iterator[Unit]:
         """The claims about decisions of each subject, then hunt by hunt through the subjects."""
         for subject in self.subjects:
-            yield Unit(BETWEEN.join([subject, "decisions"]), {"subject": subject})
+            yield Unit(BETWEEN.join([subject, "decisions"]), {"subject": subject}, self.worlds)
         for number in range(self.seed * 1_000, self.seed * 1_000 + self.seeds):
             for subject in self.subjects:
                 body = {"subject": subject, "hunt": number, "worlds": self.worlds}

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from spark_fuzz.work import Unit
 
@@ -39,6 +40,7 @@ class Rounds:
         self._cores, self._least = cores, least
         self._now = now
         self._lightest = math.inf
+        self._kept: list[Unit] = []
         self._until = now() + seconds
 
     def __iter__(self) -> Iterator[list[Unit]]:
@@ -60,20 +62,23 @@ class Rounds:
         room -- how much weight one core can do in what is left of the time.
         """
         units: list[Unit] = []
-        passed_over = 0
-        weight = 0
-        for unit in self._units:
+        passed_over = weight = 0
+        kept, self._kept = self._kept, []
+        for unit in chain(kept, self._units):
             if unit is None:
                 if units:
                     break
                 continue
             self._lightest = min(self._lightest, unit.weight)
-            fits = unit.weight <= room and weight + unit.weight <= room * self._cores
-            if fits or (unit.weight == self._lightest and len(units) < max(self._least, self._cores)):
+            any_case = unit.weight == self._lightest and len(units) < max(self._least, self._cores)
+            if unit.weight > room and not any_case:
+                passed_over += 1
+            elif weight + unit.weight > room * self._cores and not any_case:
+                self._kept = [unit]
+                break
+            else:
                 units.append(unit)
                 weight += unit.weight
-            else:
-                passed_over += 1
             if len(units) + passed_over >= most:
                 break
         return units

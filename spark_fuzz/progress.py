@@ -60,7 +60,7 @@ class Screen:
         began = time.monotonic()
         while True:
             spent = f"campaign: {time.monotonic() - began:.0f} s{self._of}"
-            self._console.print(f"{spent} | {self._text}", highlight=False)
+            self._console.print(f"{spent} | {self._text}", highlight=False, soft_wrap=True)
             if ended.wait(EVERY_S):
                 return
 

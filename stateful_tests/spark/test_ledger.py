@@ -194,6 +194,16 @@ def test_a_unit_that_takes_longer_than_what_is_left_is_passed_over() -> None:
     assert any(unit.weight == 100 for unit in done)
 
 
+def test_a_unit_that_does_not_fit_into_a_round_is_in_the_next() -> None:
+    clock = [0.0]
+    units = [Unit(str(k), weight=30 if k > 2 else 6) for k in range(7)]
+    done: list[Unit] = []
+    for batch in Rounds(units, 1, 100.0, now=lambda: clock[0]):
+        done += batch
+        clock[0] += 6.0 if len(done) == 1 else 1.0  # the first one takes long, and says nothing about the others
+    assert done == units
+
+
 def test_first_units_are_done_in_any_case_but_for_heavy_ones() -> None:
     clock = [0.0]
     units = [Unit(str(k), weight=1 + 99 * (k == 3)) for k in range(9)]
