@@ -114,6 +114,14 @@ def deaf(_: Callable[[Clock, int], int]) -> Callable[[Clock, int], int]:
     return tick
 
 
+def both(original: Callable[[Clock, int], int]) -> Callable[[Clock, int], int]:
+    def tick(self: Clock, by: int) -> int:
+        return original(self, by) + original(self, by)
+
+    return tick
+
+
+TWICE = Replacement(Clock, "tick", both, around=True)
 DEAF = Replacement(Clock, "tick", deaf, around=True)
 
 
@@ -177,6 +185,9 @@ def test_calls_are_counted_where_a_variant_stands_or_would_stand() -> None:
     with active([bug(DOUBLED), bug(TENFOLD, name="b")], [bug(TENFOLD, name="b")]) as calls:
         assert Clock().tick(1) == 20
     assert calls == {"Clock.tick": 1}
+    with active([bug(TWICE), bug(backwards, name="b")], [bug(TWICE)]) as calls:
+        assert Clock().tick(3) == -6
+    assert calls == {"Clock.tick": 1}  # its own calls, not those that it makes
     with active([bug(backwards)], [bug(backwards)]) as calls:
         assert calls == {"Clock.tick": 0}
 
