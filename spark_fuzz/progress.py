@@ -36,7 +36,7 @@ class Screen:
             TextColumn("{task.fields[text]}"), console=self._console, transient=True,
         )
         self._task = self._progress.add_task("", total=1.0, text="")
-        self._told, self._of = "first round", ""
+        self._told, self._of, self._began = "first round", "", 0.0
         self._say("starting Spark")
 
     @contextmanager
@@ -57,9 +57,9 @@ class Screen:
 
     def _tell(self, ended: Event) -> None:
         """A line every few seconds."""
-        began = time.monotonic()
+        self._began = time.monotonic()
         while True:
-            spent = f"campaign: {time.monotonic() - began:.0f} s{self._of}"
+            spent = f"campaign: {time.monotonic() - self._began:.0f} s{self._of}"
             self._console.print(f"{spent} | {self._text}", highlight=False, soft_wrap=True)
             if ended.wait(EVERY_S):
                 return
@@ -77,7 +77,8 @@ class Screen:
         rate = reached.inputs_now / reached.seconds if reached.seconds > 0 else 0.0
         inputs = f"{reached.inputs:,} {reached.noun} | {_rate(rate)}/s"
         self._told = f"round {reached.rounds} | {reached.units} units | {inputs}"
-        self._of = f" of {seconds:.0f} s"
+        if not self._of:
+            self._of, self._began = f" of {seconds:.0f} s", time.monotonic() - reached.seconds
         self._progress.update(self._task, total=seconds, completed=min(reached.seconds, seconds))
         self._say(self._told)
 
