@@ -102,7 +102,7 @@ class new_version_is_told_soon(Duty):
     @on(ConsumerRegistered)
     def told_now(self, _: int, at: str, event: ConsumerRegistered) -> None:
         """A heartbeat has said versions."""
-        for topic, _text, version in event.subscriptions if self.owed else ():
+        for topic, _text, version in event.subscriptions:
             key = at, event.client_id, event.group, topic, machine_of(event.connection)
             if key in self.owed and version >= self.owed[key][2]:
                 self.pay(key)

@@ -59,6 +59,8 @@ HISTORIES = (
             kept=(CLUSTERS, BROADCASTS, heartbeat(1), gone(2), heartbeat_too(3))),
     Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
             kept=(CLUSTERS, BROADCASTS, heartbeat(1, attached=False), heartbeat_too(2))),
+    Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
+            kept=(BROADCASTS, heartbeat(1), heartbeat_too(2))),
     Written("topics_leave_with_their_member", broken=(heartbeat(0), heartbeat_too(1), PUT, gone(3)),
             kept=(heartbeat(0), heartbeat_too(1), PUT, OUT, gone(3))),
     Written("topics_leave_with_their_member", broken=(heartbeat(0), heartbeat_too(1), PUT, OUT_OF_ANOTHER, gone(3)),
