@@ -53,11 +53,12 @@ class goodbye_is_final(Rule):
         super().__init__(run)
         self.left_ms = Kept(self.about)
 
-    @on(GoodbyeTaken)
-    def leaves(self, ms: int, at: str, event: GoodbyeTaken) -> None:
-        """A broker has taken the goodbye of a member."""
+    @on(GoodbyeTaken, ConsumerRemoved)
+    def leaves(self, ms: int, at: str, event: GoodbyeTaken | ConsumerRemoved) -> None:
+        """A broker has taken a goodbye, or removed a connection of a member for it."""
         client = machine_of(event.connection)
-        if not self.facts.runs(client, event.client_id, event.group):
+        by_goodbye = getattr(event, "why", "unregistered") == "unregistered"
+        if by_goodbye and not self.facts.runs(client, event.client_id, event.group):
             self.left_ms[at, event.client_id, event.group, client, event.connection] = ms
 
     @on(ConsumerRegistered)

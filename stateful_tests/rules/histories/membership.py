@@ -61,6 +61,8 @@ HISTORIES = (
     Written("goodbye_is_final", broken=(GOODBYE, heartbeat(3)),
             kept=(GOODBYE, (3, B, ConsumerRegistered(B, G, "c2", "c2:1", True, True, frozenset())))),
     Written("goodbye_is_final", broken=(GOODBYE, heartbeat(3)), kept=(GOODBYE, heartbeat(3, TOO))),
+    Written("goodbye_is_final", broken=(removed(2, "unregistered"), heartbeat(3)),
+            kept=(removed(2, "closed"), heartbeat(3))),
     Written("heartbeats_keep_a_member", broken=(heartbeat(0), removed(119_999, "expired")),
             kept=(heartbeat(0), removed(120_000, "expired"))),
     Written("heartbeats_keep_a_member", broken=(heartbeat(0), heartbeat(60_000), removed(121_000, "expired")),
