@@ -54,16 +54,15 @@ class Beginnings(Rule):
     """What rules share that look where the members of a group begin.
 
     read -- what is read of a queue since it is known where the group is, or since somebody took it. begun -- what
-    somebody has taken. known_ms -- since when a broker has an offset of it; what it may have lost is not known.
-    lost_ms -- when it was lost.
+    somebody has taken. known_ms -- since when a broker has an offset of it. lost_ms -- when it may have lost that.
     """
 
     def __init__(self, run: Run) -> None:
         """Nothing is known."""
         super().__init__(run)
-        self.read = Kept("group mq", ends=(GroupOffsetsRemoved,), survives="all")
-        self.begun = Kept("group mq", ends=(GroupOffsetsRemoved,), survives="all")
-        self.known_ms = Kept("group mq", ends=(GroupOffsetsRemoved,), survives="all")
+        self.read = Kept("group mq", survives="all")
+        self.begun = Kept("group mq", survives="all")
+        self.known_ms = Kept("group mq", survives="all")
         self.lost_ms = Kept("group mq", survives="all")
         self._written_ms = deadlines.written(run.bounds)
 
@@ -99,10 +98,17 @@ class Beginnings(Rule):
         """Whether somebody holds the queue, and reads what lies between."""
         return any(key[2:] == (group, mq) for key in self.facts.holdings)
 
+    @on(GroupOffsetsRemoved)
+    def is_deleted(self, ms: int, at: str, event: GroupOffsetsRemoved) -> None:
+        """A broker has no offset of the group any more."""
+        self._forget(ms, [place for place in self._of(at, lambda _: True) if place[0] == event.group])
+
     @on(ProcessKilled)
     def loses(self, ms: int, at: str, event: ProcessKilled) -> None:
         """A broker may have lost what was not in its file yet; with its power it may have lost the file."""
-        lost = self._of(at, lambda since_ms: event.power_loss or ms - since_ms < self._written_ms)
+        self._forget(ms, self._of(at, lambda since_ms: event.power_loss or ms - since_ms < self._written_ms))
+
+    def _forget(self, ms: int, lost: list[Place]) -> None:
         for place in lost:
             self.lost_ms[place] = ms
             for table in (self.read, self.begun, self.known_ms):
@@ -132,12 +138,8 @@ MOVED = (
     Excuse("an illegal offset of the queue was corrected, whoever had it by then",
            by=Match(OffsetCorrected, of="group mq"), lasts=FOR_EVER),
 )
-LOST = (
-    Excuse("the group was deleted with its offsets when somebody may still have waited for an answer",
-           by=Match(GroupOffsetsRemoved, of="group"), lasts=deadlines.begun),
-    Excuse("its broker may have lost the offset when somebody may still have waited for an answer",
-           when=_was_lost_lately),
-)
+LOST = Excuse("its broker may have lost the offset when somebody may still have waited for an answer",
+              when=_was_lost_lately)
 
 
 class nothing_is_skipped(Beginnings):
@@ -149,7 +151,7 @@ class nothing_is_skipped(Beginnings):
     shipped = "violated: L2 a failed read is taken for no offset"
     cite = "RebalancePushImpl#computePullFromWhereWithException, RemoteBrokerOffsetStore#readOffset"
     about = "at group mq"
-    excuses = (*MOVED, *LOST)
+    excuses = (*MOVED, LOST)
 
     @on(QueueTaken)
     def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:
@@ -169,10 +171,7 @@ class first_beginning_is_kept(Beginnings):
     shipped = "violated: L1 nobody commits where it begins"
     cite = "RebalancePushImpl#computePullFromWhereWithException, CONSUME_FROM_LAST_OFFSET"
     about = "at group mq"
-    excuses = (
-        *MOVED,
-        Excuse("the group was deleted with its offsets", by=Match(GroupOffsetsRemoved, of="group"), lasts=FOR_EVER),
-    )
+    excuses = MOVED
 
     @on(QueueTaken)
     def takes(self, _: int, at: str, event: QueueTaken) -> Iterator[Told]:

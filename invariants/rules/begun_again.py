@@ -118,6 +118,13 @@ def _former_owner_was_late(_: Any, way: Way) -> bool:
     return late is not None and late.at not in {one.at for one in way.arrived.sends}
 
 
+def _two_owners(_: Any, way: Way) -> bool:
+    """D1: another member that had begun the queue, too, has committed less behind it."""
+    if way.arrived is None or way.last is None or way.last.offset >= way.arrived.offset:
+        return False
+    return bool({one.at for one in way.last.sends} - {one.at for one in way.arrived.sends})
+
+
 def _slave_had_it(rule: Any, way: Way) -> bool:
     """X8: it went to a slave, whose offsets its master's replace."""
     return way.arrived is not None and not rule.facts.is_master(way.arrived.at)
@@ -147,7 +154,7 @@ class settled_is_not_begun_again(Beginnings):
     cite = "MQClientInstance#persistAllConsumerOffset: at least once, not exactly once"
     about = "at group mq"
     excuses = (
-        *MOVED, *LOST,
+        *MOVED, LOST,
         Excuse("a listener ended it when its queue was, or was about to be, given up: that does not count",
                when=_unsent(_listener_was_late)),
         cause("X1", "the process that settled it was killed before it committed", when=_unsent(_client_was_killed)),
@@ -156,6 +163,7 @@ class settled_is_not_begun_again(Beginnings):
         cause("D1", "the member that settled it had not given the queue up", when=_unsent(_joiner_was_early)),
         cause("X3", "its commit did not come, or not in time", when=_case(_commit_did_not_come)),
         cause("X4", "a commit of another member came behind it", when=_case(_former_owner_was_late)),
+        cause("D1", "another member held the queue and has committed less", when=_case(_two_owners)),
         cause("X8", "its commit went to a slave", when=_case(_slave_had_it)),
         cause("B-28", "a slave answered, or was promoted, that had not copied it", when=_case(_slave_answered)),
     )

@@ -68,8 +68,8 @@ def _former_owner_was_late(_: Rule, told: Told) -> bool:
 
 
 def _two_owners(_: Rule, told: Told) -> bool:
-    """D1: two members that hold the queue commit it."""
-    return bool(told.about[-1] == HELD_BY_ANOTHER)
+    """D1: two members had the queue at once, and commit it in turns."""
+    return bool(told.about[-1] == OF_ANOTHER)
 
 
 def _was_reset(rule: committed_offset_never_regresses, told: Told) -> bool:
@@ -78,14 +78,14 @@ def _was_reset(rule: committed_offset_never_regresses, told: Told) -> bool:
     return offset in rule.reset_to.get((group, mq), ())
 
 
-LATE_OF_ANOTHER, LATE_OF_THE_SAME, HELD_BY_ANOTHER, OF_NOBODY = "late", "overtaken", "held", ""
+LATE_OF_ANOTHER, LATE_OF_THE_SAME, OF_ANOTHER, OF_NOBODY = "late", "overtaken", "another", ""
 
 
 class committed_offset_never_regresses(Rule):
     """Without a reset the committed offset of a queue does not go down.
 
     A broker that starts again is taken to have nothing. Behind a reset commits may begin anew where that went.
-    sender -- who has sent the lower one. why -- how it came behind the greater one.
+    sender -- who has sent both, where that one has sent the lower one before. why -- how that came behind.
     """
 
     shipped = ("violated: B-18 commits are reordered, B-19 the former owner's comes late, "
@@ -95,7 +95,7 @@ class committed_offset_never_regresses(Rule):
     excuses = (
         Excuse("the commit is that of a reset", when=_was_reset),
         cause("B-19", "another member had sent it before", when=_former_owner_was_late),
-        cause("D1", "another member that holds the queue has sent it", when=_two_owners),
+        cause("D1", "another member that had the queue, too, has sent it", when=_two_owners),
         *(cause("B-32", "a connection of its sender had ended", by=Match(kind, of=of), lasts=deadlines.handled)
           for kind, of in ((ClientChannelClosed, "at sender=connection.machine"),
                            (ConnectionSevered, "at sender=other"), (ConnectionSevered, "sender=at at=other"))),
@@ -119,20 +119,22 @@ class committed_offset_never_regresses(Rule):
         """What is committed goes up."""
         key = at, event.group, self.facts.queue(at, event.topic, event.queue_id)
         one = At(ms, at, event.offset, sends=self.facts.sends_of(*key[1:], event.offset))
-        more, self.last[key] = self.last.get(key, one), one
+        more = self.last.get(key, one)
+        self.last[key] = one._replace(sends=one.sends or more.sends) if one.offset == more.offset else one
         if one.offset < more.offset:
             sentence = f"{one.offset} is committed of {queue_text(key[2])} after {more.offset}"
             yield self.told(sentence, *key, one.offset, *self._sender(key, one, more))
 
     def _sender(self, key: tuple[str, str, MessageQueue], one: At, more: At) -> tuple[str, str]:
-        """Who has sent a lower commit, and how it came behind the greater one."""
-        late, theirs = one.is_late(more), {send.at for send in more.sends}
-        if late is not None:
-            return late.at, LATE_OF_THE_SAME if late.at in theirs else LATE_OF_ANOTHER
-        others = [send.at for send in one.sends if send.at not in theirs]
-        holders = {holding[0] for holding in self.facts.holdings if holding[2:] == key[1:]}
-        why = HELD_BY_ANOTHER if holders & set(others) else OF_NOBODY
-        return next(iter([*others, *(send.at for send in one.sends)]), ""), why
+        """Who has sent both, and how the lower one came behind."""
+        theirs = {send.at for send in more.sends}
+        others = {send.at for send in one.sends} - theirs
+        late = one.is_late(more)
+        if not others:
+            return ("", OF_NOBODY) if late is None else (late.at, LATE_OF_THE_SAME)
+        if late is not None and late.at in others:
+            return "", LATE_OF_ANOTHER
+        return "", OF_ANOTHER
 
 
 class group_offsets_go_with_the_group(Rule):
