@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from impl.events import (
     BrokerShutDown,
@@ -123,9 +122,9 @@ class committed_offset_never_regresses(Rule):
         self.last[key] = one._replace(sends=one.sends or more.sends) if one.offset == more.offset else one
         if one.offset < more.offset:
             sentence = f"{one.offset} is committed of {queue_text(key[2])} after {more.offset}"
-            yield self.told(sentence, *key, one.offset, *self._sender(key, one, more))
+            yield self.told(sentence, *key, one.offset, *self._sender(one, more))
 
-    def _sender(self, key: tuple[str, str, MessageQueue], one: At, more: At) -> tuple[str, str]:
+    def _sender(self, one: At, more: At) -> tuple[str, str]:
         """Who has sent both, and how the lower one came behind."""
         theirs = {send.at for send in more.sends}
         others = {send.at for send in one.sends} - theirs
