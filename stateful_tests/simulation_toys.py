@@ -13,7 +13,8 @@ from impl.hosts.simulation.faults import chaos
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import ReplayTape, Tape
-from impl.node_ports import Command, Connection, Node, RemotingError
+from impl.ports.node import Node
+from impl.ports.remoting import Command, Connection, RemotingError
 
 REGISTER, MEMBERS, CHANGED = 34, 38, 40
 SERVER = "registry:10911"

@@ -26,8 +26,9 @@ from impl.decisions.java_arithmetic import LONG_MAX
 from impl.decisions.java_errors import JavaError, NullPointerError, not_null
 from impl.decisions.names import is_system_topic, validate_topic
 from impl.events import ConsumersOfTopicAnswered, GroupOffsetsRemoved, SubscriptionGroupDeleted
-from impl.node_ports import Command, Connection, Handler, Node
-from impl.ports import Lock
+from impl.ports.node import Node
+from impl.ports.remoting import Command, Connection, Handler
+from impl.ports.threads import Lock
 
 if TYPE_CHECKING:  # the controller makes its processors
     from impl.broker.controller import BrokerController

@@ -23,8 +23,8 @@ from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.java_text import is_blank
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetResetPushed
-from impl.node_ports import Command, Connection, Node
-from impl.ports import Channel
+from impl.ports.node import Node
+from impl.ports.remoting import Channel, Command, Connection
 
 if TYPE_CHECKING:  # the controller's processors make it
     from impl.broker.controller import BrokerController

@@ -14,7 +14,8 @@ from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.names import get_retry_topic
 from impl.decisions.subscription import is_tag_type
 from impl.events import RetryTopicAnnounced
-from impl.node_ports import Command, Connection, Node
+from impl.ports.node import Node
+from impl.ports.remoting import Command, Connection
 
 if TYPE_CHECKING:  # the controller makes its processors
     from impl.broker.controller import BrokerController

@@ -12,7 +12,8 @@ from impl.common.headers import ConsumerGroupRequestHeader, ConsumerOffsetReques
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import not_null
 from impl.events import ConsumerIdsAnswered, OffsetAnswered, OffsetCommitted
-from impl.node_ports import Command, Connection, Node
+from impl.ports.node import Node
+from impl.ports.remoting import Command, Connection
 
 if TYPE_CHECKING:  # the controller makes its processors
     from impl.broker.controller import BrokerController

@@ -39,8 +39,9 @@ from impl.events import (
     TopicConfigDeleted,
     TopicConfigUpdated,
 )
-from impl.node_ports import ChannelEventListener, Connection, Handler, Node
-from impl.ports import Lock
+from impl.ports.node import Node
+from impl.ports.remoting import ChannelEventListener, Connection, Handler
+from impl.ports.threads import Lock
 from impl.reported_map import ReportedMap
 
 TOPICS_PATH = "store/config/topics.json"

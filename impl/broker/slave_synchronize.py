@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from impl.decisions.java_errors import JavaError
 from impl.hash_map import ConcurrentHashMap
-from impl.node_ports import Node
+from impl.ports.node import Node
 
 if TYPE_CHECKING:  # the controller makes it
     from impl.broker.controller import BrokerController

@@ -12,8 +12,8 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
 from impl.events import OffsetsWritten
 from impl.hash_map import ConcurrentHashMap
-from impl.node_ports import Node
-from impl.ports import Interleave
+from impl.ports.node import Node
+from impl.ports.threads import Interleave
 
 _ENTRY = re.compile(r'\{\s*"brokerName":"([^"]*)",\s*"queueId":(-?\d+),\s*"topic":"([^"]*)"\s*\}:(-?\d+)')
 

@@ -41,7 +41,9 @@ from impl.events import (
     RouteUpdated,
     VersionRaised,
 )
-from impl.node_ports import Command, Node, Scheduler
+from impl.ports.node import Node
+from impl.ports.pools import Scheduler
+from impl.ports.remoting import Command
 
 PULL_TIME_DELAY_MS_WHEN_EXCEPTION = 1_000
 PULL_TIME_DELAY_MS_WHEN_SUSPEND = 1_000

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from impl.node_ports import Files
-from impl.ports import Interleave
+from impl.ports.disk import Files
+from impl.ports.threads import Interleave
 
 _BACKUP = ".bak"
 

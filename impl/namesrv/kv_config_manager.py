@@ -7,8 +7,8 @@ import json
 from impl.common.config_manager import string_to_file_unguarded
 from impl.events import KVConfigLoaded, KVConfigPut
 from impl.hash_map import HashMap
-from impl.node_ports import Node
-from impl.ports import Lock
+from impl.ports.node import Node
+from impl.ports.threads import Lock
 
 NAMESPACE_ORDER_TOPIC_CONFIG = "ORDER_TOPIC_CONFIG"  # NamesrvUtil
 KV_CONFIG_PATH = "namesrv/kvConfig.json"

@@ -30,7 +30,7 @@ from impl.decisions.subscription import SQL92, SubscriptionData
 from impl.events import BrokerRegistered, BrokerUpdateTimestamp, RegistrationEncoded, RegistrationFailed
 from impl.hash_map import ConcurrentHashMap
 from impl.namesrv.kv_config_manager import NAMESPACE_ORDER_TOPIC_CONFIG
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.worlds.world import World
 
 NS, NS_ADDR = "nameserver1", "nameserver1:9876"

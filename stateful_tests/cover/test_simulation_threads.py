@@ -13,9 +13,9 @@ from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.node import Node
 from impl.hosts.simulation.profile import CALM
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
-from impl.node_ports import Node as NodePort
-from impl.node_ports import RejectedExecutionError, Signal
-from impl.ports import Lock
+from impl.ports.node import Node as NodePort
+from impl.ports.pools import RejectedExecutionError
+from impl.ports.threads import Lock, Signal
 
 
 async def nothing(node: NodePort) -> None:

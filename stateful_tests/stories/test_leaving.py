@@ -13,7 +13,7 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import QueueDropped, QueueTaken
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import acknowledge
 from stateful_tests.stories.test_lost_and_late import ADDR, BROKER, IN_ORDER, NS, heartbeat, start_asking
 from stateful_tests.worlds.world import World

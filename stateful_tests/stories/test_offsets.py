@@ -15,7 +15,7 @@ from impl.common.request_code import RequestCode
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import ListenerEnded, MessagesSettled
-from impl.node_ports import Signal
+from impl.ports.threads import Signal
 from stateful_tests.stories.scenes import (
     BROKER,
     FIRST,

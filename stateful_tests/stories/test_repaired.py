@@ -23,7 +23,7 @@ from impl.hosts.simulation.node import Node
 from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.tape import RandomTape
 from impl.namesrv.server import SERVER_WORKER_THREADS
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from impl.variants.catalogue import REPAIRS, variants_of
 from impl.variants.variant import active
 from stateful_tests.stories import test_broker_clients as clients

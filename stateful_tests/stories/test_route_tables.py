@@ -19,7 +19,7 @@ from impl.hash_map import ConcurrentModificationError
 from impl.hosts.simulation.remoting_server import RemotingServer
 from impl.namesrv.kv_config_manager import KV_CONFIG_PATH, NAMESPACE_ORDER_TOPIC_CONFIG
 from impl.namesrv.route_info_manager import RouteInfoManager
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import (
     ADDR,
     BROKER,

@@ -27,7 +27,7 @@ from impl.hosts.simulation.node import Node
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import Tape
 from impl.namesrv.server import NamesrvController
-from impl.node_ports import Command, RemotingClient
+from impl.ports.remoting import Command, RemotingClient
 from stateful_tests.worlds.script import PAUSING, Pause, Script
 
 E = TypeVar("E")

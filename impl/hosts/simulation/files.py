@@ -56,30 +56,30 @@ class Disk:
 
 
 class Files:
-    """What one process sees of its disk; see `impl.node_ports`."""
+    """What one process sees of its disk; see `impl.ports.disk`."""
 
     def __init__(self, process: Process, disk: Disk) -> None:
         """The files of the machine on which the process runs."""
         self.process, self.disk = process, disk
 
     def read_text(self, path: str) -> str | None:
-        """See Files in `impl.node_ports`."""
+        """See Files in `impl.ports.disk`."""
         self.process.check_alive()
         return self.disk.read(path)
 
     def write_text(self, path: str, text: str) -> None:
-        """See Files in `impl.node_ports`."""
+        """See Files in `impl.ports.disk`."""
         self.process.check_alive()
         self.disk.write(path, text)
 
     def rename(self, path: str, to: str) -> None:
-        """See Files in `impl.node_ports`."""
+        """See Files in `impl.ports.disk`."""
         text = self.read_text(path)
         if text is not None:
             self.disk.write(to, text)
             self.disk.write(path, None)
 
     def delete(self, path: str) -> None:
-        """See Files in `impl.node_ports`."""
+        """See Files in `impl.ports.disk`."""
         self.process.check_alive()
         self.disk.write(path, None)

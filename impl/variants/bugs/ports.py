@@ -23,7 +23,8 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.hash_map import ConcurrentHashMap
 from impl.namesrv.route_info_manager import RouteInfoManager
-from impl.ports import Channel, Interleave, Threads
+from impl.ports.remoting import Channel
+from impl.ports.threads import Interleave, Threads
 from impl.variants.variant import Variant, around, replace
 
 EARLY_MS = 45_000

@@ -19,8 +19,8 @@ from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
-from impl.node_ports import Command, Connection
-from impl.ports import UNINTERRUPTED, Interleave, Threads
+from impl.ports.remoting import Command, Connection
+from impl.ports.threads import UNINTERRUPTED, Interleave, Threads
 from impl.variants.variant import Variant, around, replace
 
 # At the broker --------------------------------------------------------------------------------------------------------

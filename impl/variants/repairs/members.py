@@ -13,8 +13,8 @@ from impl.common.headers import UnregisterClientRequestHeader
 from impl.common.heartbeat_data import ConsumerData, HeartbeatData
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import not_null
-from impl.node_ports import Command, Connection
-from impl.ports import Channel, Interleave
+from impl.ports.remoting import Channel, Command, Connection
+from impl.ports.threads import Interleave
 from impl.variants.held import Held
 from impl.variants.variant import Variant, around, replace
 

@@ -25,8 +25,8 @@ from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetCommitted, OffsetReset
-from impl.node_ports import Command, Connection
-from impl.ports import UNINTERRUPTED, Channel, Interleave, Threads
+from impl.ports.remoting import Channel, Command, Connection
+from impl.ports.threads import UNINTERRUPTED, Interleave, Threads
 from impl.variants.held import Held
 from impl.variants.variant import Variant, around, replace
 

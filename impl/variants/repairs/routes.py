@@ -22,8 +22,8 @@ from impl.namesrv.route_info_manager import (
     RegisterBrokerResult,
     RouteInfoManager,
 )
-from impl.node_ports import Command, Connection
-from impl.ports import Channel, Interleave
+from impl.ports.remoting import Channel, Command, Connection
+from impl.ports.threads import Interleave
 from impl.variants.held import Held
 from impl.variants.variant import Variant, around, replace
 

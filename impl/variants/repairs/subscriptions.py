@@ -15,8 +15,8 @@ from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError
 from impl.decisions.subscription import SubscriptionData, is_tag_type
 from impl.events import HeartbeatRefused
-from impl.node_ports import Command, Connection
-from impl.ports import UNINTERRUPTED, Channel, Interleave
+from impl.ports.remoting import Channel, Command, Connection
+from impl.ports.threads import UNINTERRUPTED, Interleave
 from impl.variants.held import Held
 from impl.variants.variant import Replacement, Variant, around
 

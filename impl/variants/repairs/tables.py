@@ -27,7 +27,7 @@ from impl.namesrv.route_info_manager import (
     RegisterBrokerResult,
     RouteInfoManager,
 )
-from impl.node_ports import Command, Connection
+from impl.ports.remoting import Command, Connection
 from impl.variants.variant import Variant, around, replace
 
 
