@@ -25,6 +25,7 @@ from impl.events import (
     QueueDropped,
     QueuesAssigned,
     QueueTaken,
+    ThreadDied,
 )
 from impl.hash_map import IllegalStateError
 from stateful_tests.worlds.world import World
@@ -48,7 +49,8 @@ def join(world: World, machine: str, *configs: PushConsumerConfig, run_ms: int =
 
 
 def uncaught(world: World, machine: str) -> list[str]:
-    return [event[2] for _, who, event in world.simulation.kernel.records if who == machine and event[0] == "uncaught"]
+    records = world.simulation.kernel.records
+    return [event.error for _, who, event in records if who == machine and event.__class__ is ThreadDied]
 
 
 def believed(pq: ProcessQueue) -> bool:

@@ -18,7 +18,7 @@ from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueAveragelyByCircle, AllocateMessageQueueConsistentHash
 from impl.decisions.message_queue import MessageQueue
-from impl.events import LockReleased, QueueTaken, RouteUpdated
+from impl.events import LockReleased, ProcessKilled, QueueTaken, RouteUpdated
 from impl.hosts.simulation.kernel import Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.profile import CALM, FaultProfile
@@ -393,7 +393,7 @@ def test_a_follower_is_shown_what_it_hears() -> None:
         group, locks = following.group, following.locks
         shown = Shown((locks, group))
         heard = {event: shown.concerned([(0, "broker-a", event)]) for event in (
-            ("killed", 1, False), LockReleased("broker-a", "G", LAST, "c"),
+            ProcessKilled(1, False), LockReleased("broker-a", "G", LAST, "c"),
             RouteUpdated("c", "G", "orders", frozenset()), "nothing")}
         assert list(heard.values()) == [(locks, group), (locks,), (group,), ()]
 

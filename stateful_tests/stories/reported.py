@@ -16,6 +16,8 @@ from impl.events import (
     LockBelieved,
     LockGranted,
     LockReleased,
+    ProcessKilled,
+    ProcessStarted,
     QueueDropped,
     QueueTaken,
     SubscriptionRemoved,
@@ -45,7 +47,7 @@ class Reported:
     def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:  # noqa: ARG002  # see there
         """After each segment: fold its events, then compare."""
         for _, machine, event in records:
-            if event[0] in ("killed", "started"):
+            if event.__class__ in (ProcessKilled, ProcessStarted):
                 self.facts[machine] = set()
             else:
                 fold(self.facts.setdefault(machine, set()), event)

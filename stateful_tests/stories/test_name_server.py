@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
-from impl.events import BrokerLiveRemoved, BrokerRegistered, RegistrationEncoded
+from impl.events import BrokerLiveRemoved, BrokerRegistered, RegistrationEncoded, ThreadDied
 from impl.hash_map import ConcurrentModificationError
 from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import NS_ADDR, registration
@@ -121,8 +121,8 @@ def test_n4_a_registration_in_the_middle_of_the_scan_ends_the_scan_for_ever() ->
         world.run_until(lambda: paused.hit, 10_000)
         world.add_broker("machine3", "broker-c")
         world.run(1_100)
-        uncaught = [event for _, _, event in world.simulation.kernel.records if event[0] == "uncaught"]
-        assert [event[2] for event in uncaught] == [ConcurrentModificationError.java_class]
+        uncaught = [event for _, _, event in world.simulation.kernel.records if event.__class__ is ThreadDied]
+        assert [event.error for event in uncaught] == [ConcurrentModificationError.java_class]
         assert removed_after_a_clock_jump(world) == 0
 
 

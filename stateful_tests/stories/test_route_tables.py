@@ -14,7 +14,7 @@ from impl.common.headers import (
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.flags import FLAG_UNIT, PERM_READ, PERM_WRITE
-from impl.events import BrokerDropped, BrokerLiveRemoved, BrokerRegistered, ClusterInfoFetched
+from impl.events import BrokerDropped, BrokerLiveRemoved, BrokerRegistered, ClusterInfoFetched, EventDropped, ThreadDied
 from impl.hash_map import ConcurrentModificationError
 from impl.hosts.simulation.remoting_server import RemotingServer
 from impl.namesrv.kv_config_manager import KV_CONFIG_PATH, NAMESPACE_ORDER_TOPIC_CONFIG
@@ -68,7 +68,7 @@ def test_n5_the_scan_evicts_the_living_broker_that_shares_a_connection_with_the_
         assert "silent:10911" not in dropped
         assert world.routed(NS, "invoices") == []
         assert not tables(world).broker_live_table.contains_key("silent:10911")
-        uncaught = [event[2] for _, _, event in world.simulation.kernel.records if event[0] == "uncaught"]
+        uncaught = [event.error for _, _, event in world.simulation.kernel.records if event.__class__ is ThreadDied]
         assert uncaught == [ConcurrentModificationError.java_class]
         world.run(600_000)
         assert world.address_of(NS, "silent") == "silent:10911"
@@ -216,7 +216,7 @@ def test_n25_a_close_that_finds_the_event_queue_full_is_forgotten() -> None:
         world.simulation.kill(BROKER)
         world.run(10_000)
 
-        assert ("event dropped", "close") in [event for _, _, event in world.simulation.kernel.records]
+        assert EventDropped("close") in [event for _, _, event in world.simulation.kernel.records]
         assert world.routed(NS, "orders") == [BROKER]
         waited_ms = world.run_until(lambda: world.routed(NS, "orders") == [], 131_000)
         assert waited_ms > 100_000

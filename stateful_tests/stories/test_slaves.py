@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
-from impl.events import OffsetCommitted
+from impl.events import OffsetCommitted, ThreadDied
 from stateful_tests.stories.scenes import (
     ADDR,
     BROKER,
@@ -88,7 +88,7 @@ def test_a_slave_without_a_master_copies_nothing_and_goes_on_trying() -> None:
         world.run(100)
         commit_everywhere(world, 60)
         world.run_until(lambda: at_slave(world) == 60, 30_000 + SYNC_MS)
-        assert not [event for _, _, event in world.simulation.kernel.records if event[0] == "uncaught"]
+        assert not [event for _, _, event in world.simulation.kernel.records if event.__class__ is ThreadDied]
 
 
 def begun_after_promotion(world: World, copied_ms: int) -> list[int]:

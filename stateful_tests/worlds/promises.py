@@ -14,6 +14,7 @@ from impl.client.mq_client_instance import SHUTDOWN_ALREADY
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
 from impl.decisions.message_queue import MessageQueue
+from impl.events import ProcessKilled
 from stateful_tests.worlds.world import World
 
 EXPIRY_MS, SCAN_MS, HEARTBEAT_MS, ROUTE_MS, REBALANCE_MS, REGISTRATION_MS = (
@@ -71,7 +72,7 @@ def _lost(world: World, topic: str) -> bool:
     Name servers that were there before and those that came later then differ for ever, and so do their clients.
     """
     powerless = {machine for _, machine, event in world.simulation.kernel.records
-                 if event.__class__ is tuple and event[0] == "killed" and event[2]}
+                 if event.__class__ is ProcessKilled and event.power_loss}
     without = {broker.config.broker_name for machine, broker in world.brokers.items()
                if machine in powerless and world.alive(machine) and broker.config.broker_id == 0
                and broker.topic_config_manager.select_topic_config(topic) is None}
