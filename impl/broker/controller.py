@@ -24,7 +24,7 @@ from impl.broker.reported_tables import ReportedConsumerManager, ReportedLocks, 
 from impl.broker.slave_synchronize import INITIAL_DELAY_MS, PERIOD_MS, SlaveSynchronize
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
-from impl.common.config_manager import load_string, string_to_file
+from impl.common.config_manager import load_string, persist
 from impl.common.headers import RegisterBrokerRequestHeader
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
@@ -175,32 +175,32 @@ class BrokerController:
     # Files ------------------------------------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        files = self.node.files
-        topics, groups = load_string(files, TOPICS_PATH), load_string(files, SUBSCRIPTION_GROUP_PATH)
+        disk = self.node.disk
+        topics, groups = load_string(disk, TOPICS_PATH), load_string(disk, SUBSCRIPTION_GROUP_PATH)
         if topics is not None:
             load_topics(self.topic_config_manager, topics)
         if groups is not None:
             load_groups(self.subscription_group_manager, groups)
-        self.consumer_offset_manager.decode(load_string(files, CONSUMER_OFFSET_PATH))
-        filters = load_string(files, CONSUMER_FILTER_PATH)
+        self.consumer_offset_manager.decode(load_string(disk, CONSUMER_OFFSET_PATH))
+        filters = load_string(disk, CONSUMER_FILTER_PATH)
         if filters is not None:
             self.consumer_filter_manager.decode(filters)
 
     def persist_topics(self) -> None:
         """TopicConfigManager#persist, in the thread that changed a topic."""
-        string_to_file(self.node.files, TOPICS_PATH, topics_text(self.topic_config_manager))
+        persist(self.node.disk, TOPICS_PATH, topics_text(self.topic_config_manager))
 
     def persist_groups(self) -> None:
         """SubscriptionGroupManager#persist, in the thread that changed a group."""
-        string_to_file(self.node.files, SUBSCRIPTION_GROUP_PATH, groups_text(self.subscription_group_manager))
+        persist(self.node.disk, SUBSCRIPTION_GROUP_PATH, groups_text(self.subscription_group_manager))
 
     def persist_consumer_offset(self) -> None:
         """ConsumerOffsetManager#persist, every 5 s."""
-        string_to_file(self.node.files, CONSUMER_OFFSET_PATH, self.consumer_offset_manager.encode())
+        persist(self.node.disk, CONSUMER_OFFSET_PATH, self.consumer_offset_manager.encode())
 
     def persist_consumer_filter(self) -> None:
         """ConsumerFilterManager#persist, every 10 s."""
-        string_to_file(self.node.files, CONSUMER_FILTER_PATH, self.consumer_filter_manager.encode())
+        persist(self.node.disk, CONSUMER_FILTER_PATH, self.consumer_filter_manager.encode())
 
     # Life -------------------------------------------------------------------------------------------------------------
 

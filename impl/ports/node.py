@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Coroutine
 from typing import Any, Protocol
 
 from impl.ports.clock import Clock
-from impl.ports.disk import Files
+from impl.ports.disk import Disk
 from impl.ports.pools import Pool, Scheduler
 from impl.ports.remoting import ChannelEventListener, RemotingClient, RemotingServer
 from impl.ports.threads import Lock, Signal, Thread, Threads
@@ -28,7 +28,7 @@ class Node(Clock, Threads, Protocol):
         ...
 
     @property
-    def files(self) -> Files:
+    def disk(self) -> Disk:
         """The files of its machine: they survive the process."""
         ...
 

@@ -7,6 +7,7 @@ import pytest
 from impl.broker.client_channel_info import CHANNEL_EXPIRED_TIMEOUT_MS
 from impl.broker.controller import CONSUMER_OFFSET_PATH, pool_sizes
 from impl.broker.queue_offsets import QueueRange
+from impl.common.config_manager import file_to_string
 from impl.common.data_version import DataVersion
 from impl.common.headers import (
     BrokerNameRequestHeader,
@@ -267,7 +268,7 @@ def test_offsets_are_on_the_disk_after_5_s_and_not_before() -> None:
         world.restart(BROKER)
         world.run(100)
         assert world.ask(ADDR, query()).header.offset == 7
-        assert '{"orders@G":{0:7}}' in (world.simulation.nodes[BROKER].files.read_text(CONSUMER_OFFSET_PATH) or "")
+        assert '{"orders@G":{0:7}}' in (file_to_string(world.simulation.nodes[BROKER].disk, CONSUMER_OFFSET_PATH) or "")
 
 
 def test_an_offset_may_go_down() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from impl.hosts.simulation.clock import WallClock
+from impl.hosts.simulation.disk import Disk, MachineDisk
 from impl.hosts.simulation.executor import Pool, Scheduler
-from impl.hosts.simulation.files import Disk, Files
 from impl.hosts.simulation.network import Network
 from impl.hosts.simulation.remoting_client import RemotingClient
 from impl.hosts.simulation.remoting_server import RemotingServer
@@ -15,11 +15,11 @@ from impl.ports.remoting import ChannelEventListener
 class Node(Threads):
     """See Node in `impl.ports.node`: here only what needs the network, the disk or a pool."""
 
-    def __init__(self, name: str, network: Network, clock: WallClock, disk: Disk) -> None:
+    def __init__(self, name: str, network: Network, clock: WallClock, disk: MachineDisk) -> None:
         """Come to life on the machine of this name, which has this clock and disk."""
         super().__init__(network.kernel, name, clock)
         self.network = network
-        self.files = Files(self, disk)
+        self.disk = Disk(self, disk)
 
     def pool(self, name: str, threads: int, queue_bound: int | None = None) -> Pool:
         """See Node in `impl.ports.node`."""

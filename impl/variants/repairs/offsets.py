@@ -19,7 +19,7 @@ from impl.client.offset_store import (
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
-from impl.common.config_manager import string_to_file
+from impl.common.config_manager import persist
 from impl.common.headers import ConsumerOffsetRequestHeader
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError, not_null
@@ -124,7 +124,7 @@ async def _persist_one(self: LocalFileOffsetStore, mq: MessageQueue | None) -> N
     offset = None if mq is None else self.offset_table.get(mq)
     if mq is not None and offset is not None:
         offsets = {**self._read_local_offset(), mq: offset}
-        string_to_file(self.node.files, self.store_path, _text(tuple(offsets.items())))
+        persist(self.node.disk, self.store_path, _text(tuple(offsets.items())))
 
 
 @around(DefaultMQPushConsumerImpl, "_on_no_new_msg")

@@ -10,7 +10,7 @@ from impl.broker import broker_outer_api
 from impl.broker.broker_outer_api import RegisterResult
 from impl.broker.client_manage_processor import ClientManageProcessor
 from impl.broker.controller import BrokerController
-from impl.common.config_manager import string_to_file
+from impl.common.config_manager import persist
 from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import PERM_WRITE, clear_flag
@@ -210,7 +210,7 @@ def _leave_its_cluster(original: Callable[[RouteInfoManager, str, str, str, int]
 async def _persist_alone(self: KVConfigManager) -> None:
     """Under the write lock: one writer after another."""
     await self.node.lock(self._lock)
-    string_to_file(self.node.files, KV_CONFIG_PATH, self.text())
+    persist(self.node.disk, KV_CONFIG_PATH, self.text())
     self.node.unlock(self._lock)
 
 
