@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +45,9 @@ WORLD = ("asyncio", "concurrent", "datetime", "multiprocessing", "random", "secr
          "ssl", "subprocess", "threading", "time", "uuid")
 WORLDLY = ("impl.hosts", "stateful_tests", "spark_fuzz", "proofs", "invariants.front_desk")
 CLOCK_OF_A_JUDGE = {("invariants.exploring", "time")}  # CPU seconds are a column of its rows
+
+# Modules that import each other in a circle lie together in one of these; anywhere else imports have one direction.
+CIRCULAR = ("model.language", "impl.client", "impl.hosts.simulation")
 
 # Executors of a campaign import these: no test framework may come along.
 LEAN = ("model", "invariants", "impl", "stateful_tests.worlds")
@@ -104,6 +108,29 @@ def offences(module: str, source: str) -> list[str]:
 @pytest.mark.parametrize(("module", "path"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
 def test_a_module_imports_what_it_may(module: str, path: Path) -> None:
     assert offences(module, path.read_text("utf-8")) == []
+
+
+def circles(sources: Mapping[str, str]) -> list[list[str]]:
+    """The modules that import each other, directly or by way of others; those of each circle sorted."""
+    graph = nx.DiGraph((module, name) for module, source in sources.items() for name in imported(source)
+                       if name in sources and name != module)
+    return [sorted(found) for found in nx.strongly_connected_components(graph) if len(found) > 1]
+
+
+def test_modules_import_in_one_direction() -> None:
+    found = circles({module: path.read_text("utf-8") for module, path in modules()})
+    homes = {home: [circle for circle in found if all(within(one, (home,)) for one in circle)] for home in CIRCULAR}
+    assert [circle for circle in found if not any(circle in at_home for at_home in homes.values())] == []
+    assert all(homes.values())
+
+
+def test_a_circle_is_seen_also_if_it_is_for_annotations_only() -> None:
+    assert circles({
+        "impl.broker.controller": "from impl.broker import processor\nfrom impl.broker.processor import Processor",
+        "impl.broker.processor": "if TYPE_CHECKING:\n    from impl.broker.tables import Tables",
+        "impl.broker.tables": "import impl.broker.controller",
+        "impl.broker.other": "import impl.broker.controller",
+    }) == [["impl.broker.controller", "impl.broker.processor", "impl.broker.tables"]]
 
 
 @pytest.mark.parametrize(("module", "line"), [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from impl.broker.controller import CONSUMER_OFFSET_PATH, BrokerController
+from impl.broker.controller import BrokerController
+from impl.broker.tables import CONSUMER_OFFSET_PATH
 from impl.common.config_manager import file_to_string
 from impl.common.data_version import DataVersion
 from impl.common.headers import (

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
-from impl.broker.controller import BrokerConfig, BrokerController
+from impl.broker.broker_config import BrokerConfig
+from impl.broker.controller import BrokerController
 from impl.broker.queue_offsets import QueueRange
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from impl.broker.client_channel_info import ClientChannelInfo
 from impl.broker.consumer_manager import ConsumerManager
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.broker.controller import BrokerController
 from impl.broker.producer_manager import ProducerManager
 from impl.broker.rebalance_lock_manager import RebalanceLockManager
 from impl.broker.slave_synchronize import SlaveSynchronize
+from impl.broker.tables import BrokerTables
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.process_queue import Message, ProcessQueue
@@ -208,18 +208,18 @@ async def _keep_the_unsubscribed(self: RebalanceImpl, threads: Threads) -> None:
     del self, threads
 
 
-@replace(BrokerController, "persist_topics")
-def _write_no_topics(self: BrokerController) -> None:
+@replace(BrokerTables, "persist_topics")
+def _write_no_topics(self: BrokerTables) -> None:
     del self
 
 
-@replace(BrokerController, "persist_groups")
-def _write_no_groups(self: BrokerController) -> None:
+@replace(BrokerTables, "persist_groups")
+def _write_no_groups(self: BrokerTables) -> None:
     del self
 
 
-@replace(BrokerController, "persist_consumer_offset")
-def _write_no_offsets(self: BrokerController) -> None:
+@replace(BrokerTables, "persist_consumer_offset")
+def _write_no_offsets(self: BrokerTables) -> None:
     del self
 
 

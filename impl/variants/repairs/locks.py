@@ -62,7 +62,7 @@ async def _lock_in_order(self: AdminBrokerProcessor, channel: Connection, reques
     body: LockBatchRequestBody = request.body
     await self.node.interleave("lockBatchMQ: before tryLockBatch")
     mqs = _newest(self, request)
-    locks = self.controller.rebalance_lock_manager
+    locks = self.rebalance_lock_manager
     locked = await locks.try_lock_batch(body.consumer_group, mqs, body.client_id, UNINTERRUPTED)
     return Command(ResponseCode.SUCCESS, body=tuple(locked))
 
@@ -74,7 +74,7 @@ async def _unlock_in_order(self: AdminBrokerProcessor, channel: Connection, requ
     body: LockBatchRequestBody = request.body
     await self.node.interleave("unlockBatchMQ: before unlockBatch")
     mqs = _newest(self, request)
-    self.controller.rebalance_lock_manager.unlock_batch(body.consumer_group, mqs, body.client_id)
+    self.rebalance_lock_manager.unlock_batch(body.consumer_group, mqs, body.client_id)
     return Command(ResponseCode.SUCCESS)
 
 

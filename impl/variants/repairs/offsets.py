@@ -71,7 +71,7 @@ async def _commit_in_order(self: ConsumerManageProcessor, channel: Connection, r
     if last is not None and last[0] is channel and last[1] > request.opaque:
         return Command(ResponseCode.SUCCESS)
     stored[key] = (channel, request.opaque)
-    await self.controller.consumer_offset_manager.commit_offset(*key, offset, UNINTERRUPTED)
+    await self.consumer_offset_manager.commit_offset(*key, offset, UNINTERRUPTED)
     self.node.trace(OffsetCommitted(self.node.name, *key, offset))
     return Command(ResponseCode.SUCCESS)
 

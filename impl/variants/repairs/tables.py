@@ -9,7 +9,7 @@ from typing import Any
 from impl.broker import broker_outer_api
 from impl.broker.broker_outer_api import RegisterResult
 from impl.broker.client_manage_processor import ClientManageProcessor
-from impl.broker.controller import BrokerController
+from impl.broker.registration import Registration
 from impl.common.config_manager import persist
 from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
@@ -227,8 +227,8 @@ def _keep_all_events(original: Callable[[Remoting, str, Channel], None]) -> Call
 # Brokers --------------------------------------------------------------------------------------------------------------
 
 
-@replace(BrokerController, "_master_of")
-def _first_that_knows(self: BrokerController, results: list[RegisterResult]) -> str | None:
+@replace(Registration, "_master_of")
+def _first_that_knows(self: Registration, results: list[RegisterResult]) -> str | None:
     """The first name server that knows a master says who it is."""
     del self
     return next((result.master_addr for result in results if result.master_addr is not None), None)
@@ -236,14 +236,14 @@ def _first_that_knows(self: BrokerController, results: list[RegisterResult]) -> 
 
 @replace(ClientManageProcessor, "_announce_topics")
 async def _announce_later(self: ClientManageProcessor) -> None:
-    """In a thread of another pool; if that fails, the next registration of the timer is soon enough."""
+    """In a thread of its own; if that fails, the next registration of the timer is soon enough."""
     async def announce() -> None:
         try:
-            await self.controller.register_broker_all(check_order_config=False, oneway=True, force_register=True)
+            await self.registration.register_broker_all(check_order_config=False, oneway=True, force_register=True)
         except JavaError:
             return
 
-    self.controller.pools["client_manage"].execute(announce)
+    self.node.start_thread("announceTopics", announce())
 
 
 @replace(broker_outer_api, "_compressed")
