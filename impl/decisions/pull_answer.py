@@ -1,4 +1,7 @@
-"""What a pull is answered: status and next offset by the store, response code by the processor."""
+"""What a pull is answered: status and next offset by the store, response code by the processor.
+
+Nothing in the rest of `impl` calls it yet.
+"""
 
 from __future__ import annotations
 
