@@ -158,7 +158,7 @@ def test_a_strategy_of_its_own_is_asked_for_its_shares() -> None:
             for machine in ("c1", "c2"):
                 world.add_consumer(machine, PushConsumerConfig(GROUP, {TOPIC: "*"}, strategy=strategy))
             world.run(60_000)
-            assert world.one_owner_each(GROUP, TOPIC)
+            assert world.views.one_owner_each(GROUP, TOPIC)
         assert following.diverges() == []
 
 
@@ -174,7 +174,7 @@ def test_more_machines_than_the_first_scope_has_room_for_are_followed() -> None:
             world.add_consumer(f"c{number}", PushConsumerConfig(GROUP, {TOPIC: "*"}, orderly=True))
             world.run(1_000)
         world.run(130_000)
-        assert world.one_owner_each(GROUP, TOPIC)
+        assert world.views.one_owner_each(GROUP, TOPIC)
     assert following.diverges() == []
 
 
@@ -191,7 +191,7 @@ def test_two_runs_at_once_are_each_followed_by_their_own_list() -> None:
             world.run(500)
             world.call("c1", first.resume)
             world.run(100)
-            assert world.one_owner_each("G", "orders")
+            assert world.views.one_owner_each("G", "orders")
             since_ms = world.now_ms
             world.run(3_000)  # the older list is applied, and given up again at once
             assert len(world.events(QueueTaken, since_ms)) == 2
@@ -246,7 +246,7 @@ def lost_table(world: World) -> None:
     for connection in world.connections(machine, "broker-a"):
         world.simulation.network.sever(connection.peer, None)
     world.restart("broker-a")
-    world.run_until(lambda: LAST in world.two_owners("G", "orders"), 28_000)
+    world.run_until(lambda: LAST in world.views.two_owners("G", "orders"), 28_000)
     world.call("c2" if machine == "c1" else "c1", other.rebalance_impl.lock_all)
     world.run(100)
     assert two.believes(other, LAST)

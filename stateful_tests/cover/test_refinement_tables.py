@@ -186,10 +186,10 @@ def test_a_master_that_registers_as_a_slave_leaves_its_place(watch: Watch) -> No
         wrapper = world.brokers[BROKER].topic_config_manager.build_topic_config_serialize_wrapper()
         first = registration("late", "late:10911", wrapper)
         world.ask(f"{NS}:9876", first)
-        assert world.address_of(NS, "late") == "late:10911"
+        assert world.views.address_of(NS, "late") == "late:10911"
         slave = first.header._replace(broker_id=1)  # it was late on its way
         world.ask(f"{NS}:9876", Command(RequestCode.REGISTER_BROKER, header=slave, body=first.body))
-        assert world.address_of(NS, "late") is None
+        assert world.views.address_of(NS, "late") is None
         assert watch.divergences() == set()
 
 

@@ -109,7 +109,7 @@ def begun_after_promotion(world: World, copied_ms: int) -> list[int]:
     world.run(1_000)
     world.restart_broker_as(SLAVE, power_loss=False, broker_id=0)
     world.run(1_000)
-    assert world.address_of(NS, BROKER) == SLAVE_ADDR
+    assert world.views.address_of(NS, BROKER) == SLAVE_ADDR
 
     world.simulation.kill("c1")
     since_ms = world.now_ms
@@ -173,7 +173,7 @@ def test_n19_the_name_server_that_answers_first_tells_the_slave_that_there_is_no
         world.restart("nameserver2")
         world.simulation.kernel.pause(world.simulation.nodes[NS], 3_000)
         world.run_until(lambda: world.brokers[SLAVE].slave_synchronize.master_addr is None, 4_000)
-        assert world.address_of(NS, BROKER) == ADDR  # the other one knew better
+        assert world.views.address_of(NS, BROKER) == ADDR  # the other one knew better
         commit_everywhere(world, 80)
         world.run(25_000)
         assert at_slave(world) == 50
