@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ from impl.common.config_manager import file_to_string, persist, string_to_file_n
 from impl.hosts.simulation.disk import Disk
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.node import Node
+from impl.hosts.simulation.process import ProcessDeadError
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.storage import Storage
 from impl.hosts.simulation.tape import ReplayTape
@@ -169,7 +170,7 @@ def test_a_file_that_was_just_made_may_be_missing_or_have_no_length(choices: lis
     machine = Machine(choices)
     machine.disk.open("log", 10)
     machine.lose_power()
-    assert machine.disk.length("log") == length
+    assert (machine.disk.length("log"), machine.asked) == (length, 1)
 
 
 def test_a_write_into_a_file_that_was_just_made_is_one_of_its_own() -> None:
@@ -283,10 +284,38 @@ def test_a_cut_keeps_the_first_bytes_and_may_be_lost() -> None:
         machine = Machine(choices)
         file = machine.disk.open("log")
         file.append(b"abcd")
+        made_ms = file.last_modified_ms()
         machine.wait(LATER_MS)
         file.truncate(2)
         machine.lose_power()
-        assert machine.disk.open("log").read(0, 9) == left
+        file = machine.disk.open("log")
+        assert file.read(0, 9) == left
+        assert file.last_modified_ms() == (made_ms if choices else made_ms + LATER_MS)
+
+
+def test_a_short_text_can_be_written_into_and_extended_later() -> None:
+    machine = Machine()
+    file = machine.disk.open("log")
+    file.append(b"one")
+    machine.wait(1)
+    file.write(10, b"x")
+    assert file.read(0, 99) == b"one" + bytes(7) + b"x"
+    file.write(PAGE_BYTES, b"y")
+    assert file.read(PAGE_BYTES - 1, 9) == b"\0y"
+
+
+def test_a_dead_process_reaches_no_file() -> None:
+    machine = Machine()
+    disk, file = machine.disk, machine.disk.open("log")
+    machine.world.kill("broker")
+    refused: list[Callable[[], object]] = [
+        file.length, file.force, lambda: file.read(0, 1), lambda: file.write(0, b"x"), lambda: file.put(0, b"x"),
+        lambda: file.truncate(0), lambda: disk.open("log"), lambda: disk.length("log"), lambda: disk.delete("log"),
+        lambda: disk.rename("log", "b"), lambda: disk.list(""), disk.free_bytes, disk.total_bytes,
+    ]
+    for operation in refused:
+        with pytest.raises(ProcessDeadError):
+            operation()
 
 
 def test_what_was_written_before_a_cut_is_lost_with_the_cut_or_not_at_all() -> None:

@@ -158,7 +158,7 @@ class OpenFile:
 
     def append(self, data: bytes) -> int:
         """See File in `impl.ports.disk`."""
-        end = self.length()
+        end = self._open().length
         self.write(end, data)
         return end
 

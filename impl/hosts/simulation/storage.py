@@ -83,19 +83,31 @@ class Storage:
 
     def write(self, offset: int, data: bytes, now_ms: int) -> None:
         """Write into the page cache."""
-        end, self._writes = offset + len(data), self._writes + 1
-        with_the_making = now_ms == self.made_ms and offset >= self.length
+        end = offset + len(data)
+        if now_ms == self.made_ms and offset >= self.length:
+            self._put_with_the_making(offset, data)
+            self.length = end
+            return
+        self._writes += 1
         for page in _pages(offset, len(data)):
             start = page * PAGE_BYTES
             at, piece = max(offset - start, 0), data[max(start - offset, 0):start + PAGE_BYTES - offset]
             cached = self.pages.get(page)
             if cached is None:
                 cached = self.pages[page] = bytearray(PAGE_BYTES)
-            if not with_the_making:
-                self._remember(page, cached, _Change(now_ms, self._writes, at, piece))
+            self._remember(page, cached, _Change(now_ms, self._writes, at, piece))
             cached[at:at + len(piece)] = piece
         if end > self.length:
             self.extend(end, now_ms)
+
+    def _put_with_the_making(self, offset: int, data: bytes) -> None:
+        """Append what comes and goes with the file itself: a text, mostly."""
+        first, at = divmod(offset, PAGE_BYTES)
+        whole = bytes(self.pages.get(first, b""))[:at].ljust(at, b"\0") + data if at else data
+        for start in range(0, len(whole), PAGE_BYTES):
+            page = bytearray(whole[start:start + PAGE_BYTES])
+            page.extend(bytes(PAGE_BYTES - len(page)))
+            self.pages[first + start // PAGE_BYTES] = page
 
     def extend(self, length: int, now_ms: int) -> None:
         """Be longer."""
@@ -112,8 +124,9 @@ class Storage:
 
     def cut(self, length: int, now_ms: int) -> Storage:
         """Be made anew with so many of the old bytes; the content as it was before."""
-        before = self.copy()
-        self.pages = self._pages_of(length)
+        before = Storage(self.made_ms)
+        before.pages, before.length, before.modified_ms = self.pages, self.length, self.modified_ms
+        self.pages = self._pages_of(length) if length else {}
         self.length = self.settled = length
         self.made_ms = now_ms
         self._settle_all()
