@@ -8,7 +8,6 @@ from __future__ import annotations
 from impl.broker.broker2client import Broker2Client
 from impl.broker.consumer_manager import ConsumerManager
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.broker.queue_offsets import QueueOffsets
 from impl.broker.rebalance_lock_manager import RebalanceLockManager
 from impl.broker.registration import Registration
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
@@ -31,6 +30,7 @@ from impl.decisions.java_arithmetic import LONG_MAX
 from impl.decisions.java_errors import JavaError, NullPointerError, not_null
 from impl.decisions.names import is_system_topic, validate_topic
 from impl.events import ConsumersOfTopicAnswered, GroupOffsetsRemoved, SubscriptionGroupDeleted
+from impl.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection
 from impl.ports.threads import Lock
@@ -46,14 +46,14 @@ class AdminBrokerProcessor:
     def __init__(  # noqa: PLR0913, PLR0917  # what an operator asks may concern any table
         self, node: Node, rebalance_lock_manager: RebalanceLockManager, topic_config_manager: TopicConfigManager,
         subscription_group_manager: SubscriptionGroupManager, consumer_manager: ConsumerManager,
-        consumer_offset_manager: ConsumerOffsetManager, queue_offsets: QueueOffsets, registration: Registration,
+        consumer_offset_manager: ConsumerOffsetManager, message_store: MessageStore, registration: Registration,
         broker2client: Broker2Client,
     ) -> None:
         """Work on these tables."""
         self.node, self.rebalance_lock_manager = node, rebalance_lock_manager
         self.topic_config_manager, self.subscription_group_manager = topic_config_manager, subscription_group_manager
         self.consumer_manager, self.consumer_offset_manager = consumer_manager, consumer_offset_manager
-        self.queue_offsets, self.registration, self.broker2client = queue_offsets, registration, broker2client
+        self.message_store, self.registration, self.broker2client = message_store, registration, broker2client
         self.monitor = Lock("AdminBrokerProcessor: synchronized updateAndCreateTopic, deleteTopic")
 
     async def lock_batch_mq(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
@@ -75,19 +75,19 @@ class AdminBrokerProcessor:
     def get_max_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """AdminBrokerProcessor#getMaxOffset."""
         header: QueueOffsetRequestHeader = request.header
-        offset = self.queue_offsets.get_max_offset_in_queue(header.topic, header.queue_id)
+        offset = self.message_store.get_max_offset_in_queue(header.topic, header.queue_id)
         return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
 
     def get_min_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """AdminBrokerProcessor#getMinOffset."""
         header: QueueOffsetRequestHeader = request.header
-        offset = self.queue_offsets.get_min_offset_in_queue(header.topic, header.queue_id)
+        offset = self.message_store.get_min_offset_in_queue(header.topic, header.queue_id)
         return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
 
     def search_offset_by_timestamp(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """AdminBrokerProcessor#searchOffsetByTimestamp."""
         header: QueueOffsetRequestHeader = request.header
-        offset = self.queue_offsets.get_offset_in_queue_by_time(
+        offset = self.message_store.get_offset_in_queue_by_time(
             header.topic, header.queue_id, header.timestamp or 0,
         )
         return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))

@@ -11,7 +11,6 @@ from typing import cast
 from impl.broker.client_channel_info import ClientChannelInfo
 from impl.broker.consumer_manager import ConsumerManager
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.broker.queue_offsets import QueueOffsets
 from impl.broker.reported_tables import connection_of
 from impl.broker.topic_config_manager import TopicConfigManager
 from impl.common.headers import (
@@ -27,6 +26,7 @@ from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.java_text import is_blank
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetResetPushed
+from impl.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import Channel, Command, Connection, RemotingServer
 
@@ -42,12 +42,12 @@ class Broker2Client:
     def __init__(
         self, remoting_server: RemotingServer, node: Node, broker_name: str, consumer_manager: ConsumerManager,
         topic_config_manager: TopicConfigManager, consumer_offset_manager: ConsumerOffsetManager,
-        queue_offsets: QueueOffsets,
+        message_store: MessageStore,
     ) -> None:
         """Call the clients that are listed there, by this server."""
         self.remoting_server, self.node, self.broker_name = remoting_server, node, broker_name
         self.consumer_manager, self.topic_config_manager = consumer_manager, topic_config_manager
-        self.consumer_offset_manager, self.queue_offsets = consumer_offset_manager, queue_offsets
+        self.consumer_offset_manager, self.message_store = consumer_offset_manager, message_store
 
     async def reset_offset(self, header: ResetOffsetRequestHeader, *, is_c: bool) -> Command:
         """Broker2Client#resetOffset: compute, and send the whole table to every connection of the group, one way.
@@ -89,7 +89,7 @@ class Broker2Client:
         return offset_table
 
     def _wanted(self, header: ResetOffsetRequestHeader, queue_id: int) -> int:
-        queues = self.queue_offsets
+        queues = self.message_store
         if header.timestamp == TO_THE_END:
             return max(0, queues.get_max_offset_in_queue(header.topic, queue_id))
         return max(0, queues.get_offset_in_queue_by_time(header.topic, queue_id, header.timestamp))

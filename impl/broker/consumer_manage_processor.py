@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from impl.broker.consumer_manager import ConsumerManager
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.broker.queue_offsets import QueueOffsets
 from impl.broker.reported_tables import connection_of
 from impl.common.headers import ConsumerGroupRequestHeader, ConsumerOffsetRequestHeader, OffsetResponseHeader
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import not_null
+from impl.decisions.pull_answer import queried_offset
 from impl.events import ConsumerIdsAnswered, OffsetAnswered, OffsetCommitted
+from impl.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection
 
@@ -24,11 +25,11 @@ class ConsumerManageProcessor:
 
     def __init__(
         self, node: Node, consumer_manager: ConsumerManager, consumer_offset_manager: ConsumerOffsetManager,
-        queue_offsets: QueueOffsets,
+        message_store: MessageStore,
     ) -> None:
         """Work on these tables."""
         self.node, self.consumer_manager = node, consumer_manager
-        self.consumer_offset_manager, self.queue_offsets = consumer_offset_manager, queue_offsets
+        self.consumer_offset_manager, self.message_store = consumer_offset_manager, message_store
 
     def get_consumer_list_by_group(self, channel: Connection, request: Command) -> Command:
         """ConsumerManageProcessor#getConsumerListByGroup: one id for each connection of the GROUP; no lock."""
@@ -59,16 +60,17 @@ class ConsumerManageProcessor:
     def query_consumer_offset(self, channel: Connection, request: Command) -> Command:
         """ConsumerManageProcessor#queryConsumerOffset: a young queue answers 0 to a group it does not know."""
         header: ConsumerOffsetRequestHeader = request.header
-        offset = self.consumer_offset_manager.query_offset(
-            header.consumer_group, header.topic, header.queue_id,
+        topic, queue_id, store = header.topic, header.queue_id, self.message_store
+        stored = self.consumer_offset_manager.query_offset(header.consumer_group, topic, queue_id)
+        offset = queried_offset(
+            stored, store.get_min_offset_in_queue(topic, queue_id),
+            first_in_disk=store.check_in_disk_by_consume_offset(topic, queue_id, 0),
         )
-        queue = self.queue_offsets.range_of(header.topic, header.queue_id)
-        if offset < 0 and queue.min_offset <= 0 and not queue.on_disk:
-            offset = 0
         self.node.trace(OffsetAnswered(
-            self.node.name, header.consumer_group, header.topic, header.queue_id, connection_of(channel), offset,
+            self.node.name, header.consumer_group, topic, queue_id, connection_of(channel),
+            stored if offset is None else offset,
         ))
-        if offset >= 0:
+        if offset is not None:
             return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
         remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
         return Command(ResponseCode.QUERY_NOT_FOUND, remark=remark)

@@ -1,6 +1,6 @@
 """BrokerController: the process of a broker, as far as clients and name servers are concerned.
 
-Left out: the message store (QueueOffsets stands for the ends of its queues), filter servers, the fast port,
+Left out: sending and pulling (others fill the message store), filter servers, the fast port,
 BrokerFastFailure (it answers what has waited too long in the queue of a pool).
 """
 
@@ -16,6 +16,7 @@ from impl.broker.tables import BrokerTables
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import MASTER_ID
 from impl.events import BrokerShutDown, BrokerStarted, BrokerStopping
+from impl.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import ChannelEventListener, Connection
 
@@ -26,11 +27,11 @@ class BrokerController(BrokerTables):
     processors -- request code to its row in the request table. pools -- by the names that the rows give.
     """
 
-    def __init__(self, node: Node, config: BrokerConfig) -> None:
+    def __init__(self, node: Node, config: BrokerConfig, message_store: MessageStore) -> None:
         """BrokerController#initialize: tables are loaded, timers run; nobody listens yet."""
         self.broker_addr = f"{node.name}:{config.listen_port}"
         self.remoting_server = node.remoting_server(config.listen_port, _Events(self))
-        super().__init__(node, config, self.remoting_server)
+        super().__init__(node, config, message_store, self.remoting_server)
         self.client_housekeeping_service = ClientHousekeepingService(
             node, self.producer_manager, self.consumer_manager,
         )

@@ -52,7 +52,7 @@ def request_table(
         tables.topic_config_manager, registration, enable_property_filter=tables.config.enable_property_filter,
     )
     consumer = ConsumerManageProcessor(
-        tables.node, tables.consumer_manager, tables.consumer_offset_manager, tables.queue_offsets,
+        tables.node, tables.consumer_manager, tables.consumer_offset_manager, tables.message_store,
     )
     return {
         RequestCode.HEART_BEAT: Row(client.heart_beat, "heartbeat"),
@@ -71,11 +71,11 @@ def _admin_rows(
     """AdminBrokerProcessor is the default processor in Java; the codes that it knows are rows all the same."""
     broker2client = Broker2Client(
         remoting_server, tables.node, tables.config.broker_name, tables.consumer_manager,
-        tables.topic_config_manager, tables.consumer_offset_manager, tables.queue_offsets,
+        tables.topic_config_manager, tables.consumer_offset_manager, tables.message_store,
     )
     admin = AdminBrokerProcessor(
         tables.node, tables.rebalance_lock_manager, tables.topic_config_manager, tables.subscription_group_manager,
-        tables.consumer_manager, tables.consumer_offset_manager, tables.queue_offsets, registration, broker2client,
+        tables.consumer_manager, tables.consumer_offset_manager, tables.message_store, registration, broker2client,
     )
     return {
         RequestCode.LOCK_BATCH_MQ: Row(admin.lock_batch_mq, "admin"),

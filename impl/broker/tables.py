@@ -8,13 +8,13 @@ from impl.broker.config_files import groups_text, load_groups, load_topics, topi
 from impl.broker.consumer_filter_manager import ConsumerFilterManager
 from impl.broker.consumer_ids_change_listener import DefaultConsumerIdsChangeListener
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.broker.queue_offsets import QueueOffsets
 from impl.broker.reported_tables import ReportedConsumerManager, ReportedLocks, ReportedProducerManager
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
 from impl.common.config_manager import load_string, persist
 from impl.common.topic_config import TopicConfig
 from impl.events import TopicConfigDeleted, TopicConfigUpdated
+from impl.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import RemotingServer
 from impl.reported_map import ReportedMap
@@ -30,13 +30,14 @@ _BLOOM_ERROR_PERCENT, _BLOOM_GROUPS = 20, 32  # maxErrorRateOfBloomFilter, expec
 class BrokerTables:
     """The tables that BrokerController#initialize makes and loads; each is written by the manager that it belongs to.
 
-    queue_offsets stands for the message store.
+    message_store -- whose queues the offsets are of.
     """
 
-    def __init__(self, node: Node, config: BrokerConfig, remoting_server: RemotingServer) -> None:
+    def __init__(
+        self, node: Node, config: BrokerConfig, message_store: MessageStore, remoting_server: RemotingServer,
+    ) -> None:
         """Make the tables and read their files; remoting_server -- by which clients are told of each other."""
-        self.node, self.config = node, config
-        self.queue_offsets = QueueOffsets()
+        self.node, self.config, self.message_store = node, config, message_store
         self.topic_config_manager = TopicConfigManager(
             TopicSettings(
                 config.broker_name, config.cluster_name, config.auto_create_topic_enable,
@@ -50,7 +51,7 @@ class BrokerTables:
         self.subscription_group_manager = SubscriptionGroupManager(
             node.now_ms, self.persist_groups, auto_create_subscription_group=config.auto_create_subscription_group,
         )
-        self.consumer_offset_manager = ConsumerOffsetManager(self.queue_offsets.get_min_offset_in_queue)
+        self.consumer_offset_manager = ConsumerOffsetManager(message_store.get_min_offset_in_queue)
         self.consumer_filter_manager = ConsumerFilterManager(
             BloomFilter(_BLOOM_ERROR_PERCENT, _BLOOM_GROUPS), node.now_ms,
         )

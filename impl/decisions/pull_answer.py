@@ -1,7 +1,4 @@
-"""What a pull is answered: status and next offset by the store, response code by the processor.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""What a pull is answered: status and next offset by the store, response code by the processor."""
 
 from __future__ import annotations
 

@@ -44,3 +44,21 @@ heartbeat_came = takes(HEARTBEAT_MS + CALL_MS, steps=2)
 """The next heartbeat of a member has been handled."""
 lists_are_whole = takes(EXPIRY_MS + HEARTBEAT_MS + REBALANCE_MS + 2 * CALL_MS, steps=3)
 """All members have spoken to a broker again, also those that had to find out that their connection was dead."""
+
+expired = takes(EXPIRY_MS + SCAN_MS, steps=2)
+"""Whoever is not heard of any more has been found by the scan, and removed."""
+spoken = takes(EXPIRY_MS + SCAN_MS, steps=1)
+"""Clients have learnt the routes and spoken to every broker, and meanwhile the dead have expired."""
+forgotten = takes(EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS, steps=1)
+"""A dead broker has left the routes of name servers, then those of clients, and then their addresses."""
+told_at_once = takes(2 * CALL_MS, steps=3)
+"""A heartbeat that is sent now has reached the broker, also if the broker before it in the round did not answer."""
+on_the_way = takes(CALL_MS, steps=3)
+"""A heartbeat that was encoded before is handled: its sender, the thread of the network, that of the pool."""
+waited = takes(IDLE_MS, steps=2)
+"""What could not pass has arrived, or its connection has been closed as idle."""
+
+
+def close_to_idle(bounds: Bounds) -> int:
+    """So long after the last heartbeat was entered nothing may have been read on its connection for IDLE_MS."""
+    return IDLE_MS - SOON_MS - bounds.thread_pause_ms

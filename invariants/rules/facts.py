@@ -22,8 +22,10 @@ from impl.events import (
     QueueDropped,
     QueueTaken,
     RouteUpdated,
+    SubscriptionRemoved,
+    SubscriptionUpdated,
 )
-from invariants.rules.match import Match
+from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Hears, Kept, on
 
 
@@ -34,7 +36,9 @@ class Facts(Hears):
     began. ended_ms -- the same: when its last listener ended. consumers -- group: the start of its consumer. stopping
     -- client id, group: when the shutdown began. routes -- group, topic: the queues that its client knows.
     listed -- at a broker: group, connection: the last heartbeat on it. locks -- at a broker: group, queue: when and for
-    whom it was granted. brokers -- the start of the broker that runs, or ran last.
+    whom it was granted. brokers -- the start of the broker that runs, or ran last. heartbeats_ms -- at a broker: group,
+    connection: when the last heartbeat on it was entered, if it is still there. subscribed -- at a broker: group,
+    topic: its version in the subscription table.
     """
 
     def __init__(self) -> None:
@@ -49,6 +53,9 @@ class Facts(Hears):
             Match(ConsumerRemoved, having=lambda event: event.attached), GroupRemoved))
         self.locks = Kept("at group mq", ends=(LockReleased,))
         self.brokers = Kept("at", survives="all")
+        self.heartbeats_ms = Kept("at group connection", ends=(ConsumerRemoved,))
+        self.subscribed = Kept("at group topic", ends=(
+            Match(SubscriptionRemoved, having=lambda event: event.attached), GroupRemoved))
         self._queues: dict[tuple[str, str, int], MessageQueue] = {}
 
     @on(QueueTaken)
@@ -86,6 +93,17 @@ class Facts(Hears):
         """A broker lists a connection."""
         if event.attached:
             self.listed[at, event.group, event.connection] = event
+
+    @on(ConsumerRegistered)
+    def heard(self, ms: int, at: str, event: ConsumerRegistered) -> None:
+        """A broker has entered a heartbeat."""
+        self.heartbeats_ms[at, event.group, event.connection] = ms
+
+    @on(SubscriptionUpdated)
+    def subscribes(self, _: int, at: str, event: SubscriptionUpdated) -> None:
+        """A broker has a topic of a group in its table."""
+        if event.attached:
+            self.subscribed[at, event.group, event.topic] = event.sub_version
 
     @on(LockGranted)
     def granted(self, ms: int, at: str, event: LockGranted) -> None:
@@ -151,9 +169,18 @@ class Facts(Hears):
         """The connections that a broker lists in a group, with the last heartbeat on each."""
         return {key[2]: heartbeat for key, heartbeat in self.listed.items() if key[:2] == (at, group)}
 
+    def connections_of(self, at: str, group: str, client_id: str | None, client: str) -> list[str]:
+        """The connections of this client, from this machine, that a broker lists in a group."""
+        return [connection for connection, heartbeat in self.connections(at, group).items()
+                if heartbeat.client_id == client_id and machine_of(connection) == client]
+
+    def runs(self, client: str, client_id: str | None, group: str) -> bool:
+        """Whether the machine has a consumer of this id and group that was started, and has not begun to stop."""
+        started = self.consumers.get((client, group))
+        here = started is not None and started.client_id == client_id
+        return here and (client, client_id, group) not in self.stopping
+
 
 def queue_text(mq: MessageQueue) -> str:
     """As people say it."""
     return f"queue {mq.queue_id} of {mq.topic} at {mq.broker_name}"
-
-

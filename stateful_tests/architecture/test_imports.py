@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import networkx as nx
 import pytest
 
-ROOT = Path(__file__).parents[2]
-ROOMS = ("model", "invariants", "impl", "stateful_tests", "proofs", "spark_fuzz")
+from stateful_tests.architecture.sources import ROOMS, ROOT, imported, modules, within
 
 # What a file may import of the other rooms, by the longest prefix of its module's name that stands here.
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -27,6 +26,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "proofs": ("invariants", "model", "impl.decisions"),
     "stateful_tests": ("model", "invariants", "impl"),
     "stateful_tests.spark": ("model", "invariants", "impl", "spark_fuzz"),
+    "stateful_tests.language.z3_reader": ("model", "invariants", "impl", "proofs"),
     "spark_fuzz": ("model", "invariants", "impl", "proofs", "stateful_tests"),
 }
 
@@ -74,32 +74,10 @@ CIRCULAR = ("model.language", "impl.client", "impl.hosts.simulation", "invariant
 LEAN = ("model", "invariants", "impl", "stateful_tests.worlds")
 
 
-def modules() -> Iterator[tuple[str, Path]]:
-    for room in ROOMS:
-        for path in sorted((ROOT / room).rglob("*.py")):
-            yield ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"), path
-
-
 def is_free(module: str) -> bool:
     """Composition roots, and tests."""
     last = module.rpartition(".")[2]
     return last in ("__main__", "conftest") or last.startswith("test_")
-
-
-def imported(source: str) -> Iterator[str]:
-    """The modules that a source imports, and what it takes out of them, which may be modules too."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level:
-            yield "." * node.level + (node.module or "")
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def within(module: str, prefixes: tuple[str, ...]) -> bool:
-    return any(module == prefix or module.startswith(prefix + ".") for prefix in prefixes)
 
 
 def offences(module: str, source: str) -> list[str]:
@@ -174,6 +152,7 @@ def test_a_circle_is_seen_also_if_it_is_for_annotations_only() -> None:
     ("proofs.prove", "from impl.broker import consumer_manager"),
     ("proofs.prove", "from stateful_tests.decisions import exhaust"),
     ("stateful_tests.decisions.exhaust", "from proofs.paths import paths"),
+    ("stateful_tests.language.agreement", "from proofs.reading import Reading"),
     ("stateful_tests.decisions.exhaust", "import pyspark"),
     ("stateful_tests.worlds.group", "import pytest"),
     ("spark_fuzz.work", "import z3"),
@@ -197,3 +176,33 @@ def test_the_rule_can_be_broken(module: str, line: str) -> None:
 def test_roots_are_free() -> None:
     assert offences("invariants.__main__", "from proofs.prove import Prover") == []
     assert offences("stateful_tests.cover.test_proofs", "from proofs.prove import Prover") == []
+
+
+# Helpers of tests ----------------------------------------------------------------------------------------------------
+
+STORIES = "stateful_tests.stories"
+"""That a story breaks what it names, and does so no more when it is repaired, is tested, too."""
+
+
+def borrowed(source: str) -> list[str]:
+    """What is imported of test modules: helpers belong into a module beside them. Whole stories may be imported."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2].startswith("test_"):
+            found.append(f"{node.module}")
+        elif isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module != STORIES):
+            found += [alias.name for alias in node.names if alias.name.rpartition(".")[2].startswith("test_")]
+    return found
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "stateful_tests").rglob("*.py")), ids=lambda path: path.stem)
+def test_helpers_of_tests_are_modules(path: Path) -> None:
+    assert borrowed(path.read_text("utf-8")) == []
+
+
+def test_a_borrowed_helper_is_noticed() -> None:
+    assert borrowed("from stateful_tests.cover.test_readings_agree import by_z3")
+    assert borrowed("from stateful_tests.stories.test_two_owners import believes")
+    assert borrowed("from stateful_tests.cover import test_readings_agree")
+    assert borrowed("import stateful_tests.stories.test_two_owners")
+    assert borrowed("from stateful_tests.stories import test_two_owners, scenes") == []

@@ -12,7 +12,7 @@ from impl.broker.admin_broker_processor import AdminBrokerProcessor
 from impl.broker.client_channel_info import CHANNEL_EXPIRED_TIMEOUT_MS
 from impl.broker.client_manage_processor import ClientManageProcessor
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 from impl.broker.request_table import pool_sizes
 from impl.broker.tables import CONSUMER_OFFSET_PATH
 from impl.common.config_manager import file_to_string
@@ -307,8 +307,8 @@ def test_an_offset_may_go_down() -> None:
 def test_an_unknown_offset_is_0_in_a_young_queue_and_not_found_in_an_old_one() -> None:
     with World() as world:
         one_broker(world)
-        world.brokers[BROKER].queue_offsets.ranges.put(("orders", 1), QueueRange(100, 200))
-        world.brokers[BROKER].queue_offsets.ranges.put(("orders", 2), QueueRange(0, 200, on_disk=True))
+        world.message_stores[BROKER].ranges.put(("orders", 1), QueueRange(100, 200))
+        world.message_stores[BROKER].ranges.put(("orders", 2), QueueRange(0, 200, on_disk=True))
         assert world.ask(ADDR, query(0)).header.offset == 0
         assert world.ask(ADDR, query(1)).code == ResponseCode.QUERY_NOT_FOUND
         assert world.ask(ADDR, query(2)).code == ResponseCode.QUERY_NOT_FOUND

@@ -7,9 +7,9 @@ import pytest
 from impl.client.push_consumer import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.events import QueueDropped, QueuesAssigned, QueueTaken
-from stateful_tests.cover.test_refinement_group import told
 from stateful_tests.machines.program import parsed
 from stateful_tests.machines.search import machine_named, played
+from stateful_tests.stories.followed import told
 from stateful_tests.stories.scenes import NS, join, stage
 from stateful_tests.worlds.promises import stale_routes
 from stateful_tests.worlds.subjects import subject_named
