@@ -21,8 +21,8 @@ from impl.decisions.route_queues import PublishQueues, TopicRouteData
 from impl.decisions.subscription import SubscriptionData, is_tag_type
 from impl.events import ConsumerIdsFetched, OffsetReset, OffsetSent, ResetReceived
 from impl.hash_map import ConcurrentHashMap
-from impl.node_ports import Node
-from impl.ports import Lock
+from impl.ports.node import Node
+from impl.ports.threads import Lock
 
 if TYPE_CHECKING:  # a consumer has an instance
     from impl.client.push_consumer import DefaultMQPushConsumerImpl
