@@ -208,7 +208,8 @@ class OrderLocks:
         if queue.broker not in ("", machine):
             return []
         c, process = queue.client(event.client_id), self._process(event.client_id)
-        beside = process is None or process.stopped or c in queue.gave_up or event.client_id not in queue.holders
+        stopped = process is None or process.consume_message_service.stopped
+        beside = stopped or c in queue.gave_up or event.client_id not in queue.holders
         waits = queue.state & queue.bits.unlocking[c]
         return queue.step(event, ("unlock_late" if waits or not beside else "unlock_beside", (c,)))
 

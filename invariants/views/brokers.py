@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.broker.reported_tables import connection_of
 from impl.decisions.flags import PERM_READ
 from impl.decisions.java_text import utf16_key
@@ -136,11 +136,12 @@ class BrokerViews:
         return [MessageQueue(topic, name, i) for name in sorted(found, key=utf16_key) for i in range(found[name])]
 
     def stored(self, mq: MessageQueue) -> QueueRange:
-        """What the master of a queue has of it; nothing if none lives."""
+        """What the master of a queue was given of it; nothing if none lives."""
         found = (self.living.broker(broker.machine) for broker in self.brokers()
                  if (broker.broker_name, broker.broker_id) == (mq.broker_name, MASTER_ID))
         master = next(found, None)
-        return QueueRange() if master is None else master.queue_offsets.range_of(mq.topic, mq.queue_id)
+        store = None if master is None else master.message_store
+        return store.range_of(mq.topic, mq.queue_id) if isinstance(store, GivenMessageStore) else QueueRange()
 
     def _group(self, broker: str, group: str) -> ConsumerGroupInfo | None:
         found = self.living.broker(broker)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from impl.broker.queue_offsets import QueueOffsets, QueueRange
+from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import PERM_READ
 from impl.decisions.message_queue import MessageQueue
@@ -420,10 +420,10 @@ def test_a_judge_sees_its_property_fail_and_nothing_else(case: Case) -> None:
 def test_a_new_group_is_to_begin_as_configured(
     where: ConsumeFromWhere, topic: str, begin: int, answer: int, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    offsets, rebalance = QueueOffsets(), SimpleNamespace(consume_from_where=where, consume_timestamp_ms=70)
+    offsets, rebalance = GivenMessageStore(), SimpleNamespace(consume_from_where=where, consume_timestamp_ms=70)
     offsets.ranges.put((topic, 0), QueueRange(0, 9, stored=((60, 4), (80, 5))))
     node = SimpleNamespace(alive=True)
-    monkeypatch.setattr(Nobody, "brokers", {B: SimpleNamespace(node=node, queue_offsets=offsets)})
+    monkeypatch.setattr(Nobody, "brokers", {B: SimpleNamespace(node=node, message_store=offsets)})
     consumer = SimpleNamespace(node=node, group=G, rebalance_impl=rebalance)
     monkeypatch.setattr(Nobody, "consumers", {C: [consumer]})
     judge = next(judge for judge in JUDGES if judge.name == NEW_GROUP)

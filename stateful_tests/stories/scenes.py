@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.headers import ConsumerOffsetRequestHeader, RegisterBrokerBody, RegisterBrokerRequestHeader
@@ -51,7 +51,7 @@ def old_queues(world: World, max_offset: int, topic: str = "orders", broker: str
     """The queues of a topic are no longer young: a group without an offset is told so."""
     config = world.brokers[broker].topic_config_manager.select_topic_config(topic)
     for queue_id in range(config.read_queue_nums if config else 1):
-        world.brokers[broker].queue_offsets.ranges.put((topic, queue_id), QueueRange(0, max_offset, on_disk=True))
+        world.message_stores[broker].ranges.put((topic, queue_id), QueueRange(0, max_offset, on_disk=True))
 
 
 def held(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue = LAST) -> ProcessQueue:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.headers import UnregisterClientRequestHeader
 from impl.common.heartbeat_data import BROADCASTING
@@ -125,7 +125,7 @@ def test_l10_a_broadcasting_consumer_forgets_the_offsets_of_a_broker_that_was_aw
         since_ms = world.now_ms
         world.simulation.start(BROKER)
         world.run(0)
-        world.brokers[BROKER].queue_offsets.ranges.put(("orders", 0), QueueRange(0, 200))
+        world.message_stores[BROKER].ranges.put(("orders", 0), QueueRange(0, 200))
         world.run_until(lambda: mq in [event.mq for _, event in world.events(QueueTaken, since_ms)], 60_000)
 
         (again,) = [event for _, event in world.events(QueueTaken, since_ms) if event.mq == mq]

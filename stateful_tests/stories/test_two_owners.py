@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.common.message import MessageExt
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.events import LockGranted, QueueTaken
@@ -12,18 +11,6 @@ from stateful_tests.worlds.world import World
 
 ORDERS = PushConsumerConfig("G", {"orders": "*"})
 IN_ORDER = PushConsumerConfig("G", {"orders": "*"}, orderly=True)
-
-
-@dataclass
-class Cached:
-    """A message in the cache of a consumer."""
-
-    queue_offset: int
-    body: bytes | None = b"x"
-
-    def get_property(self, name: str) -> str | None:
-        del name
-        return None
 
 
 def ask_only(world: World, broker: str) -> None:
@@ -129,7 +116,7 @@ def owner_that_came_back(world: World, *, cached: bool) -> tuple[DefaultMQPushCo
     assert pq is not None
     assert believes(first, mq)
     if cached:
-        pq.put_message([Cached(0)])
+        pq.put_message([MessageExt(0)])
     world.run_until(lambda: world.now_ms % 20_000 == 6_500, 20_000)
     world.add_consumer("c2", IN_ORDER)
     world.run_until(lambda: pq.dropped, 1_000)

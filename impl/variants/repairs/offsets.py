@@ -16,6 +16,7 @@ from impl.client.offset_store import (
     ReadOffsetType,
     RemoteBrokerOffsetStore,
 )
+from impl.client.pull_callback import PullCallback
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
@@ -127,16 +128,14 @@ async def _persist_one(self: LocalFileOffsetStore, mq: MessageQueue | None) -> N
         string_to_file(self.node.files, self.store_path, _text(tuple(offsets.items())))
 
 
-@around(DefaultMQPushConsumerImpl, "_on_no_new_msg")
-def _dropped_is_over(
-    original: Callable[[DefaultMQPushConsumerImpl, PullRequest], None],
-) -> Callable[..., None]:
-    def _on_no_new_msg(self: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> None:
+@around(PullCallback, "_no_new_msg")
+def _dropped_is_over(original: Callable[[PullCallback], None]) -> Callable[..., None]:
+    def _no_new_msg(self: PullCallback) -> None:
         """The answer to the pull of a dropped queue changes nothing."""
-        if not pull_request.process_queue.dropped:
-            original(self, pull_request)
+        if not self.pull_request.process_queue.dropped:
+            original(self)
 
-    return _on_no_new_msg
+    return _no_new_msg
 
 
 @around(DefaultMQPushConsumerImpl, "_has_order")
