@@ -14,6 +14,7 @@ CONSUME_LOCK_MS = 1_000  # RebalancePushImpl#removeUnnecessaryMessageQueue: cons
 CALL_MS = 3_000  # timeoutMillis of calls to brokers and name servers
 SOON_MS = 2_000  # what takes milliseconds where nothing fails, with the few that calls in a row may take
 PERSIST_MS = 5_000  # ClientConfig#persistConsumerOffsetInterval, BrokerConfig#flushConsumerOffsetInterval
+RESET_MS = 10_000  # MQClientInstance#resetOffset sleeps; so long waits DefaultMQPushConsumerImpl with a correction
 SCAN_MS = 10_000  # ClientHousekeepingService, RouteInfoManager#scanNotActiveBroker
 SUSPEND_MS = 15_000  # DefaultMQPushConsumerImpl.BROKER_SUSPEND_MAX_TIME_MILLIS
 LOCK_RENEWAL_MS = 20_000  # ProcessQueue.REBALANCE_LOCK_INTERVAL
@@ -39,6 +40,9 @@ def takes(ms: int, *, steps: int = 1) -> Deadline:
     """So long, and what `steps` threads add that may stand still on the way."""
     return lambda bounds: ms + SOON_MS + pauses(steps, bounds)
 
+
+soon = takes(0)
+"""What takes milliseconds."""
 
 handled = takes(CALL_MS, steps=2)
 """A request or an event of a connection that has arrived: the thread of the network, then that of the pool."""
@@ -75,3 +79,6 @@ route_is_followed = takes(REGISTRATION_MS + ROUTE_MS)
 
 broker_is_forgotten = takes(EXPIRY_MS + SCAN_MS + ROUTE_MS + REBALANCE_MS)
 """A server that has vanished leaves the routes, then those of clients, who rebalance."""
+
+taken_again = takes(RESET_MS + REBALANCE_MS)
+"""A queue that was reset or corrected leaves the table, and the next run of the rebalance takes it."""

@@ -38,7 +38,7 @@ class leaver_frees_its_locks(Duty):
         Excuse("a listener goes on: its lock is left to the lease",
                when=lambda rule, told: rule.facts.works(told.about[3], *told.about[1:3]) is not None),
         Excuse("a listener has just ended, and its thread may still hold the queue",
-               by=Match(ListenerEnded, of="client_id group mq"), lasts=deadlines.takes(0)),
+               by=Match(ListenerEnded, of="client_id group mq"), lasts=deadlines.soon),
     )
 
     def __init__(self, run: Run) -> None:
