@@ -42,7 +42,7 @@ class leaver_frees_its_locks(Duty):
     )
 
     def __init__(self, run: Run) -> None:
-        """theirs -- the queues of those who stop: since when; a rebalance frees them by a call that may be lost."""
+        """Theirs -- the queues of those who stop: since when; a rebalance frees them by a call that may be lost."""
         super().__init__(run)
         self.theirs = Kept("client_id group mq", survives="all", ends=(
             ConsumerStarted, Match(QueueDropped, having=lambda event: event.by_rebalance),

@@ -99,7 +99,7 @@ class lock_outlasts_the_batch(Rule):
     about = "client_id group mq"
 
     def __init__(self, run: Run) -> None:
-        """open -- batches that listeners have begun."""
+        """Open -- batches that listeners have begun."""
         super().__init__(run)
         self.open = Kept("at client_id group mq", ends=(
             MessagesSettled, ConsumerStopping, Match(QueueDropped, having=lambda event: not event.by_rebalance),
@@ -163,7 +163,7 @@ class refused_lock_is_not_believed(Rule):
     about = "at client_id group mq"
 
     def __init__(self, run: Run) -> None:
-        """refused -- whose last answer was a refusal."""
+        """Refused -- whose last answer was a refusal."""
         super().__init__(run)
         self.refused = Kept("client_id group mq", survives="all")
 

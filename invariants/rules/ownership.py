@@ -56,7 +56,7 @@ class only_the_listed_give_up(Rule):
     )
 
     def __init__(self, run: Run) -> None:
-        """unlisted -- runs whose list has not their client: whether a broker has just answered so.
+        """Unlisted -- runs whose list has not their client: whether a broker has just answered so.
 
         answered_ms -- lists that brokers have answered to a machine, and when.
         """
@@ -175,7 +175,9 @@ class only_the_readable_is_held(Promise):
     cite = "RebalanceImpl#updateProcessQueueTableInRebalance"
     about = "at client_id group mq"
     within_ms = deadlines.broker_is_forgotten
-    excuses = (Excuse("a suspended consumer keeps what it has", when=lambda rule, told: rule.is_suspended(*told.about)),)
+    excuses = (
+        Excuse("a suspended consumer keeps what it has", when=lambda rule, told: rule.is_suspended(*told.about)),
+    )
 
     def wrong(self) -> Iterator[Told]:
         """Look at the tables of all that run."""

@@ -79,7 +79,7 @@ class held_queue_is_pulled(Rule):
     excuses = (Excuse("its process stood still", by=Match(ProcessPaused, of="at")),)
 
     def __init__(self, run: Run) -> None:
-        """tried -- ProcessQueue.lastPullTimestamp when it was looked at last, and since when it is that."""
+        """Tried -- ProcessQueue.lastPullTimestamp when it was looked at last, and since when it is that."""
         super().__init__(run)
         self.tried = Kept("at client_id group mq", ends=(QueueDropped,))
         self._looked_ms = 0
