@@ -38,10 +38,8 @@ class queue_is_not_left_alone(Shares):
     )
     cite = "RebalanceService#run: every 20 s, RebalanceImpl#updateProcessQueueTableInRebalance"
     excuses = (
-        Excuse("a broker has just started, and has not heard of all members",
-               by=Match(BrokerStarted, of=""), lasts=deadlines.all_have_spoken),
-        Excuse("its broker has just started, and may wait for the leases of its former life",
-               by=Match(BrokerStarted, of="broker_name"), lasts=deadlines.lease_is_over),
+        Excuse("a broker has just started, has not heard of all members, and may wait for the leases of its former life",
+               by=Match(BrokerStarted, of=""), lasts=deadlines.lease_is_over),
         Excuse("a member may ask a dead broker for the list", when=lambda rule, told: rule.asks_the_dead(*told.about)),
         Excuse("a broker stood still or was cut off, and members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
@@ -49,7 +47,7 @@ class queue_is_not_left_alone(Shares):
         Excuse("a listener has worked on it, and the next run of the rebalance gives it back",
                by=Match(ListenerEnded, of="group mq"), lasts=deadlines.handed_over),
         Excuse("a process that was killed had it, or worked on it, and its lock lasts",
-               when=lambda rule, told: rule.leased_ms.get(told.about[::2], -1) >= told.since_ms),
+               when=lambda rule, told: rule.leased_ms.get(told.about, -1) >= told.since_ms),
         cause("U1", "a member that is listed has vanished, stood still or was cut off",
               when=lambda rule, told: rule.is_lost(told, rule.listed(*told.about))),
         cause("U13", "a strategy throws: it was told of no rooms",
@@ -93,8 +91,8 @@ class queue_is_not_left_alone(Shares):
     def is_lost(self, told: Told, machines: set[str]) -> bool:
         """Whether one of these machines was lost so shortly before that it is still felt."""
         since_ms = told.since_ms or 0
-        return any(self.lost_ms.get((machine,), -since_ms - 1) + deadlines.member_is_forgotten(self.bounds) >= since_ms
-                   for machine in machines if (machine,) in self.lost_ms)
+        lasts_ms = deadlines.member_is_forgotten(self.bounds)
+        return any(ms + lasts_ms >= since_ms for (machine,), ms in self.lost_ms.items() if machine in machines)
 
     def asks_the_dead(self, group: str, *_: object) -> bool:
         """Whether a member knows an address where no broker lives: for the list it may ask that one, and get none."""
@@ -106,13 +104,13 @@ class queue_is_not_left_alone(Shares):
                   for connection in self.views.members(broker.machine, group))
         return {*listed, *(one.machine for one in self.groups().get(group, ()))}
 
-    def works(self, group: str, _: str, mq: MessageQueue) -> bool:
+    def works(self, group: str, mq: MessageQueue) -> bool:
         """Whether a listener of the group works on a queue."""
         return any(key[2:] == (group, mq) for key in self.facts.busy)
 
-    def strategy_says(self, about: tuple[str, str, MessageQueue], says: Any) -> bool:
+    def strategy_says(self, about: tuple[str, MessageQueue], says: Any) -> bool:
         """Whether this is true of the strategy of a member, and of the queue."""
-        return any(says(one.strategy, about[2]) for one in self.groups().get(about[0], ()))
+        return any(says(one.strategy, about[1]) for one in self.groups().get(about[0], ()))
 
     def is_right(self, count: int) -> bool:
         """See Shares."""

@@ -33,7 +33,7 @@ class leaver_frees_its_locks(Duty):
     cite = "ConsumeMessageOrderlyService#unlockAllMQ"
     about = "at group mq client_id"
     within_ms = deadlines.handled
-    paid_by = (LockReleased,)
+    paid_by = (Match(LockReleased, of="at group mq"),)
     excuses = (
         Excuse("a listener goes on: its lock is left to the lease",
                when=lambda rule, told: rule.facts.works(told.about[3], *told.about[1:3]) is not None),

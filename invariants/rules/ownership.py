@@ -140,8 +140,8 @@ class told_members_rebalance(Duty):
         Excuse("it is suspended, or not yet running", when=lambda rule, told: not rule.is_at_work(*told.about)),
         Excuse("a run that is under way may wait for a dead broker",
                when=lambda rule, told: rule.views.dead_addresses(told.about[0])),
-        Excuse("a process stood still, and a run that is under way may wait for it",
-               by=Match(ProcessPaused, of=""), lasts=deadlines.handled),
+        Excuse("a broker stood still, and a run that is under way may wait for it",
+               when=lambda rule, told: rule.waits_until_ms >= told.since_ms),
         cause("B-13", "a connection of the member broke, or nothing passed to it",
               by=ConnectionSevered, lasts=deadlines.member_is_forgotten),
         cause("B-13", "a connection to the member broke",
@@ -149,6 +149,15 @@ class told_members_rebalance(Duty):
         cause("B-13", "nothing passed to the member",
               by=Match(PartitionBegan, of="at=target"), lasts=deadlines.member_is_forgotten),
     )
+
+    waits_until_ms = 0
+
+    @on(ProcessPaused)
+    def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
+        """A broker answers nobody for a while."""
+        super().stands_still(ms, at, event)
+        if (at,) in self.facts.brokers:
+            self.waits_until_ms = max(self.waits_until_ms, ms + event.ms + deadlines.handled(self.bounds))
 
     @on(ConsumerIdsChanged)
     def is_told(self, ms: int, _: str, event: ConsumerIdsChanged) -> None:

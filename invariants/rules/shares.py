@@ -44,7 +44,7 @@ class Shares(Rule):
     Time counts while all members of a group run, nobody is suspended, and the master of the queue lives.
     """
 
-    about = "group broker_name mq"
+    about = "group mq"
 
     def __init__(self, run: Run) -> None:
         """wrong_ms -- queues that do not have the holders that they should have, and since when."""
@@ -61,7 +61,7 @@ class Shares(Rule):
         for group, members in self.groups().items():
             for mq, count in self.holders(members).items() if self.is_judged(members) else ():
                 if not self.is_right(count):
-                    key = group, mq.broker_name, mq
+                    key = group, mq
                     since_ms = self.wrong_ms[key] = before.get(key, now_ms)
                     if now_ms - since_ms > self.limit(group)(self.bounds):
                         self.wrong_ms[key] = now_ms
@@ -129,7 +129,7 @@ class members_share_at_once(Shares):
                by=Match(ConsumerIdsFetched, of="group", having=lambda event: event.client_ids is None),
                lasts=deadlines.handed_over),
         Excuse("it was reset, or its offset corrected, and a later run takes it again",
-               when=lambda rule, told: rule.away_ms.get(told.about[::2], -1) >= told.since_ms),
+               when=lambda rule, told: rule.away_ms.get(told.about, -1) >= told.since_ms),
     )
 
     def __init__(self, run: Run) -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from invariants.finding import Finding
 from invariants.refinement.follower import Record
 from invariants.rules.bounds import Bounds
 from invariants.rules.excuse import Excuse, Sight
 from invariants.rules.facts import Facts
-from invariants.rules.rule import RULES, Hear, Promise, Rule, Told
+from invariants.rules.rule import RULES, Ascription, Duty, Hear, Promise, Rule, Told
 from invariants.views import Views
+
+_T = TypeVar("_T")
 
 LOOK_MS = 1_000
 """How often rules are asked what is late."""
@@ -46,18 +48,33 @@ class Watched:
         yield from chain.from_iterable(table.hears() for table in self.rule.tables())
         yield from chain.from_iterable(sight.hears() for _, sight in self.excuses if sight is not None)
 
+    def reasons(self, told: Told, ms: int) -> Iterator[Excuse]:
+        """The excuses and causes that hold for it."""
+        since_ms = ms if told.since_ms is None else told.since_ms
+        for excuse, sight in self.excuses:
+            if excuse.holds(self.rule, told) if sight is None else sight.holds(told.about, since_ms):
+                yield excuse
+
+    def causes(self, told: Told, ms: int) -> tuple[str, ...] | None:
+        """The hazards that it is put down to; None if it is excused."""
+        hazards = [one.hazard for one in self.reasons(told, ms)]
+        return tuple(dict.fromkeys(hazards)) if all(hazards) else None
+
     def finding(self, told: Told, ms: int, event: Any) -> Finding | None:
         """What to report of it; None if it is excused."""
-        causes = []
-        for excuse, sight in self.excuses:
-            since_ms = ms if told.since_ms is None else told.since_ms
-            holds = excuse.holds(self.rule, told) if sight is None else sight.holds(told.about, since_ms)
-            if holds and not excuse.hazard:
-                return None
-            causes += [excuse.hazard] if holds else []
+        causes = self.causes(told, ms)
+        if causes is None:
+            return None
         what = LATE if event is None else type(event).__name__
         sentence = f"{self.rule.claim()} But {told.sentence}."
-        return Finding(self.rule.name, event, sentence, (self.rule.name, what), tuple(dict.fromkeys(causes)), ms)
+        return Finding(self.rule.name, event, sentence, (self.rule.name, what), causes, ms)
+
+
+def _of(kind: type, heard: Iterable[tuple[type, _T]]) -> tuple[_T, ...]:
+    return tuple(one for heard_kind, one in heard if heard_kind is kind)
+
+
+_Stages = tuple[tuple[tuple[Watched, Hear], ...], tuple[Hear, ...], tuple[tuple[Watched, Hear], ...]]
 
 
 class Watch:
@@ -76,39 +93,42 @@ class Watch:
         self.properties = tuple(dict.fromkeys(one.rule.name for one in self._watched))
         self.kept_ms: dict[str, int] = {}
         self._hears = self._staged(run.facts)
-        self.hears = None
-        self._late = [one for one in self._watched if type(one.rule).look is not Rule.look]
+        self._duties = [(one, one.rule) for one in self._watched if isinstance(one.rule, Duty)]
+        self._looks = [one for one in self._watched if type(one.rule).look not in (Rule.look, Duty.look)]
+        self._ascribing = {one.rule.name: one for one in self._watched if isinstance(one.rule, Ascription)}
         self._promises = [(one, one.rule) for one in self._watched if isinstance(one.rule, Promise)]
         self._looked_ms = 0
 
-    def _staged(self, facts: Facts) -> dict[type, list[tuple[Watched | None, Hear]]]:
+    @property
+    def hears(self) -> Collection[type] | None:
+        """See Follower: everything, if anything has to be done in time."""
+        return None if self._duties or self._looks else self._hears.keys()
+
+    def _staged(self, facts: Facts) -> dict[type, _Stages]:
         """By class of event: rules that want the facts from before, what folds it, rules that want those from after."""
-        hears: dict[type, list[tuple[Watched | None, Hear]]] = {}
-
-        def add(who: Watched | None, heard: Iterable[tuple[type, Hear]]) -> None:
-            for kind, hear in heard:
-                hears.setdefault(kind, []).append((who, hear))
-
-        for one in self._watched:
-            add(one, one.rule.before())
-        for table in facts.tables():
-            add(None, table.hears())
-        add(None, facts.before())
-        for one in self._watched:
-            add(None, one.folds())
-        for one in self._watched:
-            add(one, one.rule.after())
-        return hears
+        before = [(kind, (one, hear)) for one in self._watched for kind, hear in one.rule.before()]
+        folds = [*chain.from_iterable(table.hears() for table in facts.tables()), *facts.before(),
+                 *chain.from_iterable(one.folds() for one in self._watched)]
+        behind = [(kind, (one, hear)) for one in self._watched for kind, hear in one.rule.after()]
+        kinds = dict.fromkeys(kind for kind, _ in (*before, *folds, *behind))
+        return {kind: (_of(kind, before), _of(kind, folds), _of(kind, behind)) for kind in kinds}
 
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
         del machine, whole
         found: list[Finding] = []
-        hears = self._hears
         for ms, at, event in records:
-            for who, hear in hears.get(event.__class__, ()):
-                told = hear(ms, at, event)
-                if told is not None and who is not None:
+            stages = self._hears.get(event.__class__)
+            if stages is None:
+                continue
+            before, folds, behind = stages
+            for who, hear in before:
+                if (told := hear(ms, at, event)) is not None:
+                    found += self._findings(who, told, ms, event)
+            for fold in folds:
+                fold(ms, at, event)
+            for who, hear in behind:
+                if (told := hear(ms, at, event)) is not None:
                     found += self._findings(who, told, ms, event)
         if records and records[-1][0] - self._looked_ms >= LOOK_MS:
             found += self.late(records[-1][0])
@@ -117,7 +137,9 @@ class Watch:
     def late(self, now_ms: int) -> list[Finding]:
         """What has not been done in time, and what tables say that should not be."""
         self._looked_ms = now_ms
-        return [found for one in self._late for found in self._findings(one, one.rule.look(now_ms), now_ms, None)]
+        owed = [one for one, duty in self._duties if duty.owed]
+        return [found for one in (*owed, *self._looks)
+                for found in self._findings(one, one.rule.look(now_ms), now_ms, None)]
 
     def promised(self, now_ms: int, healed_ms: int) -> list[Finding]:
         """Which promises are wrong although their time is over; call it again and again once the world has healed."""
@@ -131,6 +153,12 @@ class Watch:
             if now_ms - healed_ms >= promise.limit_ms:
                 found += findings
         return found
+
+    def ascribed(self, found: Finding, now_ms: int) -> Finding:
+        """What another judge has found, with the hazards that it is put down to."""
+        one = self._ascribing.get(found.property)
+        causes = () if one is None else one.causes(Told("", (), now_ms), now_ms) or ()
+        return replace(found, causes=causes, time_ms=now_ms)
 
     @property
     def last_promise_ms(self) -> int:

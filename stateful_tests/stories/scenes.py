@@ -86,6 +86,20 @@ def end_batch(consumer: DefaultMQPushConsumerImpl, pq: ProcessQueue, mq: Message
     pq.consume_lock.held = False
 
 
+def believes(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue) -> bool:
+    """Whether it would give messages of the queue to its listener."""
+    pq = consumer.rebalance_impl.process_queue_table.get(mq)
+    return pq is not None and not pq.dropped and pq.locked and not pq.is_lock_expired()
+
+
+def ask_only(world: World, broker: str) -> None:
+    """From now on whoever draws a broker of the topic draws this one."""
+    route = next(iter(world.consumers.values()))[0].instance.routes.topic_route_table.get("orders")
+    assert route is not None
+    names = [data.broker_name for data in route.broker_datas]
+    world.script.draw("MQClientInstance#findBrokerAddrByTopic", names.index(broker))
+
+
 def after_a_persist(world: World) -> None:
     """Clients that started in the first 200 ms commit every 5 s since; run to one second behind such a moment."""
     world.run_until(lambda: world.now_ms % PERSIST_MS == PERSIST_MS // 4, PERSIST_MS)

@@ -7,18 +7,11 @@ from impl.common.message import MessageExt
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.events import LockGranted, QueueTaken
+from stateful_tests.stories.scenes import ask_only, believes
 from stateful_tests.worlds.world import World
 
 ORDERS = PushConsumerConfig("G", {"orders": "*"})
 IN_ORDER = PushConsumerConfig("G", {"orders": "*"}, orderly=True)
-
-
-def ask_only(world: World, broker: str) -> None:
-    """From now on whoever draws a broker of the topic draws this one."""
-    route = next(iter(world.consumers.values()))[0].instance.routes.topic_route_table.get("orders")
-    assert route is not None
-    names = [data.broker_name for data in route.broker_datas]
-    world.script.draw("MQClientInstance#findBrokerAddrByTopic", names.index(broker))
 
 
 def brokers(world: World, *machines: str) -> None:
@@ -98,12 +91,6 @@ def test_d6_two_processes_with_one_client_id_own_the_same_half_and_nobody_the_ot
             assert len(world.views.two_owners("G", "orders")) == 2
             assert len(world.views.no_owner("G", "orders")) == 2
         assert world.views.listed("broker-a", "G") == ["10.0.0.1@billing"] * 2
-
-
-def believes(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue) -> bool:
-    """Whether it would give messages of the queue to its listener."""
-    pq = consumer.rebalance_impl.process_queue_table.get(mq)
-    return pq is not None and not pq.dropped and pq.locked and not pq.is_lock_expired()
 
 
 def owner_that_came_back(world: World, *, cached: bool) -> tuple[DefaultMQPushConsumerImpl, MessageQueue]:
