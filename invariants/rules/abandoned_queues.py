@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from impl.decisions.allocation import (
@@ -25,6 +26,7 @@ from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Told, on
 from invariants.rules.shares import Shares
 from invariants.rules.watch import Run
+from invariants.views import Consumer
 
 
 class queue_is_not_left_alone(Shares):
@@ -38,7 +40,7 @@ class queue_is_not_left_alone(Shares):
     )
     cite = "RebalanceService#run: every 20 s, RebalanceImpl#updateProcessQueueTableInRebalance"
     excuses = (
-        Excuse("a broker has just started, has not heard of all members, and may wait for the leases of its former life",
+        Excuse("a broker has just started, does not know all members, and may wait for the leases of its former life",
                by=Match(BrokerStarted, of=""), lasts=deadlines.lease_is_over),
         Excuse("a member may ask a dead broker for the list", when=lambda rule, told: rule.asks_the_dead(*told.about)),
         Excuse("a broker stood still or was cut off, and members may ask it",
@@ -116,10 +118,9 @@ class queue_is_not_left_alone(Shares):
         """See Shares."""
         return count > 0
 
-    def limit(self, group: str) -> Deadline:
+    def limit(self, members: Sequence[Consumer]) -> Deadline:
         """See Shares."""
-        orderly = any(one.orderly for one in self.groups().get(group, ()))
-        return deadlines.handed_over_in_order if orderly else deadlines.handed_over
+        return deadlines.handed_over_in_order if any(one.orderly for one in members) else deadlines.handed_over
 
 
 def throws(strategy: Any, _: MessageQueue) -> bool:

@@ -139,7 +139,7 @@ class told_members_rebalance(Duty):
         Excuse("it shuts down", by=ConsumerStopping),
         Excuse("it is suspended, or not yet running", when=lambda rule, told: not rule.is_at_work(*told.about)),
         Excuse("a run that is under way may wait for a dead broker",
-               when=lambda rule, told: rule.views.dead_addresses(told.about[0])),
+               when=lambda rule, told: bool(rule.views.dead_addresses(told.about[0]))),
         Excuse("a broker stood still, and a run that is under way may wait for it",
                when=lambda rule, told: rule.waits_until_ms >= told.since_ms),
         cause("B-13", "a connection of the member broke, or nothing passed to it",

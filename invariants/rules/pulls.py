@@ -8,7 +8,6 @@ from typing import Any
 from impl.events import (
     BrokerStarted,
     ConsumerStopping,
-    ProcessPaused,
     PullAnswered,
     PullSuspended,
     QueueDropped,
@@ -76,7 +75,6 @@ class held_queue_is_pulled(Rule):
     cite = "PullMessageService, DefaultMQPushConsumerImpl#pullMessage"
     calm = True
     about = "at client_id group mq"
-    excuses = (Excuse("its process stood still", by=Match(ProcessPaused, of="at")),)
 
     def __init__(self, run: Run) -> None:
         """Tried -- ProcessQueue.lastPullTimestamp when it was looked at last, and since when it is that."""

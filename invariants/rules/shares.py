@@ -63,7 +63,7 @@ class Shares(Rule):
                 if not self.is_right(count):
                     key = group, mq
                     since_ms = self.wrong_ms[key] = before.get(key, now_ms)
-                    if now_ms - since_ms > self.limit(group)(self.bounds):
+                    if now_ms - since_ms > self.limit(members)(self.bounds):
                         self.wrong_ms[key] = now_ms
                         yield self.told(f"{queue_text(mq)} has {count or 'no'} owners in {group}, "
                                         f"for {now_ms - since_ms} ms", *key, since_ms=since_ms)
@@ -101,7 +101,7 @@ class Shares(Rule):
         """Whether so many members may hold a queue."""
         raise NotImplementedError
 
-    def limit(self, group: str) -> Deadline:
+    def limit(self, members: Sequence[Consumer]) -> Deadline:
         """How long it may be wrong."""
         raise NotImplementedError
 
@@ -182,7 +182,7 @@ class members_share_at_once(Shares):
         """See Shares."""
         return count == 1
 
-    def limit(self, group: str) -> Deadline:
+    def limit(self, members: Sequence[Consumer]) -> Deadline:
         """See Shares."""
-        del group
+        del members
         return deadlines.soon
