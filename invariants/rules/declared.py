@@ -9,9 +9,10 @@ from invariants.rules.rule import RULES, Rule
 __all__ = ["BY_NAME", "CONCEPTS", "RULES"]
 
 CONCEPTS = (
-    "ascriptions", "beginnings", "beginnings_of_groups", "begun_again", "broadcasting", "group_tables", "known_brokers",
-    "membership", "notices", "offsets", "producers", "progress", "promises", "registration", "resets", "routes",
-    "server_files", "subscriptions",
+    "abandoned_queues", "ascriptions", "beginnings", "beginnings_of_groups", "begun_again", "broadcasting",
+    "freed_locks", "group_tables", "known_brokers", "locks", "membership", "notices", "offsets", "ownership",
+    "producers", "progress", "promises", "pulls", "registration", "resets", "routes", "server_files", "shares",
+    "subscriptions",
 )
 """The modules that declare rules; a new one belongs here."""
 
