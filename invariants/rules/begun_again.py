@@ -11,6 +11,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
     BrokerStopping,
+    ClientChannelClosed,
     ConsumerStopping,
     MessagesSettled,
     ProcessKilled,
@@ -23,6 +24,7 @@ from invariants.rules.beginnings_of_groups import LOST, MOVED, Beginnings, Read
 from invariants.rules.bounds import Deadline
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
+from invariants.rules.match import machine_of
 from invariants.rules.offset_facts import At
 from invariants.rules.rule import Kept, Told, on
 from invariants.rules.watch import Run
@@ -96,6 +98,8 @@ def _broker_was_killed(rule: Any, way: Way) -> bool:
     if way.arrived is None or way.arrived.at != way.answered.at:
         return False
     killed_ms = rule.killed_ms.get((way.arrived.at,), -inf)
+    if rule.power_ms.get((way.arrived.at,), -inf) >= way.arrived.ms:
+        return True
     since_ms = max(way.arrived.ms, rule.awake_ms.get((way.arrived.at,), -inf))
     return bool(way.arrived.ms <= killed_ms <= since_ms + rule.within(deadlines.written))
 
@@ -115,14 +119,20 @@ def _former_owner_was_late(_: Any, way: Way) -> bool:
     if way.arrived is None or way.last is None or way.last.offset >= way.arrived.offset:
         return False
     late = way.last.is_late(way.arrived)
-    return late is not None and late.at not in {one.at for one in way.arrived.sends}
+    return late is not None and late.client_id not in {one.client_id for one in way.arrived.sends}
+
+
+def _former_connection(rule: Any, way: Way) -> bool:
+    """B-32: a commit of less that the same client had sent on a connection that ended came behind it."""
+    late = None if way.arrived is None or way.last is None else way.last.is_late(way.arrived)
+    return late is not None and rule.ended_ms.get((way.answered.at, late.at), -inf) >= late.ms
 
 
 def _two_owners(_: Any, way: Way) -> bool:
     """D1: another member that had begun the queue, too, has committed less behind it."""
     if way.arrived is None or way.last is None or way.last.offset >= way.arrived.offset:
         return False
-    return bool({one.at for one in way.last.sends} - {one.at for one in way.arrived.sends})
+    return bool({one.client_id for one in way.last.sends} - {one.client_id for one in way.arrived.sends})
 
 
 def _slave_had_it(rule: Any, way: Way) -> bool:
@@ -150,7 +160,7 @@ class settled_is_not_begun_again(Beginnings):
     """
 
     shipped = ("violated: X1 a crash, X3 a lost commit, X4 a late one, X8 a slave's, B-28 a slave that is promoted, "
-               "X12 a topic that is left, X15 a stop, D1 a joiner that is early")
+               "X12 a topic that is left, X15 a stop, D1 a joiner that is early, B-32 one of a former connection")
     cite = "MQClientInstance#persistAllConsumerOffset: at least once, not exactly once"
     about = "at group mq"
     excuses = (
@@ -163,6 +173,7 @@ class settled_is_not_begun_again(Beginnings):
         cause("D1", "the member that settled it had not given the queue up", when=_unsent(_joiner_was_early)),
         cause("X3", "its commit did not come, or not in time", when=_case(_commit_did_not_come)),
         cause("X4", "a commit of another member came behind it", when=_case(_former_owner_was_late)),
+        cause("B-32", "a commit that waited on a former connection came behind it", when=_case(_former_connection)),
         cause("D1", "another member held the queue and has committed less", when=_case(_two_owners)),
         cause("X8", "its commit went to a slave", when=_case(_slave_had_it)),
         cause("B-28", "a slave answered, or was promoted, that had not copied it", when=_case(_slave_answered)),
@@ -175,6 +186,8 @@ class settled_is_not_begun_again(Beginnings):
         self.settled = Kept("group mq", survives="all")
         self.dropped_ms = Kept("at group mq")
         self.killed_ms, self.awake_ms = Kept("at", survives="all"), Kept("at", survives="all")
+        self.ended_ms = Kept("at sender", survives="all")
+        self.power_ms = Kept("at", survives="all")
         self.stopping_ms = Kept("at group", survives="all")
         self.away_ms = Kept("broker_name", survives="all")
 
@@ -220,6 +233,11 @@ class settled_is_not_begun_again(Beginnings):
         return Way(place, settled, counts, _first(had), _first(more_sent), _first(more_here) or _first(more_came),
                    came[-1] if came else None, answered)
 
+    @on(ClientChannelClosed)
+    def closes(self, ms: int, at: str, event: ClientChannelClosed) -> None:
+        """A broker has lost a connection of a client's machine."""
+        self.ended_ms[at, machine_of(event.connection)] = ms
+
     @on(QueueDropped)
     def gives_up(self, ms: int, at: str, event: QueueDropped) -> None:
         """A member does not hold a queue any more."""
@@ -237,5 +255,7 @@ class settled_is_not_begun_again(Beginnings):
         self.away_ms[self.facts.broker_name(at),] = until_ms
         if isinstance(event, ProcessKilled):
             self.killed_ms[at,] = ms
+            if event.power_loss:
+                self.power_ms[at,] = ms
         elif isinstance(event, ProcessPaused):
             self.awake_ms[at,] = until_ms

@@ -46,23 +46,24 @@ class Progress:
 class At(NamedTuple):
     """An offset that was remembered, sent, committed or answered: when, at which machine; number -- of the event.
 
-    sends -- of a commit that has come to a broker: the sends that it may be.
+    client_id -- of who has sent it. sends -- of a commit that has come to a broker: the sends that it may be.
     """
 
     ms: int
     at: str
     offset: int
     number: int = 0
+    client_id: str = ""
     sends: tuple[At, ...] = ()
 
     def is_late(self, more: At) -> At | None:
         """The send of this commit that was made before that of another one which came before it; None: there is none.
 
-        One of another member is preferred to one of the same.
+        One of another client is preferred to one of the same.
         """
         last = max(more.sends, key=lambda one: one.number, default=None)
         late = [one for one in self.sends if last is not None and one.number < last.number]
-        return next((one for one in late if last is not None and one.at != last.at), late[0] if late else None)
+        return next((one for one in late if last is not None and one.client_id != last.client_id), late[0] if late else None)
 
 
 class OffsetFacts(Hears):
@@ -124,7 +125,7 @@ class OffsetFacts(Hears):
     @on(OffsetSent)
     def was_sent(self, ms: int, at: str, event: OffsetSent) -> None:
         """A client commits."""
-        place, one = (event.group, event.mq), self._at(ms, at, event.offset)
+        place, one = (event.group, event.mq), self._at(ms, at, event.offset)._replace(client_id=event.client_id)
         self.on_its_way.setdefault(place, []).append(one)
         self._note(self.sent, place, one)
 

@@ -123,16 +123,15 @@ class committed_offset_never_regresses(Rule):
         self.last[key] = one._replace(sends=one.sends or more.sends) if one.offset == more.offset else one
         if one.offset < more.offset:
             sentence = f"{one.offset} is committed of {queue_text(key[2])} after {more.offset}"
-            yield self.told(sentence, *key, one.offset, *self._sender(key, one, more))
+            yield self.told(sentence, *key, one.offset, *self._sender(one, more))
 
-    def _sender(self, key: tuple[str, str, MessageQueue], one: At, more: At) -> tuple[str, str]:
+    def _sender(self, one: At, more: At) -> tuple[str, str]:
         """Who has sent both, and how the lower one came behind."""
-        theirs = {send.at for send in more.sends}
-        others = {send.at for send in one.sends} - theirs
+        others = {send.client_id for send in one.sends} - {send.client_id for send in more.sends}
         late = one.is_late(more)
         if not others:
             return ("", OF_NOBODY) if late is None else (late.at, LATE_OF_THE_SAME)
-        if late is not None and late.at in others:
+        if late is not None and late.client_id in others:
             return "", LATE_OF_ANOTHER
         return "", OF_ANOTHER
 
