@@ -11,7 +11,6 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
     BrokerStopping,
-    ClientChannelClosed,
     ConsumerStopping,
     MessagesSettled,
     ProcessKilled,
@@ -24,8 +23,7 @@ from invariants.rules.beginnings_of_groups import LOST, MOVED, Beginnings, Read
 from invariants.rules.bounds import Deadline
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
-from invariants.rules.match import machine_of
-from invariants.rules.offset_facts import At
+from invariants.rules.offset_facts import At, is_of_another, is_on_another
 from invariants.rules.rule import Kept, Told, on
 from invariants.rules.watch import Run
 
@@ -116,23 +114,19 @@ def _commit_did_not_come(rule: Any, way: Way) -> bool:
 
 def _former_owner_was_late(_: Any, way: Way) -> bool:
     """X4: a commit of less, which another member had sent, came to the broker behind it."""
+    return is_of_another(*_overwritten(way))
+
+
+def _former_connection(_: Any, way: Way) -> bool:
+    """B-32: a commit of less came behind it, on another connection of the same client."""
+    return is_on_another(*_overwritten(way))
+
+
+def _overwritten(way: Way) -> tuple[str, str]:
+    """The connections of a commit of less and of the one that it overwrote; none, if there is no such commit."""
     if way.arrived is None or way.last is None or way.last.offset >= way.arrived.offset:
-        return False
-    late = way.last.is_late(way.arrived)
-    return late is not None and late.client_id not in {one.client_id for one in way.arrived.sends}
-
-
-def _former_connection(rule: Any, way: Way) -> bool:
-    """B-32: a commit of less that the same client had sent on a connection that ended came behind it."""
-    late = None if way.arrived is None or way.last is None else way.last.is_late(way.arrived)
-    return late is not None and rule.ended_ms.get((way.answered.at, late.at), -inf) >= late.ms
-
-
-def _two_owners(_: Any, way: Way) -> bool:
-    """D1: another member that had begun the queue, too, has committed less behind it."""
-    if way.arrived is None or way.last is None or way.last.offset >= way.arrived.offset:
-        return False
-    return bool({one.client_id for one in way.last.sends} - {one.client_id for one in way.arrived.sends})
+        return "", ""
+    return way.last.connection, way.arrived.connection
 
 
 def _slave_had_it(rule: Any, way: Way) -> bool:
@@ -173,8 +167,7 @@ class settled_is_not_begun_again(Beginnings):
         cause("D1", "the member that settled it had not given the queue up", when=_unsent(_joiner_was_early)),
         cause("X3", "its commit did not come, or not in time", when=_case(_commit_did_not_come)),
         cause("X4", "a commit of another member came behind it", when=_case(_former_owner_was_late)),
-        cause("B-32", "a commit that waited on a former connection came behind it", when=_case(_former_connection)),
-        cause("D1", "another member held the queue and has committed less", when=_case(_two_owners)),
+        cause("B-32", "a commit on another connection of its client came behind it", when=_case(_former_connection)),
         cause("X8", "its commit went to a slave", when=_case(_slave_had_it)),
         cause("B-28", "a slave answered, or was promoted, that had not copied it", when=_case(_slave_answered)),
     )
@@ -186,7 +179,6 @@ class settled_is_not_begun_again(Beginnings):
         self.settled = Kept("group mq", survives="all")
         self.dropped_ms = Kept("at group mq")
         self.killed_ms, self.awake_ms = Kept("at", survives="all"), Kept("at", survives="all")
-        self.ended_ms = Kept("at sender", survives="all")
         self.power_ms = Kept("at", survives="all")
         self.stopping_ms = Kept("at group", survives="all")
         self.away_ms = Kept("broker_name", survives="all")
@@ -232,11 +224,6 @@ class settled_is_not_begun_again(Beginnings):
         more_here = [one for one in more_came if one.at == answered.at]
         return Way(place, settled, counts, _first(had), _first(more_sent), _first(more_here) or _first(more_came),
                    came[-1] if came else None, answered)
-
-    @on(ClientChannelClosed)
-    def closes(self, ms: int, at: str, event: ClientChannelClosed) -> None:
-        """A broker has lost a connection of a client's machine."""
-        self.ended_ms[at, machine_of(event.connection)] = ms
 
     @on(QueueDropped)
     def gives_up(self, ms: int, at: str, event: QueueDropped) -> None:
