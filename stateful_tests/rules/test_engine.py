@@ -16,7 +16,6 @@ from invariants.rules.rule import RULES, Ascription, Duty, Kept, Promise, Rule, 
 from invariants.rules.watch import Run, Watch
 from stateful_tests.rules.written import Tables
 
-
 LATE: Deadline = lambda bounds: 100 + bounds.delay_ms  # noqa: E731  # as formulas of deadlines are declared
 NO_TABLES: Any = Tables()
 
