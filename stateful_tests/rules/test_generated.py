@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from invariants.rules.excuse import Excuse
 from invariants.rules.declared import RULES
+from invariants.rules.excuse import Excuse
 from invariants.rules.rule import Ascription, Rule
 from stateful_tests.rules.collected import HISTORIES
 from stateful_tests.rules.generated import ELSEWHERE, Broken, Declared, broken, declared, ends_of_debtors, is_duty, made
