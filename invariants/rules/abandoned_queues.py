@@ -15,6 +15,7 @@ from impl.events import (
     BrokerStarted,
     ConnectionSevered,
     ListenerEnded,
+    LockGranted,
     PartitionBegan,
     ProcessKilled,
     ProcessPaused,
@@ -40,8 +41,10 @@ class queue_is_not_left_alone(Shares):
     )
     cite = "RebalanceService#run: every 20 s, RebalanceImpl#updateProcessQueueTableInRebalance"
     excuses = (
-        Excuse("a broker has just started, does not know all members, and may wait for the leases of its former life",
-               by=Match(BrokerStarted, of=""), lasts=deadlines.lease_is_over),
+        Excuse("a broker has just started, and has not heard of all members",
+               when=lambda rule, told: rule.heard_ms >= told.since_ms),
+        Excuse("its broker has granted no lock since it started, and may wait for the leases of its former life",
+               when=lambda rule, told: rule.waits_for_leases(*told.about)),
         Excuse("a member may ask a dead broker for the list", when=lambda rule, told: rule.asks_the_dead(*told.about)),
         Excuse("a broker stood still or was cut off, and members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
@@ -59,23 +62,43 @@ class queue_is_not_left_alone(Shares):
     )
 
     def __init__(self, run: Run) -> None:
-        """lost_ms -- machines that vanished, stood still or were cut off, and until when others feel it.
+        """Granting -- brokers that have granted locks since they started.
+
+        lost_ms -- machines that vanished, stood still or were cut off, and until when others feel it.
 
         leased_ms -- group and queue to when the lease of a holder ends that was killed.
         """
         super().__init__(run)
         self.lost_ms = Kept("machine", survives="all")
         self.leased_ms = Kept("group mq", survives="all")
+        self.granting = Kept("at")
+        self.heard_ms = 0
+
+    @on(BrokerStarted)
+    def starts(self, ms: int, _: str, __: BrokerStarted) -> None:
+        """Members that run have to tell it of themselves."""
+        if self.facts.consumers:
+            self.heard_ms = ms + deadlines.all_have_spoken(self.bounds)
+
+    @on(LockGranted)
+    def grants(self, ms: int, at: str, _: LockGranted) -> None:
+        """A broker waits for nothing more."""
+        self.granting[at,] = ms
 
     @on(ProcessPaused)
     def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
         """A machine does not answer."""
         self._lose(ms + event.ms, at)
 
-    @on(ConnectionSevered, PartitionBegan)
-    def is_cut_off(self, ms: int, at: str, event: Any) -> None:
+    @on(PartitionBegan)
+    def is_cut_off(self, ms: int, at: str, event: PartitionBegan) -> None:
         """Two machines do not hear each other."""
-        self._lose(ms, at, event[0])
+        self._lose(ms, at, event.target)
+
+    @on(ConnectionSevered)
+    def loses_a_connection(self, ms: int, at: str, event: ConnectionSevered) -> None:
+        """A member is not heard of; a broker is heard of by all others."""
+        self._lose(ms, *(one for one in (at, event.other) if (one,) not in self.facts.brokers))
 
     @on(ProcessKilled)
     def is_killed(self, ms: int, at: str, event: ProcessKilled) -> None:
@@ -105,6 +128,11 @@ class queue_is_not_left_alone(Shares):
         listed = (machine_of(connection) for broker in self.views.brokers()
                   for connection in self.views.members(broker.machine, group))
         return {*listed, *(one.machine for one in self.groups().get(group, ()))}
+
+    def waits_for_leases(self, group: str, mq: MessageQueue) -> bool:
+        """Whether a group needs locks, and the broker of a queue has granted none yet."""
+        in_order = any(one.orderly for one in self.groups().get(group, ()))
+        return in_order and all(self.facts.broker_name(at) != mq.broker_name for (at,) in self.granting)
 
     def works(self, group: str, mq: MessageQueue) -> bool:
         """Whether a listener of the group works on a queue."""

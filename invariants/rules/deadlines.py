@@ -108,6 +108,8 @@ handed_over_in_order = takes(UNLOCK_DELAY_MS + REBALANCE_MS + CALL_MS, steps=2)
 """The same where a lock has to be given back first, and its taker comes again."""
 pulled = takes(PULL_CALL_MS + LOCK_RENEWAL_MS + CALL_MS)
 """A pull that is not answered ends, or a lock is asked for again, and the next pull is sent."""
+all_have_spoken = takes(HEARTBEAT_MS)
+"""A broker has heard of all members."""
 member_is_forgotten = takes(EXPIRY_MS + SCAN_MS + REBALANCE_MS)
 """A connection that nobody has closed expires, and those who are left rebalance."""
 route_is_followed = takes(REGISTRATION_MS + ROUTE_MS)

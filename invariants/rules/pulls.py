@@ -46,6 +46,7 @@ class held_queue_is_worked_on(Duty):
         """suspended_ms -- when a consumer was seen to be suspended last."""
         super().__init__(run)
         self.suspended_ms = Kept("at client_id group")
+        self._now_ms = 0
 
     @on(QueueTaken, PullAnswered)
     def is_to_pull(self, ms: int, at: str, event: QueueTaken | PullAnswered) -> None:
@@ -55,14 +56,15 @@ class held_queue_is_worked_on(Duty):
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """See Duty."""
+        self._now_ms = now_ms
         for one in self.views.consumers() if self.owed else ():
             if one.pause:
                 self.suspended_ms[one[:3]] = now_ms
         yield from super().look(now_ms)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str:
-        """See Duty."""
-        del what
+        """See Duty; it is still to be done."""
+        self.owe(key, self._now_ms, what)
         return f"{key[0]} holds {queue_text(key[3])} and has had no pull of it at a broker for {waited_ms} ms"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from impl.decisions.allocation import (
     AllocateMessageQueueAveragely,
@@ -19,6 +20,7 @@ from impl.events import (
     ConsumerStarted,
     ConsumerStopping,
     HeartbeatRefused,
+    ProcessKilled,
     QueueDropped,
     QueuesAssigned,
     QueueTaken,
@@ -41,7 +43,8 @@ CLUSTERING, RUNNING = "CLUSTERING", "RUNNING"
 class Shares(Rule):
     """What is common: queues that all members know and want, and how many of them hold each.
 
-    Time counts while all members of a group run, nobody is suspended, and the master of the queue lives.
+    Time counts while all members of a group run, nobody is suspended, and the master of the queue lives; then it is
+    told at each look that it has been wrong for as long as it may be, so that excuses only put that off.
     """
 
     about = "group mq"
@@ -50,27 +53,27 @@ class Shares(Rule):
         """wrong_ms -- queues that do not have the holders that they should have, and since when."""
         super().__init__(run)
         self.wrong_ms = Kept(self.about, survives="all")
-        self._looked_ms = 0
+        self._looked_ms, self._has_moved = 0, False
+
+    @on(QueueTaken, QueueDropped, ConsumerShutDown, ProcessKilled)
+    def moves(self, _: int, __: str, ___: Any) -> None:
+        """Queues come and go."""
+        self._has_moved = True
 
     def look(self, now_ms: int) -> Iterator[Told]:
-        """Look at all groups once in a while."""
-        if not self.is_due(now_ms):
+        """Look at all groups at once where queues have moved, or are wrong; else once in a while."""
+        if not self._has_moved and not self.wrong_ms and now_ms - self._looked_ms < deadlines.PERSIST_MS:
             return
-        self._looked_ms, before = now_ms, dict(self.wrong_ms)
+        self._looked_ms, self._has_moved, before = now_ms, False, dict(self.wrong_ms)
         self.wrong_ms.clear()
         for group, members in self.groups().items():
+            limit_ms = self.limit(members)(self.bounds)
             for mq, count in self.holders(members).items() if self.is_judged(members) else ():
                 if not self.is_right(count):
-                    key = group, mq
-                    since_ms = self.wrong_ms[key] = before.get(key, now_ms)
-                    if now_ms - since_ms > self.limit(members)(self.bounds):
-                        self.wrong_ms[key] = now_ms
+                    since_ms = self.wrong_ms[group, mq] = before.get((group, mq), now_ms)
+                    if now_ms - since_ms > limit_ms:
                         yield self.told(f"{queue_text(mq)} has {count or 'no'} owners in {group}, "
-                                        f"for {now_ms - since_ms} ms", *key, since_ms=since_ms)
-
-    def is_due(self, now_ms: int) -> bool:
-        """Whether it is time to look again."""
-        return now_ms - self._looked_ms >= deadlines.PERSIST_MS
+                                        f"for {now_ms - since_ms} ms", group, mq, since_ms=now_ms - limit_ms)
 
     def groups(self) -> dict[str, list[Consumer]]:
         """The members of each group that reads as a cluster."""
@@ -141,7 +144,6 @@ class members_share_at_once(Shares):
         self.rebalanced = Kept("at group", ends=(ConsumerShutDown,))
         self.routed_ms = Kept("group", survives="all")
         self.away_ms = Kept("group mq", survives="all")
-        self.moved = False
 
     @on(QueuesAssigned)
     def assigned(self, ms: int, at: str, event: QueuesAssigned) -> None:
@@ -154,22 +156,11 @@ class members_share_at_once(Shares):
         if (at, event.group) in self.rebalanced and self.facts.routes.get((at, *event[1:3])) != event.mqs:
             self.routed_ms[event.group,] = ms + deadlines.handed_over(self.bounds)
 
-    @on(QueueTaken)
-    def taken(self, _: int, __: str, ___: QueueTaken) -> None:
-        """Something has changed."""
-        self.moved = True
-
     @on(QueueDropped)
     def dropped(self, ms: int, _: str, event: QueueDropped) -> None:
-        """Something has changed; it comes back if neither a rebalance nor a shutdown has dropped it."""
-        self.moved = True
+        """It comes back if neither a rebalance nor a shutdown has dropped it."""
         if not event.by_rebalance and not self.facts.stops_now(event.client_id, event.group):
             self.away_ms[event.group, event.mq] = ms + deadlines.taken_again(self.bounds)
-
-    def is_due(self, now_ms: int) -> bool:
-        """At once where something has changed, or is wrong."""
-        is_due, self.moved = self.moved or bool(self.wrong_ms) or super().is_due(now_ms), False
-        return is_due
 
     def is_judged(self, members: Sequence[Consumer]) -> bool:
         """See Shares."""
