@@ -88,7 +88,8 @@ class new_version_is_told_soon(Duty):
                by=Match(HeartbeatRefused, of="at client_id group")),
         Excuse("the member has begun to shut down", by=Match(ConsumerStopping, of="client=at client_id group")),
         Excuse("the process of the member is killed", by=Match(ProcessKilled, of="client=at")),
-        Excuse("the member is refused a connection to the broker", by=Match(ConnectionRefused, of="client=at at=server")),
+        Excuse("the member is refused a connection to the broker",
+               by=Match(ConnectionRefused, of="client=at at=server")),
         ended_or_stood_still("client", deadlines.told_at_once), *was_cut_off("at"), clock_was_set("client"),
     )
 
