@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.mq_client_api import MQClientAPI
 from impl.client.offset_store import FindBrokerResult
+from impl.client.pull_message_service import PullMessageService
 from impl.client.rebalance_service import RebalanceService
 from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, RouteTables
 from impl.common.heartbeat_data import ConsumerData, HeartbeatData, ProducerData
@@ -18,10 +19,10 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC, MASTER_ID
 from impl.decisions.route_queues import PublishQueues, TopicRouteData
 from impl.decisions.subscription import SubscriptionData, is_tag_type
-from impl.events import ConsumerIdsFetched, OffsetReset, OffsetSent, ResetReceived
+from impl.events import ConsumerIdsFetched, LocksHeard, OffsetReset, OffsetSent, ResetReceived
 from impl.hash_map import ConcurrentHashMap
-from impl.node_ports import Node
-from impl.ports import Lock
+from impl.ports.node import Node
+from impl.ports.threads import Lock
 
 if TYPE_CHECKING:  # a consumer has an instance
     from impl.client.push_consumer import DefaultMQPushConsumerImpl
@@ -106,9 +107,7 @@ class MQClientInstance:
         self.api = MQClientAPI(self.remoting_client, self.client_id)
         self.routes = RouteTables(self.api, self.producer_table.values, self.consumer_table.values)
         self.scheduler = node.scheduler("MQClientFactoryScheduledThread")
-        self.pull_pool = node.pool("PullMessageService", 1)
-        self.pull_scheduler = node.scheduler("PullMessageServiceScheduledThread")
-        self.pull_stopped = False
+        self.pull_message_service = PullMessageService(node, self.consumer_table.get)
         self.rebalance_service = RebalanceService(node, self.do_rebalance)
 
     # Life -------------------------------------------------------------------------------------------------------------
@@ -152,9 +151,7 @@ class MQClientInstance:
             self.producer_table.remove(CLIENT_INNER_PRODUCER_GROUP)
             await self.unregister_client(CLIENT_INNER_PRODUCER_GROUP, None)
             self.service_state = SHUTDOWN_ALREADY
-            self.pull_stopped = True
-            self.pull_pool.shutdown()
-            self.pull_scheduler.shutdown()
+            self.pull_message_service.shutdown()
             self.scheduler.shutdown()
             self.remoting_client.shutdown()
             await self.rebalance_service.shutdown()
@@ -396,11 +393,13 @@ class MQClientInstance:
         except JavaError as error:
             raise MQClientError(f"Invoke Broker[{addr}] exception") from error
 
-    def lock_batch_mq(
+    async def lock_batch_mq(
         self, addr: str, group: str, mqs: Collection[MessageQueue], timeout_ms: int,
-    ) -> Coroutine[Any, Any, Collection[MessageQueue]]:
+    ) -> Collection[MessageQueue]:
         """MQClientAPIImpl#lockBatchMQ."""
-        return self.api.lock_batch_mq(addr, group, mqs, timeout_ms)
+        locked_mq = await self.api.lock_batch_mq(addr, group, mqs, timeout_ms)
+        self.node.trace(LocksHeard(self.client_id, group, frozenset(mqs)))
+        return locked_mq
 
     def unlock_batch_mq(
         self, addr: str, group: str, mqs: Collection[MessageQueue], timeout_ms: int, *, oneway: bool,

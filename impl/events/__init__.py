@@ -22,6 +22,12 @@ from impl.events.consumption import (
 from impl.events.consumption import (
     MessagesSettled as MessagesSettled,
 )
+from impl.events.consumption import (
+    PullAnswered as PullAnswered,
+)
+from impl.events.consumption import (
+    PullSuspended as PullSuspended,
+)
 from impl.events.host import (
     HOST_EVENTS as HOST_EVENTS,
 )
@@ -66,6 +72,12 @@ from impl.events.locks import (
 )
 from impl.events.locks import (
     LockReleased as LockReleased,
+)
+from impl.events.locks import (
+    LocksAnswered as LocksAnswered,
+)
+from impl.events.locks import (
+    LocksHeard as LocksHeard,
 )
 from impl.events.locks import (
     RenewalRefused as RenewalRefused,

@@ -41,10 +41,11 @@ from impl.events import (
     QueueTaken,
 )
 from invariants import order_lock as promised
+from invariants.finding import Finding
 from invariants.refinement.coverage import Visited, WatchedLock
 from invariants.refinement.follower import Living, Machines, Record
 from invariants.refinement.lock_model import ANSWERS, BROKER_LIVE_MS, NAME, PROPERTIES, QueueLock, age
-from invariants.refinement.monitor import Finding, Step
+from invariants.refinement.monitor import Step
 from model.language import Property
 
 
@@ -208,7 +209,8 @@ class OrderLocks:
         if queue.broker not in ("", machine):
             return []
         c, process = queue.client(event.client_id), self._process(event.client_id)
-        beside = process is None or process.stopped or c in queue.gave_up or event.client_id not in queue.holders
+        stopped = process is None or process.consume_message_service.stopped
+        beside = stopped or c in queue.gave_up or event.client_id not in queue.holders
         waits = queue.state & queue.bits.unlocking[c]
         return queue.step(event, ("unlock_late" if waits or not beside else "unlock_beside", (c,)))
 

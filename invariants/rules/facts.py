@@ -19,6 +19,7 @@ from impl.events import (
     ListenerStarted,
     LockGranted,
     LockReleased,
+    ProcessKilled,
     QueueDropped,
     QueueTaken,
     RouteUpdated,
@@ -26,10 +27,11 @@ from impl.events import (
     SubscriptionUpdated,
 )
 from invariants.rules.match import Match, machine_of
-from invariants.rules.rule import Hears, Kept, on
+from invariants.rules.offset_facts import OffsetFacts
+from invariants.rules.rule import Kept, on
 
 
-class Facts(Hears):
+class Facts(OffsetFacts):
     """Tables by machine ("at") unless said otherwise.
 
     holdings -- client id, group, queue: when it was taken, ms. busy -- client id, group, queue: when its listener
@@ -38,11 +40,13 @@ class Facts(Hears):
     listed -- at a broker: group, connection: the last heartbeat on it. locks -- at a broker: group, queue: when and for
     whom it was granted. brokers -- the start of the broker that runs, or ran last. heartbeats_ms -- at a broker: group,
     connection: when the last heartbeat on it was entered, if it is still there. subscribed -- at a broker: group,
-    topic: its version in the subscription table.
+    topic: its version in the subscription table. broker_killed_ms -- since when no broker runs there, because its
+    process was killed. powerless -- brokers whose machine has lost its power in this run.
     """
 
     def __init__(self) -> None:
         """Nothing has happened."""
+        super().__init__()
         self.holdings = Kept("at client_id group mq", ends=(QueueDropped, ConsumerShutDown))
         self.busy = Kept("at client_id group mq", ends=(ListenerEnded,))
         self.ended_ms = Kept("at client_id group mq")
@@ -56,6 +60,8 @@ class Facts(Hears):
         self.heartbeats_ms = Kept("at group connection", ends=(ConsumerRemoved,))
         self.subscribed = Kept("at group topic", ends=(
             Match(SubscriptionRemoved, having=lambda event: event.attached), GroupRemoved))
+        self.broker_killed_ms = Kept("at", ends=(BrokerStarted,), survives="all")
+        self.powerless = Kept("at", survives="all")
         self._queues: dict[tuple[str, str, int], MessageQueue] = {}
 
     @on(QueueTaken)
@@ -116,6 +122,14 @@ class Facts(Hears):
         self.brokers[at,] = event
         self._queues.clear()
 
+    @on(ProcessKilled)
+    def killed(self, ms: int, at: str, event: ProcessKilled) -> None:
+        """A broker runs no more; what is killed once more while it starts has not run since."""
+        if (at,) in self.brokers:
+            self.broker_killed_ms.setdefault((at,), ms)
+            if event.power_loss:
+                self.powerless[at,] = ms
+
     # Questions --------------------------------------------------------------------------------------------------------
 
     def holds(self, client_id: str | None, group: str, mq: MessageQueue) -> bool:
@@ -168,6 +182,10 @@ class Facts(Hears):
     def connections(self, at: str, group: str) -> dict[str, Any]:
         """The connections that a broker lists in a group, with the last heartbeat on each."""
         return {key[2]: heartbeat for key, heartbeat in self.listed.items() if key[:2] == (at, group)}
+
+    def locked_for(self, group: str, mq: MessageQueue) -> str | None:
+        """Who has the lock of a queue, as its broker has reported it; None: nobody, or the lease is over unseen."""
+        return next((holder for key, (_, holder) in self.locks.items() if key[1:] == (group, mq)), None)
 
     def connections_of(self, at: str, group: str, client_id: str | None, client: str) -> list[str]:
         """The connections of this client, from this machine, that a broker lists in a group."""

@@ -15,18 +15,19 @@ from typing import Any
 import pytest
 
 from invariants.hazards import HAZARDS
-from invariants.history import HISTORIES
 from invariants.refinement.consumer_group import ConsumerGroup
 from invariants.refinement.follower import ROUND
-from invariants.refinement.history import Histories
 from invariants.refinement.order_lock import OrderLocks
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import Subscription
+from invariants.rules.watch import Watch
 from stateful_tests import stories
 from stateful_tests.stories import test_repaired as repaired
+from stateful_tests.worlds.bounds import bounds_of
+from stateful_tests.worlds.healing import healing, watching
+from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.promised import DECLARED
-from stateful_tests.worlds.promises import PROMISES
-from stateful_tests.worlds.run import Judges, keep_promises
+from stateful_tests.worlds.run import Judges
 from stateful_tests.worlds.world import World
 
 Story = Callable[[], None]
@@ -131,23 +132,26 @@ STORIES = list(told_of())
 def watch(monkeypatch: pytest.MonkeyPatch) -> list[Judges]:
     """Every world that is made from now on has judges, and heals before it ends."""
     made, closed = World.__init__, World.__exit__
-    judges, of = list[Judges](), dict[int, Judges]()
+    judges, of = list[Judges](), dict[int, tuple[Watch, Judges]]()
 
     def init(world: World, *args: Any, **settings: Any) -> None:
         made(world, *args, **settings)
         judges.append(Judges())
+        promises = watching(world, bounds=bounds_of(PROFILES["storm"]))
         judges[-1].followers = [
             ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world), RouteInfo(world),
-            Histories(world),
+            promises,
         ]
         world.simulation.kernel.monitor, world.simulation.kernel.show_every = judges[-1], ROUND
-        of[id(world)] = judges[-1]
+        of[id(world)] = promises, judges[-1]
 
     def leave(world: World, *error: Any) -> None:
         try:
             if error[0] is None:
                 world.heal()
-                keep_promises(world, list(PROMISES.values()), of[id(world)])
+                promises, judge = of[id(world)]
+                for found in healing(world, promises):
+                    judge.note(world.now_ms, found)
         finally:
             closed(world, *error)
 
@@ -167,7 +171,7 @@ def test_the_stories_of_a_hazard_break_its_properties(hazard: str, watch: list[J
 
 def test_the_story_of_every_hazard_is_judged_by_a_property() -> None:
     assert {hazard for hazard, _ in STORIES} == {hazard for hazards in BREAKS.values() for hazard in hazards.split()}
-    assert {name for name in BREAKS if not name.startswith("refines_")} <= {*DECLARED, *HISTORIES}
+    assert {name for name in BREAKS if not name.startswith("refines_")} <= {*DECLARED}
 
 
 @pytest.mark.parametrize(("story", "name"), TOLD_TWICE, ids=lambda value: getattr(value, "__name__", value))

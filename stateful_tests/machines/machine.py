@@ -19,26 +19,28 @@ from hypothesis.strategies import SearchStrategy, runner, sampled_from
 
 from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
-from impl.variants.catalogue import NO_REPAIR
-from invariants.history import HISTORIES
+from impl.variants.catalogue import NO_REPAIR, SHIPPED
+from invariants.finding import Finding
 from invariants.refinement.follower import ROUND
-from invariants.refinement.history import Histories
-from invariants.refinement.monitor import Finding, TooManyStatesError
+from invariants.refinement.monitor import TooManyStatesError
+from invariants.rules.declared import BY_NAME
 from invariants.verdict import Outcome
 from stateful_tests.machines.program import Line, Program, listed, one_line
 from stateful_tests.machines.tape import RuleTape
+from stateful_tests.worlds.bounds import bounds_of
 from stateful_tests.worlds.followers import followers
-from stateful_tests.worlds.promises import PROMISES
+from stateful_tests.worlds.healing import healing, watching
+from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Judges
-from stateful_tests.worlds.subjects import SHIPPED, Seen, subject_named
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import Workload
 from stateful_tests.worlds.world import World
 
 DEED_MS = 1_000
 SETTLED_MS = 5_000
 """After so long a first member has joined its group and holds its queues."""
-LOOK_MS = 10_000
-"""How often it is looked at what went wrong while the world heals."""
+BOUNDS = bounds_of(PROFILES["storm"])
+"""Deeds pause threads, and rough time may do all that a storm does."""
 MAX_SEGMENTS = 500_000
 
 Drawn = Sequence[int] | Sequence[str] | Callable[[Any], Sequence[str]] | SearchStrategy[list[int]]
@@ -60,7 +62,7 @@ class Found:
 
     concept: str
     subject: str
-    seen: Seen
+    seen: Finding
     program: Program
     at_the_end: bool
 
@@ -137,7 +139,7 @@ class WorldMachine(RuleBasedStateMachine):
     """A program in the making.
 
     concept -- its name. judged -- property to the hazards of RocketMQ as shipped that can break it in this world; the
-    followers of other concepts are left out, histories are judged in every world. workload -- the world, and what must
+    followers of other concepts are left out, rules are judged in every world. workload -- the world, and what must
     come true at its end.
     stronger -- of a property that is judged at every step, the name that it has under what holds in this world.
     world -- use it in rules. program -- what was done so far; what found nothing to do is left out.
@@ -156,25 +158,30 @@ class WorldMachine(RuleBasedStateMachine):
         self.tape, self.judges = RuleTape(telling=telling), Judges()
         self.program: list[Line] = []
         self.said: list[tuple[int, str, str]] = []
-        self.seen: list[Seen] = []
+        self.seen: list[Finding] = []
         self._over = self._ending = False
         with ExitStack() as opened:
             opened.enter_context(subject_named(self.trial.subject).running())
             self.world = opened.enter_context(World(
                 self.tape, CALM, self.judges, show_every=ROUND, max_segments=MAX_SEGMENTS))
             followed = followers(self.world, self.workload)
-            self.judges.followers = [follower for follower in followed
-                                     if follower.name in self.judged or isinstance(follower, Histories)]
+            self.watch = watching(self.world, self.workload.promises, bounds=BOUNDS)
+            self.judges.followers = [*(one for one in followed if one.name in self.judged), self.watch]
             self.workload.build(self.world)
             self._opened = opened.pop_all()
 
     @classmethod
     def hazards(cls, subject: str, name: str) -> tuple[str, ...]:
-        """The hazards of a subject that can break a property in this world; of a history, in any."""
-        if name in HISTORIES:
+        """The hazards of a subject that can break a property in this world; one that a rule declares, in any."""
+        if name in BY_NAME:
             return subject_named(subject).hazards(name)
         shown, undone = cls.judged.get(name, ()), subject.removeprefix("repaired-")
         return tuple(hazard for hazard in shown if subject == SHIPPED or hazard in NO_REPAIR or hazard == undone)
+
+    @classmethod
+    def explains(cls, subject: str, found: Finding) -> bool:
+        """Whether a hazard that this world can show explains a finding."""
+        return bool(cls.hazards(subject, found.property)) and subject_named(subject).explains(found.key)
 
     @classmethod
     def expected(cls, subject: str, name: str) -> Outcome:
@@ -234,16 +241,8 @@ class WorldMachine(RuleBasedStateMachine):
         self.tape.forget()
         world.heal()
         self.mend()
-        healed_ms = world.now_ms
-        for promise in sorted((PROMISES[name] for name in self.workload.promises), key=lambda one: one.deadline_ms):
-            self._run_until(healed_ms + promise.deadline_ms)
-            wrong = next(promise.wrong(world), None)
-            if wrong is not None:
-                self.judges.note(world.now_ms, [Finding(promise.property, None, wrong, ("not in time",))])
-
-    def _run_until(self, time_ms: int) -> None:
-        while self.world.now_ms < time_ms:
-            self.pass_ms(min(LOOK_MS, time_ms - self.world.now_ms))
+        for found in healing(world, self.watch):
+            self.judges.note(world.now_ms, found)
             self._judge()
 
     def _watched(self, work: Callable[[], Any]) -> Any:
@@ -263,13 +262,13 @@ class WorldMachine(RuleBasedStateMachine):
         found = [Found(self.concept, self.trial.subject, one, program, self._ending) for one in self.seen[judged:]]
         for broken in found:
             self.trial.note(broken)
-        failure = next((broken for broken in found if self._fails(broken.seen.property)), None)
+        failure = next((broken for broken in found if self._fails(broken.seen)), None)
         if failure is not None:
             self._over = True
             raise ViolatedError(str(failure))
 
-    def _fails(self, name: str) -> bool:
-        """Whether a violation of this property is a failure."""
+    def _fails(self, found: Finding) -> bool:
+        """Whether what was found is a failure."""
         if self.trial.wanted is None:
-            return self.expected(self.trial.subject, name) is Outcome.HOLDS
-        return name in self.trial.wanted
+            return not self.explains(self.trial.subject, found)
+        return found.property in self.trial.wanted

@@ -15,11 +15,12 @@ from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.subscription import SQL92
 from impl.events import ConsumerIdsChanged, ConsumerRemoved, SubscriptionUpdated
 from impl.hosts.simulation.clock import EPOCH_MS
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import (
     ADDR,
     BROKER,
     ORDERS,
+    ask_only,
     commit,
     heartbeat,
     held,
@@ -28,7 +29,6 @@ from stateful_tests.stories.scenes import (
     start_asking,
     subscription,
 )
-from stateful_tests.stories.test_two_owners import ask_only
 from stateful_tests.worlds.world import World
 
 SQL = subscription("orders", "a > 1", 100, SQL92)

@@ -14,6 +14,7 @@ import pytest
 
 from impl.client.push_consumer import PushConsumerConfig
 from impl.client.rebalance import RebalanceImpl
+from impl.common.config_manager import file_to_string
 from impl.common.headers import TopicRequestHeader
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.request_code import RequestCode
@@ -23,7 +24,7 @@ from impl.hosts.simulation.node import Node
 from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.tape import RandomTape
 from impl.namesrv.server import SERVER_WORKER_THREADS
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from impl.variants.catalogue import REPAIRS, variants_of
 from impl.variants.variant import active
 from stateful_tests.stories import test_broker_clients as clients
@@ -46,6 +47,7 @@ from stateful_tests.stories.scenes import (
     LAST,
     NS,
     NS_ADDR,
+    believes,
     commit_everywhere,
     commits,
     heartbeat,
@@ -234,7 +236,7 @@ def test_d8_nobody_gets_a_lock_of_a_restarted_broker_while_somebody_believes_in_
     for world, repaired in with_and_without("wait_for_old_leases"):
         stage(world)
         first = join(world, "c1", IN_ORDER)
-        world.run_until(lambda first=first: owners.believes(first, LAST), 120_000)  # type: ignore[misc]  # no type
+        world.run_until(lambda first=first: believes(first, LAST), 120_000)  # type: ignore[misc]  # no type
         first.suspend()
         second = join(world, "c2", IN_ORDER)
         world.run(40_000)
@@ -244,8 +246,8 @@ def test_d8_nobody_gets_a_lock_of_a_restarted_broker_while_somebody_believes_in_
         for _ in range(150):
             world.run(1_000)
             granted = world.brokers[BROKER].rebalance_lock_manager.holder("G", LAST) == second.instance.client_id
-            both += granted and owners.believes(first, LAST)
-            one += owners.believes(first, LAST) != owners.believes(second, LAST)
+            both += granted and believes(first, LAST)
+            one += believes(first, LAST) != believes(second, LAST)
         assert (both == 0) is repaired
         assert one > 60
 
@@ -301,7 +303,8 @@ def test_a_corrected_offset_of_a_broadcasting_consumer_is_in_its_file() -> None:
         consumer.offset_store.update_offset(LAST, 4_711, increase_only=False)
         world.call("c1", lambda consumer=consumer: consumer.offset_store.persist(LAST))  # type: ignore[misc]  # same
         world.run(100)
-        text = world.simulation.disks["c1"].read(consumer.offset_store.store_path) or ""  # type: ignore[attr-defined]
+        path = consumer.offset_store.store_path  # type: ignore[attr-defined]
+        text = file_to_string(world.simulation.nodes["c1"].disk, path) or ""
         assert ("4711" in text) is repaired
 
 
@@ -312,8 +315,8 @@ def test_x10_the_first_pull_of_an_ordered_queue_waits_until_its_offset_can_be_re
         world.add_consumer("c1", IN_ORDER)
         world.run(100)
         consumer = world.consumers["c1"][0]
-        believes = partial(owners.believes, consumer, LAST)
-        world.run_until(believes, 30_000)
+        still_believes = partial(believes, consumer, LAST)
+        world.run_until(still_believes, 30_000)
         world.simulation.kernel.pause(world.simulation.nodes[BROKER], 15_000)
         world.run(40_000)
         assert (world.events(OffsetCorrected) == []) is repaired

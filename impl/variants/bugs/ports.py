@@ -7,23 +7,25 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from impl.broker.client_channel_info import ClientChannelInfo
 from impl.broker.consumer_manager import ConsumerManager
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.broker.controller import BrokerController
 from impl.broker.producer_manager import ProducerManager
 from impl.broker.rebalance_lock_manager import RebalanceLockManager
 from impl.broker.slave_synchronize import SlaveSynchronize
+from impl.broker.tables import BrokerTables
+from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import MQClientInstance
-from impl.client.process_queue import Message, ProcessQueue
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.process_queue import ProcessQueue
 from impl.client.rebalance import RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, RouteTables
 from impl.common.heartbeat_data import ConsumerData
+from impl.common.message import MessageExt
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.hash_map import ConcurrentHashMap
 from impl.namesrv.route_info_manager import RouteInfoManager
-from impl.ports import Channel, Interleave, Threads
+from impl.ports.remoting import Channel
+from impl.ports.threads import Interleave, Threads
 from impl.variants.variant import Variant, around, replace
 
 EARLY_MS = 45_000
@@ -34,7 +36,7 @@ ONE_GROUP = "G"
 
 @around(ProcessQueue, "remove_message")
 def _one_too_high(original: Callable[..., int]) -> Callable[..., int]:
-    def remove_message(self: ProcessQueue, msgs: Iterable[Message]) -> int:
+    def remove_message(self: ProcessQueue, msgs: Iterable[MessageExt]) -> int:
         offset = original(self, msgs)
         return offset + 1 if offset >= 0 else offset
 
@@ -43,7 +45,7 @@ def _one_too_high(original: Callable[..., int]) -> Callable[..., int]:
 
 @around(ProcessQueue, "remove_message")
 def _greatest_settled(original: Callable[..., int]) -> Callable[..., int]:
-    def remove_message(self: ProcessQueue, msgs: Iterable[Message]) -> int:
+    def remove_message(self: ProcessQueue, msgs: Iterable[MessageExt]) -> int:
         offset = original(self, msgs)
         return self.queue_offset_max + 1 if offset >= 0 else offset
 
@@ -139,8 +141,8 @@ def _unlock_for_one_group(original: Callable[..., None]) -> Callable[..., None]:
     return unlock_batch
 
 
-@replace(DefaultMQPushConsumerImpl, "_lock_mq_periodically")
-async def _renew_nothing(self: DefaultMQPushConsumerImpl) -> None:
+@replace(ConsumeMessageOrderlyService, "lock_mq_periodically")
+async def _renew_nothing(self: ConsumeMessageOrderlyService) -> None:
     del self
 
 
@@ -207,18 +209,18 @@ async def _keep_the_unsubscribed(self: RebalanceImpl, threads: Threads) -> None:
     del self, threads
 
 
-@replace(BrokerController, "persist_topics")
-def _write_no_topics(self: BrokerController) -> None:
+@replace(BrokerTables, "persist_topics")
+def _write_no_topics(self: BrokerTables) -> None:
     del self
 
 
-@replace(BrokerController, "persist_groups")
-def _write_no_groups(self: BrokerController) -> None:
+@replace(BrokerTables, "persist_groups")
+def _write_no_groups(self: BrokerTables) -> None:
     del self
 
 
-@replace(BrokerController, "persist_consumer_offset")
-def _write_no_offsets(self: BrokerController) -> None:
+@replace(BrokerTables, "persist_consumer_offset")
+def _write_no_offsets(self: BrokerTables) -> None:
     del self
 
 

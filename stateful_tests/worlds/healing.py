@@ -1,0 +1,62 @@
+"""Behind the healing of a world: what is promised must be true at its deadline, and stay true to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from invariants.finding import Finding
+from invariants.rules.bounds import Bounds
+from invariants.rules.declared import RULES
+from invariants.rules.rule import Promise, Rule
+from invariants.rules.watch import LATE, Watch
+from stateful_tests.worlds.bounds import bounds_of
+from stateful_tests.worlds.world import World
+
+LOOK_MS = 5_000
+"""How often promises are looked at."""
+
+
+def applying(of_models: Sequence[str] | None = None) -> list[type[Rule]]:
+    """The rules that apply to a world.
+
+    of_models -- names of the declared properties of models that must come true in it; None: all. Other rules always
+    apply.
+    """
+    return [rule for rule in RULES.values()
+            if not issubclass(rule, Promise) or of_models is None or not rule.judges or rule.judges in of_models]
+
+
+def promised(of_models: Sequence[str] | None = None) -> list[type[Rule]]:
+    """The promises among them."""
+    return [rule for rule in applying(of_models) if issubclass(rule, Promise)]
+
+
+def is_promise(signature: Sequence[str]) -> bool:
+    """Whether a property and a signature say that a promise was not kept: that is seen without any other judge."""
+    name, *what = signature
+    return what[:2] == [name, LATE] and name in {rule.name for rule in promised()}
+
+
+def watching(
+    world: World, of_models: Sequence[str] | None = None, *, bounds: Bounds | None = None, promises_only: bool = False,
+) -> Watch:
+    """The follower of all rules that apply to a world.
+
+    bounds -- None: what the world's faults may hold up now. promises_only -- nothing else is judged.
+    """
+    rules = promised(of_models) if promises_only else applying(of_models)
+    return Watch(world.views, bounds or bounds_of(world.simulation.kernel.profile), rules)
+
+
+def healing(world: World, watch: Watch) -> Iterator[list[Finding]]:
+    """Let a world that has just healed go on until its last promise must be true.
+
+    Gives at each look what is wrong of the promises whose time is over.
+    """
+    healed_ms = world.now_ms
+    last_ms = healed_ms + watch.last_promise_ms
+    while True:
+        yield watch.promised(world.now_ms, healed_ms)
+        if world.now_ms >= last_ms:
+            return
+        world.run(min(LOOK_MS, last_ms - world.now_ms))
