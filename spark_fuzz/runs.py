@@ -11,25 +11,28 @@ import json
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
 from impl.hosts.simulation.tape import ReplayTape
+from invariants.finding import Finding
 from invariants.refinement import group_model, lock_model, routes, subscription, topic_routes
 from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import Follower
-from invariants.refinement.history import Histories
 from invariants.runs import SAME_RUN
 from model.language import Property
+from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS
+from spark_fuzz.effect import called_rows, fingerprint
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.evidence import seen_as
 from stateful_tests.worlds.followers import followers
+from stateful_tests.worlds.healing import watching
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
 from stateful_tests.worlds.shrinking import Simplest
-from stateful_tests.worlds.subjects import Seen
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import workload_named
 from stateful_tests.worlds.world import World
 
@@ -38,7 +41,7 @@ COLUMNS = {
     "turn": "long", "property": "string", "runs": "long", "violated": "long", "unknown": "long", "segments": "long",
     "seed": "long", "signature": "string", "choices": "binary", "time_ms": "long", "sentence": "string",
     "states": "binary", "digest": "binary", "scope": "string", "moves": "binary", "moments": "long",
-    "outside": "string",
+    "outside": "string", **EFFECT_COLUMNS,
 }
 """Rows of the search, which also name subject, workload, profile, strategy and turn:
 
@@ -48,6 +51,9 @@ scope    an enumerable scope: what was visited of it (`invariants.refinement.cov
          steps as moves, 16 bytes each; moments, and those outside as JSON, {reason: moments}
 failure  for each property and signature the simplest run that showed it: seed, choices (a byte each), time, digest
 unknown  the first run of which nothing can be said: seed, and why as the sentence
+called   of a variant: a function that it replaces, or whose repair it leaves out; calls, and in how many runs (reached)
+compared of a variant: the first run in which such a function is called, or the first run, played again with the base;
+         violated is 1 if it is another run, or its judges saw something else
 
 Rows of units that look again:
 
@@ -74,13 +80,12 @@ _FOLLOWED: Mapping[str, Sequence[Property]] = {
 def judged(workload: str) -> tuple[str, ...]:
     """Names of the properties that a run of a workload is judged by."""
     known = workload_named(workload)
-    names = [name for one in followers(World(), known) for name in _judged_by(one)]
-    return tuple(dict.fromkeys([*names, *known.promises]))
+    world = World()
+    names = [name for one in followers(world, known) for name in _judged_by(one)]
+    return tuple(dict.fromkeys([*names, *watching(world, known.promises).properties]))
 
 
 def _judged_by(follower: Follower) -> tuple[str, ...]:
-    if isinstance(follower, Histories):
-        return follower.properties
     return (follower.name, *(declared.name for declared in _FOLLOWED[follower.name]))
 
 
@@ -108,6 +113,8 @@ def work(unit: Unit) -> Iterator[Row]:
     yield from ({**row, **same} for row in _searched(plan, records))
     if unit.body["replayed"]:
         yield {**_replayed(plan, next(iter(records.values()))), **same}
+    if subject_named(plan.subject).base is not None:
+        yield from ({**row, **same} for row in _effect(plan, list(records.values())))
 
 
 # Search ---------------------------------------------------------------------------------------------------------------
@@ -133,12 +140,12 @@ def _searched(plan: Plan, records: Mapping[int, RunRecord]) -> Iterator[Row]:
             return
 
 
-def _simplest(records: Mapping[int, RunRecord]) -> dict[Key, tuple[int, Seen]]:
+def _simplest(records: Mapping[int, RunRecord]) -> dict[Key, tuple[int, Finding]]:
     """For each way to fail the run with the simplest tape, and what was seen of it."""
-    best: dict[Key, tuple[int, Seen]] = {}
+    best: dict[Key, tuple[int, Finding]] = {}
     for seed in sorted(records, key=lambda seed: (*simplicity(records[seed].choices), seed)):
         for found in records[seed].seen:
-            best.setdefault((found.property, *found.signature), (seed, found))
+            best.setdefault(found.key, (seed, found))
     return best
 
 
@@ -176,7 +183,7 @@ def _digest(digests: Sequence[str]) -> bytes:
     return blake2b("".join(digests).encode(), digest_size=16).digest()
 
 
-def failure_row(key: Key, record: RunRecord, found: Seen) -> Row:
+def failure_row(key: Key, record: RunRecord, found: Finding) -> Row:
     """What is needed to see a failure again."""
     return {
         "kind": "failure", "property": key[0], "signature": json.dumps(key[1:]), "choices": bytes(record.choices),
@@ -189,6 +196,16 @@ def _replayed(plan: Plan, record: RunRecord) -> Row:
     again = run(plan, ReplayTape(record.choices))
     return {"kind": "judged", "property": SAME_RUN, "runs": 1, "violated": int(again.digest != record.digest),
             "unknown": 0, "segments": again.segments, "digest": bytes.fromhex(again.digest)}
+
+
+def _effect(plan: Plan, records: Sequence[RunRecord]) -> Iterator[Row]:
+    """What the variant has done in these runs."""
+    yield from called_rows([record.calls for record in records])
+    record = next((one for one in records if any(one.calls.values())), records[0])
+    base = replace(plan, subject=subject_named(plan.subject).base or plan.subject)
+    without = run(base, ReplayTape(record.choices))
+    yield {"kind": "compared", "runs": 1, "violated": int(fingerprint(without) != fingerprint(record)), "unknown": 0,
+           "segments": without.segments, "digest": bytes.fromhex(without.digest)}
 
 
 # Again ----------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 from invariants.refinement.coverage import Visited
 from invariants.runs import SAME_RUN
 from spark_fuzz.coverage import Coverage
+from spark_fuzz.effect import CALLED, Effect
 from spark_fuzz.failures import Failures, Limits
 from spark_fuzz.runs import judged, visited_of
 from spark_fuzz.scopes import shares
@@ -22,7 +23,7 @@ from stateful_tests.worlds.workloads import workload_named
 
 
 @dataclass
-class Seen:
+class Tally:
     """What is known of one property of one subject; numbers of runs, and of segments."""
 
     runs: int = 0
@@ -44,20 +45,30 @@ class About:
     """What is known of one subject.
 
     failed -- units that failed, by error. why -- of runs that nothing is known of. scopes -- what was visited of the
-    enumerable ones, by name.
+    enumerable ones, by name. effect -- what the variant has done; None for a subject that has no base.
     """
 
     failures: Failures
-    seen: dict[str, Seen]
+    seen: dict[str, Tally]
     coverage: Coverage = field(default_factory=Coverage)
     failed: list[tuple[Plan, str]] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
     arms: Counter[Plan] = field(default_factory=Counter)
     scopes: dict[str, Visited] = field(default_factory=dict)
+    effect: Effect | None = None
 
     def take(self, row: Row) -> None:
         """Count a property's row of a unit."""
-        self.seen.setdefault(row["property"], Seen()).take(row)
+        self.seen.setdefault(row["property"], Tally()).take(row)
+
+    def take_effect(self, row: Row) -> None:
+        """Count a row that tells what the variant has done."""
+        if self.effect is None:
+            return
+        if row["kind"] == CALLED:
+            self.effect.take(row)
+        else:
+            self.effect.compare(row["runs"], row["violated"])
 
     def take_scope(self, row: Row) -> None:
         """Add what a unit has visited of an enumerable scope."""
@@ -67,10 +78,11 @@ class About:
 def begun(subject: str, workloads: Sequence[str]) -> About:
     """Nothing yet; names what these workloads are judged by."""
     names = tuple(dict.fromkeys(chain.from_iterable(map(judged, workloads))))
-    expected = [name for name in names if subject_named(subject).hazards(name)]
     limits = Limits(1, 1) if planted(subject) else Limits()
     scopes = {name: Visited(name) for workload in workloads for name in workload_named(workload).scopes}
-    return About(Failures(expected, limits), {name: Seen() for name in (*names, SAME_RUN)}, scopes=scopes)
+    failures = Failures(subject_named(subject).explains, limits)
+    return About(failures, {name: Tally() for name in (*names, SAME_RUN)}, scopes=scopes,
+                 effect=Effect(subject) if subject_named(subject).base else None)
 
 
 def planted(subject: str) -> bool:
@@ -91,7 +103,7 @@ def doubt(known: About, name: str) -> str:
     return "" if seen.runs else "not reached in the time given"
 
 
-def cost_of(seen: Seen) -> dict[str, float]:
+def cost_of(seen: Tally) -> dict[str, float]:
     """Plain numbers for a verdict row."""
     cost = {"runs": seen.runs, "violated": seen.violated, "unknown": seen.unknown, "segments": seen.segments,
             "units": seen.units, "cpu_seconds": round(seen.cpu_us / 1e6, 3)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from impl.hosts.simulation.kernel import EndlessRunError, Record
@@ -18,11 +18,11 @@ from invariants.finding import Finding
 from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import ROUND, Follower, Following
 from invariants.refinement.monitor import TooManyStatesError
-from stateful_tests.worlds.bounds import bounds_of
+from invariants.rules.watch import Watch
 from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.healing import healing, is_promise, watching
 from stateful_tests.worlds.profiles import played, profile_named, strategy_named
-from stateful_tests.worlds.subjects import Seen, subject_named
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import Workload, traffic, workload_named
 from stateful_tests.worlds.world import World
 
@@ -57,12 +57,12 @@ class RunRecord:
     unknown -- why nothing can be said of the rest; empty if all was judged. segments, ms -- how long it was.
     kept_ms -- property to how long after the healing its promise came true. states -- fingerprints of the model states
     that were visited, concept by concept. visited -- of the workload's enumerable scopes. told -- the tape as
-    sentences, where it was a replay.
+    sentences, where it was a replay. calls -- how often what the subject changes was called, by place.
     """
 
     digest: str
     choices: tuple[int, ...]
-    seen: tuple[Seen, ...]
+    seen: tuple[Finding, ...]
     unknown: str
     segments: int
     ms: int
@@ -70,6 +70,7 @@ class RunRecord:
     states: frozenset[int] = frozenset()
     visited: tuple[Visited, ...] = ()
     told: tuple[str, ...] = ()
+    calls: dict[str, int] = field(default_factory=dict)
 
     def signatures(self) -> tuple[tuple[str, ...], ...]:
         """Property and signature of all that was seen, sorted."""
@@ -86,9 +87,10 @@ class Judges:
     def __init__(self, until: tuple[str, ...] = ()) -> None:
         """Nobody follows yet. until -- property and signature that end the run."""
         self.until = until
-        self.seen: dict[tuple[str, ...], Seen] = {}
+        self.seen: dict[tuple[str, ...], Finding] = {}
         self.unknown = ""
         self._following = Following()
+        self.watch: Watch | None = None
 
     @property
     def followers(self) -> Sequence[Follower]:
@@ -98,6 +100,7 @@ class Judges:
     @followers.setter
     def followers(self, followers: Sequence[Follower]) -> None:
         self._following = Following(followers)
+        self.watch = next((one for one in followers if isinstance(one, Watch)), None)
 
     def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:
         """See `impl.hosts.simulation.kernel.Monitor`."""
@@ -109,10 +112,10 @@ class Judges:
     def note(self, time_ms: int, findings: Iterable[Finding]) -> None:
         """Keep what is new."""
         for finding in findings:
-            key = (finding.property, *finding.signature)
-            if key not in self.seen:
-                self.seen[key] = Seen(finding.property, finding.signature, time_ms, finding.sentence)
-                if key == self.until:
+            found = finding if self.watch is None or finding.time_ms >= 0 else self.watch.ascribed(finding, time_ms)
+            if found.key not in self.seen:
+                self.seen[found.key] = replace(found, event=None, time_ms=time_ms)
+                if found.key == self.until:
                     raise SeenError
 
 
@@ -130,14 +133,14 @@ def lived(
     world = World(tape, profile, judges, show_every=ROUND, max_segments=MAX_SEGMENTS)
     if hasattr(tape, "clock"):
         tape.clock = lambda: world.now_ms
-    with subject_named(plan.subject).running(), world:
+    with subject_named(plan.subject).running() as calls, world:
         try:
             kept = _live(world, workload, judges, judged=judged)
         except (EndlessRunError, TooManyStatesError) as error:
             judges.unknown, kept = str(error), {}
         except SeenError:
             kept = {}
-        yield world, _record(world, judges, kept, tape)
+        yield world, _record(world, judges, kept, tape, dict(calls))
 
 
 def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] = ()) -> RunRecord:
@@ -148,7 +151,7 @@ def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] =
 
 def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> dict[str, int]:
     """Both phases; how long each promise took."""
-    watch = watching(world, bounds_of(world.simulation.kernel.profile), workload.promises)
+    watch = watching(world, workload.promises, promises_only=not judged)
     judges.followers = [*(followers(world, workload) if judged else ()), watch]
     workload.build(world)
     world.strike()
@@ -163,12 +166,13 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
     return watch.kept_ms
 
 
-def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape) -> RunRecord:
+def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape, calls: dict[str, int]) -> RunRecord:
     kernel = world.simulation.kernel
     told = tuple(tape.sentences) if isinstance(tape, ReplayTape) else ()
     return RunRecord(
         world.simulation.digest(), tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
         kernel.segments, kernel.now_ms, kept, _states(judges.followers), _visited(judges.followers), told,
+        calls,
     )
 
 
