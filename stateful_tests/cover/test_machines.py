@@ -246,6 +246,18 @@ def test_a_program_gives_a_row_for_what_it_breaks() -> None:
     assert row["note"].startswith("2 deeds: ")
 
 
+def test_a_variant_of_a_file_goes_by_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text('from impl.variants.variant import Variant\n'
+                    'VARIANT = Variant("mine", "bug", "Nothing.", "a toy")\n', "utf-8")
+    result = run("machine", "consumer_group", "--variant", str(file), "--program", D1, "--json", "-", "--out",
+                 str(tmp_path / "out"))
+    (row,) = rows(result.stdout)
+    assert row["subject"] == {"kind": "variant", "name": "repaired+mine",
+                              "details": {"concept": "consumer_group", "file": str(file)}}
+    assert row["evidence"].startswith("evidence/machine-consumer_group-repaired_mine-")
+
+
 def test_a_program_that_breaks_nothing_says_so() -> None:
     result = run("machine", "consumer_group", "--subject", "repaired", "--program", CALM)
     assert (result.exit_code, result.output.strip()) == (0, "the program breaks nothing")

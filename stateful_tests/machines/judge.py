@@ -88,7 +88,7 @@ def broken(found: Found, out: Path | None, cost: Mapping[str, float], seed: int 
     """The row of a property that a program has broken; its evidence is written below out."""
     name, deeds = found.seen.property, len(found.program)
     note = f"{deeds} deed{'s' * (deeds != 1)}: {found.seen.sentence}"
-    stem = f"machine-{found.concept}-{found.subject}-{name}"
+    stem = f"machine-{found.concept}-{subject_named(found.subject).title}-{name}"
     file = f"evidence/{''.join(c if c.isalnum() or c in '._-' else '_' for c in stem)[:180]}.json"
     replay = found.replay if out is None else f"rocketproof replay {out / file}"
     verdict = _row(found.concept, found.subject, name, Outcome.VIOLATED, note, replay=replay, cost=cost, seed=seed,
@@ -101,8 +101,10 @@ def broken(found: Found, out: Path | None, cost: Mapping[str, float], seed: int 
 def _row(concept: str, subject: str, name: str, outcome: Outcome, note: str, **row: Any) -> Verdict:
     machine = machine_named(concept)
     hazards = machine.hazards(subject, name) if outcome is Outcome.VIOLATED else ()
-    return Verdict(name, JUDGE, Subject("variant", subject, {"concept": concept}), machine.expected(subject, name),
-                   outcome, row.pop("replay"), hazard=hazards, note=note, **row)
+    known = subject_named(subject)
+    details = {"concept": concept, **({"file": known.file} if known.file else {})}
+    return Verdict(name, JUDGE, Subject("variant", known.title, details), machine.expected(subject, name), outcome,
+                   row.pop("replay"), hazard=hazards, note=note, **row)
 
 
 def document(found: Found, verdict: Verdict) -> dict[str, Any]:
