@@ -83,7 +83,7 @@ class committed_offset_never_regresses(Rule):
     """
 
     shipped = ("violated: B-18 commits are reordered, B-19 the former owner's comes late, "
-               "B-32 one of a former connection comes late")
+               "B-32 one of a former connection comes late, X23 a read comes late")
     cite = "ConsumerOffsetManager#commitOffset"
     about = "at group mq offset connection former"
     excuses = (

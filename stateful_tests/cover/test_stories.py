@@ -139,8 +139,8 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> list[Judges]:
         judges.append(Judges())
         promises = watching(world, bounds=bounds_of(PROFILES["storm"]))
         judges[-1].followers = [
-            ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world), RouteInfo(world),
-            promises,
+            promises, ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world),
+            RouteInfo(world),
         ]
         world.simulation.kernel.monitor, world.simulation.kernel.show_every = judges[-1], ROUND
         of[id(world)] = promises, judges[-1]

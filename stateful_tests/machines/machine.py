@@ -166,7 +166,7 @@ class WorldMachine(RuleBasedStateMachine):
                 self.tape, CALM, self.judges, show_every=ROUND, max_segments=MAX_SEGMENTS))
             followed = followers(self.world, self.workload)
             self.watch = watching(self.world, self.workload.promises, bounds=BOUNDS)
-            self.judges.followers = [*(one for one in followed if one.name in self.judged), self.watch]
+            self.judges.followers = [self.watch, *(one for one in followed if one.name in self.judged)]
             self.workload.build(self.world)
             self._opened = opened.pop_all()
 

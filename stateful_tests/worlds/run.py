@@ -152,7 +152,7 @@ def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] =
 def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> dict[str, int]:
     """Both phases; how long each promise took."""
     watch = watching(world, workload.promises, promises_only=not judged)
-    judges.followers = [*(followers(world, workload) if judged else ()), watch]
+    judges.followers = [watch, *(followers(world, workload) if judged else ())]  # causes are seen first
     workload.build(world)
     world.strike()
     world.simulation.kernel.world.spawn("traffic", traffic(world, workload.deeds))
