@@ -119,7 +119,7 @@ def play(tape: Tape, profile: FaultProfile = CALM, *, members: int = 3, until_ms
         simulation.run(until_ms)
         simulation.heal()
         simulation.run(until_ms + 30_000)
-        lost = any(event[0] == "saw" and not event[2] for _, _, event in simulation.kernel.records)
+        lost = any(event[:1] == ("saw",) and not event[2] for _, _, event in simulation.kernel.records)
         kernel = simulation.kernel
         return Outcome(simulation.digest(), "member lost" if lost else None, list(tape.choices), kernel.segments)
 

@@ -12,6 +12,8 @@ from impl.events import (
     GoodbyeTaken,
     GroupRemoved,
     HeartbeatHandled,
+    ProcessKilled,
+    ProcessPaused,
     SubscriptionRemoved,
     SubscriptionUpdated,
     VersionRaised,
@@ -61,7 +63,7 @@ class Lists:
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
         """A process has ended."""
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for key in [key for key in self.groups if key[0] == machine]:
                 del self.groups[key]
 
@@ -97,7 +99,7 @@ class _ConnectionsOfMembersLast(Expiries):
         self.last_ms: dict[tuple[str, str, str], int] = {}
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] != "paused":  # who stands still has not gone
+        if event.__class__ is not ProcessPaused:  # who stands still has not gone
             super().host(ms, machine, event)
 
     def entered(self, ms: int, machine: str, event: ConsumerRegistered) -> None:
@@ -183,7 +185,7 @@ class _TopicsLeaveWithTheirMember(Judge):
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         self.lists.host(ms, machine, event)
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for key in [key for key in (*self.topics, *self.busy) if key[0] == machine]:
                 self._forget(key)
 
@@ -221,7 +223,7 @@ class _NewVersionIsToldSoon(Expiries):
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         super().host(ms, machine, event)
         self.lists.host(ms, machine, event)
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for key in [key for key, (_, where, __) in self.raised.items() if where == machine]:
                 del self.raised[key]
 

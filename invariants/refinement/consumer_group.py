@@ -40,6 +40,7 @@ from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
     GroupRemoved,
+    ProcessKilled,
     QueueDropped,
     QueuesAssigned,
     QueueTaken,
@@ -77,7 +78,7 @@ class ConsumerGroup:
         self._connections: dict[int, dict[str, str]] = {}
         self._last: tuple[int, ...] = ()
         self._hears: dict[type, Callable[[str, int, Any], list[Finding]]] = {
-            tuple: self._host, ConsumerRegistered: self._registered, ConsumerRemoved: self._removed,
+            ProcessKilled: self._host, ConsumerRegistered: self._registered, ConsumerRemoved: self._removed,
             GroupRemoved: self._group_removed, ConsumerIdsAnswered: self._answered, ConsumerStarted: self._started,
             ConsumerShutDown: self._shut_down, ConsumerIdsFetched: self._fetched, RouteUpdated: self._routed,
             QueueTaken: self._taken, QueueDropped: self._dropped, QueuesAssigned: self._assigned,
@@ -115,7 +116,7 @@ class ConsumerGroup:
 
     def _host(self, machine: str, _: int, event: tuple[Any, ...]) -> list[Finding]:
         """A process that is killed takes its tables with it."""
-        if event[0] != "killed":
+        if event.__class__ is not ProcessKilled:
             return []
         found: list[Finding] = []
         for client_id in list(self.model.members.running.get(machine, ())):

@@ -12,6 +12,8 @@ from impl.events import (
     GroupOffsetsRemoved,
     HeartbeatHandled,
     OffsetCommitted,
+    ProcessKilled,
+    ProcessPaused,
     SubscriptionGroupDeleted,
     TopicConfigDeleted,
     TopicConfigUpdated,
@@ -33,9 +35,9 @@ class _FilesSurviveAKill(Judge):
         self.killed_ms: dict[str, int] = {}
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             self.killed_ms.setdefault(machine, ms)
-            if event[2]:
+            if event.power_loss:
                 self.forget(machine)
 
     def forget(self, machine: str) -> None:
@@ -62,8 +64,8 @@ class _CommittedOffsetSurvives(_FilesSurviveAKill):
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         """A process that stands still writes nothing meanwhile."""
         super().host(ms, machine, event)
-        if event[0] == "paused":
-            until_ms = ms + event[1]
+        if event.__class__ is ProcessPaused:
+            until_ms = ms + event.ms
             for commits in self.committed.get(machine, {}).values():
                 commits[:] = [(at if at <= ms - WRITTEN_MS else max(at, until_ms), offset) for at, offset in commits]
 
@@ -126,11 +128,11 @@ class _TopicSurvives(_FilesSurviveAKill):
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         """A process that stands still writes nothing meanwhile."""
         super().host(ms, machine, event)
-        if event[0] == "paused":
+        if event.__class__ is ProcessPaused:
             known = self.topics.get(machine, {})
             for topic, (queues, since_ms) in known.items():
                 if ms - since_ms < STORED_MS:
-                    known[topic] = queues, max(since_ms, ms + event[1])
+                    known[topic] = queues, max(since_ms, ms + event.ms)
 
     def started(self, _: int, machine: str, event: BrokerStarted) -> Iterator[str]:
         broker, known = self.living.broker(machine), self.topics.get(machine, {})

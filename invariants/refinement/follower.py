@@ -20,11 +20,7 @@ ROUND = 64
 """The first of a process and every so-manieth of its segments is shown to all, whatever was reported."""
 
 Record = tuple[int, str, Any]
-"""True time in ms, machine, and what it traced: an event of `impl.events`, or the host's own words.
-
-The host's own words are tuples that begin with a text in lower case: ("started", n), ("killed", n, power_loss),
-("clock jumped", ms), …
-"""
+"""True time in ms, machine, and what it traced: an event of `impl.events`."""
 
 
 class Machines(Protocol):
@@ -71,7 +67,7 @@ class Follower(Protocol):
 
     @property
     def hears(self) -> Collection[type] | None:
-        """The classes of what it wants to be told, `tuple` for the host's own words; None: everything."""
+        """The classes of what it wants to be told; None: everything."""
         ...
 
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:

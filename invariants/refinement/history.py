@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from impl.events import HOST_EVENTS
 from invariants.history import HISTORIES
 from invariants.refinement import (
     broker_table_history,
@@ -52,7 +53,8 @@ class Histories:
         self._hears: dict[type, list[tuple[Judge, Hear]]] = {}
         for judge in self.judges:
             for kind, hear in judge.hears().items():
-                self._hears.setdefault(kind, []).append((judge, hear))
+                for one in HOST_EVENTS if kind is tuple else (kind,):
+                    self._hears.setdefault(one, []).append((judge, hear))
         self._due = [judge for judge in self.judges if type(judge).due is not Judge.due]
         self._looked_ms = 0
 

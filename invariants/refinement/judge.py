@@ -12,8 +12,10 @@ from impl.events import (
     ConsumerStarted,
     ListenerEnded,
     ListenerStarted,
+    ProcessKilled,
     QueueDropped,
     QueueTaken,
+    WorldHealed,
 )
 from invariants.refinement.follower import Living
 
@@ -62,7 +64,7 @@ class AfterHealing(Judge):
         return {tuple: self._host}
 
     def _host(self, ms: int, _: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "healed":
+        if event.__class__ is WorldHealed:
             self.healed_ms = ms
 
     def due(self, now_ms: int) -> Iterator[str]:
@@ -105,7 +107,7 @@ class Holdings:
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
         """A process has ended."""
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for key in [key for key in self.queues if key[0] == machine]:
                 del self.queues[key]
 
@@ -154,7 +156,7 @@ class Listeners:
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
         """A process has ended."""
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for key in [key for key, where in self.busy.items() if where == machine]:
                 del self.busy[key]
 

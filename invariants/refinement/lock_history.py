@@ -7,6 +7,8 @@ from typing import Any
 
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
+    ClockDrifts,
+    ClockJumped,
     ConsumerRemoved,
     ConsumerShutDown,
     ConsumerStarted,
@@ -15,6 +17,8 @@ from impl.events import (
     LockBelieved,
     LockGranted,
     LockReleased,
+    ProcessKilled,
+    ProcessPaused,
     QueueDropped,
     QueueTaken,
 )
@@ -96,7 +100,7 @@ class _TakenQueueCountsAsLocked(Judge):
         self._forget(lambda key: key[:2] == (machine, event.group))
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             self._forget(lambda key: key[0] == machine)
 
     def _forget(self, mine: Callable[[Key], bool]) -> None:
@@ -172,9 +176,9 @@ class _ListenerBeginsUnderAFreshLock(Judge):
             yield f"a listener of {machine} begins with {queue_text(event.mq)} and {old}"
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if str(event[0]).startswith("clock"):
+        if event.__class__ in (ClockJumped, ClockDrifts):
             self.touched.add(machine)
-        elif event[0] == "killed":
+        elif event.__class__ is ProcessKilled:
             for key in [key for key in self.believed_ms if key[0] == machine]:
                 del self.believed_ms[key]
 
@@ -204,13 +208,13 @@ class _LeaverFreesItsLocks(Judge):
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         self.holdings.host(ms, machine, event)
         self.listeners.host(ms, machine, event)
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for table in (self.locks, self.wanted):
                 for key in [key for key in table if key[0] == machine]:
                     table.pop(key, None)
-        elif event[0] == "paused":  # it frees them when it goes on
+        elif event.__class__ is ProcessPaused:  # it frees them when it goes on
             for key in [key for key in self.wanted if key[0] == machine]:
-                self.wanted[key] = self.wanted[key][0], ms + int(event[1])
+                self.wanted[key] = self.wanted[key][0], ms + event.ms
 
     def started(self, _: int, __: str, event: ConsumerStarted) -> None:
         self.leaving.pop((event.client_id, event.group), None)

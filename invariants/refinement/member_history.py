@@ -7,7 +7,11 @@ from typing import Any
 
 from impl.events import (
     ClientChannelClosed,
+    ClockDrifts,
+    ClockJumped,
     ClusterInfoFetched,
+    ConnectionRefused,
+    ConnectionSevered,
     ConsumerRegistered,
     ConsumerRemoved,
     ConsumerShutDown,
@@ -15,6 +19,10 @@ from impl.events import (
     ConsumerStopping,
     GroupRemoved,
     HeartbeatRefused,
+    PartitionBegan,
+    ProcessKilled,
+    ProcessPaused,
+    ProcessStarted,
     ProducerRegistered,
     QueuesAssigned,
 )
@@ -82,7 +90,7 @@ class _HeartbeatsKeepAMember(Judge):
         return {tuple: self.host, ConsumerRegistered: self.registered, ConsumerRemoved: self.removed}
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if str(event[0]).startswith("clock"):
+        if event.__class__ in (ClockJumped, ClockDrifts):
             self.touched.add(machine)
 
     def registered(self, ms: int, machine: str, event: ConsumerRegistered) -> None:
@@ -117,10 +125,10 @@ class _ClosedConnectionIsDelisted(Judge):
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         """A process that stands still is told when it goes on."""
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             self._forget(lambda key: key[0] == machine)
-        elif event[0] == "paused":
-            self.closed.update({key: ms + int(event[1]) for key in self.closed if key[0] == machine})
+        elif event.__class__ is ProcessPaused:
+            self.closed.update({key: ms + event.ms for key in self.closed if key[0] == machine})
 
     def group_removed(self, _: int, machine: str, event: GroupRemoved) -> None:
         self._forget(lambda key: key[:2] == (machine, event.group))
@@ -167,10 +175,10 @@ class _ProducerConnectionIsDelisted(Judge):
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         """A process that stands still is told when it goes on."""
         for key in [key for key in self.closed if key[0] == machine]:
-            if event[0] == "killed":
+            if event.__class__ is ProcessKilled:
                 del self.closed[key]
-            elif event[0] == "paused":
-                self.closed[key] = ms + int(event[1])
+            elif event.__class__ is ProcessPaused:
+                self.closed[key] = ms + event.ms
 
     def registered(self, _: int, machine: str, event: ProducerRegistered) -> None:
         self.closed.pop((machine, event.connection), None)
@@ -210,19 +218,19 @@ class Expiries(Judge):
                 ConsumerShutDown: self.stops, ConsumerStarted: self.starts, HeartbeatRefused: self.objected,
                 ConsumerRegistered: self.entered}
 
-    def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
+    def host(self, ms: int, machine: str, event: Any) -> None:
         """Something strikes."""
-        what = str(event[0])
-        if what == "killed" or (what == "started" and event[1] > 1):
+        what = event.__class__
+        if what is ProcessKilled or (what is ProcessStarted and event.incarnation > 1):
             self._strike(machine, ms)
-        elif what == "paused":
-            self._strike(machine, ms + int(event[1]))
-        elif what == "refused":
+        elif what is ProcessPaused:
+            self._strike(machine, ms + event.ms)
+        elif what is ConnectionRefused:
             self._strike(machine, ms)
-        elif what in ("partitioned from", "severed"):
+        elif what in (PartitionBegan, ConnectionSevered):
             self._strike(machine, FOR_EVER)
-            self._strike(str(event[1]), FOR_EVER)
-        elif what.startswith("clock"):
+            self._strike(str(event[0]), FOR_EVER)
+        elif what in (ClockJumped, ClockDrifts):
             self._strike(machine, FOR_EVER)
 
     def _strike(self, machine: str, until_ms: int) -> None:
@@ -305,7 +313,7 @@ class _ChangedShareRenewsTheSubscription(Judge):
         return {tuple: self.host, QueuesAssigned: self.assigned, ConsumerRegistered: self.registered}
 
     def host(self, _: int, __: str, event: tuple[Any, ...]) -> None:
-        self.touched |= str(event[0]).startswith("clock")
+        self.touched |= event.__class__ in (ClockJumped, ClockDrifts)
 
     def assigned(self, ms: int, _: str, event: QueuesAssigned) -> None:
         key = event.client_id, event.group, event.topic

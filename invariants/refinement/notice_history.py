@@ -13,6 +13,8 @@ from impl.events import (
     ConsumersOfTopicAnswered,
     GroupRemoved,
     HeartbeatRefused,
+    ProcessKilled,
+    ProcessPaused,
     SubscriptionRemoved,
     SubscriptionUpdated,
 )
@@ -89,13 +91,13 @@ class _MembersAreTold(Judge):
         self.untold.pop((machine, event.group, event.connection), None)
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for group in sorted({group for where, group in (*self.members, *self.topics) if where == machine}):
                 self._forget(machine, group)
-        elif event[0] == "paused":
+        elif event.__class__ is ProcessPaused:
             for key, (since_ms, what) in self.untold.items():
                 if key[0] == machine:
-                    self.untold[key] = max(since_ms, ms + int(event[1])), what
+                    self.untold[key] = max(since_ms, ms + event.ms), what
 
     def _forget(self, machine: str, group: str) -> None:
         self.members.pop((machine, group), None)

@@ -28,6 +28,7 @@ from impl.broker.controller import BrokerController
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
+    ClockJumped,
     ConsumerShutDown,
     ConsumerStarted,
     ListenerEnded,
@@ -35,6 +36,7 @@ from impl.events import (
     LockBelieved,
     LockGranted,
     LockReleased,
+    ProcessKilled,
     QueueDropped,
     QueueTaken,
 )
@@ -70,7 +72,7 @@ class OrderLocks:
             QueueTaken: self._taken, QueueDropped: self._dropped,
             ListenerStarted: self._begins, ListenerEnded: self._ends,
         }
-        self.hears = (tuple, ConsumerStarted, ConsumerShutDown, *self._hears)
+        self.hears = (ProcessKilled, ClockJumped, ConsumerStarted, ConsumerShutDown, *self._hears)
 
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
@@ -86,7 +88,7 @@ class OrderLocks:
                     self.visited.add(hash(queue.state & ~queue.bits.ages))
                     if (before ^ queue.state) & queue.monitor.visible or bits is not queue.bits or found:
                         changed[queue] = None
-            elif kind is tuple:
+            elif kind is ProcessKilled or kind is ClockJumped:
                 found += self._host(where, ms, event)
             elif kind is ConsumerStarted and event.group == self.group:
                 self._start(where, event.client_id)
@@ -121,9 +123,9 @@ class OrderLocks:
 
     def _host(self, machine: str, ms: int, event: tuple[Any, ...]) -> list[Finding]:
         found: list[Finding] = []
-        if event[0] == "clock jumped":
-            self._set_ms = max(self._set_ms, ms + BROKER_LIVE_MS + max(0, -event[1]))
-        elif event[0] == "killed":
+        if event.__class__ is ClockJumped:
+            self._set_ms = max(self._set_ms, ms + BROKER_LIVE_MS + max(0, -event.ms))
+        elif event.__class__ is ProcessKilled:
             for client_id in list(self._running.get(machine, ())):
                 found += self._end(machine, client_id, event)
             for queue in self._queues.values():

@@ -17,6 +17,8 @@ from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
     LockGranted,
+    ProcessKilled,
+    ProcessPaused,
     QueueDropped,
     QueuesAssigned,
     QueueTaken,
@@ -107,7 +109,7 @@ class _QueueIsNotLeftAlone(Judge):
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         self.holdings.host(ms, machine, event)
         self.listeners.host(ms, machine, event)
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             self._look(ms)
             for key, since_ms in self.since_ms.items():
                 if key[0] in self.orderly and self.last.get(key) == machine:
@@ -186,7 +188,7 @@ class _OnlyTheListedGiveUp(Judge):
         return None
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             self.unlisted = {key for key in self.unlisted if key[0] != machine}
 
 
@@ -217,7 +219,7 @@ class _ShareIsKept(Judge):
             self.given_up = {key for key in self.given_up if (*key[:2], key[2].topic) != run}
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             self.given_up = {key for key in self.given_up if key[0] != machine}
 
 
@@ -270,10 +272,10 @@ class _ToldMembersRebalance(Judge):
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         for key in [key for key in self.told_ms if key[0] == machine]:
-            if event[0] == "killed":
+            if event.__class__ is ProcessKilled:
                 del self.told_ms[key]
-            elif event[0] == "paused":
-                self.told_ms[key] = ms + int(event[1])
+            elif event.__class__ is ProcessPaused:
+                self.told_ms[key] = ms + event.ms
 
     def due(self, now_ms: int) -> Iterator[str]:
         for (machine, group), since_ms in [*self.told_ms.items()]:

@@ -18,6 +18,7 @@ from impl.events import (
     OffsetReset,
     OffsetSent,
     OffsetUpdated,
+    ProcessKilled,
     QueueDropped,
     QueuesAssigned,
     QueueTaken,
@@ -204,7 +205,7 @@ class _SettledIsCommitted(_Progress):
         self._forget(lambda key: key[:2] == mine and key[2].topic == event.topic and key[2] not in event.mqs)
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             broker_name = self.names.queue(machine, "", 0).broker_name
             self._forget(lambda key: key[0] == machine or key[2].broker_name == broker_name)
             self.over = {key for key in self.over if key[0] != machine}
@@ -276,7 +277,7 @@ class _ResetIsDone(Judge):
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         self.holdings.host(ms, machine, event)
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for key in [key for key in self.due_ms if key[0] == machine]:
                 self._forget(key)
 
@@ -333,8 +334,8 @@ class _BroadcasterGoesOn(_Progress):
             yield f"{machine} begins {queue_text(event.mq)} at {event.offset}, where it was at {least}"
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
-            for table in (self.queues, self.lately, self.least if event[2] else {}):
+        if event.__class__ is ProcessKilled:
+            for table in (self.queues, self.lately, self.least if event.power_loss else {}):
                 for key in [key for key in table if key[0] == machine]:
                     table.pop(key)
 

@@ -10,7 +10,11 @@ from impl.events import (
     BrokerRegistered,
     BrokerStarted,
     BrokerStopping,
+    ConnectionSevered,
     MasterLearned,
+    PartitionBegan,
+    ProcessKilled,
+    ProcessPaused,
     RegistrationAnswered,
     RegistrationFailed,
     RetryTopicAnnounced,
@@ -67,11 +71,11 @@ class _OtherVersionIsRegistered(Judge):
         self._forget(machine_of(event.namesrv_addr), machine)
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             self._forget(machine)
-        elif event[0] == "paused":
+        elif event.__class__ is ProcessPaused:
             for key in self.since_ms:
-                self.since_ms[key] = max(self.since_ms[key], ms + int(event[1]))
+                self.since_ms[key] = max(self.since_ms[key], ms + event.ms)
 
     def _forget(self, *machines: str) -> None:
         for key in [key for key in self.since_ms if {*machines} <= {key[0], machine_of(key[1])}]:
@@ -114,11 +118,11 @@ class _LivingBrokerIsNotDropped(Judge):
         self.running.discard(machine)
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             self.ended_ms[machine] = ms
             self.running.discard(machine)
-        elif event[0] in ("severed", "partitioned from"):
-            self.cut |= {machine, str(event[1])}
+        elif event.__class__ in (ConnectionSevered, PartitionBegan):
+            self.cut |= {machine, str(event[0])}
 
     def removed(self, ms: int, machine: str, event: BrokerLiveRemoved) -> Iterator[str]:
         at = machine_of(event.broker_addr)

@@ -28,6 +28,9 @@ from impl.events import (
     BrokerStopping,
     BrokerUnregistered,
     BrokerUpdateTimestamp,
+    ClockJumped,
+    ProcessKilled,
+    ProcessPaused,
     RegistrationEncoded,
     TopicConfigDeleted,
     TopicConfigUpdated,
@@ -58,7 +61,7 @@ class RouteInfo:
         self.encoded = _Encoded()
         self.visited: set[int] = set()
         self._take: dict[type, Callable[[str, Any], list[Finding]]] = {
-            tuple: self._host,
+            **dict.fromkeys((ProcessKilled, ClockJumped, ProcessPaused), self._host),
             BrokerStopping: self._shut_down,
             **dict.fromkeys((RegistrationEncoded, TopicConfigUpdated, TopicConfigDeleted), self._encode),
             **dict.fromkeys((
@@ -98,16 +101,15 @@ class RouteInfo:
         return self.servers[machine]
 
     def _host(self, machine: str, event: tuple[Any, ...]) -> list[Finding]:
-        word = event[0]
-        if word == "killed":
+        if event.__class__ is ProcessKilled:
             self.servers.pop(machine, None)
             self.encoded.topics.pop(machine, None)
             return [found for server in self.servers.values() for found in server.killed(event, machine)]
         server = self.servers.get(machine)
-        if server is not None and word == "clock jumped":
-            server.set_clock(int(event[1]))
-        elif server is not None and word == "paused":
-            server.stood(int(event[1]))
+        if server is not None and event.__class__ is ClockJumped:
+            server.set_clock(event.ms)
+        elif server is not None and event.__class__ is ProcessPaused:
+            server.stood(event.ms)
         return []
 
 

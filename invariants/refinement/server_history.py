@@ -12,6 +12,9 @@ from impl.events import (
     BrokerRegistered,
     BrokerUnregistered,
     BrokerUpdateTimestamp,
+    ClockDrifts,
+    ClockJumped,
+    ProcessKilled,
     TopicDeleted,
     VersionQueried,
     WritePermWiped,
@@ -66,11 +69,11 @@ class _RegistrationsKeepABroker(Judge):
             yield f"{machine} removes {event.broker_addr}, whose connection {connection} lasts"
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for key in [key for key in self.last if key[0] == machine]:
                 del self.last[key]
             self.ended = {key for key in self.ended if key[0] != machine}
-        elif str(event[0]).startswith("clock"):
+        elif event.__class__ in (ClockJumped, ClockDrifts):
             self.touched.add(machine)
 
 
@@ -99,7 +102,7 @@ class _GoodbyeFreesItsSenderOnly(Judge):
                 tuple: self.host}
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for key in [key for key in self.known if key[0] == machine]:
                 del self.known[key]
 
@@ -156,7 +159,7 @@ class _KnownVersionChangesNothing(Judge):
         self._forget(machine)
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             self._forget(machine)
 
     def _forget(self, machine: str) -> None:

@@ -18,6 +18,8 @@ from impl.events import (
     ConsumerStarted,
     ConsumerStopping,
     HeartbeatRefused,
+    ProcessKilled,
+    ProcessPaused,
     QueueDropped,
     QueueTaken,
     TopicConfigDeleted,
@@ -91,7 +93,7 @@ class _MembersShareAtOnce(Judge):
             self._quiet(ms + RESET_MS)
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] in ("killed", "paused"):
+        if event.__class__ in (ProcessKilled, ProcessPaused):
             self._quiet(ms + (SHARED_MS if machine in self.living.machines.consumers else FORGOTTEN_MS))
 
     def due(self, now_ms: int) -> Iterator[str]:

@@ -17,6 +17,8 @@ from impl.events import (
     OffsetCommitted,
     OffsetCorrected,
     OffsetReset,
+    ProcessKilled,
+    ProcessPaused,
     QueueTaken,
 )
 from invariants.refinement.follower import Living
@@ -114,13 +116,13 @@ class _Begins(Judge):
         self._forget(ms, machine, lambda place: place[0] == event.group)
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
-            loses_files = bool(event[2])
+        if event.__class__ is ProcessKilled:
+            loses_files = event.power_loss
             self._forget(ms, machine, lambda place: loses_files or ms - self.since_ms[place] < WRITTEN_MS)
-        elif event[0] == "paused":  # and writes nothing meanwhile
+        elif event.__class__ is ProcessPaused:  # and writes nothing meanwhile
             for place in self._at(machine):
                 if ms - self.since_ms[place] < WRITTEN_MS:
-                    self.since_ms[place] = ms + int(event[1])
+                    self.since_ms[place] = ms + event.ms
 
     def _forget(self, ms: int, machine: str, lost: Callable[[Place], bool]) -> None:
         """A broker may have lost what was committed; reads that have found nothing are on their way."""

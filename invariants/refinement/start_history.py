@@ -23,6 +23,7 @@ from impl.events import (
     OffsetCorrected,
     OffsetReset,
     OffsetsWritten,
+    ProcessKilled,
     QueueDropped,
     QueueTaken,
     RenewalRefused,
@@ -172,7 +173,7 @@ class _LockOutlastsTheBatch(Judge):
         return iter((f"{machine} frees the lock of {queue_text(event.mq)}, whose batch {reader} has not settled",))
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for key in [key for key, where in self.open.items() if where == machine]:
                 del self.open[key]
 
@@ -222,7 +223,7 @@ class _FileKeepsItsOffsets(Judge):
         self.files.get((machine, event.client_id, event.group), {}).pop(event.mq, None)
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed" and event[2]:
+        if event.__class__ is ProcessKilled and event.power_loss:
             for key in [key for key in self.files if key[0] == machine]:
                 del self.files[key]
 

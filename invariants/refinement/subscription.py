@@ -37,6 +37,7 @@ from impl.events import (
     GroupEntered,
     GroupRemoved,
     HeartbeatHandled,
+    ProcessKilled,
     SubscriptionRemoved,
     SubscriptionsHandled,
     SubscriptionUpdated,
@@ -113,7 +114,7 @@ class Subscription:
             SubscriptionsHandled: self._by(_Group.looped),
             HeartbeatHandled: self._by(_Group.done),
         }
-        self.hears = (tuple, *self._take)
+        self.hears = (ProcessKilled, *self._take)
 
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
@@ -125,7 +126,7 @@ class Subscription:
                 findings += take(where, event)
                 if event.__class__ not in SILENT:
                     changed[event.group] = changed.get(event.group, False) or event.__class__ is not ConsumerRegistered
-            elif event.__class__ is tuple and event[0] == "killed":
+            elif event.__class__ is ProcessKilled:
                 self.groups.pop(where, None)
         if (changed or whole) and (broker := self.living.broker(machine)) is not None:
             findings += self._compare(machine, broker, None if whole else changed)

@@ -15,6 +15,8 @@ from impl.events import (
     BrokerStarted,
     KVConfigLoaded,
     KVConfigPut,
+    ProcessKilled,
+    ProcessStarted,
     RouteAnswered,
     TopicConfigUpdated,
     TopicDeleted,
@@ -58,9 +60,9 @@ class _RoutesLeadToTheLiving(Judge):
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         """What is started again is alive."""
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             self.ended_ms[machine] = ms
-        elif event[0] == "started":
+        elif event.__class__ is ProcessStarted:
             self.ended_ms.pop(machine, None)
 
     def answered(self, ms: int, machine: str, event: RouteAnswered) -> Iterator[str]:
@@ -171,7 +173,7 @@ class _TakenAwayStaysAway(Judge):
                     yield f"{machine} lets {topic} be written at {data.broker_name} again, whose permission was wiped"
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             self.wiped = {key for key in self.wiped if key[0] != machine}
             for key in [key for key in self.listed if key[0] == machine]:
                 del self.listed[key]
@@ -212,7 +214,7 @@ class _IdIsNotTakenBack(Judge):
             self.before.pop(key, None)
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for key in [key for key in self.holder if key[0] == machine]:
                 del self.holder[key]
                 self.before.pop(key, None)
@@ -240,7 +242,7 @@ class _KeyValuesSurvive(Judge):
                 yield f"{machine} starts with {found.get((namespace, key))} for {key} of {namespace}, not with {value}"
 
     def host(self, _: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed" and event[2]:
+        if event.__class__ is ProcessKilled and event.power_loss:
             self.values.pop(machine, None)
 
 

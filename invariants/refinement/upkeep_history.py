@@ -19,6 +19,8 @@ from impl.events import (
     GroupRemoved,
     LockGranted,
     LockReleased,
+    ProcessKilled,
+    ProcessPaused,
     QueueDropped,
     QueueTaken,
     SubscriptionRemoved,
@@ -94,10 +96,10 @@ class _ClosedBrokerIsDropped(Judge):
         return {tuple: self.host}
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             self._forget({key for key in self.open if key[0] == machine})
-        elif event[0] == "paused":
-            self.since_ms.update({key: ms + int(event[1]) for key in self.since_ms if key[0] == machine})
+        elif event.__class__ is ProcessPaused:
+            self.since_ms.update({key: ms + event.ms for key in self.since_ms if key[0] == machine})
 
     def _forget(self, keys: set[tuple[str, str]]) -> None:
         for key in keys:
@@ -183,7 +185,7 @@ class _GivenUpLockIsFreed(Judge):
 
     def host(self, ms: int, machine: str, event: tuple[Any, ...]) -> None:
         self.listeners.host(ms, machine, event)
-        if event[0] == "killed":
+        if event.__class__ is ProcessKilled:
             for lock in [lock for lock, (where, _) in self.locks.items() if where == machine]:
                 del self.locks[lock]
             self.given_up.clear()  # whose queues they were, and where, is not worth remembering: the next ones come

@@ -25,6 +25,7 @@ from impl.events import (
     QueueDropped,
     QueuesAssigned,
     QueueTaken,
+    ThreadDied,
 )
 from impl.hash_map import IllegalStateError
 from stateful_tests.worlds.world import World
@@ -48,7 +49,8 @@ def join(world: World, machine: str, *configs: PushConsumerConfig, run_ms: int =
 
 
 def uncaught(world: World, machine: str) -> list[str]:
-    return [event[2] for _, who, event in world.simulation.kernel.records if who == machine and event[0] == "uncaught"]
+    records = world.simulation.kernel.records
+    return [event.error for _, who, event in records if who == machine and event.__class__ is ThreadDied]
 
 
 def believed(pq: ProcessQueue) -> bool:
@@ -67,7 +69,7 @@ def test_a_consumer_is_registered_before_it_has_a_list_and_has_a_list_before_it_
         first = [world.events(kind)[0][0] for kind in kinds]
         assert first == sorted(first)
         assert {event.mq.topic for _, event in world.events(QueueTaken)} == {"orders", "%RETRY%G"}
-        assert world.one_owner_each("G", "orders")
+        assert world.views.one_owner_each("G", "orders")
 
 
 def test_without_any_name_server_start_fails_and_the_consumer_runs_all_the_same() -> None:
@@ -78,7 +80,7 @@ def test_without_any_name_server_start_fails_and_the_consumer_runs_all_the_same(
         assert uncaught(world, "c1") == [IllegalStateError.java_class]
         assert consumer.service_state == "RUNNING"
         world.simulation.start(NS)
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 90_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 90_000)
 
 
 def test_one_instance_has_one_consumer_of_a_group() -> None:
@@ -108,7 +110,7 @@ def test_every_client_beats_as_a_producer_too_and_knows_all_brokers_of_tbw102() 
         consumer = join(world, "c1", ORDERS)
         assert world.brokers[BROKER].producer_manager.group_channel_table.contains_key(CLIENT_INNER_PRODUCER_GROUP)
         assert sorted(consumer.instance.routes.broker_addr_table.key_set()) == [BROKER, "broker-b"]
-        assert world.members("broker-b", "G") == [consumer.instance.client_id]
+        assert world.views.listed("broker-b", "G") == [consumer.instance.client_id]
 
 
 def test_a_heartbeat_that_meets_another_one_is_not_sent() -> None:
@@ -129,14 +131,14 @@ def test_members_come_and_go_and_every_queue_has_one_owner_each_time() -> None:
         one_broker(world, BROKER, "broker-b")
         for machine in ("c1", "c2", "c3"):
             join(world, machine, ORDERS)
-            assert world.one_owner_each("G", "orders")
+            assert world.views.one_owner_each("G", "orders")
         world.call("c2", world.consumers["c2"][0].shutdown)
         world.run(5_000)
-        assert world.one_owner_each("G", "orders")
-        assert world.members(BROKER, "G") == world.members("broker-b", "G")
+        assert world.views.one_owner_each("G", "orders")
+        assert world.views.listed(BROKER, "G") == world.views.listed("broker-b", "G")
         world.simulation.kill("c1")
         world.run(5_000)
-        assert set(map(tuple, world.owners("G", "orders").values())) == {("c3",)}
+        assert set(map(tuple, world.views.holders("G", "orders").values())) == {("c3",)}
 
 
 def test_a_new_topic_is_shared_out_after_the_next_route_and_rebalance() -> None:
@@ -144,11 +146,11 @@ def test_a_new_topic_is_shared_out_after_the_next_route_and_rebalance() -> None:
         one_broker(world)
         consumer = join(world, "c1", ORDERS)
         world.call("c1", lambda: consumer.subscribe("invoices", "*"))
-        world.run_until(lambda: world.one_owner_each("G", "invoices"), 51_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "invoices"), 51_000)
         consumer.unsubscribe("orders")
-        world.run_until(lambda: len(world.no_owner("G", "orders")) == 4, 21_000)
+        world.run_until(lambda: len(world.views.no_owner("G", "orders")) == 4, 21_000)
         world.run(31_000)
-        assert set(world.subscribed(BROKER, "G")) == {"invoices"}
+        assert set(world.views.expressions(BROKER, "G")) == {"invoices"}
 
 
 @pytest.mark.parametrize(("where", "starts_at"), [
@@ -203,7 +205,7 @@ def test_an_orderly_consumer_locks_what_it_takes_believes_it_later_and_gives_it_
             consumer.instance.client_id,
         ]
         world.run_until(lambda: locks.holder("G", queue(3)) not in {None, consumer.instance.client_id}, 21_000)
-        assert world.one_owner_each("G", "orders")
+        assert world.views.one_owner_each("G", "orders")
         granted = {event.client_id for _, event in world.events(LockGranted) if event.mq == queue(3)}
         assert len(granted) == 2
 
@@ -219,9 +221,9 @@ def test_an_orderly_queue_whose_listener_is_at_work_stays_in_the_table_and_keeps
         assert pq.dropped
         assert pq.try_unlock_times >= 3
         assert first.rebalance_impl.process_queue_table.get(queue(3)) is pq
-        assert queue(3) in world.no_owner("G", "orders")
+        assert queue(3) in world.views.no_owner("G", "orders")
         pq.consume_lock.held = False
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 100_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 100_000)
 
 
 def test_a_shutdown_gives_back_locks_then_offsets_then_membership_then_queues() -> None:
@@ -235,8 +237,8 @@ def test_a_shutdown_gives_back_locks_then_offsets_then_membership_then_queues() 
         kinds = [LockReleased, OffsetCommitted, QueueDropped, ConsumerShutDown]
         times = [world.events(kind, since_ms)[0][0] for kind in kinds]
         assert times == sorted(times)
-        assert world.members(BROKER, "G") == []
-        assert len(world.no_owner("G", "orders")) == 4
+        assert world.views.listed(BROKER, "G") == []
+        assert len(world.views.no_owner("G", "orders")) == 4
         assert consumer.instance.manager.factory_table.is_empty()
         assert uncaught(world, "c1") == []
 
@@ -247,7 +249,7 @@ def test_a_broadcasting_consumer_has_all_queues_and_keeps_its_offsets_in_a_file(
         one_broker(world)
         first = join(world, "c1", broadcasting)
         join(world, "c2", broadcasting)
-        assert set(map(tuple, world.owners("G", "orders").values())) == {("c1", "c2")}
+        assert set(map(tuple, world.views.holders("G", "orders").values())) == {("c1", "c2")}
         assert isinstance(first.offset_store, LocalFileOffsetStore)
         first.offset_store.update_offset(queue(1), 42, increase_only=True)
         world.run(11_000)
@@ -263,10 +265,10 @@ def test_a_suspended_consumer_keeps_its_queues_and_its_place() -> None:
         first = join(world, "c1", ORDERS)
         first.suspend()
         join(world, "c2", ORDERS, run_ms=60_000)
-        assert len(world.two_owners("G", "orders")) == 2
+        assert len(world.views.two_owners("G", "orders")) == 2
         world.call("c1", first.resume)
         world.run(100)
-        assert world.one_owner_each("G", "orders")
+        assert world.views.one_owner_each("G", "orders")
 
 
 def test_a_pull_that_hangs_for_two_minutes_costs_the_queue_and_it_comes_back() -> None:

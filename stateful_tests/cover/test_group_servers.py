@@ -98,8 +98,8 @@ def test_a_silent_name_server_costs_6_s_and_the_others_are_registered_all_the_sa
         world.simulation.network.partition(BROKER, "nameserver2")
         world.add_broker(BROKER, BROKER, topics=[TopicConfig("orders", 4, 4)])
         world.run(9_000)
-        assert world.routed(NS, "orders") == [BROKER]
-        assert world.routed("nameserver2", "orders") == []
+        assert world.views.routed(NS, "orders") == [BROKER]
+        assert world.views.routed("nameserver2", "orders") == []
         failures = world.events(RegistrationFailed)
         assert [event.namesrv_addr for _, event in failures] == ["nameserver2:9876"]
 
@@ -110,10 +110,10 @@ def test_without_force_an_unchanged_version_is_only_a_sign_of_life() -> None:
         world.run(150_000)
         assert len(world.events(BrokerRegistered)) == 1
         assert len(world.events(BrokerUpdateTimestamp)) >= 5
-        assert world.routed(NS, "orders") == [BROKER]
+        assert world.views.routed(NS, "orders") == [BROKER]
         world.brokers[BROKER].topic_config_manager.update_topic_config(TopicConfig("invoices", 1, 1))
         world.run(31_000)
-        assert world.routed(NS, "invoices") == [BROKER]
+        assert world.views.routed(NS, "invoices") == [BROKER]
 
 
 def test_a_query_of_the_version_says_whether_it_changed_and_what_it_is() -> None:
@@ -130,11 +130,11 @@ def test_a_broker_that_ends_is_gone_at_once_and_one_that_vanishes_after_the_expi
         one_broker(world)
         world.simulation.kill(BROKER)
         world.run(10)
-        assert world.routed(NS, "orders") == []
+        assert world.views.routed(NS, "orders") == []
         world.simulation.start(BROKER)
         world.run(100)
         world.simulation.kill(BROKER, power_loss=True)
-        waited_ms = world.run_until(lambda: world.routed(NS, "orders") == [], 131_000)
+        waited_ms = world.run_until(lambda: world.views.routed(NS, "orders") == [], 131_000)
         assert waited_ms >= 119_000
 
 
@@ -180,7 +180,7 @@ def test_operators_may_look_at_and_change_the_tables_of_a_name_server() -> None:
         assert (BROKER in topics, addr) == (True, ADDR)
         delete = Command(RequestCode.DELETE_TOPIC_IN_NAMESRV, header=TopicRequestHeader("orders"))
         assert world.ask(NS_ADDR, delete).code == ResponseCode.SUCCESS
-        assert world.routed(NS, "orders") == []
+        assert world.views.routed(NS, "orders") == []
 
 
 # Broker ---------------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def test_a_heartbeat_makes_member_group_and_retry_topic() -> None:
         assert world.ask(ADDR, heartbeat("c1", "G")).code == ResponseCode.SUCCESS
         assert consumer_list(world, "G").body == ["c1"]
         world.run(10)
-        assert world.routed(NS, "%RETRY%G") == [BROKER]
+        assert world.views.routed(NS, "%RETRY%G") == [BROKER]
         assert world.brokers[BROKER].subscription_group_manager.subscription_group_table.contains_key("G")
         assert world.brokers[BROKER].producer_manager.client_channel_table.contains_key("c1")
 
@@ -242,7 +242,7 @@ def test_a_client_that_falls_silent_expires() -> None:
     with World() as world:
         one_broker(world)
         world.ask(ADDR, heartbeat("c1", "G"))
-        waited_ms = world.run_until(lambda: world.members(BROKER, "G") == [], CHANNEL_EXPIRED_TIMEOUT_MS + 11_000)
+        waited_ms = world.run_until(lambda: world.views.listed(BROKER, "G") == [], CHANNEL_EXPIRED_TIMEOUT_MS + 11_000)
         assert waited_ms >= CHANNEL_EXPIRED_TIMEOUT_MS - 10
 
 
@@ -349,7 +349,7 @@ def test_system_topics_and_illegal_names_are_refused() -> None:
         delete = Command(RequestCode.DELETE_TOPIC_IN_BROKER, header=TopicRequestHeader("orders"))
         assert world.ask(ADDR, delete).code == ResponseCode.SUCCESS
         assert world.brokers[BROKER].topic_config_manager.select_topic_config("orders") is None
-        assert world.routed(NS, "orders") == [BROKER]
+        assert world.views.routed(NS, "orders") == [BROKER]
 
 
 @pytest.mark.parametrize(("enabled", "text", "code"), [

@@ -13,6 +13,7 @@ from impl.broker.reported_tables import ReportedGroupInfo
 from impl.client.push_consumer import PushConsumerConfig
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.topic_config import TopicConfig
+from impl.events import ThreadDied
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from stateful_tests.stories.reported import Reported
@@ -48,19 +49,19 @@ def test_a_storm_does_harm() -> None:
         harm = 0
         for _ in range(120):
             world.run(1_000)
-            harm += not world.one_owner_each(GROUP, TOPIC)
+            harm += not world.views.one_owner_each(GROUP, TOPIC)
         assert harm > 10
 
 
 def test_a_calm_group_stays_as_it_is() -> None:
     with group_world(RandomTape(1)) as world:
         world.run(5_000)
-        owners = world.owners(GROUP, TOPIC)
-        assert world.one_owner_each(GROUP, TOPIC)
+        owners = world.views.holders(GROUP, TOPIC)
+        assert world.views.one_owner_each(GROUP, TOPIC)
         for _ in range(60):
             world.run(CONVERGENCE_MS // 60)
-            assert world.owners(GROUP, TOPIC) == owners
-        assert not [event for _, _, event in world.simulation.kernel.records if event[0] == "uncaught"]
+            assert world.views.holders(GROUP, TOPIC) == owners
+        assert not [event for _, _, event in world.simulation.kernel.records if event.__class__ is ThreadDied]
 
 
 def test_a_recorded_storm_replays_to_the_same_digest_and_tape() -> None:

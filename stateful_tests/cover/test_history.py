@@ -23,6 +23,7 @@ from impl.events import (
     BrokerStopping,
     ClientChannelClosed,
     ClusterInfoFetched,
+    ConnectionSevered,
     ConsumerIdsAnswered,
     ConsumerIdsChanged,
     ConsumerIdsFetched,
@@ -50,6 +51,9 @@ from impl.events import (
     OffsetSent,
     OffsetsWritten,
     OffsetUpdated,
+    ProcessKilled,
+    ProcessPaused,
+    ProcessStarted,
     QueueDropped,
     QueuesAssigned,
     QueueTaken,
@@ -63,6 +67,7 @@ from impl.events import (
     SubscriptionUpdated,
     VersionQueried,
     VersionRaised,
+    WorldHealed,
     WritePermWiped,
 )
 from impl.namesrv.route_info_manager import RouteInfoManager
@@ -85,7 +90,7 @@ TAKEN_TOO = (0, C, QueueTaken(C, G, MQ, 98))
 RESET = (2, C, OffsetReset(C, G, MQ, 2))
 DROPPED = (2, C, QueueDropped(C, G, MQ))
 GIVEN_UP = (2, C, QueueDropped(C, G, MQ, by_rebalance=True))
-DIES = (2, C, ("killed", 1, False))
+DIES = (2, C, ProcessKilled(1, False))
 CLOSED = (1, B, ClientChannelClosed(B, AT))
 BROADCASTING = (0, C, ConsumerStarted(C, G, "BROADCASTING", orderly=False))
 CLUSTERING = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False))
@@ -101,8 +106,8 @@ FREED = (3, B, LockReleased(B, G, MQ, C))
 ASSIGNED = (2, C, QueuesAssigned(C, G, "orders", frozenset(), changed=True))
 TOLD = (2, B, ConsumerIdsChanged(B, G, AT, delivered=True))
 NEW_GROUP = "new_group_begins_where_it_is_to"
-LATER = (400_000, "world", ("healed",))
-HEALED, TIME_PASSES = (1, "world", ("healed",)), (400_000, "world", ("nothing",))
+LATER = (400_000, "world", WorldHealed())
+HEALED, TIME_PASSES = (1, "world", WorldHealed()), (400_000, "world", ("nothing",))
 Told = tuple[int, str, Any]
 FULL = frozenset({RMQ_SYS_SELF_TEST_TOPIC, "orders"})
 ASKED = (1, NS, VersionQueried(NS, "broker-a:10911", "broker-a:1", changed=True))
@@ -248,7 +253,7 @@ CASES = (
          (CLUSTERING, ROUTED, TAKEN, found(100, 101), GIVEN_UP, settled(100, 101), UPDATED, sent(102), LATER),
          (CLUSTERING, ROUTED, TAKEN, found(100, 101), GIVEN_UP, settled(100, 101), UPDATED, sent(101), LATER)),
     Case("settled_is_committed", (CLUSTERING, TAKEN, found(100), settled(100), DIES, LATER),
-         (CLUSTERING, TAKEN, found(100), settled(100), (2, NS, ("killed", 1, False)), LATER)),
+         (CLUSTERING, TAKEN, found(100), settled(100), (2, NS, ProcessKilled(1, False)), LATER)),
     Case("broadcaster_goes_on_where_it_ended", (BROADCASTING, TAKEN, found(100), STOPPING, TAKEN),
          (BROADCASTING, TAKEN, found(100), settled(100), STOPPING, TAKEN)),
     Case("reset_is_done", (TAKEN, RECEIVED, RESET, LATER), (TAKEN, RECEIVED, LATER)),
@@ -263,14 +268,14 @@ CASES = (
          (registered(0, "broker-a:1"), ENDED, registered(2, "broker-a:2"), live_removed(3, "destroyed"))),
     Case("living_members_do_not_expire", (REFUSED, removed(121_000, "expired")),
          (REFUSED, heartbeat(3), removed(121_000, "expired"))),
-    Case("living_members_do_not_expire", ((1, C, ("paused", 20_000)), removed(121_000, "expired")),
-         ((1, "c2", ("paused", 20_000)), removed(121_000, "expired"))),
+    Case("living_members_do_not_expire", ((1, C, ProcessPaused(20_000)), removed(121_000, "expired")),
+         ((1, "c2", ProcessPaused(20_000)), removed(121_000, "expired"))),
     Case("goodbye_delists_a_member", (SHUT_DOWN, removed(5, "unregistered")), (SHUT_DOWN, removed(121_000, "expired"))),
     Case("goodbye_delists_a_member", (STOPPING, removed(121_000, "expired")), (SHUT_DOWN, removed(121_000, "expired"))),
     Case("leaver_frees_its_locks", (TAKEN, LOCKED, STOPPING, GIVEN_UP, removed(5, "unregistered"), LATER),
          (TAKEN, LOCKED, STOPPING, DROPPED, removed(5, "unregistered"), LATER)),
     Case("queue_is_taken_once", (TAKEN, DROPPED, TAKEN), (TAKEN, TAKEN)),
-    Case("queue_is_taken_once", (TAKEN, DIES, TAKEN), (TAKEN, (2, B, ("killed", 1, False)), TAKEN)),
+    Case("queue_is_taken_once", (TAKEN, DIES, TAKEN), (TAKEN, (2, B, ProcessKilled(1, False)), TAKEN)),
     Case("start_is_what_the_broker_answered", (START, answered(0, 100), TAKEN), (START, answered(0, 70), TAKEN)),
     Case("start_is_what_the_broker_answered", (START, answered(0, -1), TAKEN), (START, TAKEN)),
     Case("nothing_is_skipped", (START, committed(0, 98), TAKEN_TOO, settled(98, 99), TAKEN),
@@ -283,10 +288,10 @@ CASES = (
     Case("nothing_is_skipped", (START, committed(0, 98), (1, C, OffsetReset(C, G, MQ, 2)), TAKEN),
          (START, committed(0, 98), (1, C, OffsetReset(C, "another", MQ, 2)), TAKEN)),
     Case("nothing_is_skipped",
-         (START, committed(-60_000, 98), (-1, B, ("paused", 5)), (1, B, ("killed", 1, False)), TAKEN),
-         (START, committed(-60_001, 98), (-1, B, ("paused", 5)), (1, B, ("killed", 1, False)), TAKEN)),
-    Case("nothing_is_skipped", (START, committed(0, 98), (1, B, ("killed", 1, False)), TAKEN),
-         (START, committed(-60_000, 98), (1, B, ("killed", 1, False)), TAKEN)),
+         (START, committed(-60_000, 98), (-1, B, ProcessPaused(5)), (1, B, ProcessKilled(1, False)), TAKEN),
+         (START, committed(-60_001, 98), (-1, B, ProcessPaused(5)), (1, B, ProcessKilled(1, False)), TAKEN)),
+    Case("nothing_is_skipped", (START, committed(0, 98), (1, B, ProcessKilled(1, False)), TAKEN),
+         (START, committed(-60_000, 98), (1, B, ProcessKilled(1, False)), TAKEN)),
     Case("nothing_is_skipped", (START, committed(0, 98), (1, B, GroupOffsetsRemoved(B, G)), TAKEN),
          (START, committed(0, 98), (1, B, GroupOffsetsRemoved(B, "another")), TAKEN)),
     Case("nothing_is_skipped", (START, committed(0, 98), BROADCASTING, TAKEN),
@@ -299,11 +304,11 @@ CASES = (
          (START, TAKEN_TOO, answered(1, -1), DIES, TAKEN)),
     Case("lock_outlasts_the_batch", (LISTENS, settled(100), FREED), (LISTENS, GIVEN_UP, FREED)),
     Case("lock_outlasts_the_batch", (LISTENS, DROPPED, FREED), (LISTENS, FREED)),
-    Case("lock_outlasts_the_batch", (LISTENS, STOPPING, FREED), (LISTENS, (2, B, ("killed", 1, False)), FREED)),
+    Case("lock_outlasts_the_batch", (LISTENS, STOPPING, FREED), (LISTENS, (2, B, ProcessKilled(1, False)), FREED)),
     Case("file_keeps_its_offsets", (written(5), written(6)), (written(5), written(4))),
     Case("file_keeps_its_offsets", (written(5), (2, C, OffsetReset(C, G, MQ, 2)), written(2)),
          (written(5), (2, C, OffsetsWritten(C, G, ())))),
-    Case("file_keeps_its_offsets", (written(5), (2, C, ("killed", 1, True)), written(2)),
+    Case("file_keeps_its_offsets", (written(5), (2, C, ProcessKilled(1, True)), written(2)),
          (written(5), DIES, written(2))),
     Case("broker_keeps_what_was_committed", (START, committed(1, 5), answered(2, 5)),
          (START, committed(1, 5), answered(2, 0))),
@@ -329,8 +334,8 @@ CASES = (
     Case("heartbeats_keep_a_member", (heartbeat(0), removed(120_001, "expired"), LATER),
          (heartbeat(0), removed(119_000, "expired"), LATER)),
     Case("closed_connection_is_delisted",
-         (heartbeat(0), CLOSED, (2, B, ("paused", 130_000)), (100_000, "world", ("nothing",))),
-         (heartbeat(0), CLOSED, (2, C, ("paused", 130_000)), (100_000, "world", ("nothing",)))),
+         (heartbeat(0), CLOSED, (2, B, ProcessPaused(130_000)), (100_000, "world", ("nothing",))),
+         (heartbeat(0), CLOSED, (2, C, ProcessPaused(130_000)), (100_000, "world", ("nothing",)))),
     Case("closed_connection_is_delisted", (heartbeat(0), CLOSED, removed(2, "closed"), LATER),
          (heartbeat(0), CLOSED, LATER)),
     Case("changed_share_renews_the_subscription",
@@ -338,10 +343,10 @@ CASES = (
          (heartbeat(0), (1, C, QueuesAssigned(C, G, "orders", frozenset(), changed=True)), heartbeat(300_000))),
     Case("route_fits_together", (routed(1, B),), (routed(1, B, "broker-b"),)),
     Case("route_fits_together", (routed(1, B),), (routed(1),)),
-    Case("routes_lead_to_the_living", ((0, B, ("killed", 1, True)), routed(59_000, B)),
-         ((0, B, ("killed", 1, True)), routed(61_000, B))),
-    Case("routes_lead_to_the_living", ((0, B, ("killed", 1, True)), (1, B, ("started", 2)), routed(61_000, B)),
-         ((0, B, ("killed", 1, True)), (1, NS, ("started", 2)), routed(61_000, B))),
+    Case("routes_lead_to_the_living", ((0, B, ProcessKilled(1, True)), routed(59_000, B)),
+         ((0, B, ProcessKilled(1, True)), routed(61_000, B))),
+    Case("routes_lead_to_the_living", ((0, B, ProcessKilled(1, True)), (1, B, ProcessStarted(2)), routed(61_000, B)),
+         ((0, B, ProcessKilled(1, True)), (1, NS, ProcessStarted(2)), routed(61_000, B))),
     Case("id_is_not_taken_back", (takes(1, "a:1"), takes(2, "b:1"), takes(3, "c:1"), takes(4, "c:1")),
          (takes(1, "a:1"), takes(2, "b:1"), takes(3, "a:1"))),
     Case("id_is_not_taken_back",
@@ -350,13 +355,13 @@ CASES = (
     Case("other_version_is_registered", (ASKED, registered(2, "broker-a:1"), LATER), (ASKED, LATER)),
     Case("other_version_is_registered", (ASKED, (2, B, RegistrationFailed(B, f"{NS}:9876", "timeout")), LATER),
          (ASKED, (2, B, RegistrationFailed(B, "another:9876", "timeout")), LATER)),
-    Case("other_version_is_registered", (ASKED, (2, NS, ("killed", 1, False)), LATER),
-         (ASKED, (2, "c1", ("killed", 1, False)), LATER)),
+    Case("other_version_is_registered", (ASKED, (2, NS, ProcessKilled(1, False)), LATER),
+         (ASKED, (2, "c1", ProcessKilled(1, False)), LATER)),
     Case("living_broker_is_not_dropped", (START, registered(1, "broker-a:1"), live_removed(2, "unregistered")),
          (START, registered(1, "broker-a:1"), live_removed(2, "destroyed"))),
     Case("living_broker_is_not_dropped",
-         (START, (1, B, ("severed", NS, None)), registered(1, "broker-a:1"), live_removed(2, "destroyed")),
-         (START, (1, C, ("severed", "c2", None)), registered(1, "broker-a:1"), live_removed(2, "destroyed"))),
+         (START, (1, B, ConnectionSevered(NS, None)), registered(1, "broker-a:1"), live_removed(2, "destroyed")),
+         (START, (1, C, ConnectionSevered("c2", None)), registered(1, "broker-a:1"), live_removed(2, "destroyed"))),
     Case("living_broker_is_not_dropped",
          (START, registered(1, "broker-a:1"), (2, B, BrokerStopping(B)), live_removed(3, "destroyed")),
          (START, registered(1, "broker-a:1"), (2, "another", BrokerStopping("another")), live_removed(3, "destroyed"))),
@@ -365,8 +370,8 @@ CASES = (
     Case("routes_say_what_brokers_have", ((0, NS, WritePermWiped(NS, B)), HEALED, TIME_PASSES), (HEALED, TIME_PASSES),
          ReadOnly()),
     Case("key_values_survive", (KEPT, loaded("V")), (KEPT, loaded("another"))),
-    Case("key_values_survive", (KEPT, (2, NS, ("killed", 1, True)), loaded("another")),
-         (KEPT, (2, NS, ("killed", 1, False)), loaded("another"))),
+    Case("key_values_survive", (KEPT, (2, NS, ProcessKilled(1, True)), loaded("another")),
+         (KEPT, (2, NS, ProcessKilled(1, False)), loaded("another"))),
     Case("slave_takes_the_master_it_is_told", (learned("a:1", None, "a:1"),), (learned(None, None, "a:1"),)),
     Case("slave_takes_the_master_it_is_told", (learned(None, None, None),), (learned(None, "a:1"),)),
     Case("heartbeats_do_not_wait_for_name_servers", (announced(2_999),), (announced(3_000),)),
@@ -374,7 +379,7 @@ CASES = (
     Case("connections_of_members_last", (heartbeat(0), DIES, removed(3, "closed")),
          (heartbeat(0), removed(3, "closed"))),
     Case("connections_of_members_last", (heartbeat(0), removed(76_000, "closed")),
-         (heartbeat(0), (1, C, ("paused", 20_000)), removed(3, "closed"))),
+         (heartbeat(0), (1, C, ProcessPaused(20_000)), removed(3, "closed"))),
     Case("connections_of_members_last", (heartbeat(0), REFUSED, removed(3, "closed")),
          (REFUSED, heartbeat(3), removed(4, "closed"))),
     Case("group_has_one_message_model", (CLUSTERING, BROADCASTS_TOO, heartbeat(1), removed(2, "closed"), HEARTBEAT_TOO),

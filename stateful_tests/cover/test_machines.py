@@ -12,6 +12,7 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 from typer.testing import CliRunner, Result
 
+from impl.events import ProcessStarted, WorldHealed
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.__main__ import app
 from invariants.history import HISTORIES
@@ -167,8 +168,8 @@ def test_a_world_heals_at_the_end_and_its_promises_are_judged() -> None:
     machine = played("consumer_group", "repaired", parsed(
         "restart_broker(who='broker-a', s=131); cut_off(who='consumer1', broker='broker-b', s=131)"))
     records = machine.world.simulation.kernel.records
-    (healed_ms,) = [ms for ms, _, event in records if event == ("healed",)]
-    assert (healed_ms, "broker-a", ("started", 2)) in records
+    (healed_ms,) = [ms for ms, _, event in records if event == WorldHealed()]
+    assert (healed_ms, "broker-a", ProcessStarted(2)) in records
     last_ms = max(PROMISES[name].deadline_ms for name in machine.workload.promises)
     assert machine.world.now_ms > last_ms
     assert {one.property for one in machine.seen} <= {"one_owner_per_queue"}

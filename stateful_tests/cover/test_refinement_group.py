@@ -18,7 +18,7 @@ from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueAveragelyByCircle, AllocateMessageQueueConsistentHash
 from impl.decisions.message_queue import MessageQueue
-from impl.events import LockReleased, QueueTaken, RouteUpdated
+from impl.events import LockReleased, ProcessKilled, QueueTaken, RouteUpdated
 from impl.hosts.simulation.kernel import Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.profile import CALM, FaultProfile
@@ -158,7 +158,7 @@ def test_a_strategy_of_its_own_is_asked_for_its_shares() -> None:
             for machine in ("c1", "c2"):
                 world.add_consumer(machine, PushConsumerConfig(GROUP, {TOPIC: "*"}, strategy=strategy))
             world.run(60_000)
-            assert world.one_owner_each(GROUP, TOPIC)
+            assert world.views.one_owner_each(GROUP, TOPIC)
         assert following.diverges() == []
 
 
@@ -174,7 +174,7 @@ def test_more_machines_than_the_first_scope_has_room_for_are_followed() -> None:
             world.add_consumer(f"c{number}", PushConsumerConfig(GROUP, {TOPIC: "*"}, orderly=True))
             world.run(1_000)
         world.run(130_000)
-        assert world.one_owner_each(GROUP, TOPIC)
+        assert world.views.one_owner_each(GROUP, TOPIC)
     assert following.diverges() == []
 
 
@@ -191,7 +191,7 @@ def test_two_runs_at_once_are_each_followed_by_their_own_list() -> None:
             world.run(500)
             world.call("c1", first.resume)
             world.run(100)
-            assert world.one_owner_each("G", "orders")
+            assert world.views.one_owner_each("G", "orders")
             since_ms = world.now_ms
             world.run(3_000)  # the older list is applied, and given up again at once
             assert len(world.events(QueueTaken, since_ms)) == 2
@@ -246,7 +246,7 @@ def lost_table(world: World) -> None:
     for connection in world.connections(machine, "broker-a"):
         world.simulation.network.sever(connection.peer, None)
     world.restart("broker-a")
-    world.run_until(lambda: LAST in world.two_owners("G", "orders"), 28_000)
+    world.run_until(lambda: LAST in world.views.two_owners("G", "orders"), 28_000)
     world.call("c2" if machine == "c1" else "c1", other.rebalance_impl.lock_all)
     world.run(100)
     assert two.believes(other, LAST)
@@ -393,7 +393,7 @@ def test_a_follower_is_shown_what_it_hears() -> None:
         group, locks = following.group, following.locks
         shown = Shown((locks, group))
         heard = {event: shown.concerned([(0, "broker-a", event)]) for event in (
-            ("killed", 1, False), LockReleased("broker-a", "G", LAST, "c"),
+            ProcessKilled(1, False), LockReleased("broker-a", "G", LAST, "c"),
             RouteUpdated("c", "G", "orders", frozenset()), "nothing")}
         assert list(heard.values()) == [(locks, group), (locks,), (group,), ()]
 

@@ -13,7 +13,7 @@ from impl.client.push_consumer import PushConsumerConfig
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.subscription import SubscriptionData
-from impl.events import BrokerFound, BrokerRegistered, GroupEntered
+from impl.events import BrokerFound, BrokerRegistered, ClockJumped, GroupEntered
 from impl.hosts.simulation.kernel import Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import RandomTape
@@ -173,7 +173,7 @@ def test_a_clock_that_is_set_and_a_name_server_that_stands_still(watch: Watch) -
         for jump_ms in (-60_000, 3_600_000, -3_600_000):
             world.run(40_000)
             world.simulation.clocks[NS].jump(jump_ms)
-            world.simulation.kernel.record(NS, ("clock jumped", jump_ms))
+            world.simulation.kernel.record(NS, ClockJumped(jump_ms))
         world.run(150_000)
         world.simulation.kernel.pause(world.simulation.nodes[NS], 130_000)
         world.run(300_000)
@@ -186,10 +186,10 @@ def test_a_master_that_registers_as_a_slave_leaves_its_place(watch: Watch) -> No
         wrapper = world.brokers[BROKER].topic_config_manager.build_topic_config_serialize_wrapper()
         first = registration("late", "late:10911", wrapper)
         world.ask(f"{NS}:9876", first)
-        assert world.address_of(NS, "late") == "late:10911"
+        assert world.views.address_of(NS, "late") == "late:10911"
         slave = first.header._replace(broker_id=1)  # it was late on its way
         world.ask(f"{NS}:9876", Command(RequestCode.REGISTER_BROKER, header=slave, body=first.body))
-        assert world.address_of(NS, "late") is None
+        assert world.views.address_of(NS, "late") is None
         assert watch.divergences() == set()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from impl.decisions.java_errors import IllegalArgumentError, JavaRuntimeError
+from impl.events import ProcessKilled, ThreadDied
 from impl.hosts.simulation.clock import EPOCH_MS, WallClock
 from impl.hosts.simulation.kernel import RESTING, EndlessRunError, Kernel, Record
 from impl.hosts.simulation.process import PAUSES_MS, TIMED_OUT, Future, Process, ProcessDeadError, suspend
@@ -202,7 +203,7 @@ def test_a_kill_runs_finally_but_no_port_obeys(effect: str) -> None:
         assert not broker.tasks
         k.run(10_000)
         assert body.reached == ["finally"]
-        assert [record[2] for record in k.records] == [("killed", 1, False)]
+        assert [record[2] for record in k.records] == [ProcessKilled(1, False)]
         assert not k.tape.choices
 
 
@@ -338,7 +339,7 @@ def test_a_java_exception_ends_a_thread_and_a_python_error_ends_the_run() -> Non
 
         broker.spawn("java", java())
         k.run(5)
-        assert k.records == [(3, "broker", ("uncaught", "java", "java.lang.RuntimeException", "boom"))]
+        assert k.records == [(3, "broker", ThreadDied("java", "java.lang.RuntimeException", "boom"))]
         broker.spawn("python", python())
         with pytest.raises(KeyError) as caught:
             k.run(100)

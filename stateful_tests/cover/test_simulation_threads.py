@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from impl.decisions.java_errors import JavaRuntimeError
+from impl.events import ThreadDied
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.node import Node
 from impl.hosts.simulation.profile import CALM
@@ -197,7 +198,7 @@ def test_plain_jobs_and_failing_ones_give_their_thread_back(world: Simulation, n
     assert not pool.remove(removed)
     world.run(10)
     assert traced(world) == [(0, "plain")]
-    assert ("uncaught", "pool", "java.lang.RuntimeException", "boom") in [r[2] for r in world.kernel.records]
+    assert ThreadDied("pool", "java.lang.RuntimeException", "boom") in [r[2] for r in world.kernel.records]
     assert pool.free == 1
 
 

@@ -21,7 +21,7 @@ def build(world: World) -> None:
         world.add_consumer(machine, PushConsumerConfig(GROUP, {TOPIC: "*"}))
         world.run(SETTLED_MS)
     world.run(REBALANCE_MS)
-    assert world.one_owner_each(GROUP, TOPIC), "the group has not settled"
+    assert world.views.one_owner_each(GROUP, TOPIC), "the group has not settled"
 
 
 class RunningGroupMachine(Processes, Connections, Brokers, Time):

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from impl.broker.controller import BrokerController
-from impl.broker.reported_tables import connection_of
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.events import (
     ConsumerRegistered,
     ConsumerRemoved,
@@ -16,6 +13,8 @@ from impl.events import (
     LockBelieved,
     LockGranted,
     LockReleased,
+    ProcessKilled,
+    ProcessStarted,
     QueueDropped,
     QueueTaken,
     SubscriptionRemoved,
@@ -23,6 +22,7 @@ from impl.events import (
 )
 from impl.hosts.simulation.kernel import Record
 from impl.hosts.simulation.process import Process
+from invariants.views import Views
 from stateful_tests.worlds.world import World
 
 Fact = tuple[Any, ...]
@@ -45,13 +45,13 @@ class Reported:
     def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:  # noqa: ARG002  # see there
         """After each segment: fold its events, then compare."""
         for _, machine, event in records:
-            if event[0] in ("killed", "started"):
+            if event.__class__ in (ProcessKilled, ProcessStarted):
                 self.facts[machine] = set()
             else:
                 fold(self.facts.setdefault(machine, set()), event)
         if self.world is None or not process.alive or process.name == "world":
             return
-        said, is_so = self.facts.get(process.name, set()), tables(self.world, process.name)
+        said, is_so = self.facts.get(process.name, set()), tables(self.world.views, process.name)
         self.compared += 1
         if said != is_so and len(self.differences) < 10:  # noqa: PLR2004  # more tell nothing more
             self.differences.append((
@@ -93,39 +93,30 @@ def fold(facts: set[Fact], event: Any) -> None:  # noqa: C901, PLR0912  # a tabl
                 facts.discard(("locked", group, mq))
 
 
-def tables(world: World, machine: str) -> set[Fact]:
+def tables(views: Views, machine: str) -> set[Fact]:
     """The same facts, read from the tables of a machine."""
-    node = world.simulation.nodes[machine]
-    facts: set[Fact] = set()
-    broker = world.brokers.get(machine)
-    if broker is not None and broker.node is node:
-        facts |= broker_tables(broker)
-    for consumer in world.consumers.get(machine, ()):
-        if consumer.node is node:
-            facts |= consumer_tables(consumer)
-    return facts
+    return broker_tables(views, machine) | consumer_tables(views, machine)
 
 
-def broker_tables(broker: BrokerController) -> set[Fact]:
+def broker_tables(views: Views, broker: str) -> set[Fact]:
     """Groups with members and subscriptions, and locks."""
     facts: set[Fact] = set()
-    for group, info in broker.consumer_manager.consumer_table.entries():
+    for group in views.groups(broker):
         facts.add(("group", group))
-        for channel, member in info.channel_info_table.entries():
-            facts.add(("member", group, connection_of(channel), member.client_id))
-        for topic, sub in info.subscription_table.entries():
+        for connection, client_id in views.members(broker, group).items():
+            facts.add(("member", group, connection, client_id))
+        for topic, sub in views.subscriptions(broker, group).items():
             facts.add(("subscription", group, topic, sub.sub_string, sub.sub_version))
-    for group, entries in broker.rebalance_lock_manager.mq_lock_table.entries():
-        facts.update(("lock", group, mq, entry.client_id) for mq, entry in entries.entries())
+    facts.update(("lock", group, mq, lock.client_id) for (group, mq), lock in views.locks(broker).items())
     return facts
 
 
-def consumer_tables(consumer: DefaultMQPushConsumerImpl) -> set[Fact]:
+def consumer_tables(views: Views, machine: str) -> set[Fact]:
     """Queues that are held, and those whose lock is believed in."""
     facts: set[Fact] = set()
-    for mq, pq in consumer.rebalance_impl.process_queue_table.entries():
-        if not pq.dropped:
-            facts.add(("holds", consumer.group, mq))
-            if pq.locked:
-                facts.add(("locked", consumer.group, mq))
+    for held in views.process_queues(machine):
+        if not held.dropped:
+            facts.add(("holds", held.group, held.mq))
+            if held.locked:
+                facts.add(("locked", held.group, held.mq))
     return facts

@@ -93,7 +93,7 @@ def after_a_persist(world: World) -> None:
 
 def committed(world: World, mq: MessageQueue = LAST, group: str = "G", broker: str = BROKER) -> int:
     """The offset in the broker's table; -1: none."""
-    return world.brokers[broker].consumer_offset_manager.query_offset(group, mq.topic, mq.queue_id)
+    return world.views.committed(broker, group).get((mq.topic, mq.queue_id), -1)
 
 
 def commits(world: World, mq: MessageQueue = LAST, since_ms: int = 0) -> list[int]:

@@ -60,7 +60,7 @@ def weather(
         limit_ms = CONVERGENCE_MS + ORDERLY_MS * orderly
         right_since_ms: int | None = None
         for waited_ms in range(0, limit_ms + 1, 1_000):
-            if not world.one_owner_each(GROUP, TOPIC):
+            if not world.views.one_owner_each(GROUP, TOPIC):
                 right_since_ms = None
             elif right_since_ms is None:
                 right_since_ms = waited_ms

@@ -45,7 +45,7 @@ def test_b1_members_with_different_topics_remove_each_others() -> None:
         tables = []
         for _ in range(120):
             world.run(1_000)
-            tables.append(tuple(world.subscribed(BROKER, "G")))
+            tables.append(tuple(world.views.expressions(BROKER, "G")))
 
         assert {("orders",), ("invoices",)} <= set(tables)
         assert {"orders", "invoices"} not in [set(table) for table in tables]
@@ -68,8 +68,8 @@ def test_b3_of_two_expressions_the_one_with_the_greatest_version_filters_for_all
         }
         newest = max((sub for sub in filters.values() if sub), key=lambda sub: sub.sub_version)
         assert {sub.sub_string for sub in filters.values() if sub} == {"a", "b"}
-        assert world.subscribed(BROKER, "G") == {"orders": newest.sub_string}
-        assert world.one_owner_each("G", "orders")
+        assert world.views.expressions(BROKER, "G") == {"orders": newest.sub_string}
+        assert world.views.one_owner_each("G", "orders")
         updates = [event.sub_string for _, event in world.events(SubscriptionUpdated) if event.topic == "orders"]
         assert {"a", "b"} == set(updates)
 
@@ -90,8 +90,8 @@ def test_b7_a_heartbeat_enters_a_group_object_that_has_just_been_removed() -> No
         assert entered.client_id == world.consumers["c2"][0].instance.client_id
         assert not entered.attached
         assert world.consumers["c2"][0].service_state == "RUNNING"
-        assert world.members(BROKER, "G") == []
-        assert world.run_until(lambda: world.members(BROKER, "G") != [], 30_000) > 20_000
+        assert world.views.listed(BROKER, "G") == []
+        assert world.run_until(lambda: world.views.listed(BROKER, "G") != [], 30_000) > 20_000
 
 
 def ghost(world: World, *, broken_before: bool) -> DefaultMQPushConsumerImpl:
@@ -118,28 +118,28 @@ def test_b9_a_heartbeat_that_is_handled_after_the_goodbye_makes_a_ghost() -> Non
     with World() as world:
         leaver = ghost(world, broken_before=False)
         assert leaver.service_state == "SHUTDOWN_ALREADY"
-        assert world.members(BROKER, "G") == [leaver.instance.client_id]
+        assert world.views.listed(BROKER, "G") == [leaver.instance.client_id]
 
 
 def test_b11_the_expiry_of_the_ghost_takes_the_living_group_with_it() -> None:
     with World() as world:
         leaver = ghost(world, broken_before=False)
         since_ms = world.now_ms
-        world.run_until(lambda: world.members(BROKER, "G") == [], CHANNEL_EXPIRED_TIMEOUT_MS + 11_000)
+        world.run_until(lambda: world.views.listed(BROKER, "G") == [], CHANNEL_EXPIRED_TIMEOUT_MS + 11_000)
         world.run(10)
 
         assert [event.group for event in removals(world, "expired", since_ms)] == ["G"]
         assert [event.group for event in removals(world, "closed", since_ms)] == ["H"]
         assert leaver.instance.consumer_table.key_set() == ("H",)
-        assert world.members(BROKER, "H") == []
+        assert world.views.listed(BROKER, "H") == []
 
 
 def test_b10_a_ghost_that_shares_its_info_with_a_living_group_never_expires() -> None:
     with World() as world:
         leaver = ghost(world, broken_before=True)
         world.run(600_000)
-        assert world.members(BROKER, "G") == [leaver.instance.client_id]
-        assert world.members(BROKER, "H") == [leaver.instance.client_id]
+        assert world.views.listed(BROKER, "G") == [leaver.instance.client_id]
+        assert world.views.listed(BROKER, "H") == [leaver.instance.client_id]
         assert leaver.instance.consumer_table.key_set() == ("H",)
 
 
@@ -148,10 +148,10 @@ def test_b12_nobody_is_told_of_a_member_that_the_scan_evicts() -> None:
         one_broker(world)
         silent = join(world, "c1", ORDERS)
         join(world, "c2", ORDERS)
-        assert world.one_owner_each("G", "orders")
+        assert world.views.one_owner_each("G", "orders")
         silent.instance.lock_heartbeat.held = True  # a heartbeat that never ends: no other one is sent
 
-        world.run_until(lambda: len(world.members(BROKER, "G")) == 1, 160_000)
+        world.run_until(lambda: len(world.views.listed(BROKER, "G")) == 1, 160_000)
         since_ms = world.now_ms - 10
         world.run(100)
 
@@ -179,10 +179,10 @@ def test_b17_a_call_that_times_out_evicts_its_caller() -> None:
         since_ms = world.now_ms
         world.simulation.kernel.pause(world.simulation.nodes[BROKER], 30_000)
         world.run(30_010)
-        world.run_until(lambda: world.members(BROKER, "G") == [], 1_000)
+        world.run_until(lambda: world.views.listed(BROKER, "G") == [], 1_000)
 
         removed = removals(world, "closed", since_ms)
         assert {event.client_id for event in removed} == {consumer.instance.client_id}
         assert consumer.service_state == "RUNNING"
         assert world.simulation.nodes["c1"].alive
-        world.run_until(lambda: world.members(BROKER, "G") == [consumer.instance.client_id], 30_000)
+        world.run_until(lambda: world.views.listed(BROKER, "G") == [consumer.instance.client_id], 30_000)

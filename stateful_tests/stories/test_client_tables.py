@@ -74,11 +74,11 @@ def test_b6_a_goodbye_on_another_connection_removes_nobody_and_is_announced() ->
         world.ask(ADDR, heartbeat("c1", subscription("orders")), tester="connection 1")
         since_ms = world.now_ms
         assert world.ask(ADDR, goodbye("c1"), tester="connection 2").code == ResponseCode.SUCCESS
-        assert world.members(BROKER, "G") == ["c1"]
+        assert world.views.listed(BROKER, "G") == ["c1"]
         assert world.events(ConsumerRemoved, since_ms) == []
         assert [event.delivered for _, event in world.events(ConsumerIdsChanged, since_ms)] == [True]
         world.run(110_000)
-        assert world.members(BROKER, "G") == ["c1"]  # leaving_member_stays_gone
+        assert world.views.listed(BROKER, "G") == ["c1"]  # leaving_member_stays_gone
 
 
 def test_b14_members_are_told_of_a_subscription_before_its_filter_is_there() -> None:
@@ -107,11 +107,11 @@ def test_b15_brokers_that_a_heartbeat_reaches_one_after_the_other_disagree_about
         ask_only(world, BROKER)  # c2 has asked, c1 has not
         world.run(1_000)
 
-        assert len(world.members("broker-b", "G")) == 2
-        assert len(world.members(BROKER, "G")) == 1
-        assert len(world.two_owners("G", "orders")) == 4
+        assert len(world.views.listed("broker-b", "G")) == 2
+        assert len(world.views.listed(BROKER, "G")) == 1
+        assert len(world.views.two_owners("G", "orders")) == 4
         world.simulation.network.heal()
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 60_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 60_000)
 
 
 def test_b16_the_last_heartbeat_says_how_the_group_consumes() -> None:
@@ -187,9 +187,9 @@ def test_b24_heartbeats_that_wait_for_a_thread_cost_everybody_the_membership() -
         start_asking(world, "slow", heartbeat("slow", subscription("orders")), timeout_ms=60_000)
         world.run_until(lambda: paused.hit, 100)
         world.run(35_000)
-        assert world.members(BROKER, "G") == []  # live_member_is_never_forgotten
+        assert world.views.listed(BROKER, "G") == []  # live_member_is_never_forgotten
         assert [consumer.service_state for consumer in consumers] == ["RUNNING"] * 3
-        world.run_until(lambda: len(world.members(BROKER, "G")) >= 3, 40_000)
+        world.run_until(lambda: len(world.views.listed(BROKER, "G")) >= 3, 40_000)
 
 
 def test_b25_a_group_whose_heartbeat_waits_too_long_has_no_retry_topic() -> None:
@@ -201,7 +201,7 @@ def test_b25_a_group_whose_heartbeat_waits_too_long_has_no_retry_topic() -> None
         second = heartbeat("c2", subscription("orders"), group="H")
         assert world.ask(ADDR, second, timeout_ms=5_000).code == ResponseCode.SUCCESS
         topics = world.brokers[BROKER].topic_config_manager
-        assert world.members(BROKER, "H") == ["c2"]
+        assert world.views.listed(BROKER, "H") == ["c2"]
         assert topics.select_topic_config("%RETRY%H") is None
         world.run(10_000)
         world.ask(ADDR, second)
@@ -229,7 +229,7 @@ def test_b26_a_goodbye_that_is_handled_after_a_new_heartbeat_kills_the_filter() 
         world.ask(ADDR, heartbeat("c2", SQL), tester="c2")
         assert filter_version(world) == 100
         world.run_until(lambda: bool(answers), 200)
-        assert world.members(BROKER, "G") == ["c2"]
+        assert world.views.listed(BROKER, "G") == ["c2"]
         assert filter_version(world) is None
         world.ask(ADDR, heartbeat("c2", SQL), tester="c2")
         assert filter_version(world) == 100
@@ -243,10 +243,10 @@ def test_b27_the_topic_of_a_member_that_left_stays_until_another_one_is_heard_of
         world.ask(ADDR, both, tester="c1")
         world.ask(ADDR, goodbye("c1"), tester="c1")
         world.run(29_000)
-        assert world.members(BROKER, "G") == ["c2"]
-        assert sorted(world.subscribed(BROKER, "G")) == ["invoices", "orders"]
+        assert world.views.listed(BROKER, "G") == ["c2"]
+        assert sorted(world.views.expressions(BROKER, "G")) == ["invoices", "orders"]
         world.ask(ADDR, heartbeat("c2", subscription("invoices")), tester="c2")
-        assert sorted(world.subscribed(BROKER, "G")) == ["invoices"]
+        assert sorted(world.views.expressions(BROKER, "G")) == ["invoices"]
 
 
 def test_l4_a_member_whose_clock_is_behind_changes_its_expression_and_nobody_takes_it() -> None:
@@ -257,7 +257,7 @@ def test_l4_a_member_whose_clock_is_behind_changes_its_expression_and_nobody_tak
         world.simulation.clocks["c2"].jump(-3_600_000)
         world.call("c2", lambda: late.subscribe("orders", "a || b"))
         world.run(120_000)
-        assert world.subscribed(BROKER, "G") == {"orders": "a"}
+        assert world.views.expressions(BROKER, "G") == {"orders": "a"}
         mine = late.rebalance_impl.subscription_inner.get("orders")
         assert mine is not None
         assert mine.sub_string == "a || b"

@@ -52,10 +52,10 @@ def test_b8_the_second_goodbye_removes_a_group_that_is_another_one_by_now() -> N
         other = goodbye("c2")
         world.run_until(lambda: second.hit and bool(one), 200)
         assert world.ask(ADDR, heartbeat("c3", "orders"), tester="c3").code == 0
-        assert world.members(BROKER, "G") == ["c3"]
+        assert world.views.listed(BROKER, "G") == ["c3"]
 
         world.run_until(lambda: bool(other), 1_000)
-        assert world.members(BROKER, "G") == []
+        assert world.views.listed(BROKER, "G") == []
 
 
 def test_d5_a_member_whose_call_times_out_loses_its_queues_to_others_and_keeps_them() -> None:
@@ -67,11 +67,11 @@ def test_d5_a_member_whose_call_times_out_loses_its_queues_to_others_and_keeps_t
         world.run_until(lambda: world.now_ms % 20_000 == 10_000, 20_000)
         network = world.simulation.network
         network.partition(BROKER, "c1")  # the answers do not arrive
-        world.run_until(lambda: world.two_owners("G", "orders") != [], 40_000)
-        assert first.instance.client_id not in world.members(BROKER, "G")
+        world.run_until(lambda: world.views.two_owners("G", "orders") != [], 40_000)
+        assert first.instance.client_id not in world.views.listed(BROKER, "G")
         assert world.simulation.nodes["c1"].alive
         network.heal()
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 80_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 80_000)
 
 
 def test_d5_a_member_whose_heartbeat_times_out_is_evicted_by_its_own_client() -> None:
@@ -80,12 +80,12 @@ def test_d5_a_member_whose_heartbeat_times_out_is_evicted_by_its_own_client() ->
         first = join(world, "c1", ORDERS)
         world.run(10_000)
         join(world, "c2", ORDERS)
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 19_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 19_000)
         paused = world.pause("heartBeat: before registerConsumer", 10_000)  # c1 speaks first
         world.run_until(lambda: paused.hit, 30_000)
-        world.run_until(lambda: world.two_owners("G", "orders") != [], 4_000)
-        assert first.instance.client_id not in world.members(BROKER, "G")
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 80_000)
+        world.run_until(lambda: world.views.two_owners("G", "orders") != [], 4_000)
+        assert first.instance.client_id not in world.views.listed(BROKER, "G")
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 80_000)
 
 
 def test_d12_a_consumer_that_stops_locks_queues_after_it_has_unlocked_all() -> None:
@@ -93,7 +93,7 @@ def test_d12_a_consumer_that_stops_locks_queues_after_it_has_unlocked_all() -> N
         brokers(world)
         first = join(world, "c1", IN_ORDER)
         second = join(world, "c2", IN_ORDER)
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 30_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 30_000)
         paused = world.pause("shutdown: between unlockAll and persistConsumerOffset", 100)
         world.call("c1", first.shutdown)
         world.run_until(lambda: paused.hit, 100)
@@ -102,10 +102,10 @@ def test_d12_a_consumer_that_stops_locks_queues_after_it_has_unlocked_all() -> N
 
         assert (first.service_state, second.service_state) == ("SHUTDOWN_ALREADY", "SHUTDOWN_ALREADY")
         locks = world.brokers[BROKER].rebalance_lock_manager
-        held = [mq for mq in world.queues("orders") if locks.holder("G", mq) is not None]
+        held = [mq for mq in world.views.queues("orders") if locks.holder("G", mq) is not None]
         assert {locks.holder("G", mq) for mq in held} == {first.instance.client_id}
         third = join(world, "c3", IN_ORDER)
-        assert held == world.no_owner("G", "orders")  # leaver_frees_its_locks
+        assert held == world.views.no_owner("G", "orders")  # leaver_frees_its_locks
         assert third.rebalance_impl.process_queue_table.get(held[0]) is None
 
 
@@ -161,7 +161,7 @@ def test_n15_two_masters_of_one_name_take_turns() -> None:
         seen = []
         for _ in range(120):
             world.run(1_000)
-            seen.append(world.address_of(NS, BROKER))
+            seen.append(world.views.address_of(NS, BROKER))
         turns = [later for earlier, later in pairwise(seen) if later != earlier]
         assert len(turns) >= 6
         assert set(turns) == {ADDR, "machine2:10911"}

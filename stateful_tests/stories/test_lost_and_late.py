@@ -73,10 +73,10 @@ def test_n3_an_increment_overtakes_the_full_registration_of_a_topic_that_a_heart
         world.add_consumer("c1", ORDERS)
         world.run_until(lambda: paused.hit, 1_000)
         world.create_topic(BROKER, "invoices")
-        assert world.routed(NS, "invoices") == [BROKER]
+        assert world.views.routed(NS, "invoices") == [BROKER]
         world.run(300_000)
         assert world.brokers[BROKER].topic_config_manager.select_topic_config("%RETRY%G") is not None
-        assert world.routed(NS, "%RETRY%G") == []
+        assert world.views.routed(NS, "%RETRY%G") == []
 
 
 def test_n16_a_slave_that_becomes_master_does_not_bring_its_topics() -> None:
@@ -85,16 +85,16 @@ def test_n16_a_slave_that_becomes_master_does_not_bring_its_topics() -> None:
         topics = [TopicConfig("orders", 4, 4), TopicConfig("invoices", 4, 4)]
         world.add_broker("machine2", BROKER, broker_id=1, topics=topics)
         world.run(1_000)
-        assert world.routed(NS, "invoices") == []
+        assert world.views.routed(NS, "invoices") == []
 
         world.restart_broker_as("machine2", broker_id=0)
         world.run(1_000)
-        assert world.address_of(NS, BROKER) == "machine2:10911"
+        assert world.views.address_of(NS, BROKER) == "machine2:10911"
         world.simulation.network.partition(BROKER, NS)  # the old master falls silent
         world.run(60_000)
-        assert world.address_of(NS, BROKER) == "machine2:10911"
+        assert world.views.address_of(NS, BROKER) == "machine2:10911"
         assert world.brokers["machine2"].topic_config_manager.select_topic_config("invoices") is not None
-        assert world.routed(NS, "invoices") == []
+        assert world.views.routed(NS, "invoices") == []
 
 
 def test_n21_a_registration_that_times_out_removes_the_broker() -> None:
@@ -107,8 +107,8 @@ def test_n21_a_registration_that_times_out_removes_the_broker() -> None:
         assert [event.namesrv_addr for _, event in world.events(RegistrationFailed, since_ms)] == [f"{NS}:9876"]
         assert world.events(BrokerRegistered, since_ms) != []
         assert world.simulation.nodes[BROKER].alive
-        assert world.routed(NS, "orders") == []
-        world.run_until(lambda: world.routed(NS, "orders") == [BROKER], 30_000)
+        assert world.views.routed(NS, "orders") == []
+        world.run_until(lambda: world.views.routed(NS, "orders") == [BROKER], 30_000)
 
 
 def test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table() -> None:
@@ -123,8 +123,8 @@ def test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table() -> None:
         other = start_asking(world, "c2", heartbeat("c2", "invoices"))
         world.run_until(lambda: second.hit and bool(one) and bool(other), 400)
         assert [answer.code for answer in one + other] == [0, 0]
-        assert len(world.members(BROKER, "G")) == 2
-        assert world.subscribed(BROKER, "G") == {}
+        assert len(world.views.listed(BROKER, "G")) == 2
+        assert world.views.expressions(BROKER, "G") == {}
 
 
 def versions(world: World) -> list[int]:
@@ -183,9 +183,9 @@ def test_b31_a_heartbeat_that_was_overtaken_by_one_of_the_same_client_takes_its_
         slow = start_asking(world, "one", heartbeat("c1", "orders"))
         world.run_until(lambda: paused.hit, 100)
         world.ask(ADDR, heartbeat("c1", "invoices"), tester="another")
-        assert [*world.subscribed(BROKER, "G")] == ["invoices"]
+        assert [*world.views.expressions(BROKER, "G")] == ["invoices"]
         world.run_until(lambda: bool(slow), 1_100)
-        assert [*world.subscribed(BROKER, "G")] == ["orders"]
+        assert [*world.views.expressions(BROKER, "G")] == ["orders"]
 
 
 def test_b13_a_lost_notification_leaves_two_owners_until_the_timer() -> None:
@@ -195,8 +195,8 @@ def test_b13_a_lost_notification_leaves_two_owners_until_the_timer() -> None:
         world.simulation.kernel.profile = replace(PAUSING, one_way_loss=1)
         world.script.draw("NOTIFY_CONSUMER_IDS_CHANGED broker-a -> c1", 1)
         world.add_consumer("c2", ORDERS)
-        world.run_until(lambda: world.two_owners("G", "orders") != [], 1_000)
-        waited_ms = world.run_until(lambda: world.two_owners("G", "orders") == [], 20_000)
+        world.run_until(lambda: world.views.two_owners("G", "orders") != [], 1_000)
+        waited_ms = world.run_until(lambda: world.views.two_owners("G", "orders") == [], 20_000)
         assert waited_ms > 10_000
 
 
@@ -259,7 +259,7 @@ def test_b22b_a_renewal_that_comes_after_the_unlock_locks_a_queue_that_nobody_ha
         assert released_ms
         assert granted[-1][1] == first.instance.client_id
         assert granted[-1][0] > released_ms[-1]
-        waited_ms = world.run_until(lambda: LAST not in world.no_owner("G", "orders"), 90_000)
+        waited_ms = world.run_until(lambda: LAST not in world.views.no_owner("G", "orders"), 90_000)
         assert waited_ms > 55_000
 
 

@@ -31,15 +31,15 @@ def test_d3_members_whose_routes_differ_divide_different_queues() -> None:
         world.run(10_000)
         join(world, "c1")
         world.add_broker("broker-a", "broker-a", topics=TOPICS)  # sorts before the other one and shifts every place
-        world.run_until(lambda: world.two_owners("G", "orders") != [], 60_000)
+        world.run_until(lambda: world.views.two_owners("G", "orders") != [], 60_000)
 
         routes = [
             len(consumers[0].rebalance_impl.topic_subscribe_info_table.get("orders") or ())
             for consumers in world.consumers.values()
         ]
         assert sorted(routes) == [4, 8]
-        assert len(world.members("broker-b", "G")) == 2
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 60_000)
+        assert len(world.views.listed("broker-b", "G")) == 2
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 60_000)
 
 
 def test_d8_a_restarted_broker_grants_a_lock_that_its_owner_still_believes_in() -> None:
@@ -57,7 +57,7 @@ def test_d8_a_restarted_broker_grants_a_lock_that_its_owner_still_believes_in() 
 
         world.run_until(lambda: world.now_ms % 20_000 == 6_000, 20_000)
         world.restart("broker-a")
-        world.run_until(lambda: LAST in world.two_owners("G", "orders"), 40_000)
+        world.run_until(lambda: LAST in world.views.two_owners("G", "orders"), 40_000)
         locks = world.brokers["broker-a"].rebalance_lock_manager
         assert locks.holder("G", LAST) == second.instance.client_id
         assert believes(first, LAST)
@@ -73,11 +73,11 @@ def test_b5_a_client_with_two_connections_has_two_places_in_the_list() -> None:
         (connection,) = world.connections("c1", "broker-a")
         world.simulation.network.sever(connection, None)  # the broker does not see it
 
-        world.run_until(lambda: len(world.members("broker-a", "G")) == 3, 31_000)
-        world.run_until(lambda: world.no_owner("G", "orders") != [], 21_000)
+        world.run_until(lambda: len(world.views.listed("broker-a", "G")) == 3, 31_000)
+        world.run_until(lambda: world.views.no_owner("G", "orders") != [], 21_000)
 
-        assert world.members("broker-a", "G").count(first.instance.client_id) == 2
-        waited_ms = world.run_until(lambda: world.one_owner_each("G", "orders"), 160_000)
+        assert world.views.listed("broker-a", "G").count(first.instance.client_id) == 2
+        waited_ms = world.run_until(lambda: world.views.one_owner_each("G", "orders"), 160_000)
         assert waited_ms > 30_000
 
 
@@ -89,7 +89,7 @@ def test_u1_the_queues_of_a_machine_that_vanished_wait_for_its_expiry() -> None:
         join(world, "c1")
         join(world, "c2")
         world.simulation.kill("c1", power_loss=True)
-        waited_ms = world.run_until(lambda: world.one_owner_each("G", "orders"), 150_000)
+        waited_ms = world.run_until(lambda: world.views.one_owner_each("G", "orders"), 150_000)
         assert waited_ms > 100_000
 
 
@@ -103,8 +103,8 @@ def test_u4_the_share_of_a_member_that_does_not_subscribe_the_topic_is_nobodys()
         world.run(60_000)
         for _ in range(60):
             world.run(1_000)
-            assert len(world.no_owner("G", "orders")) == 2
-            assert len(world.no_owner("G", "invoices")) == 2
+            assert len(world.views.no_owner("G", "orders")) == 2
+            assert len(world.views.no_owner("G", "invoices")) == 2
 
 
 def test_u8_an_orderly_queue_that_was_just_taken_waits_for_the_next_renewal() -> None:
@@ -114,10 +114,10 @@ def test_u8_an_orderly_queue_that_was_just_taken_waits_for_the_next_renewal() ->
         world.run(100)
         join(world, "c1", IN_ORDER)
         second = join(world, "c2", IN_ORDER)
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 30_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 30_000)
         since_ms = world.now_ms
         world.simulation.kill("c1")
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 90_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 90_000)
         taken_ms, event = world.events(QueueTaken, since_ms)[-1]
         world.run_until(lambda: believes(second, event.mq), 20_001)
         assert taken_ms - since_ms > 40_000  # the dead owner's lock
@@ -140,7 +140,7 @@ def test_u7_an_orderly_queue_that_flaps_while_its_batch_runs_is_dead_for_two_min
         world.run(1_000)
         assert first.rebalance_impl.process_queue_table.get(LAST) is pq
 
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 150_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 150_000)
         assert world.now_ms - since_ms > 90_000
 
 
@@ -161,7 +161,7 @@ def test_b19_a_late_commit_of_the_old_owner_overwrites_that_of_the_new_one() -> 
         on_time = {event.queue_id for _, event in world.events(OffsetCommitted) if event.offset == 60}
         (late,) = {2, 3} - on_time
         mq = MessageQueue("orders", "broker-a", late)
-        assert world.owners("G", "orders")[mq] == ["c2"]
+        assert world.views.holders("G", "orders")[mq] == ["c2"]
         world.consumers["c2"][0].offset_store.update_offset(mq, 80, increase_only=True)
 
         world.run(11_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
-from impl.events import BrokerLiveRemoved, BrokerRegistered, RegistrationEncoded
+from impl.events import BrokerLiveRemoved, BrokerRegistered, RegistrationEncoded, ThreadDied
 from impl.hash_map import ConcurrentModificationError
 from impl.node_ports import Command
 from stateful_tests.stories.scenes import NS_ADDR, registration
@@ -28,15 +28,15 @@ def test_n1_a_late_goodbye_of_the_old_master_removes_the_new_one() -> None:
         one_broker(world)
         world.add_broker("machine2", "broker-a", topics=[TopicConfig("orders", 4, 4)])
         world.run(100)
-        assert world.address_of(NS, "broker-a") == "machine2:10911"
+        assert world.views.address_of(NS, "broker-a") == "machine2:10911"
 
         world.call("machine1", world.brokers["machine1"].shutdown)
         world.run(100)
 
         assert alive(world, "machine2")
-        assert world.address_of(NS, "broker-a") is None
-        assert world.routed(NS, "orders") == []
-        assert world.run_until(lambda: world.routed(NS, "orders") == ["broker-a"], 30_000) > 1_000
+        assert world.views.address_of(NS, "broker-a") is None
+        assert world.views.routed(NS, "orders") == []
+        assert world.run_until(lambda: world.views.routed(NS, "orders") == ["broker-a"], 30_000) > 1_000
 
 
 def test_n2_after_an_increment_the_other_topics_look_unchanged_for_ever() -> None:
@@ -45,25 +45,25 @@ def test_n2_after_an_increment_the_other_topics_look_unchanged_for_ever() -> Non
         world.restart(NS)
         world.create_topic("machine1", "invoices")
         world.run(1_000)
-        assert world.routed(NS, "invoices") == ["broker-a"]
+        assert world.views.routed(NS, "invoices") == ["broker-a"]
 
         world.run(300_000)
 
         full = [event for _, event in world.events(RegistrationEncoded, 10_000) if not event.increment]
         assert len(full) >= 9
         assert all({"orders", "invoices"} <= event.topics for event in full[1:])
-        assert world.routed(NS, "invoices") == ["broker-a"]
-        assert world.routed(NS, "orders") == []
+        assert world.views.routed(NS, "invoices") == ["broker-a"]
+        assert world.views.routed(NS, "orders") == []
 
 
 def test_n2_does_not_happen_if_a_full_registration_comes_first() -> None:
     with World() as world:
         one_broker(world)
         world.restart(NS)
-        world.run_until(lambda: world.routed(NS, "orders") == ["broker-a"], 30_000)
+        world.run_until(lambda: world.views.routed(NS, "orders") == ["broker-a"], 30_000)
         world.create_topic("machine1", "invoices")
         world.run(1_000)
-        assert world.routed(NS, "invoices") == world.routed(NS, "orders") == ["broker-a"]
+        assert world.views.routed(NS, "invoices") == world.views.routed(NS, "orders") == ["broker-a"]
 
 
 def test_n7_the_clean_up_after_a_broken_connection_removes_the_broker_that_has_come_back() -> None:
@@ -76,12 +76,12 @@ def test_n7_the_clean_up_after_a_broken_connection_removes_the_broker_that_has_c
         since_ms = world.now_ms
 
         world.run_until(lambda: bool(world.events(BrokerRegistered, since_ms)), 30_001)
-        assert world.routed(NS, "orders") == ["broker-a"]
-        world.run_until(lambda: world.routed(NS, "orders") == [], 40_000)
+        assert world.views.routed(NS, "orders") == ["broker-a"]
+        world.run_until(lambda: world.views.routed(NS, "orders") == [], 40_000)
 
         assert alive(world, "machine1")
         assert world.connections("machine1", NS)[0].active
-        world.run_until(lambda: world.routed(NS, "orders") == ["broker-a"], 30_000)
+        world.run_until(lambda: world.views.routed(NS, "orders") == ["broker-a"], 30_000)
 
 
 def test_n8_the_scan_removes_what_was_registered_while_it_looked() -> None:
@@ -95,13 +95,13 @@ def test_n8_the_scan_removes_what_was_registered_while_it_looked() -> None:
 
         world.run_until(lambda: bool(world.events(BrokerRegistered, since_ms)), 30_000)
         connection = world.connections("machine1", NS)[0]
-        world.run_until(lambda: world.routed(NS, "orders") == [], 40_000)
+        world.run_until(lambda: world.views.routed(NS, "orders") == [], 40_000)
 
         assert alive(world, "machine1")
         assert [event.why for _, event in world.events(BrokerLiveRemoved, since_ms)] == ["expired"]
         world.run(10)
         assert not connection.active
-        world.run_until(lambda: world.routed(NS, "orders") == ["broker-a"], 30_000)
+        world.run_until(lambda: world.views.routed(NS, "orders") == ["broker-a"], 30_000)
 
 
 def removed_after_a_clock_jump(world: World) -> int:
@@ -121,8 +121,8 @@ def test_n4_a_registration_in_the_middle_of_the_scan_ends_the_scan_for_ever() ->
         world.run_until(lambda: paused.hit, 10_000)
         world.add_broker("machine3", "broker-c")
         world.run(1_100)
-        uncaught = [event for _, _, event in world.simulation.kernel.records if event[0] == "uncaught"]
-        assert [event[2] for event in uncaught] == [ConcurrentModificationError.java_class]
+        uncaught = [event for _, _, event in world.simulation.kernel.records if event.__class__ is ThreadDied]
+        assert [event.error for event in uncaught] == [ConcurrentModificationError.java_class]
         assert removed_after_a_clock_jump(world) == 0
 
 
@@ -143,7 +143,7 @@ def test_n4_after_the_scan_has_died_a_broker_that_only_its_proxy_survives_is_rou
         world.run_until(lambda: paused.hit, 10_000)
         world.add_broker("machine2", "broker-b")
         world.run(300_000)
-        assert world.address_of(NS, "silent") == "silent:10911"  # dead_broker_is_dropped
+        assert world.views.address_of(NS, "silent") == "silent:10911"  # dead_broker_is_dropped
 
 
 def test_n4_a_scan_that_nobody_disturbs_goes_on() -> None:

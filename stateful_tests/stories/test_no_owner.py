@@ -54,15 +54,15 @@ def test_u2_a_member_that_does_not_find_itself_in_the_list_gives_everything_up()
         join(world, "c2")
         world.run(10_000)
         world.restart(BROKER)
-        world.run_until(lambda: world.members(BROKER, "G") != [], 31_000)
-        assert first.instance.client_id in world.members(BROKER, "G")
+        world.run_until(lambda: world.views.listed(BROKER, "G") != [], 31_000)
+        assert first.instance.client_id in world.views.listed(BROKER, "G")
         slow = world.pause("findConsumerIdList: the list is here, and not applied yet", 3_000)  # at c1
         world.run_until(lambda: slow.hit, 1_000)
         since_ms = world.now_ms
-        world.run_until(lambda: world.no_owner("G", "orders") != [], 20_000)
+        world.run_until(lambda: world.views.no_owner("G", "orders") != [], 20_000)
         lists = [event for _, event in world.events(ConsumerIdsFetched, since_ms)]
         assert any(event.client_ids is not None and event.client_id not in event.client_ids for event in lists)
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 60_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 60_000)
 
 
 def test_u3_the_second_place_of_a_client_id_that_is_listed_twice_is_nobodys() -> None:
@@ -72,12 +72,12 @@ def test_u3_the_second_place_of_a_client_id_that_is_listed_twice_is_nobodys() ->
             world.add_consumer(machine, ORDERS, client_ip="10.0.0.1", instance_name="billing")
         world.add_consumer("c3", ORDERS, client_ip="10.0.0.2", instance_name="billing")
         world.run(60_000)
-        ids = world.members(BROKER, "G")
+        ids = world.views.listed(BROKER, "G")
         assert ids == ["10.0.0.1@billing", "10.0.0.1@billing", "10.0.0.2@billing"]
         for _ in range(60):
             world.run(1_000)
-            assert world.no_owner("G", "orders") == [MessageQueue("orders", BROKER, 2)]  # the share of place 1
-            assert world.owners("G", "orders")[LAST] == ["c3"]
+            assert world.views.no_owner("G", "orders") == [MessageQueue("orders", BROKER, 2)]  # the share of place 1
+            assert world.views.holders("G", "orders")[LAST] == ["c3"]
 
 
 def test_u5_a_member_that_is_suspended_keeps_its_place_and_its_share() -> None:
@@ -88,8 +88,8 @@ def test_u5_a_member_that_is_suspended_keeps_its_place_and_its_share() -> None:
         first.suspend()
         for _ in range(60):
             world.run(10_000)
-            assert world.owners("G", "orders")[FIRST] == ["c1"]
-        assert len(world.members(BROKER, "G")) == 2
+            assert world.views.holders("G", "orders")[FIRST] == ["c1"]
+        assert len(world.views.listed(BROKER, "G")) == 2
         assert first.offset_store.clone_offset_table("orders")[FIRST] == 0
         assert not held(first, FIRST).is_pull_expired()
 
@@ -106,9 +106,9 @@ def test_u6_a_batch_that_never_returns_keeps_a_queue_from_its_owner_for_ever() -
         assert pq.dropped
         assert pq.try_unlock_times >= 10
         assert world.brokers[BROKER].rebalance_lock_manager.holder("G", LAST) == first.instance.client_id
-        assert world.no_owner("G", "orders") == [BESIDE, LAST]  # contender_gets_the_lock
+        assert world.views.no_owner("G", "orders") == [BESIDE, LAST]  # contender_gets_the_lock
         end_batch(first, pq)
-        world.run_until(lambda: world.no_owner("G", "orders") == [BESIDE], 80_000)  # abandoned_lock_is_freed
+        world.run_until(lambda: world.views.no_owner("G", "orders") == [BESIDE], 80_000)  # abandoned_lock_is_freed
 
 
 def test_u9_an_orderly_consumer_that_broadcasts_never_pulls() -> None:
@@ -120,7 +120,7 @@ def test_u9_an_orderly_consumer_that_broadcasts_never_pulls() -> None:
         ))
         normal = join(world, "c2", config)
         world.run(300_000)
-        assert world.one_owner_each("H", "orders")
+        assert world.views.one_owner_each("H", "orders")
         assert not held(ordered).locked
         assert ordered.offset_store.clone_offset_table("orders") == {}  # no pull was ever answered
         assert len(normal.offset_store.clone_offset_table("orders")) == 4
@@ -135,12 +135,12 @@ def test_u13_a_strategy_that_throws_leaves_the_queues_of_the_dead_to_nobody() ->
         )
         join(world, "c1", config)
         survivor = join(world, "c2", config)
-        assert world.one_owner_each("G", "orders")
+        assert world.views.one_owner_each("G", "orders")
         object.__setattr__(survivor.rebalance_impl.strategy, "consumeridcs", None)  # setConsumeridcs(null)
         world.simulation.kill("c1")
         world.run(300_000)
-        assert len(world.no_owner("G", "orders")) == 2
-        assert [machines for machines in world.owners("G", "orders").values() if machines] == [["c2"], ["c2"]]
+        assert len(world.views.no_owner("G", "orders")) == 2
+        assert [machines for machines in world.views.holders("G", "orders").values() if machines] == [["c2"], ["c2"]]
 
 
 def test_u14_a_topic_that_may_no_longer_be_read_keeps_its_owners() -> None:
@@ -151,7 +151,7 @@ def test_u14_a_topic_that_may_no_longer_be_read_keeps_its_owners() -> None:
         world.brokers[BROKER].topic_config_manager.update_topic_config(config)
         world.run(300_000)
         assert consumer.rebalance_impl.topic_subscribe_info_table.get("orders") in ((), [], frozenset())
-        assert len(world.owners("G", "orders")) == 4  # only_the_readable_is_held
+        assert len(world.views.holders("G", "orders")) == 4  # only_the_readable_is_held
 
 
 def test_l13_a_list_of_queues_that_forgets_the_retry_topic() -> None:
@@ -160,5 +160,5 @@ def test_l13_a_list_of_queues_that_forgets_the_retry_topic() -> None:
         mine = AllocateMessageQueueByConfig([MessageQueue("orders", BROKER, i) for i in range(4)])
         join(world, "c1", PushConsumerConfig("G", {"orders": "*"}, strategy=mine))
         world.run(120_000)
-        assert world.one_owner_each("G", "orders")
-        assert len(world.no_owner("G", "%RETRY%G")) == 1
+        assert world.views.one_owner_each("G", "orders")
+        assert len(world.views.no_owner("G", "%RETRY%G")) == 1

@@ -44,7 +44,7 @@ def idle_at_1000(world: World, config: PushConsumerConfig = ORDERS) -> DefaultMQ
         ranges.put(("orders", queue_id), QueueRange(0, 1_000, stored=((EPOCH_MS - 1_000, 0), (EPOCH_MS, 400))))
     commit_everywhere(world, 1_000)
     world.add_consumer("c1", config)
-    world.run_until(lambda: world.one_owner_each("G", "orders"), 1_000)
+    world.run_until(lambda: world.views.one_owner_each("G", "orders"), 1_000)
     return world.consumers["c1"][0]
 
 
@@ -66,11 +66,11 @@ def test_a_reset_drops_the_queues_waits_ten_seconds_commits_and_takes_them_again
         asked_ms = world.now_ms
         answer = world.ask(ADDR, reset(0))
         assert answer.code == ResponseCode.SUCCESS
-        assert dict(answer.body.offset_table) == dict.fromkeys(world.queues("orders"), 0)
+        assert dict(answer.body.offset_table) == dict.fromkeys(world.views.queues("orders"), 0)
         assert [event.delivered for _, event in world.events(OffsetResetPushed)] == [True]
 
         world.run(100)
-        assert world.no_owner("G", "orders") == world.queues("orders")
+        assert world.views.no_owner("G", "orders") == world.views.queues("orders")
         suspended = [consumer.pause]
         world.run(RESET_MS)
 
@@ -79,8 +79,8 @@ def test_a_reset_drops_the_queues_waits_ten_seconds_commits_and_takes_them_again
         assert [later - earlier for earlier, later in zip(dropped_ms, reset_ms, strict=True)] == [RESET_MS]
         assert [*suspended, consumer.pause] == [True, False]
         world.run(60_000)
-        assert world.one_owner_each("G", "orders")
-        assert [committed(world, mq) for mq in world.queues("orders")] == [0] * 4
+        assert world.views.one_owner_each("G", "orders")
+        assert [committed(world, mq) for mq in world.views.queues("orders")] == [0] * 4
         assert takes_effect(world)
 
 
@@ -186,10 +186,10 @@ def test_u15_a_reset_holds_a_thread_that_notifications_need() -> None:
         world.ask(ADDR, reset(0))
         since_ms = world.now_ms
         world.add_consumer("c2", other)
-        world.run_until(lambda: world.two_owners("H", "invoices") != [], 1_000)
+        world.run_until(lambda: world.views.two_owners("H", "invoices") != [], 1_000)
 
         assert [event.delivered for _, event in world.events(ConsumerIdsChanged, since_ms) if event.group == "H"]
-        waited_ms = world.run_until(lambda: world.one_owner_each("H", "invoices"), 20_000)
+        waited_ms = world.run_until(lambda: world.views.one_owner_each("H", "invoices"), 20_000)
         assert RESET_MS - 1_000 < waited_ms < RESET_MS + 1_000
 
 
@@ -207,7 +207,7 @@ def test_a_queue_that_nobody_holds_is_not_reset_although_the_operator_is_told_so
     with World() as world:
         idle_at_1000(world)
         join(world, "c2")
-        assert world.owners("G", "orders")[LAST] == ["c2"]
+        assert world.views.holders("G", "orders")[LAST] == ["c2"]
         world.simulation.kill("c2", power_loss=True)  # the broker still lists it
         answer = world.ask(ADDR, reset(0))
         assert (answer.code, answer.body.offset_table[LAST]) == (ResponseCode.SUCCESS, 0)

@@ -100,7 +100,7 @@ def test_x4_a_late_commit_of_the_old_owner_is_where_the_next_one_begins() -> Non
         since_ms = world.now_ms
         world.simulation.kill("c2")
         world.run(5_000)
-        assert world.owners("G", "orders")[late] == ["c1"]
+        assert world.views.holders("G", "orders")[late] == ["c1"]
         assert starts(world, late, since_ms) == [60]
 
 
@@ -135,7 +135,7 @@ def test_x12_the_offsets_of_a_topic_that_is_no_longer_subscribed_are_forgotten_u
         first.unsubscribe("orders")
         world.call("c1", first.do_rebalance)
         world.run(6_000)
-        assert world.no_owner("G", "orders") == world.queues("orders")
+        assert world.views.no_owner("G", "orders") == world.views.queues("orders")
         assert first.offset_store.clone_offset_table("orders") == {}
         assert committed(world) == 0
         join(world, "c2")
@@ -254,8 +254,8 @@ def test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_r
 
         world.call("c1", answer)
         world.run(1)
-        assert world.no_owner("G", "orders") == [FIRST]
-        waited_ms = world.run_until(lambda: FIRST not in world.no_owner("G", "orders"), 31_000)
+        assert world.views.no_owner("G", "orders") == [FIRST]
+        waited_ms = world.run_until(lambda: FIRST not in world.views.no_owner("G", "orders"), 31_000)
         assert waited_ms > 25_000
         assert starts(world, FIRST) == [0, 500]
 
@@ -272,13 +272,13 @@ def test_x17_the_correction_of_an_illegal_offset_overwrites_what_the_next_owner_
         world.run(1_000)
         world.call("b2", second.resume)
         world.run(1_000)
-        assert world.owners("G", "orders")[FIRST] == ["b2"]
+        assert world.views.holders("G", "orders")[FIRST] == ["b2"]
         assert starts(world, FIRST, since_ms) == [1_000]
         acknowledge(second, 1_010, FIRST)
         world.call("b2", second.persist_consumer_offset)
         world.run_until(lambda: committed(world, FIRST) == 0, 10_000)
         assert commits(world, FIRST, since_ms)[-2:] == [1_010, 0]  # committed_offset_never_regresses
-        assert world.owners("G", "orders")[FIRST] == ["b2"]
+        assert world.views.holders("G", "orders")[FIRST] == ["b2"]
 
 
 def test_u11_a_member_that_cannot_read_the_offset_keeps_the_lock_from_others() -> None:
@@ -294,12 +294,12 @@ def test_u11_a_member_that_cannot_read_the_offset_keeps_the_lock_from_others() -
         first = join(world, "c1", IN_ORDER)
         for _ in range(5):
             world.run(1_000)
-            assert world.no_owner("G", "orders") == world.queues("orders")
+            assert world.views.no_owner("G", "orders") == world.views.queues("orders")
             assert broker.rebalance_lock_manager.holder("G", LAST) == first.instance.client_id
         busy[0] = False
         join(world, "c2", IN_ORDER)
-        assert world.no_owner("G", "orders") == [MessageQueue("orders", BROKER, 2), LAST]  # what c2 is to have
-        waited_ms = world.run_until(lambda: world.one_owner_each("G", "orders"), 90_000)
+        assert world.views.no_owner("G", "orders") == [MessageQueue("orders", BROKER, 2), LAST]  # what c2 is to have
+        waited_ms = world.run_until(lambda: world.views.one_owner_each("G", "orders"), 90_000)
         assert waited_ms > 45_000  # for the lease of a lock under which nobody has ever worked
 
 

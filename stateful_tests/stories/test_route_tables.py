@@ -14,7 +14,7 @@ from impl.common.headers import (
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.flags import FLAG_UNIT, PERM_READ, PERM_WRITE
-from impl.events import BrokerDropped, BrokerLiveRemoved, BrokerRegistered, ClusterInfoFetched
+from impl.events import BrokerDropped, BrokerLiveRemoved, BrokerRegistered, ClusterInfoFetched, EventDropped, ThreadDied
 from impl.hash_map import ConcurrentModificationError
 from impl.hosts.simulation.remoting_server import RemotingServer
 from impl.namesrv.kv_config_manager import KV_CONFIG_PATH, NAMESPACE_ORDER_TOPIC_CONFIG
@@ -66,13 +66,13 @@ def test_n5_the_scan_evicts_the_living_broker_that_shares_a_connection_with_the_
         dropped = {event.broker_addr for _, event in world.events(BrokerDropped)}
         assert "alive:10911" in dropped
         assert "silent:10911" not in dropped
-        assert world.routed(NS, "invoices") == []
+        assert world.views.routed(NS, "invoices") == []
         assert not tables(world).broker_live_table.contains_key("silent:10911")
-        uncaught = [event[2] for _, _, event in world.simulation.kernel.records if event[0] == "uncaught"]
+        uncaught = [event.error for _, _, event in world.simulation.kernel.records if event.__class__ is ThreadDied]
         assert uncaught == [ConcurrentModificationError.java_class]
         world.run(600_000)
-        assert world.address_of(NS, "silent") == "silent:10911"
-        assert world.routed(NS, "orders") == ["silent"]
+        assert world.views.address_of(NS, "silent") == "silent:10911"
+        assert world.views.routed(NS, "orders") == ["silent"]
 
 
 def test_n6_half_a_registration_never_expires() -> None:
@@ -81,7 +81,7 @@ def test_n6_half_a_registration_never_expires() -> None:
         world.ask(NS_ADDR, registration("half", "half:10911", None))
         world.run(600_000)
         assert not tables(world).broker_live_table.contains_key("half:10911")
-        assert world.address_of(NS, "half") == "half:10911"  # dead_broker_is_dropped
+        assert world.views.address_of(NS, "half") == "half:10911"  # dead_broker_is_dropped
 
 
 def test_n20_a_broker_is_told_success_and_is_not_registered() -> None:
@@ -89,7 +89,7 @@ def test_n20_a_broker_is_told_success_and_is_not_registered() -> None:
         world.add_namesrv()
         assert world.ask(NS_ADDR, registration(BROKER, ADDR, None)).code == ResponseCode.SUCCESS
         assert len(tables(world).broker_live_table) == 0
-        assert world.routed(NS, "orders") == []
+        assert world.views.routed(NS, "orders") == []
 
 
 def ask_for_the_route(world: World) -> list[Command]:
@@ -152,9 +152,9 @@ def test_n14_a_topic_that_was_deleted_at_the_name_server_comes_back() -> None:
         request = Command(RequestCode.DELETE_TOPIC_IN_NAMESRV, header=TopicRequestHeader("orders"))
         world.ask(NS_ADDR, request)
         world.run(60_000)
-        assert world.routed(NS, "orders") == []
+        assert world.views.routed(NS, "orders") == []
         world.brokers[BROKER].topic_config_manager.update_topic_config(TopicConfig("parcels", 1, 1))
-        world.run_until(lambda: world.routed(NS, "orders") == [BROKER], 31_000)
+        world.run_until(lambda: world.views.routed(NS, "orders") == [BROKER], 31_000)
 
 
 def test_n14_a_topic_that_was_deleted_at_its_broker_is_routed_for_ever() -> None:
@@ -163,7 +163,7 @@ def test_n14_a_topic_that_was_deleted_at_its_broker_is_routed_for_ever() -> None
         world.ask(ADDR, Command(RequestCode.DELETE_TOPIC_IN_BROKER, header=TopicRequestHeader("orders")))
         world.run(600_000)
         assert world.brokers[BROKER].topic_config_manager.select_topic_config("orders") is None
-        assert world.routed(NS, "orders") == [BROKER]
+        assert world.views.routed(NS, "orders") == [BROKER]
 
 
 def order_conf(topic: str) -> Command:
@@ -216,9 +216,9 @@ def test_n25_a_close_that_finds_the_event_queue_full_is_forgotten() -> None:
         world.simulation.kill(BROKER)
         world.run(10_000)
 
-        assert ("event dropped", "close") in [event for _, _, event in world.simulation.kernel.records]
-        assert world.routed(NS, "orders") == [BROKER]
-        waited_ms = world.run_until(lambda: world.routed(NS, "orders") == [], 131_000)
+        assert EventDropped("close") in [event for _, _, event in world.simulation.kernel.records]
+        assert world.views.routed(NS, "orders") == [BROKER]
+        waited_ms = world.run_until(lambda: world.views.routed(NS, "orders") == [], 131_000)
         assert waited_ms > 100_000
         assert [event.why for _, event in world.events(BrokerLiveRemoved)] == ["expired"]
 
@@ -239,7 +239,7 @@ def test_n26_a_broker_that_changes_its_cluster_stays_in_the_old_one_too() -> Non
         world.call(BROKER, world.brokers[BROKER].shutdown)
         world.run(1_000)
         assert clusters.key_set() == ("DefaultCluster",)
-        assert world.address_of(NS, BROKER) is None
+        assert world.views.address_of(NS, BROKER) is None
 
         world.add_tester(OPERATOR)
         world.call(OPERATOR, partial(fetch_cluster_info, world, NS))
@@ -252,7 +252,7 @@ def test_n26_a_broker_that_changes_its_cluster_stays_in_the_old_one_too() -> Non
 def unit_topics(world: World, broker: BrokerController) -> list[str]:
     broker.topic_config_manager.update_topic_config(TopicConfig("cells", 1, 1, topic_sys_flag=FLAG_UNIT))
     world.run(31_000)
-    assert world.routed(NS, "cells") == [BROKER]
+    assert world.views.routed(NS, "cells") == [BROKER]
     return tables(world).get_unit_topics()
 
 
@@ -271,7 +271,7 @@ def test_n12_the_route_to_a_dead_master_is_believed_for_two_minutes() -> None:
         consumer = join(world, "c1")
         world.simulation.kill(BROKER, power_loss=True)
         since_ms = world.now_ms
-        world.run_until(lambda: world.routed(NS, "orders") == [], 131_000)
+        world.run_until(lambda: world.views.routed(NS, "orders") == [], 131_000)
         assert world.now_ms - since_ms > 90_000
         world.run(60_000)
         queues = [mq for mq in consumer.rebalance_impl.process_queue_table.key_set() if mq.topic == "orders"]
@@ -285,8 +285,8 @@ def test_n12_a_route_without_a_master_leads_to_the_slave() -> None:
         world.run(1_000)
         world.simulation.kill(BROKER)
         world.run(1_000)
-        assert world.address_of(NS, BROKER) is None
-        assert world.routed(NS, "orders") == [BROKER]
+        assert world.views.address_of(NS, BROKER) is None
+        assert world.views.routed(NS, "orders") == [BROKER]
         consumer = join(world, "c1", ORDERS)
         found = consumer.instance.find_broker_address_in_subscribe(BROKER, 0, only_this_broker=False)
         assert found is not None
@@ -302,8 +302,8 @@ def test_n11_name_servers_that_disagree_make_their_clients_divide_different_queu
         for machine in (BROKER, "broker-b"):
             world.add_broker(machine, machine, topics=[TopicConfig("orders", 4, 4)])
         world.run(10_000)
-        assert world.routed(NS, "orders") == [BROKER, "broker-b"]
-        assert world.routed("nameserver2", "orders") == [BROKER]
+        assert world.views.routed(NS, "orders") == [BROKER, "broker-b"]
+        assert world.views.routed("nameserver2", "orders") == [BROKER]
         for machine, namesrv in (("c1", NS), ("c2", "nameserver2")):
             draw = 1 - list(world.namesrvs).index(namesrv)  # the first connection goes to the one behind the drawn one
             world.script.draw("NettyRemotingClient#initValueIndex", draw)
@@ -311,11 +311,11 @@ def test_n11_name_servers_that_disagree_make_their_clients_divide_different_queu
             assert world.connections(machine, namesrv)
         for _ in range(120):
             world.run(1_000)
-            assert len(world.two_owners("G", "orders")) == 2
-            assert len(world.no_owner("G", "orders")) == 4
+            assert len(world.views.two_owners("G", "orders")) == 2
+            assert len(world.views.no_owner("G", "orders")) == 4
 
         network.heal()
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 100_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 100_000)
 
 
 def test_n17_a_query_of_the_version_does_not_tell_the_new_connection() -> None:
@@ -327,12 +327,12 @@ def test_n17_a_query_of_the_version_does_not_tell_the_new_connection() -> None:
         world.run(59_000)
         assert world.connections(BROKER, NS) != []
         assert world.events(BrokerRegistered, since_ms) == []
-        assert world.routed(NS, "orders") == [BROKER]
+        assert world.views.routed(NS, "orders") == [BROKER]
 
         world.run(2_000)  # the old connection is found closed
         assert world.alive(BROKER)
-        assert world.routed(NS, "orders") == []  # live_broker_stays_routed
-        world.run_until(lambda: world.routed(NS, "orders") == [BROKER], 31_000)
+        assert world.views.routed(NS, "orders") == []  # live_broker_stays_routed
+        world.run_until(lambda: world.views.routed(NS, "orders") == [BROKER], 31_000)
 
 
 def test_n17_and_the_end_of_the_new_connection_goes_unnoticed() -> None:
@@ -342,7 +342,7 @@ def test_n17_and_the_end_of_the_new_connection_goes_unnoticed() -> None:
         world.simulation.network.sever(connection, None)
         world.run(50_000)
         world.simulation.kill(BROKER)
-        waited_ms = world.run_until(lambda: world.routed(NS, "orders") == [], 131_000)
+        waited_ms = world.run_until(lambda: world.views.routed(NS, "orders") == [], 131_000)
         assert waited_ms > 60_000
 
 
@@ -355,8 +355,8 @@ def test_n18_the_vote_of_a_slow_name_server_is_missing() -> None:
             slow = world.pause("queryBrokerTopicConfig: the version has been compared", 10_000)
             world.run_until(lambda slow=slow: slow.hit, 31_000)  # type: ignore[misc]  # mypy has no type for the default
         world.run(12_000)
-        assert world.routed(NS, "orders") == []  # every_name_server_learns
-        world.run_until(lambda: world.routed(NS, "orders") == [BROKER], 31_000)
+        assert world.views.routed(NS, "orders") == []  # every_name_server_learns
+        world.run_until(lambda: world.views.routed(NS, "orders") == [BROKER], 31_000)
 
 
 def test_n22_a_name_server_that_hangs_holds_up_new_groups_and_the_offsets() -> None:
@@ -373,7 +373,7 @@ def test_n22_a_name_server_that_hangs_holds_up_new_groups_and_the_offsets() -> N
         world.run(3_000)  # after so long a client gives up, and closes the connection
         assert known[0].code == ResponseCode.SUCCESS
         assert new == []
-        assert world.members(BROKER, "H") == []
+        assert world.views.listed(BROKER, "H") == []
         world.run(2_000)
         disk = world.simulation.disks[BROKER]
         assert world.now_ms - since_ms == 5_000

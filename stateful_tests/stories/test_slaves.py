@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
-from impl.events import OffsetCommitted
+from impl.events import OffsetCommitted, ThreadDied
 from stateful_tests.stories.scenes import (
     ADDR,
     BROKER,
@@ -88,7 +88,7 @@ def test_a_slave_without_a_master_copies_nothing_and_goes_on_trying() -> None:
         world.run(100)
         commit_everywhere(world, 60)
         world.run_until(lambda: at_slave(world) == 60, 30_000 + SYNC_MS)
-        assert not [event for _, _, event in world.simulation.kernel.records if event[0] == "uncaught"]
+        assert not [event for _, _, event in world.simulation.kernel.records if event.__class__ is ThreadDied]
 
 
 def begun_after_promotion(world: World, copied_ms: int) -> list[int]:
@@ -109,7 +109,7 @@ def begun_after_promotion(world: World, copied_ms: int) -> list[int]:
     world.run(1_000)
     world.restart_broker_as(SLAVE, power_loss=False, broker_id=0)
     world.run(1_000)
-    assert world.address_of(NS, BROKER) == SLAVE_ADDR
+    assert world.views.address_of(NS, BROKER) == SLAVE_ADDR
 
     world.simulation.kill("c1")
     since_ms = world.now_ms
@@ -173,7 +173,7 @@ def test_n19_the_name_server_that_answers_first_tells_the_slave_that_there_is_no
         world.restart("nameserver2")
         world.simulation.kernel.pause(world.simulation.nodes[NS], 3_000)
         world.run_until(lambda: world.brokers[SLAVE].master_addr is None, 4_000)
-        assert world.address_of(NS, BROKER) == ADDR  # the other one knew better
+        assert world.views.address_of(NS, BROKER) == ADDR  # the other one knew better
         commit_everywhere(world, 80)
         world.run(25_000)
         assert at_slave(world) == 50

@@ -51,13 +51,13 @@ def test_d1_a_joiner_takes_its_share_before_the_owner_has_given_it_up() -> None:
     with World() as world:
         brokers(world, "broker-a")
         join(world, "c1")
-        assert world.one_owner_each("G", "orders")
+        assert world.views.one_owner_each("G", "orders")
 
         world.simulation.kernel.pause(world.simulation.nodes["c1"], 5_000)
         join(world, "c2")
 
-        assert len(world.two_owners("G", "orders")) == 2
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 20_000)
+        assert len(world.views.two_owners("G", "orders")) == 2
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 20_000)
 
 
 def test_d2_a_restarted_broker_knows_only_who_has_spoken_to_it_since() -> None:
@@ -67,16 +67,16 @@ def test_d2_a_restarted_broker_knows_only_who_has_spoken_to_it_since() -> None:
         world.run(10_000)
         join(world, "c2")
         ask_only(world, "broker-b")
-        assert world.one_owner_each("G", "orders")
+        assert world.views.one_owner_each("G", "orders")
 
         world.run(5_000)
         world.restart("broker-b")
-        world.run_until(lambda: world.two_owners("G", "orders") != [], 30_000)
+        world.run_until(lambda: world.views.two_owners("G", "orders") != [], 30_000)
 
-        assert len(world.members("broker-b", "G")) == 1
-        assert len(world.members("broker-a", "G")) == 2
+        assert len(world.views.listed("broker-b", "G")) == 1
+        assert len(world.views.listed("broker-a", "G")) == 2
         assert all(world.simulation.nodes[machine].alive for machine in ("c1", "c2"))
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 60_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 60_000)
 
 
 def test_d4_as_long_as_one_broker_alone_has_lost_a_member_there_are_two_owners() -> None:
@@ -91,13 +91,13 @@ def test_d4_as_long_as_one_broker_alone_has_lost_a_member_there_are_two_owners()
         for connection in world.connections("c1", "broker-b"):
             network.sever(connection.peer, None)
 
-        world.run_until(lambda: world.two_owners("G", "orders") != [], 30_000)
+        world.run_until(lambda: world.views.two_owners("G", "orders") != [], 30_000)
         for _ in range(300):
             world.run(1_000)
-            assert len(world.two_owners("G", "orders")) == 4
+            assert len(world.views.two_owners("G", "orders")) == 4
 
         world.heal()
-        world.run_until(lambda: world.one_owner_each("G", "orders"), 80_000)
+        world.run_until(lambda: world.views.one_owner_each("G", "orders"), 80_000)
 
 
 def test_d6_two_processes_with_one_client_id_own_the_same_half_and_nobody_the_other() -> None:
@@ -108,9 +108,9 @@ def test_d6_two_processes_with_one_client_id_own_the_same_half_and_nobody_the_ot
         world.run(100_000)
         for _ in range(100):
             world.run(1_000)
-            assert len(world.two_owners("G", "orders")) == 2
-            assert len(world.no_owner("G", "orders")) == 2
-        assert world.members("broker-a", "G") == ["10.0.0.1@billing"] * 2
+            assert len(world.views.two_owners("G", "orders")) == 2
+            assert len(world.views.no_owner("G", "orders")) == 2
+        assert world.views.listed("broker-a", "G") == ["10.0.0.1@billing"] * 2
 
 
 def believes(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue) -> bool:
@@ -150,7 +150,7 @@ def test_d9_a_delayed_unlock_frees_the_lock_that_its_owner_has_taken_anew() -> N
         world.run_until(lambda: believes(second, mq), 2_000)
 
         assert believes(first, mq)
-        assert mq in world.two_owners("G", "orders")
+        assert mq in world.views.two_owners("G", "orders")
 
 
 def test_d9_does_not_happen_if_nothing_was_cached() -> None:
@@ -174,7 +174,7 @@ def test_d10_an_orderly_shutdown_gives_the_locks_away_before_its_listener_and_it
         second = join(world, "c2", IN_ORDER)
         world.run(14_800)  # c2 rebalances again in 0.2 s, the offsets of c1 are committed again in 3 s
         mq = MessageQueue("orders", "broker-a", 3)
-        assert world.two_owners("G", "orders") == world.no_owner("G", "orders") == []
+        assert world.views.two_owners("G", "orders") == world.views.no_owner("G", "orders") == []
         pq = first.rebalance_impl.process_queue_table.get(mq)
         assert pq is not None
         pq.consume_lock.held = True  # its listener is at work, and does not mind being interrupted
@@ -183,7 +183,7 @@ def test_d10_an_orderly_shutdown_gives_the_locks_away_before_its_listener_and_it
 
         world.pause("shutdown: between unlockAll and persistConsumerOffset", 40_000)
         world.call("c1", first.shutdown)
-        world.run_until(lambda: mq in world.two_owners("G", "orders"), 30_000)
+        world.run_until(lambda: mq in world.views.two_owners("G", "orders"), 30_000)
 
         taken = {event.mq: event.offset for _, event in world.events(QueueTaken, since_ms)}
         granted = [event.client_id for _, event in world.events(LockGranted, since_ms) if event.mq == mq]

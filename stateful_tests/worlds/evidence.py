@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from impl.events import HOST_EVENTS
 from impl.hosts.simulation.tape import ReplayTape
 from invariants import evidence
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
@@ -97,7 +98,8 @@ def said(event: Any) -> dict[str, Any]:
     """An event as its name and its fields; where it happened is said beside it."""
     if not hasattr(event, "_fields"):
         return {"event": str(event[0]), "fields": {"with": ", ".join(map(str, event[1:]))} if event[1:] else {}}
-    fields = zip(event._fields[1:], event[1:], strict=True)
+    whose = 0 if event.__class__ in HOST_EVENTS else 1
+    fields = zip(event._fields[whose:], event[whose:], strict=True)
     return {"event": type(event).__name__, "fields": {name: _short(value) for name, value in fields}}
 
 

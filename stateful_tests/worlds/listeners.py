@@ -60,7 +60,7 @@ async def refuse_what_is_gone(world: World) -> None:
         await world.simulation.kernel.world.sleep(LOOK_MS)
         for machine, consumer in world.running():
             for pull_request in consumer.held_pulls:
-                least = world.least_offset(pull_request.message_queue)
+                least = world.views.stored(pull_request.message_queue).min_offset
                 if pull_request.next_offset < least:
                     world.call(machine, partial(_refuse, consumer, pull_request, least))
 

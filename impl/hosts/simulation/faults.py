@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from impl.events.host import ClockDrifts, ClockJumped
 from impl.hosts.simulation.host import Simulation
 
 PERIOD_MS = 1_000
@@ -111,7 +112,7 @@ def _jump(simulation: Simulation) -> tuple[str, str] | None:
     name = _one_of(simulation, list(simulation.boots), "whose clock")
     ms = _one_of(simulation, JUMPS_MS, "how far")
     simulation.clocks[name].jump(ms)
-    simulation.kernel.record(name, ("clock jumped", ms))
+    simulation.kernel.record(name, ClockJumped(ms))
     return name, f"clock set by {ms:+} ms"
 
 
@@ -119,7 +120,7 @@ def _drift(simulation: Simulation) -> tuple[str, str] | None:
     name = _one_of(simulation, list(simulation.boots), "whose clock")
     ppm = _one_of(simulation, DRIFTS_PPM, "how fast")
     simulation.clocks[name].set_drift(ppm)
-    simulation.kernel.record(name, ("clock drifts", ppm))
+    simulation.kernel.record(name, ClockDrifts(ppm))
     return name, f"clock drifts by {ppm:+} ppm"
 
 

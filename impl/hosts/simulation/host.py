@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, Self
 
+from impl.events.host import ProcessStarted, WorldHealed
 from impl.hosts.simulation.clock import WallClock
 from impl.hosts.simulation.digest import digest
 from impl.hosts.simulation.files import Disk
@@ -55,7 +56,7 @@ class Simulation:
         """Start the process of a machine, again after a kill; raises ValueError if it lives."""
         node = Node(name, self.network, self.clocks[name], self.disks[name])
         self.nodes[name] = node
-        self.kernel.record(name, ("started", node.incarnation))
+        self.kernel.record(name, ProcessStarted(node.incarnation))
         node.spawn("main", self.boots[name](node))
         return node
 
@@ -81,7 +82,7 @@ class Simulation:
             self.kernel.resume(self.nodes[name])
             self.clocks[name].set_drift(0)
             self._restart(name)
-        self.kernel.record("world", ("healed",))
+        self.kernel.record("world", WorldHealed())
 
     def run(self, until_ms: int) -> None:
         """Let everything happen up to this true time."""

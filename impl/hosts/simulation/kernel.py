@@ -27,6 +27,7 @@ from typing import Any, Self
 from weakref import WeakSet
 
 from impl.decisions.java_errors import JavaError
+from impl.events.host import ProcessKilled, ProcessPaused, ThreadDied
 from impl.hosts.simulation.clock import WallClock
 from impl.hosts.simulation.executor import Pool
 from impl.hosts.simulation.process import Process, ProcessDeadError, Task, as_coroutine
@@ -242,7 +243,7 @@ class Kernel:
 
     def uncaught(self, process: str, thread: str, error: JavaError) -> None:
         """Record that a thread, or a job of a pool, ended with a Java exception; a Python error is ours and goes up."""
-        self.record(process, ("uncaught", thread, error.java_class, error.message))
+        self.record(process, ThreadDied(thread, error.java_class, error.message))
 
     def stand(self, process: Process, target: Any, argument: Any = None) -> None:
         """Keep what a process that stands still would do, in its order, until it goes on."""
@@ -265,13 +266,13 @@ class Kernel:
     def pause(self, process: Process, ms: int) -> None:
         """Let no thread of the process run for so many true milliseconds."""
         process.paused_until_ms = max(process.paused_until_ms, self.now_ms + ms)
-        self.record(process.name, ("paused", ms))
+        self.record(process.name, ProcessPaused(ms))
 
     def kill(self, process: Process, *, power_loss: bool = False) -> None:
         """End a process at once; power_loss -- its machine goes too, so that nobody closes its connections."""
         process.check_alive()
         process.alive = False
-        self.record(process.name, ("killed", process.incarnation, power_loss))
+        self.record(process.name, ProcessKilled(process.incarnation, power_loss))
         for hook in self.on_kill:
             hook(process, power_loss)
         self._close_tasks(process)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from impl.events.host import ConnectionRefused, ConnectionSevered, PartitionBegan
 from impl.hosts.simulation.channel import FIN, LATENCY_MS, ONCE, Channel, Endpoint, Flow
 from impl.hosts.simulation.kernel import Kernel
 from impl.hosts.simulation.process import Process
@@ -65,7 +66,7 @@ class Network:
     def partition(self, source: str, target: str) -> None:
         """Let nothing pass from source to target any more."""
         self.blocked.add((source, target))
-        self.kernel.record(source, ("partitioned from", target))
+        self.kernel.record(source, PartitionBegan(target))
 
     def heal(self) -> None:
         """End all partitions."""
@@ -81,7 +82,7 @@ class Network:
 
     def sever(self, end: Channel, other_after_ms: int | None) -> None:
         """Break a connection: `end` sees it now, the other end after so many ms; None: it is never told."""
-        self.kernel.record(end.process.name, ("severed", end.peer.process.name, other_after_ms))
+        self.kernel.record(end.process.name, ConnectionSevered(end.peer.process.name, other_after_ms))
         end.severed = end.peer.severed = True
         if other_after_ms is not None:
             self.kernel.at(self.kernel.now_ms + other_after_ms, end.peer.reset)
@@ -109,7 +110,7 @@ class Network:
             self.kernel.profile.connect_refused, ONCE, lambda: client.remote_address, client.process.name, "refused",
         )
         if refused:
-            self.kernel.record(client.process.name, ("refused", server_name))
+            self.kernel.record(client.process.name, ConnectionRefused(server_name))
         if listener is None or refused:
             self.kernel.at(self.kernel.now_ms + LATENCY_MS, settle)
             return

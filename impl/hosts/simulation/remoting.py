@@ -24,6 +24,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from impl.decisions.java_errors import JavaError
+from impl.events.host import EventDropped
 from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.executor import Pool
 from impl.hosts.simulation.network import Network
@@ -315,7 +316,7 @@ class Remoting:
             try:
                 self.events.execute(lambda: call(channel.remote_address, channel))
             except RejectedExecutionError:
-                self.process.kernel.record(self.process.name, ("event dropped", name))
+                self.process.kernel.record(self.process.name, EventDropped(name))
 
 
 def on_wire(command: Command, opaque: int, *, is_response: bool = False, oneway: bool = False) -> Command:

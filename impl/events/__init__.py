@@ -1,0 +1,252 @@
+"""What the implementation and its host report, in RocketMQ's words.
+
+An event is traced in the same segment as the write that it names, right after it. Events hold texts, numbers, queues
+and sets or tuples of them, nothing that can change, so that they can be compared, stored and printed.
+
+namesrv, broker -- machine of the server. client_id -- as in heartbeats; None where a heartbeat had none. connection --
+"host:port" of the other end, which names one connection of a server. Events of the host name no machine: the record
+that holds them does.
+"""
+
+from __future__ import annotations
+
+from impl.events.consumption import (
+    ListenerEnded as ListenerEnded,
+)
+from impl.events.consumption import (
+    ListenerStarted as ListenerStarted,
+)
+from impl.events.consumption import (
+    MessagesFound as MessagesFound,
+)
+from impl.events.consumption import (
+    MessagesSettled as MessagesSettled,
+)
+from impl.events.host import (
+    HOST_EVENTS as HOST_EVENTS,
+)
+from impl.events.host import (
+    ClockDrifts as ClockDrifts,
+)
+from impl.events.host import (
+    ClockJumped as ClockJumped,
+)
+from impl.events.host import (
+    ConnectionRefused as ConnectionRefused,
+)
+from impl.events.host import (
+    ConnectionSevered as ConnectionSevered,
+)
+from impl.events.host import (
+    EventDropped as EventDropped,
+)
+from impl.events.host import (
+    PartitionBegan as PartitionBegan,
+)
+from impl.events.host import (
+    ProcessKilled as ProcessKilled,
+)
+from impl.events.host import (
+    ProcessPaused as ProcessPaused,
+)
+from impl.events.host import (
+    ProcessStarted as ProcessStarted,
+)
+from impl.events.host import (
+    ThreadDied as ThreadDied,
+)
+from impl.events.host import (
+    WorldHealed as WorldHealed,
+)
+from impl.events.locks import (
+    LockBelieved as LockBelieved,
+)
+from impl.events.locks import (
+    LockGranted as LockGranted,
+)
+from impl.events.locks import (
+    LockReleased as LockReleased,
+)
+from impl.events.locks import (
+    RenewalRefused as RenewalRefused,
+)
+from impl.events.membership import (
+    ClientChannelClosed as ClientChannelClosed,
+)
+from impl.events.membership import (
+    ConsumerIdsAnswered as ConsumerIdsAnswered,
+)
+from impl.events.membership import (
+    ConsumerIdsChanged as ConsumerIdsChanged,
+)
+from impl.events.membership import (
+    ConsumerRegistered as ConsumerRegistered,
+)
+from impl.events.membership import (
+    ConsumerRemoved as ConsumerRemoved,
+)
+from impl.events.membership import (
+    ConsumersOfTopicAnswered as ConsumersOfTopicAnswered,
+)
+from impl.events.membership import (
+    GoodbyeTaken as GoodbyeTaken,
+)
+from impl.events.membership import (
+    GroupEntered as GroupEntered,
+)
+from impl.events.membership import (
+    GroupRemoved as GroupRemoved,
+)
+from impl.events.membership import (
+    HeartbeatHandled as HeartbeatHandled,
+)
+from impl.events.membership import (
+    HeartbeatRefused as HeartbeatRefused,
+)
+from impl.events.membership import (
+    ProducerRegistered as ProducerRegistered,
+)
+from impl.events.membership import (
+    SubscriptionGroupDeleted as SubscriptionGroupDeleted,
+)
+from impl.events.name_server import (
+    BrokerDropped as BrokerDropped,
+)
+from impl.events.name_server import (
+    BrokerFound as BrokerFound,
+)
+from impl.events.name_server import (
+    BrokerLiveRemoved as BrokerLiveRemoved,
+)
+from impl.events.name_server import (
+    BrokerRegistered as BrokerRegistered,
+)
+from impl.events.name_server import (
+    BrokerUnregistered as BrokerUnregistered,
+)
+from impl.events.name_server import (
+    BrokerUpdateTimestamp as BrokerUpdateTimestamp,
+)
+from impl.events.name_server import (
+    ClusterInfoFetched as ClusterInfoFetched,
+)
+from impl.events.name_server import (
+    KVConfigLoaded as KVConfigLoaded,
+)
+from impl.events.name_server import (
+    KVConfigPut as KVConfigPut,
+)
+from impl.events.name_server import (
+    RegistrationAnswered as RegistrationAnswered,
+)
+from impl.events.name_server import (
+    RouteAnswered as RouteAnswered,
+)
+from impl.events.name_server import (
+    TopicDeleted as TopicDeleted,
+)
+from impl.events.name_server import (
+    VersionQueried as VersionQueried,
+)
+from impl.events.name_server import (
+    WritePermAdded as WritePermAdded,
+)
+from impl.events.name_server import (
+    WritePermWiped as WritePermWiped,
+)
+from impl.events.offsets import (
+    GroupOffsetsRemoved as GroupOffsetsRemoved,
+)
+from impl.events.offsets import (
+    OffsetAnswered as OffsetAnswered,
+)
+from impl.events.offsets import (
+    OffsetCommitted as OffsetCommitted,
+)
+from impl.events.offsets import (
+    OffsetCorrected as OffsetCorrected,
+)
+from impl.events.offsets import (
+    OffsetReset as OffsetReset,
+)
+from impl.events.offsets import (
+    OffsetResetPushed as OffsetResetPushed,
+)
+from impl.events.offsets import (
+    OffsetSent as OffsetSent,
+)
+from impl.events.offsets import (
+    OffsetsReset as OffsetsReset,
+)
+from impl.events.offsets import (
+    OffsetsWritten as OffsetsWritten,
+)
+from impl.events.offsets import (
+    OffsetUpdated as OffsetUpdated,
+)
+from impl.events.offsets import (
+    ResetReceived as ResetReceived,
+)
+from impl.events.ownership import (
+    ConsumerIdsFetched as ConsumerIdsFetched,
+)
+from impl.events.ownership import (
+    ConsumerShutDown as ConsumerShutDown,
+)
+from impl.events.ownership import (
+    ConsumerStarted as ConsumerStarted,
+)
+from impl.events.ownership import (
+    ConsumerStopping as ConsumerStopping,
+)
+from impl.events.ownership import (
+    QueueDropped as QueueDropped,
+)
+from impl.events.ownership import (
+    QueuesAssigned as QueuesAssigned,
+)
+from impl.events.ownership import (
+    QueueTaken as QueueTaken,
+)
+from impl.events.ownership import (
+    RouteUpdated as RouteUpdated,
+)
+from impl.events.registration import (
+    BrokerShutDown as BrokerShutDown,
+)
+from impl.events.registration import (
+    BrokerStarted as BrokerStarted,
+)
+from impl.events.registration import (
+    BrokerStopping as BrokerStopping,
+)
+from impl.events.registration import (
+    MasterLearned as MasterLearned,
+)
+from impl.events.registration import (
+    RegistrationEncoded as RegistrationEncoded,
+)
+from impl.events.registration import (
+    RegistrationFailed as RegistrationFailed,
+)
+from impl.events.registration import (
+    RetryTopicAnnounced as RetryTopicAnnounced,
+)
+from impl.events.registration import (
+    TopicConfigDeleted as TopicConfigDeleted,
+)
+from impl.events.registration import (
+    TopicConfigUpdated as TopicConfigUpdated,
+)
+from impl.events.subscriptions import (
+    SubscriptionRemoved as SubscriptionRemoved,
+)
+from impl.events.subscriptions import (
+    SubscriptionsHandled as SubscriptionsHandled,
+)
+from impl.events.subscriptions import (
+    SubscriptionUpdated as SubscriptionUpdated,
+)
+from impl.events.subscriptions import (
+    VersionRaised as VersionRaised,
+)

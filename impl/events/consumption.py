@@ -1,0 +1,41 @@
+"""What a client reports of messages: found, listened to, settled."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from impl.decisions.message_queue import MessageQueue
+
+
+class MessagesFound(NamedTuple):
+    """PullCallback#onSuccess with FOUND: messages entered the process queue; offsets -- theirs, ascending."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offsets: tuple[int, ...]
+
+
+class ListenerStarted(NamedTuple):
+    """ConsumeMessageOrderlyService.ConsumeRequest#run: the listener begins, under the lock of the queue."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+
+
+class ListenerEnded(NamedTuple):
+    """ConsumeMessageOrderlyService.ConsumeRequest#run: the listener has ended; the lock of the queue is still held."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+
+
+class MessagesSettled(NamedTuple):
+    """ConsumeMessageService#processConsumeResult: these messages are consumed; offsets -- theirs, ascending."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offsets: tuple[int, ...]

@@ -1,0 +1,80 @@
+"""What the host reports of processes, machines, connections and clocks; the machine of a record says whose."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class ProcessStarted(NamedTuple):
+    """A process of the machine runs; incarnation -- 1 for its first."""
+
+    incarnation: int
+
+
+class ProcessKilled(NamedTuple):
+    """The process was killed (kill -9); power_loss -- its machine lost its power, perhaps with what was not forced."""
+
+    incarnation: int
+    power_loss: bool
+
+
+class ProcessPaused(NamedTuple):
+    """The process stands still for so long."""
+
+    ms: int
+
+
+class ThreadDied(NamedTuple):
+    """An exception has left a thread, a job or a handler; error -- the Java class."""
+
+    thread: str
+    error: str
+    message: str | None
+
+
+class ConnectionRefused(NamedTuple):
+    """The machine could not connect to a server that lives."""
+
+    server: str
+
+
+class ConnectionSevered(NamedTuple):
+    """A connection of the machine broke; seen_after_ms -- when the other end is told, None: never."""
+
+    other: str
+    seen_after_ms: int | None
+
+
+class PartitionBegan(NamedTuple):
+    """Nothing passes from the machine to another one."""
+
+    target: str
+
+
+class ClockJumped(NamedTuple):
+    """The machine's clock was set by so much."""
+
+    ms: int
+
+
+class ClockDrifts(NamedTuple):
+    """The machine's clock runs at another speed from now on; ppm -- parts in a million that it is too fast."""
+
+    ppm: int
+
+
+class EventDropped(NamedTuple):
+    """NettyEventExecutor#putNettyEvent: the queue was full, and an event of a connection is lost."""
+
+    name: str
+
+
+class WorldHealed(NamedTuple):
+    """All faults have ended; what is promised within a deadline must come true from now on."""
+
+
+HOST_EVENTS: tuple[type, ...] = (
+    ProcessStarted, ProcessKilled, ProcessPaused, ThreadDied, ConnectionRefused, ConnectionSevered, PartitionBegan,
+    ClockJumped, ClockDrifts, EventDropped, WorldHealed,
+)
+"""All of them."""

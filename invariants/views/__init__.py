@@ -1,0 +1,45 @@
+"""Views: the one reader of the implementation's tables, for rules, promises and stories.
+
+A view shows what lives: a machine whose process has ended is an empty table. All answers are plain values, made when
+they are asked for. Machines are called as in the world that is looked at.
+"""
+
+from __future__ import annotations
+
+from impl.decisions.message_queue import MessageQueue
+from invariants.refinement.follower import Living, Machines
+from invariants.views.brokers import BrokerViews
+from invariants.views.consumers import ConsumerViews
+from invariants.views.namesrvs import NamesrvViews
+from invariants.views.values import Broker, Consumer, Filter, HeldQueue, QueueLock, Subscription
+
+__all__ = ["Broker", "Consumer", "Filter", "HeldQueue", "QueueLock", "Subscription", "Views"]
+
+
+class Views(NamesrvViews, BrokerViews, ConsumerViews):
+    """The tables of machines, and what only several of them say together."""
+
+    def __init__(self, machines: Machines) -> None:
+        """Look at these."""
+        self.living = Living(machines)
+
+    def holders(self, group: str, topic: str) -> dict[MessageQueue, list[str]]:
+        """Every queue of the topic at a living broker, and the machines of the consumers that hold it now."""
+        holders: dict[MessageQueue, list[str]] = {mq: [] for mq in self.queues(topic)}
+        for machine in self.living.machines.consumers:
+            for held in self.process_queues(machine):
+                if held.group == group and held.mq.topic == topic and not held.dropped:
+                    holders.setdefault(held.mq, []).append(machine)
+        return holders
+
+    def one_owner_each(self, group: str, topic: str) -> bool:
+        """Whether every queue of the topic has exactly one holder."""
+        return all(len(machines) == 1 for machines in self.holders(group, topic).values())
+
+    def two_owners(self, group: str, topic: str) -> list[MessageQueue]:
+        """The queues that more than one consumer holds now."""
+        return sorted(mq for mq, machines in self.holders(group, topic).items() if len(machines) > 1)
+
+    def no_owner(self, group: str, topic: str) -> list[MessageQueue]:
+        """The queues that nobody holds now."""
+        return sorted(mq for mq, machines in self.holders(group, topic).items() if not machines)

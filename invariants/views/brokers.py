@@ -1,0 +1,147 @@
+"""The tables of brokers."""
+
+from __future__ import annotations
+
+from impl.broker.consumer_group_info import ConsumerGroupInfo
+from impl.broker.queue_offsets import QueueRange
+from impl.broker.reported_tables import connection_of
+from impl.decisions.flags import PERM_READ
+from impl.decisions.java_text import utf16_key
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import MASTER_ID, RETRY_GROUP_TOPIC_PREFIX
+from impl.decisions.route_queues import QueueData
+from invariants.refinement.follower import Living
+from invariants.views.values import Broker, Filter, QueueLock, Subscription
+
+
+class BrokerViews:
+    """Of those that live; what is asked of another one is answered as if its tables were empty."""
+
+    living: Living
+
+    def brokers(self) -> list[Broker]:
+        """Those that live, in the order in which their machines were added."""
+        found = (self.broker(machine) for machine in self.living.machines.brokers)
+        return [broker for broker in found if broker is not None]
+
+    def broker(self, machine: str) -> Broker | None:
+        """The broker that runs there."""
+        broker = self.living.broker(machine)
+        if broker is None:
+            return None
+        config, now_ms = broker.config, broker.node.now_ms()
+        return Broker(
+            machine, config.broker_name, config.broker_id, broker.broker_addr, now_ms, broker.master_addr,
+        )
+
+    def topics(self, broker: str) -> dict[str, QueueData]:
+        """TopicConfigManager.topicConfigTable, as it is routed: topic to its queues."""
+        found = self.living.broker(broker)
+        entries = () if found is None else found.topic_config_manager.topic_config_table.entries()
+        name = "" if found is None else found.config.broker_name
+        return {
+            topic: QueueData(
+                name, config.read_queue_nums, config.write_queue_nums, config.perm, config.topic_sys_flag,
+            ) for topic, config in entries
+        }
+
+    def subscription_groups(self, broker: str) -> list[str]:
+        """SubscriptionGroupManager.subscriptionGroupTable: the names of the groups that are configured."""
+        found = self.living.broker(broker)
+        table = None if found is None else found.subscription_group_manager.subscription_group_table
+        return [] if table is None else list(table.key_set())
+
+    def groups(self, broker: str) -> list[str]:
+        """ConsumerManager.consumerTable: the groups that have an entry, if only an empty one."""
+        found = self.living.broker(broker)
+        return [] if found is None else list(found.consumer_manager.consumer_table.key_set())
+
+    def members(self, broker: str, group: str) -> dict[str, str | None]:
+        """ConsumerGroupInfo.channelInfoTable: connection to client id."""
+        info = self._group(broker, group)
+        entries = () if info is None else info.channel_info_table.entries()
+        return {connection_of(channel): client.client_id for channel, client in entries}
+
+    def listed(self, broker: str, group: str) -> list[str]:
+        """The id list that the broker would answer, sorted: a client with two connections is there twice."""
+        info = self._group(broker, group)
+        return [] if info is None else sorted(str(client_id) for client_id in info.get_all_client_id())
+
+    def subscriptions(self, broker: str, group: str) -> dict[str, Subscription]:
+        """ConsumerGroupInfo.subscriptionTable: by topic, retry topics too."""
+        info = self._group(broker, group)
+        entries = () if info is None else info.subscription_table.entries()
+        return {topic: Subscription(sub.sub_string, sub.sub_version, sub.expression_type) for topic, sub in entries}
+
+    def expressions(self, broker: str, group: str) -> dict[str, str]:
+        """Topic to expression in the subscription table of a group; retry topics are left out."""
+        table = self.subscriptions(broker, group)
+        return {topic: sub.sub_string for topic, sub in table.items() if not topic.startswith(RETRY_GROUP_TOPIC_PREFIX)}
+
+    def filters(self, broker: str, group: str) -> dict[str, Filter]:
+        """ConsumerFilterManager: of the topics that the group subscribes now."""
+        found = self.living.broker(broker)
+        if found is None:
+            return {}
+        topics = self.subscriptions(broker, group)
+        filters = ((topic, found.consumer_filter_manager.get(topic, group)) for topic in topics)
+        return {topic: Filter(data.client_version, data.is_dead()) for topic, data in filters if data is not None}
+
+    def producers(self, broker: str) -> dict[tuple[str, str], str | None]:
+        """ProducerManager.groupChannelTable: group and connection to client id."""
+        found = self.living.broker(broker)
+        groups = () if found is None else found.producer_manager.group_channel_table.entries()
+        return {(group, connection_of(channel)): client.client_id
+                for group, table in groups for channel, client in table.entries()}
+
+    def reply_connections(self, broker: str) -> dict[str, str]:
+        """ProducerManager.clientChannelTable: client id to the connection that replies are pushed on."""
+        found = self.living.broker(broker)
+        entries = () if found is None else found.producer_manager.client_channel_table.entries()
+        return {client_id: connection_of(channel) for client_id, channel in entries}
+
+    def locks(self, broker: str) -> dict[tuple[str, MessageQueue], QueueLock]:
+        """RebalanceLockManager.mqLockTable: group and queue to who has the lock."""
+        found = self.living.broker(broker)
+        if found is None:
+            return {}
+        now_ms, table = found.node.now_ms(), found.rebalance_lock_manager.mq_lock_table
+        return {
+            (group, mq): QueueLock(entry.client_id, entry.last_update_timestamp, entry.is_expired(now_ms))
+            for group, entries in table.entries() for mq, entry in entries.entries()
+        }
+
+    def committed(self, broker: str, group: str) -> dict[tuple[str, int], int]:
+        """ConsumerOffsetManager.offsetTable: topic and queue id to the offset of a group."""
+        found = self.living.broker(broker)
+        entries = () if found is None else found.consumer_offset_manager.offset_table.entries()
+        by_key = ((key.partition("@"), offsets) for key, offsets in entries)
+        return {(topic, queue_id): offset for (topic, _, name), offsets in by_key if name == group
+                for queue_id, offset in offsets.entries()}
+
+    def groups_with_offsets(self, broker: str) -> set[tuple[str, str]]:
+        """ConsumerOffsetManager.offsetTable: the pairs of group and topic that have an entry."""
+        found = self.living.broker(broker)
+        keys = () if found is None else found.consumer_offset_manager.offset_table.key_set()
+        return {(group, topic) for topic, _, group in (key.partition("@") for key in keys)}
+
+    def queues(self, topic: str) -> list[MessageQueue]:
+        """The queues of a topic that may be read at the brokers that live, sorted."""
+        found: dict[str, int] = {}
+        for broker in self.brokers():
+            config = self.topics(broker.machine).get(topic)
+            if config is not None and config.perm & PERM_READ:
+                name = broker.broker_name
+                found[name] = max(config.read_queue_nums, found.get(name, 0))
+        return [MessageQueue(topic, name, i) for name in sorted(found, key=utf16_key) for i in range(found[name])]
+
+    def stored(self, mq: MessageQueue) -> QueueRange:
+        """What the master of a queue has of it; nothing if none lives."""
+        found = (self.living.broker(broker.machine) for broker in self.brokers()
+                 if (broker.broker_name, broker.broker_id) == (mq.broker_name, MASTER_ID))
+        master = next(found, None)
+        return QueueRange() if master is None else master.queue_offsets.range_of(mq.topic, mq.queue_id)
+
+    def _group(self, broker: str, group: str) -> ConsumerGroupInfo | None:
+        found = self.living.broker(broker)
+        return None if found is None else found.consumer_manager.consumer_table.get(group)

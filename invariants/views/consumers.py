@@ -1,0 +1,84 @@
+"""The tables of consumers, and of the clients that several of them may share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from impl.client.mq_client_instance import SHUTDOWN_ALREADY
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.decisions.message_queue import MessageQueue
+from invariants.refinement.follower import Living
+from invariants.views.values import Consumer, HeldQueue, Subscription
+
+
+class ConsumerViews:
+    """Of those whose process lives; what is asked of another machine is answered as if its tables were empty."""
+
+    living: Living
+
+    def consumers(self) -> list[Consumer]:
+        """Those of all processes that live, in the order of their machines and of their starts."""
+        return [_consumer(machine, one) for machine, one in self._running()]
+
+    def in_service(self) -> list[Consumer]:
+        """Those of them that have not shut down; others of their process may run on."""
+        return [one for one in self.consumers() if one.service_state != SHUTDOWN_ALREADY]
+
+    def process_queues(self, machine: str) -> list[HeldQueue]:
+        """RebalanceImpl.processQueueTable of all consumers of a machine, with those that are dropped."""
+        return [held for one in self.living.consumers(machine) for held in _held(machine, one)]
+
+    def subscribed(self, machine: str, group: str) -> dict[str, Subscription]:
+        """RebalanceImpl.subscriptionInner of a consumer: by topic, the retry topic too."""
+        return {
+            topic: Subscription(sub.sub_string, sub.sub_version, sub.expression_type)
+            for one in self._of(machine, group) for topic, sub in one.rebalance_impl.subscription_inner.entries()
+        }
+
+    def subscribe_info(self, machine: str, group: str) -> dict[str, frozenset[MessageQueue]]:
+        """RebalanceImpl.topicSubscribeInfoTable of a consumer: topic to the queues that it knows."""
+        return {topic: frozenset(mqs) for one in self._of(machine, group)
+                for topic, mqs in one.rebalance_impl.topic_subscribe_info_table.entries()}
+
+    def offsets(self, machine: str, group: str) -> dict[MessageQueue, int]:
+        """OffsetStore.offsetTable of a consumer: what it would commit now."""
+        found: dict[MessageQueue, int] = {}
+        for one in self._of(machine, group):
+            found.update(one.offset_store.clone_offset_table(None))
+        return found
+
+    def known_addresses(self, machine: str) -> dict[tuple[str, int], str]:
+        """MQClientInstance.brokerAddrTable of the clients of a machine: broker name and id to address."""
+        return {
+            (name, broker_id): addr for one in self.living.consumers(machine)
+            for name, addrs in one.instance.routes.broker_addr_table.entries() for broker_id, addr in addrs.entries()
+        }
+
+    def producing(self, machine: str) -> set[tuple[str, str]]:
+        """MQClientInstance.producerTable of the clients of a machine: pairs of group and client id."""
+        return {(group, one.instance.client_id) for one in self.living.consumers(machine)
+                for group in one.instance.producer_table.key_set()}
+
+    def _running(self) -> Iterator[tuple[str, DefaultMQPushConsumerImpl]]:
+        for machine in self.living.machines.consumers:
+            yield from ((machine, consumer) for consumer in self.living.consumers(machine))
+
+    def _of(self, machine: str, group: str) -> Sequence[DefaultMQPushConsumerImpl]:
+        return [one for one in self.living.consumers(machine) if one.group == group]
+
+
+def _consumer(machine: str, one: DefaultMQPushConsumerImpl) -> Consumer:
+    config = one.config
+    return Consumer(
+        machine, one.instance.client_id, one.group, config.message_model, config.orderly, one.service_state, one.pause,
+        config.strategy, one.node.now_ms(),
+    )
+
+
+def _held(machine: str, one: DefaultMQPushConsumerImpl) -> Iterator[HeldQueue]:
+    client_id = one.instance.client_id
+    for mq, pq in one.rebalance_impl.process_queue_table.entries():
+        yield HeldQueue(
+            machine, client_id, one.group, mq, pq.dropped, pq.locked, pq.is_lock_expired(), pq.msg_count,
+            pq.last_pull_timestamp,
+        )

@@ -1,0 +1,77 @@
+"""What views answer with: plain values, which do not change afterwards."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from impl.decisions.allocation import AllocateMessageQueueStrategy
+from impl.decisions.message_queue import MessageQueue
+
+
+class Broker(NamedTuple):
+    """A broker that lives. broker_id -- 0: a master. now_ms -- its clock. master_addr -- whom a slave copies from."""
+
+    machine: str
+    broker_name: str
+    broker_id: int
+    broker_addr: str
+    now_ms: int
+    master_addr: str | None
+
+
+class Consumer(NamedTuple):
+    """A consumer of a process that lives.
+
+    service_state -- CREATE_JUST, RUNNING, … pause -- suspended by its user. now_ms -- the clock of its machine.
+    """
+
+    machine: str
+    client_id: str
+    group: str
+    message_model: str
+    orderly: bool
+    service_state: str
+    pause: bool
+    strategy: AllocateMessageQueueStrategy
+    now_ms: int
+
+
+class HeldQueue(NamedTuple):
+    """An entry of processQueueTable.
+
+    locked -- the broker's lock is held, as last heard. lock_expired -- ProcessQueue#isLockExpired. msg_count -- cached.
+    last_pull_timestamp -- milliseconds since 1970, by the clock of its machine.
+    """
+
+    machine: str
+    client_id: str
+    group: str
+    mq: MessageQueue
+    dropped: bool
+    locked: bool
+    lock_expired: bool
+    msg_count: int
+    last_pull_timestamp: int
+
+
+class QueueLock(NamedTuple):
+    """An entry of mqLockTable. last_update_timestamp -- in ms; expired -- LockEntry#isExpired, by the same clock."""
+
+    client_id: str
+    last_update_timestamp: int
+    expired: bool
+
+
+class Subscription(NamedTuple):
+    """What is read of a SubscriptionData."""
+
+    sub_string: str
+    sub_version: int
+    expression_type: str | None
+
+
+class Filter(NamedTuple):
+    """What is read of a ConsumerFilterData: of an expression that is not by tag."""
+
+    client_version: int
+    dead: bool

@@ -1,0 +1,190 @@
+"""The machines of a world: how they are built, start, stop, join a group and leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from impl.broker.controller import BrokerConfig, BrokerController
+from impl.broker.queue_offsets import QueueRange
+from impl.client.mq_client_instance import ClientConfig, MQClientManager
+from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.common.topic_config import TopicConfig
+from impl.hosts.simulation.host import Boot
+from impl.hosts.simulation.node import Node
+from impl.namesrv.server import NamesrvController
+from impl.node_ports import RemotingClient
+from stateful_tests.worlds.course import Course
+
+
+class Machines(Course):
+    """See the module.
+
+    namesrvs, brokers -- machine to the controller that it runs now. consumers -- machine to the consumers that it runs
+    now, in the order of their start. testers -- machine to client. rolled_out -- group to what its members subscribe
+    (topic to expression) that start from now on, besides what they were added with. stored -- what each queue has of
+    the topics that brokers are added with.
+    """
+
+    def __init__(self, *course: Any, **settings: Any) -> None:
+        """Begin with none; see Course."""
+        super().__init__(*course, **settings)
+        self.namesrvs: dict[str, NamesrvController] = {}
+        self.brokers: dict[str, BrokerController] = {}
+        self.consumers: dict[str, list[DefaultMQPushConsumerImpl]] = {}
+        self.testers: dict[str, RemotingClient] = {}
+        self.rolled_out: dict[str, dict[str, str]] = {}
+        self.stored = QueueRange()
+        self._applications: dict[str, Boot] = {}
+        self._leaving: dict[str, Node] = {}
+
+    @property
+    def namesrv_addrs(self) -> tuple[str, ...]:
+        """Where brokers register and clients ask."""
+        return tuple(f"{name}:9876" for name in self.namesrvs)
+
+    def add_namesrv(self, name: str = "nameserver1") -> None:
+        """Add a name server."""
+
+        async def boot(node: Node) -> None:
+            self.namesrvs[name] = NamesrvController(node)
+            self.namesrvs[name].start()
+
+        self.simulation.add(name, boot)
+        self.run(0)
+
+    def add_broker(
+        self, machine: str, broker_name: str, *, topics: Sequence[TopicConfig] = (), **settings: Any,
+    ) -> None:
+        """Add a broker; topics -- that it has from its first start on; settings -- fields of BrokerConfig."""
+        config = BrokerConfig(broker_name, self.namesrv_addrs, **settings)
+        self.simulation.add(machine, self._broker(machine, config, topics))
+
+    def restart_broker_as(self, machine: str, *, power_loss: bool = True, **settings: Any) -> None:
+        """Let the machine of a broker lose its power and start at once with other settings, its files unharmed.
+
+        power_loss -- False: its process is killed.
+        """
+        config = replace(self.brokers[machine].config, **settings)
+        self.simulation.boots[machine] = self._broker(machine, config, ())
+        self.simulation.kernel.kill(self.simulation.nodes[machine], power_loss=power_loss)
+        self.simulation.start(machine)
+        self.run(0)
+
+    def retire(self, machine: str) -> None:
+        """Let a machine lose its power for good: whatever starts it again finds nothing to run."""
+        self.simulation.boots[machine] = _idle
+        if self.alive(machine):
+            self.simulation.kernel.kill(self.simulation.nodes[machine], power_loss=True)
+        self.brokers.pop(machine, None)
+
+    def keep_messages_from(self, offset: int) -> None:
+        """Let all brokers, also those that start later, have deleted what is older in their queues."""
+        stored = tuple(pair for pair in self.stored.stored if pair[1] >= offset)
+        self.stored = self.stored._replace(min_offset=offset, stored=stored)
+        for controller in self.brokers.values():
+            for key in controller.queue_offsets.ranges.key_set():
+                controller.queue_offsets.ranges.put(key, self.stored)
+
+    def _broker(self, machine: str, config: BrokerConfig, topics: Sequence[TopicConfig]) -> Boot:
+        async def boot(node: Node) -> None:
+            controller = BrokerController(node, config)
+            for topic in topics:
+                if controller.topic_config_manager.select_topic_config(topic.topic_name) is None:
+                    controller.topic_config_manager.update_topic_config(replace(topic))
+                for queue_id in range(topic.read_queue_nums):
+                    controller.queue_offsets.ranges.put((topic.topic_name, queue_id), self.stored)
+            self.brokers[machine] = controller
+            await controller.start()
+
+        return boot
+
+    def add_consumer(
+        self, machine: str, *configs: PushConsumerConfig, client_ip: str = "", idle: bool = False, **settings: Any,
+    ) -> None:
+        """Add a process with these consumers, one after another; settings -- fields of ClientConfig.
+
+        idle -- the process runs none of them until `join`.
+        """
+        client_config = ClientConfig(self.namesrv_addrs, client_ip or machine, **settings)
+
+        async def boot(node: Node) -> None:
+            manager = MQClientManager(node)
+            self.consumers[machine] = []
+            for config in configs:
+                rolled_out = self.rolled_out.get(config.consumer_group, {})
+                config_now = replace(config, subscription={**config.subscription, **rolled_out})
+                consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
+                self.consumers[machine].append(consumer)
+                await consumer.start()
+
+        self._applications[machine] = boot
+        self.consumers[machine] = []
+        self.simulation.add(machine, _idle if idle else boot)
+        self.run(0)
+
+    def add_tester(self, machine: str) -> None:
+        """Add a machine that only sends requests."""
+
+        async def boot(node: Node) -> None:
+            self.testers[machine] = node.remoting_client("Tester")
+
+        self.simulation.add(machine, boot)
+        self.run(0)
+
+    def join(self, machine: str) -> None:
+        """Let an idle process start its consumers; so it does from now on whenever it is started.
+
+        One that has not ended yet since it was to leave ends first, and the next one starts them.
+        """
+        self.simulation.boots[machine] = self._applications[machine]
+        node = self.simulation.nodes[machine]
+        if node.alive and self._leaving.get(machine) is not node:
+            node.spawn("main", self._applications[machine](node))
+
+    def leave(self, machine: str) -> None:
+        """Let a process shut its consumers down in order and end; it is idle whenever it is started again."""
+        self.simulation.boots[machine] = _idle
+        node, consumers = self.simulation.nodes[machine], self.consumers[machine]
+        self._leaving[machine] = node
+
+        async def leaving() -> None:
+            for consumer in consumers:
+                await consumer.shutdown()
+            self.simulation.kernel.at(self.now_ms, self._end, node)
+
+        if node.alive:
+            node.spawn("shutdown hook", leaving())
+
+    def _end(self, node: Node) -> None:
+        """The process has come to its end, and an idle one takes its place."""
+        if node.alive:
+            self.simulation.kill(node.name)
+            self.consumers[node.name] = []
+            self.simulation.start(node.name)
+
+    def running(self) -> Iterator[tuple[str, DefaultMQPushConsumerImpl]]:
+        """The consumers of the processes that live now, with their machines."""
+        for machine, consumers in self.consumers.items():
+            node = self.simulation.nodes[machine]
+            if node.alive:
+                yield from ((machine, consumer) for consumer in consumers if consumer.node is node)
+
+    def joined(self, machine: str) -> bool:
+        """Whether the machine is one that runs consumers."""
+        return self.simulation.boots[machine] is self._applications.get(machine)
+
+    def alive(self, machine: str) -> bool:
+        """Whether the machine's process lives."""
+        return self.simulation.nodes[machine].alive
+
+    def restart(self, machine: str) -> None:
+        """Kill the process of a machine (kill -9) and start it again at once."""
+        self.simulation.kill(machine)
+        self.simulation.start(machine)
+        self.run(0)
+
+
+async def _idle(_: Node) -> None:
+    """Run nothing."""
