@@ -158,10 +158,10 @@ def by_steps(given: Case) -> Answers:
 def by_sparse_states(given: Case) -> Answers:
     """One state at a time, as a dict of the cells that are not as they were at first, by names."""
     reading = ScopedReading(given.scope)
-    sparse = [_sparse(reading, state) for state in given.states]
+    rows = [sparse(reading, state) for state in given.states]
     answers: Answers = {}
     for name, node, _ in given.formulas():
-        pairs = zip(sparse, [*sparse[1:], sparse[0]], strict=True)
+        pairs = zip(rows, [*rows[1:], rows[0]], strict=True)
         answers[name, ()] = [reading.value(node, now, after) for now, after in pairs]
 
     def taken(name: str, arguments: tuple[Any, ...], now: Writes) -> Any:
@@ -175,18 +175,18 @@ def by_sparse_states(given: Case) -> Answers:
         action = given.concept.actions[name]
         arguments = tuple(reading.decoded(v.sort, n) for v, n in zip(action.parameters, numbers, strict=True))
         env, owed = dict(zip(action.parameters, arguments, strict=True)), obligations(action)
-        answers[f"{name} owes", numbers] = [reading.value(owed, now, env=env) for now in sparse]
-        steps = [taken(name, arguments, now) for now in sparse]
+        answers[f"{name} owes", numbers] = [reading.value(owed, now, env=env) for now in rows]
+        steps = [taken(name, arguments, now) for now in rows]
         answers[name, numbers] = [step if step is None or step == CUT else _whole(reading, step, given.states[0])
                                   for step in steps]
         for wanted, node in given.steps():
             answers[f"{wanted} by {name}", numbers] = [
                 reading.value(node, now, step) if isinstance(step, dict) else None
-                for step, now in zip(steps, sparse, strict=True)]
+                for step, now in zip(steps, rows, strict=True)]
     return answers
 
 
-def _sparse(reading: ScopedReading, values: dict[Cell, int]) -> Writes:
+def sparse(reading: ScopedReading, values: dict[Cell, int]) -> Writes:
     """A state as the open reading has it."""
     found: Writes = {}
     for (name, *keys), number in values.items():

@@ -32,12 +32,17 @@ class UnboundedError(ValueError):
 
 
 class Given:
-    """What the text of terms finds besides states; see `model.language.open.text`."""
+    """What the text of terms finds besides states; see `model.language.open.text`.
+
+    named -- by sort: its elements, in the order in which they were named. grown -- sorts in which some were named that
+    nobody has looked at yet.
+    """
 
     def __init__(self, concept: Concept) -> None:
         """No element has a name, naturals have no end."""
         self.sizes: Mapping[str, int] = {}
         self.named: dict[str, dict[Any, None]] = {}
+        self.grown: set[str] = set()
         for name, sort in concept.sorts.items():
             if sort.kind == FREE:
                 self.name(sort, ())
@@ -52,6 +57,11 @@ class Given:
         setattr(self, f"U_{sort.name}", of)
         setattr(self, f"one_{sort.name}", lambda element: (element,) if element in of else ())
         setattr(self, f"some_{sort.name}", lambda elements: [element for element in elements if element in of])
+
+    def add(self, sort: str, element: Any) -> None:
+        """Name one more element of a sort."""
+        self.named[sort][element] = None
+        self.grown.add(sort)
 
     def within(self, sort: SortInfo, size: int) -> None:
         """From now on a sort of naturals has so many."""

@@ -108,10 +108,10 @@ class Writer:
                 return names[node.payload]
             case "forall" | "exists":
                 inner, loops = self.loops(node.op, node.payload, node.args[0], names)
-                return f"{'all' if node.op == 'forall' else 'any'}({self.text(node.args[0], inner)} {loops})"
+                return f"{'all' if node.op == 'forall' else 'any'}({self.text(node.args[0], inner)} {_clauses(loops)})"
             case "setof":
                 inner, loops = self.loops("setof", (node.payload,), node.args[0], names)
-                return f"frozenset({inner[node.payload]} {loops} if {self.text(node.args[0], inner)})"
+                return f"frozenset({inner[node.payload]} {_clauses(loops)} if {self.text(node.args[0], inner)})"
             case "inside":
                 return f"({self.text(node.args[0], names)} < u.N_{node.args[0].sort.name})"
         args = [self.text(arg, names) for arg in node.args]
@@ -132,19 +132,21 @@ class Writer:
 
     # Quantifiers ------------------------------------------------------------------------------------------------------
 
-    def loops(self, op: str, variables: Sequence[Variable], body: Node, names: Names) -> tuple[dict[Variable | Node, str], str]:
-        """Names of bound variables, and the `for` clauses that run through what has to be looked at."""
-        inner, left, clauses = dict(names), list(variables), []
+    def loops(
+        self, op: str, variables: Sequence[Variable], body: Node, names: Names,
+    ) -> tuple[dict[Variable | Node, str], list[tuple[str, str]]]:
+        """Names of bound variables; and, in an order in which this is possible, through what each of them has to run."""
+        inner, left, loops = dict(names), list(variables), list[tuple[str, str]]()
         given = filters(op, body)
         bound = {variable for variable in names if isinstance(variable, Variable)}
         while left:
             variable, source = self._next(left, bound, given, inner)
             self._count += 1
             inner[variable] = f"q{self._count}"
-            clauses.append(f"for {inner[variable]} in {source}")
+            loops.append((inner[variable], source))
             left.remove(variable)
             bound.add(variable)
-        return inner, " ".join(clauses)
+        return inner, loops
 
     def _next(
         self, left: Sequence[Variable], bound: set[Variable], given: Sequence[Node], names: Names,
@@ -156,11 +158,18 @@ class Writer:
                 if few:
                     return variable, source
                 fallback = fallback or (variable, source)
-        others = (variable for variable in left if variable.sort.kind != NAT)
-        plain = next(others, None)
-        if plain is not None:
+        plain = next((variable for variable in left if variable.sort.kind != NAT), None)
+        if plain is not None and not (fallback and self._determines(fallback[0], left, bound, given)):
             return plain, elements(plain.sort)
         return fallback or (left[0], elements(left[0].sort))
+
+    def _determines(
+        self, variable: Variable, left: Sequence[Variable], bound: set[Variable], given: Sequence[Node],
+    ) -> bool:
+        """Whether another variable has one element at most once this one is bound."""
+        names: dict[Variable | Node, str] = dict.fromkeys((*bound, variable), "")
+        return any(few for other in left if other is not variable
+                   for _, few in self._sources(other, {*bound, variable}, given, names))
 
     def _sources(
         self, variable: Variable, bound: set[Variable], given: Sequence[Node], names: Names,
@@ -189,7 +198,7 @@ class Writer:
         names: dict[Variable | Node, str] = {v: f"a{i}" for i, v in enumerate(action.parameters)}
         guards = (*action.guards, *action.search_only) if pruned else action.guards
         shared = _shared(action, guards)
-        lines = [f"u.U_{v.sort.name}[{name}] = None" for v, name in names.items()
+        lines = [f"if {name} not in u.U_{v.sort.name}: u.add({v.sort.name!r}, {name})" for v, name in names.items()
                  if isinstance(v, Variable) and v.sort.kind == FREE]
         for guard in guards:
             lines += self._compute(shared, names, guard)
@@ -235,6 +244,10 @@ class Writer:
         return f"u.{how}({sort.name!r}, {value})" if self.within and sort.kind == NAT else value
 
 
+def _clauses(loops: Sequence[tuple[str, str]]) -> str:
+    return " ".join(f"for {name} in {values}" for name, values in loops)
+
+
 def _shared(action: Action, guards: Sequence[Node]) -> set[Node]:
     """Reads that occur more than once and depend on the parameters alone."""
     counts: Counter[Node] = Counter()
@@ -251,4 +264,4 @@ def _shared(action: Action, guards: Sequence[Node]) -> set[Node]:
         for node in (*one.keys, *(() if one.value is None else (one.value,))):
             count(node)
     return {node for node, times in counts.items()
-            if times > 1 and node.op == "read" and node.args is not None and free_variables(node) <= visible}
+            if times > 1 and node.op == "read" and free_variables(node) <= visible}

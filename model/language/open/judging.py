@@ -1,0 +1,374 @@
+"""Judges properties of states step by step: looks only where a step can have made something false.
+
+`forall` over elements is cut into instances. When a cell changes, the instances that read it are found from its keys;
+those that the change can only have made true are left out, and so are those whose premises exclude them. What is false
+is remembered, so that it costs little to see that it still is. Whatever cannot be cut is evaluated as a whole when a
+variable that it reads has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from model.language.nodes import FREE, Node, Variable, conjunction, implication
+from model.language.open.reading import OpenReading, compiled
+from model.language.open.states import Cell, State, States
+from model.language.open.text import Writer, filters, unset
+from model.language.properties import Property
+from model.language.state import Concept
+from model.language.tracing import free_variables, names_read, sorts_bound
+
+Changes = Mapping[Cell, tuple[Any, Any]]
+"""The values of cells before and after a step."""
+Code = Callable[..., Any]
+
+ROSE, FELL, ANY = "new > old", "new < old", ""
+"""When a change can make a property false, as text; of truth values, true is greater."""
+_OPPOSITE = {ROSE: FELL, FELL: ROSE, ANY: ANY}
+
+
+class _Read(NamedTuple):
+    """A read in the body of a quantifier.
+
+    harm -- when a change of the cell can make the body false. below -- a variable of which `variable < read` is a
+    premise, and 1 if it is `<=`.
+    """
+
+    node: Node
+    harm: str
+    below: tuple[Variable, int] | None = None
+
+
+def _reads(node: Node, harm: str, variables: frozenset[Variable]) -> Iterator[_Read]:
+    """All reads of a formula or a term; harm -- when a change of its value is one."""
+    opposite = _OPPOSITE[harm]
+    match node.op, node.args:
+        case "read", keys:
+            yield _Read(node, harm)
+            for key in keys:
+                yield from _reads(key, ANY, variables)
+        case "not", (inner,):
+            yield from _reads(inner, opposite, variables)
+        case "and" | "or" | "forall" | "exists" | "add", parts:
+            for part in parts:
+                yield from _reads(part, harm, variables)
+        case "implies" | "sub", (first, second):
+            backwards = node.op == "implies"
+            yield from _reads(first, opposite if backwards else harm, variables)
+            yield from _reads(second, harm if backwards else opposite, variables)
+        case "lt" | "le", (less, more):
+            yield from _reads(less, opposite, variables)
+            for one in _reads(more, harm, variables):
+                bounds = one.node is more and harm == ROSE and less.op == "var" and less.payload in variables
+                yield one._replace(below=(less.payload, int(node.op == "le"))) if bounds else one
+        case "ite", (condition, first, second):
+            yield from _reads(condition, ANY, variables)
+            yield from _reads(first, harm, variables)
+            yield from _reads(second, harm, variables)
+        case _, parts:
+            for part in parts:
+                yield from _reads(part, ANY, variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a property: all parts must be true.
+
+    number -- of its property. reads -- names of variables. sorts -- names of the free sorts that it ranges over.
+    every -- collects all false instances. still -- whether an instance is true. near -- by variable: what collects the
+    instances that a change of one of its cells can have made false; empty if the part is not cut.
+    """
+
+    number: int
+    reads: frozenset[str]
+    sorts: frozenset[str]
+    every: Code
+    still: Code
+    near: Mapping[str, tuple[Code, ...]] = field(default_factory=dict)
+
+
+class _Cutter:
+    """Makes the parts of a property; indexed -- names of variables that must be found by their values."""
+
+    def __init__(self, concept: Concept) -> None:
+        self.concept = concept
+        self.indexed: set[str] = set()
+
+    def parts(self, number: int, condition: Node) -> Iterator[Part]:
+        """The parts of a condition."""
+        for variables, body in _clauses(condition, ()):
+            sorts = frozenset(name for name in (*sorts_bound(body), *(v.sort.name for v in variables))
+                              if name in self.concept.sorts and self.concept.sorts[name].kind == FREE)
+            reads = names_read(body)
+            if variables:
+                yield Part(number, reads, sorts, self._every(variables, body), self._still(variables, body),
+                           self._near(variables, body))
+            else:
+                yield Part(number, reads, sorts, self._every(variables, body), self._still(variables, body))
+
+    def _near(self, variables: Sequence[Variable], body: Node) -> dict[str, tuple[Code, ...]]:
+        found: dict[str, dict[str, Code]] = {}
+        for one in dict.fromkeys(_reads(body, FELL, frozenset(variables))):
+            source = self._source(variables, body, one)
+            of = found.setdefault(one.node.payload[1], {})
+            if source not in of:
+                of[source] = compiled(source)
+        return {name: tuple(of.values()) for name, of in found.items()}
+
+    def _still(self, variables: Sequence[Variable], body: Node) -> Code:
+        names: dict[Variable | Node, str] = {v: f"b{i}" for i, v in enumerate(variables)}
+        head = f"def function({', '.join(['g', 'u', *map(names.__getitem__, variables)])}):"
+        return compiled(f"{head}\n return {Writer(self.concept).text(body, names)}")
+
+    def _every(self, variables: Sequence[Variable], body: Node) -> Code:
+        lines = _Lines(self.concept, "def function(g, u, out):")
+        lines.suppose(body)
+        lines.judge(variables, body)
+        return compiled(lines.source)
+
+    def _source(self, variables: Sequence[Variable], body: Node, read: _Read) -> str:
+        """The text of what collects the false instances that read a cell; k -- the cell, x -- cells by their values."""
+        lines = _Lines(self.concept, "def function(g, u, x, k, old, new, out):")
+        if read.harm:
+            lines.add(f"if not {read.harm}: return")
+        lines.suppose(body)
+        later = []
+        for place, key in enumerate(read.node.args, 1):
+            if key.op == "var" and key.payload in variables:
+                lines.bind(key.payload, f"k[{place}]")
+            elif not free_variables(key):
+                lines.add(f"if k[{place}] != {lines.text(key)}: return")
+            elif key.op == "read" and all(inner.op == "var" and inner.payload in variables for inner in key.args):
+                later.append((place, key))
+        for place, key in later:
+            if not all(inner.payload in lines.names for inner in key.args):
+                self.indexed.add(key.payload[1])
+                lines.find(key, place, variables, body)
+        if read.below is not None and read.below[0] not in lines.names:
+            variable, more = read.below
+            lines.loop(variable, f"range(old + {more}, new + {more})")
+        lines.judge(variables, body)
+        return lines.source
+
+
+class _Lines:
+    """Lines of a function, indented; names -- of the variables that are bound so far."""
+
+    def __init__(self, concept: Concept, head: str) -> None:
+        self.writer = Writer(concept)
+        self.names: dict[Variable | Node, str] = {}
+        self._lines, self._indent, self._looping = [head], " ", False
+
+    @property
+    def source(self) -> str:
+        return "\n".join(self._lines)
+
+    def text(self, node: Node) -> str:
+        return self.writer.text(node, self.names)
+
+    def add(self, line: str) -> None:
+        self._lines.append(self._indent + line)
+
+    def suppose(self, body: Node) -> None:
+        """Stop where a premise that is the same for all instances is false."""
+        for premise in filters("forall", body):
+            if not free_variables(premise) and not _quantifies(premise):
+                self.add(f"if not {self.text(premise)}: return")
+
+    def bind(self, variable: Variable, value: str) -> None:
+        """Give a variable a value, or go on only if it has this one."""
+        if variable in self.names:
+            self.add(f"if {self.names[variable]} != {value}: {'continue' if self._looping else 'return'}")
+            return
+        self.names[variable] = name = f"b{len(self.names)}"
+        self.add(f"{name} = {value}")
+        if variable.sort.kind == FREE:
+            self.add(f"if {name} not in u.U_{variable.sort.name}: {'continue' if self._looping else 'return'}")
+
+    def loop(self, variable: Variable, values: str) -> None:
+        self.names[variable] = f"b{len(self.names)}"
+        self._for(self.names[variable], values)
+
+    def _for(self, name: str, values: str) -> None:
+        self.add(f"for {name} in {values}:")
+        self._indent, self._looping = self._indent + " ", True
+
+    def find(self, key: Node, place: int, variables: Sequence[Variable], body: Node) -> None:
+        """Go through the cells that have the value at a place of the changed cell; unwritten ones are not found so."""
+        other = _Lines(self.writer.concept, "")
+        other.names, other._indent = dict(self.names), self._indent + " "
+        self.add(f"if k[{place}] == {unset(key.sort)}:")
+        other.judge(variables, body)
+        self._lines += [*other._lines[1:], f"{self._indent} {'continue' if self._looping else 'return'}"]
+        name = f"c{place}"
+        self._for(name, f"tuple(x[{key.payload[1]!r}].get(k[{place}], ()))")
+        for number, inner in enumerate(key.args, 1):
+            self.bind(inner.payload, f"{name}[{number}]")
+
+    def judge(self, variables: Sequence[Variable], body: Node) -> None:
+        """Go through all values of what is not bound, and collect where the body is false."""
+        left = [variable for variable in variables if variable not in self.names]
+        names, loops = self.writer.loops("forall", left, body, self.names) if left else (self.names, [])
+        for name, values in loops:
+            self._for(name, values)
+        self.add(f"if not {self.writer.text(body, names)}: out[{_tuple([names[v] for v in variables])}] = None")
+
+
+def _tuple(names: Sequence[str]) -> str:
+    return f"({', '.join(names)},)" if names else "()"
+
+
+def _clauses(node: Node, premises: tuple[Node, ...]) -> Iterator[tuple[tuple[Variable, ...], Node]]:
+    """Parts of a condition: variables and a body for all of them; premises -- without which it need not be true."""
+    if node.op == "and":
+        for part in node.args:
+            yield from _clauses(part, premises)
+    elif node.op == "forall":
+        for variables, body in _clauses(node.args[0], ()) if node.args[0].op == "forall" else [((), node.args[0])]:
+            yield (*node.payload, *variables), implication(conjunction(*premises), body)
+    elif node.op == "implies" and not any(_quantifies(part) for part in node.args[:1]):
+        yield from _clauses(node.args[1], (*premises, node.args[0]))
+    else:
+        yield (), implication(conjunction(*premises), node)
+
+
+def _quantifies(node: Node) -> bool:
+    return node.op in ("forall", "exists", "setof") or any(map(_quantifies, node.args))
+
+
+class _Cut(NamedTuple):
+    parts: tuple[Part, ...]
+    near: Mapping[str, tuple[tuple[int, Code], ...]]
+    whole: Mapping[str, tuple[int, ...]]
+    indexed: frozenset[str]
+
+
+@lru_cache(maxsize=256)
+def _cut(properties: tuple[_Identity, ...]) -> _Cut:
+    """The parts of properties, and by variable who is concerned by a change."""
+    if not properties:
+        return _Cut((), {}, {}, frozenset())
+    cutter = _Cutter(properties[0].declared.concept)
+    parts = tuple(part for number, one in enumerate(properties)
+                  for part in cutter.parts(number, one.declared.condition))
+    near: dict[str, list[tuple[int, Code]]] = {}
+    whole: dict[str, list[int]] = {}
+    for place, part in enumerate(parts):
+        for name in sorted(part.reads):
+            if part.near:
+                near.setdefault(name, []).extend((place, code) for code in part.near.get(name, ()))
+            else:
+                whole.setdefault(name, []).append(place)
+    return _Cut(parts, {name: tuple(of) for name, of in near.items()},
+                {name: tuple(of) for name, of in whole.items()}, frozenset(cutter.indexed))
+
+
+class _Identity:
+    """A property, equal to itself alone: a key that is quickly hashed."""
+
+    __slots__ = ("declared",)
+
+    def __init__(self, declared: Property) -> None:
+        self.declared = declared
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.declared is self.declared
+
+    def __hash__(self) -> int:
+        return id(self.declared)
+
+
+class Judge:
+    """Follows some states and knows which properties are true in none of them.
+
+    false -- numbers of the properties that are.
+    """
+
+    def __init__(self, reading: OpenReading, properties: Iterable[Property], states: States) -> None:
+        """Judge properties of a reading's concept, from these states on."""
+        self.reading, self.properties = reading, tuple(properties)
+        self._cut = _cut(tuple(map(_Identity, self.properties)))
+        self._wrong: list[dict[tuple[Any, ...], None]] = [{} for _ in self._cut.parts]
+        self._index: dict[str, dict[Any, dict[Cell, None]]] = {name: {} for name in sorted(self._cut.indexed)}
+        self._unknown = set(range(len(self._cut.parts)))
+        self._stale = False
+        self.false: set[int] = set()
+        self._index_all(states)
+        self.judge({}, states)
+
+    def reconsider(self) -> None:
+        """What is rigid has changed: nothing is known of any property."""
+        self._unknown.update(range(len(self._cut.parts)))
+
+    def judge(self, changes: Changes, states: States) -> list[Property]:
+        """The properties that have become false by these changes; in several states, those that are false in all."""
+        if len(states) > 1:
+            return self._judge_each(changes, states)
+        if self._index:
+            self._note(changes, states)
+        state, given = states.base, self.reading.given
+        self._look(changes, state)
+        found = self._unknown
+        for place, wrong in enumerate(self._wrong):
+            if wrong and place not in found:
+                still = self._cut.parts[place].still
+                while wrong and still(state.get, given, *next(iter(wrong))):
+                    del wrong[next(iter(wrong))]
+        if found:
+            for place in sorted(found):
+                self._wrong[place] = {}
+                self._cut.parts[place].every(state.get, given, self._wrong[place])
+            found.clear()
+        return self._told({part.number for part, wrong in zip(self._cut.parts, self._wrong, strict=True) if wrong})
+
+    def _look(self, changes: Changes, state: State) -> None:
+        """Collect the instances that changes can have made false."""
+        given, near, whole, unknown = self.reading.given, self._cut.near, self._cut.whole, self._unknown
+        if given.grown:
+            unknown.update(place for place, part in enumerate(self._cut.parts) if not part.sorts.isdisjoint(given.grown))
+            given.grown.clear()
+        for cell, (old, new) in changes.items():
+            for place, code in near.get(cell[0], ()):
+                if place not in unknown:
+                    code(state.get, given, self._index, cell, old, new, self._wrong[place])
+            unknown.update(whole.get(cell[0], ()))
+
+    def _judge_each(self, changes: Changes, states: States) -> list[Property]:
+        """Whole properties, in each of several states."""
+        names, false = {cell[0] for cell in changes}, set(self.false)
+        self._stale = True
+        self.reconsider()
+        for number, declared in enumerate(self.properties):
+            if not names.isdisjoint(names_read(declared.condition)):
+                holds = any(self.reading.holds(declared, state) for state in states.views)
+                (false.discard if holds else false.add)(number)
+        return self._told(false)
+
+    def _told(self, false: set[int]) -> list[Property]:
+        if not false and not self.false:
+            return []
+        new, self.false = sorted(false - self.false), false
+        return [self.properties[number] for number in new]
+
+    # Cells by their values --------------------------------------------------------------------------------------------
+
+    def _index_all(self, states: States) -> None:
+        for index in self._index.values():
+            index.clear()
+        for cell, value in states.base.items():
+            if cell[0] in self._index:
+                self._index[cell[0]].setdefault(value, {})[cell] = None
+
+    def _note(self, changes: Changes, states: States) -> None:
+        if self._stale:
+            self._stale = False
+            self._index_all(states)
+            return
+        for cell, (old, new) in changes.items():
+            index = self._index.get(cell[0])
+            if index is not None:
+                index.get(old, {}).pop(cell, None)
+                index.setdefault(new, {})[cell] = None
