@@ -1,0 +1,368 @@
+"""The refinement monitor: follows an implementation with a model, step by step, and knows nothing of either.
+
+A *segment* is what one thread of the implementation does between two waits. In it the implementation reports what
+happened, as events in its own words; a map says which steps of the model an event stands for. The monitor takes the
+steps (each must be enabled: the first false conjunct is the report), and then compares what is visible of the model
+with what the implementation's tables say. After a divergence it takes the visible part from the implementation, keeps
+the hidden part, and goes on.
+
+An event may not know all arguments of its step: then there are several alternatives, and the monitor follows a set of
+states. A property is violated when it is false in all of them. More than MOST states is unknown, not a verdict.
+
+What a step reads it may have read earlier than it becomes known: `foresee` takes a step aside, `late` enters it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from invariants.refinement import monitor
+from invariants.refinement.monitor import Finding, TooManyStatesError
+from model.language import Property, text
+from model.language.nodes import FREE, SET
+from model.language.open.judging import Judge
+from model.language.open.reading import OpenReading
+from model.language.open.states import Cell, Overlay, State, States, Writes
+from model.language.properties import ALWAYS, LEMMA, STEP
+
+Step = tuple[str, tuple[Any, ...]]
+"""An action and its arguments."""
+Alternatives = Sequence[Sequence[Step]]
+"""What an event may mean."""
+SWEEP = 512
+"""From so many cells on, what means nothing any more is dropped."""
+
+
+class Outcomes(NamedTuple):
+    """What a step assigns in the states in which it was taken aside.
+
+    why -- action and false conjunct where it was not possible. then -- for each of `writes` the cells of such a state, if
+    the monitor keeps them.
+    """
+
+    step: Step
+    writes: tuple[Writes, ...] = ()
+    why: tuple[str, str] = ("", "")
+    then: tuple[Mapping[Cell, Any], ...] = ()
+
+
+class Monitor:
+    """Follows one implementation with one model.
+
+    reading -- of the model. properties -- what to judge. name -- the property that divergences violate. initial -- the
+    cells of the first state. named -- how elements are called in sentences. unmarked -- variables that are no part of
+    fingerprints. kept -- names of the sorts of which no element is forgotten by itself. visible -- variables that the
+    implementation's tables determine.
+
+    states -- those that fit all that was reported. version -- another number whenever they have changed. moved -- whether
+    something visible has changed; whoever compares it sets it back. keeping -- whether steps taken aside keep states.
+    """
+
+    def __init__(
+        self, reading: OpenReading, properties: Iterable[Property], name: str, initial: Mapping[Cell, Any] | None = None,
+        *, visible: Sequence[str], named: Callable[[Any], str] = str, unmarked: Sequence[str] = (),
+        kept: Sequence[str] = (),
+    ) -> None:
+        """Begin."""
+        self.reading, self.name, self.named, self.kept = reading, name, named, frozenset(kept)
+        self.states = States(reading.defaults, initial or {})
+        given = tuple(properties)
+        self._judge = Judge(reading, (p for p in given if p.kind in (ALWAYS, LEMMA)), self.states)
+        self._stepwise = [p for p in given if p.kind == STEP]
+        self._marked = frozenset(reading.defaults).difference(unmarked)
+        self._visible = frozenset(visible)
+        self._mark: int | None = None
+        self._most_cells = SWEEP
+        self.version, self.moved, self.keeping = 0, False, False
+
+    # Looking ----------------------------------------------------------------------------------------------------------
+
+    def value(self, *cell: Any) -> Any:
+        """The value of a cell in the first of the states."""
+        states = self.states
+        own = states.overlays[0]
+        if own and cell in own:
+            return own[cell]
+        return states.base.get(cell, states.defaults[cell[0]])
+
+    def values(self, *cell: Any) -> set[Any]:
+        """The values of a cell in all states."""
+        unset = self.states.defaults[cell[0]]
+        return {state.get(cell, unset) for state in self.states.views}
+
+    def possible(self, *steps: Step) -> bool:
+        """Whether these steps can be taken from some state."""
+        return any(self._fold(steps, state, []) is not None for state in self.states.views)
+
+    def fingerprints(self) -> list[int]:
+        """A number for each of the states, the same in every process."""
+        states, marked, defaults = self.states, self._marked, self.states.defaults
+        if self._mark is None:
+            self._mark = 0
+            for cell, value in states.base.items():
+                if cell[0] in marked and value != defaults[cell[0]]:
+                    self._mark ^= _mark(cell, value)
+        if len(states) == 1:
+            return [self._mark]
+        found = []
+        for own in states.overlays:
+            mark = self._mark
+            for cell, value in own.items():
+                if cell[0] in marked:
+                    mark ^= self._of(cell, states.base.get(cell, defaults[cell[0]])) ^ self._of(cell, value)
+            found.append(mark)
+        return found
+
+    def _of(self, cell: Cell, value: Any) -> int:
+        return 0 if value == self.states.defaults[cell[0]] else _mark(cell, value)
+
+    # Steps ------------------------------------------------------------------------------------------------------------
+
+    def take(self, event: Any, *steps: Step) -> list[Finding]:
+        """Take the steps that an event stands for."""
+        states = self.states
+        if len(states.overlays) > 1:
+            return self.follow(event, [steps])
+        if len(steps) == 1:
+            (action, arguments), = steps
+            writes = self.reading.step(action, arguments, states.base)
+            if writes is not None:
+                return self._enter(event, writes)
+        reasons: list[tuple[str, str]] = []
+        writes = self._fold(steps, states.base, reasons)
+        return self._impossible(event, reasons[0], "is") if writes is None else self._enter(event, writes)
+
+    def follow(self, event: Any, alternatives: Alternatives | Callable[[State], Alternatives]) -> list[Finding]:
+        """Take an event's steps from every state; a state from which no alternative is possible is dropped.
+
+        A function says for each state what the event may mean; all of that is tried in all states.
+        """
+        views = self.states.views
+        if callable(alternatives):
+            given = [tuple(steps) for state in views for steps in alternatives(state)]
+            alternatives = given if len(given) == 1 else list(dict.fromkeys(given))
+        if len(views) == len(alternatives) == 1:
+            return self.take(event, *alternatives[0])
+        after: list[tuple[int, Writes]] = []
+        reasons: list[tuple[str, str]] = []
+        for number, state in enumerate(views):
+            for steps in alternatives:
+                writes = self._fold(steps, state, reasons)
+                if writes is not None:
+                    after.append((number, writes))
+        if not after:
+            return self._impossible(event, reasons[0], "is")
+        return self._enter_all(event, after)
+
+    def supposing(self, event: Any, step: Step, cells: Writes) -> list[Finding] | None:
+        """Take a step from the only state as if some cells had these values; None if it is not possible."""
+        writes = self.reading.step(*step, Overlay(self.states.base, cells))
+        return None if writes is None else self._enter(event, writes)
+
+    def foresee(self, step: Step) -> Outcomes:
+        """What a step assigns if it is taken now; it is entered `late`, if ever."""
+        reasons: list[tuple[str, str]] = []
+        different, then = list[Writes](), list[Mapping[Cell, Any]]()
+        for own, state in zip(self.states.overlays, self.states.views, strict=True):
+            writes = self._fold([step], state, reasons)
+            if writes is not None and writes not in different:
+                different.append(writes)
+                if self.keeping:
+                    then.append({**self.states.base, **own})
+        return Outcomes(step, tuple(different), reasons[0] if reasons else (step[0], "it never was"), tuple(then))
+
+    def late(self, event: Any, outcomes: Outcomes) -> list[Finding]:
+        """Enter a step that was taken aside; nothing else may have read or assigned what it assigned."""
+        if not outcomes.writes:
+            return self._impossible(event, outcomes.why, "was")
+        if len(outcomes.writes) == len(self.states) == 1:
+            return self._enter(event, outcomes.writes[0])
+        return self._enter_all(event, [
+            (number, writes) for writes in outcomes.writes for number in range(len(self.states))])
+
+    def _fold(self, steps: Sequence[Step], state: State, reasons: list[tuple[str, str]]) -> Writes | None:
+        """All that the steps assign, one after another."""
+        written: Writes = {}
+        at: State = state
+        for action, arguments in steps:
+            writes = self.reading.step(action, arguments, at)
+            if writes is None:
+                false = self.reading.first_false_conjunct(action, arguments, at)
+                reasons.append((action, "its guard is false" if false is None else text.formula(false)))
+                return None
+            written.update(writes)
+            at = Overlay(state, written)
+        return written
+
+    def _impossible(self, event: Any, reason: tuple[str, str], word: str) -> list[Finding]:
+        action, why = reason
+        return [Finding(self.name, event, f"{action} {word} not possible: {why}", (self.name, action, why))]
+
+    def _enter(self, event: Any, writes: Writes) -> list[Finding]:
+        """Go on from the only state there is, and what is written."""
+        states = self.states
+        base, defaults = states.base, states.defaults
+        changes: dict[Cell, tuple[Any, Any]] = {}
+        for cell, new in writes.items():
+            old = base.get(cell, defaults[cell[0]])
+            if old != new:
+                changes[cell] = old, new
+                if cell[0] in self._visible:
+                    self.moved = True
+                if self._mark is not None and cell[0] in self._marked:
+                    self._mark ^= self._of(cell, old) ^ self._of(cell, new)
+        false = [p for p in self._stepwise if not self.reading.holds(p, base, Overlay(base, writes))]
+        if changes:
+            self.version += 1
+            base.update(writes)
+            false = [*self._judge.judge(changes, states), *false]
+            if len(base) > self._most_cells:
+                self._sweep()
+        return [self._violation(p, event) for p in false] if false else []
+
+    def _enter_all(self, event: Any, after: Sequence[tuple[int, Writes]]) -> list[Finding]:
+        """Go on from several states; after -- from which of the former each comes, and what is written."""
+        states, views = self.states, self.states.views
+        false = [p for p in self._stepwise if not any(
+            self.reading.holds(p, views[number], Overlay(views[number], writes)) for number, writes in after)]
+        self._become([{**states.overlays[number], **writes} for number, writes in after])
+        changes = {cell: (None, None) for _, writes in after for cell in writes}
+        return [self._violation(p, event) for p in (*self._judge.judge(changes, states), *false)]
+
+    def _become(self, overlays: Sequence[Writes]) -> None:
+        states, concept = self.states, self.reading.concept
+        states.become(overlays)
+        self._mark, self.moved = None, True
+        self.version += 1
+        self._judge.reconsider()
+        if len(states) > monitor.MOST:
+            raise TooManyStatesError(f"{len(states)} states of {concept.name} fit the events")
+
+    def _violation(self, declared: Property, event: Any) -> Finding:
+        return Finding(declared.name, event, declared.sentence, (declared.name, type(event).__name__))
+
+    # What is not a step -----------------------------------------------------------------------------------------------
+
+    def write(self, writes: Mapping[Cell, Any]) -> None:
+        """Give cells of all states a value; nothing is judged."""
+        self.rewrite(lambda _: writes)
+
+    def rewrite(self, change: Callable[[State], Mapping[Cell, Any]]) -> None:
+        """Write in each state what is said for it; nothing is judged."""
+        states = self.states
+        overlays = [{**own, **change(state)} for own, state in zip(states.overlays, states.views, strict=True)]
+        if len(overlays) == 1 and not overlays[0]:
+            return
+        for own in overlays:
+            self._name(own)
+        self._become(overlays)
+
+    def keep(self, fits: Callable[[State], bool]) -> None:
+        """Drop the states that do not fit, if there is one that does; nothing is judged."""
+        if self.states.keep(fits):
+            self._changed()
+
+    def _changed(self) -> None:
+        """Other states are there, and nothing is known of them."""
+        self._mark = None
+        self.version += 1
+        self._judge.reconsider()
+
+    def reconsider(self) -> None:
+        """What is rigid has changed."""
+        self._judge.reconsider()
+
+    # Tables -----------------------------------------------------------------------------------------------------------
+
+    def compare(self, seen: Mapping[Cell, Any], looked: Iterable[Cell]) -> list[Finding]:
+        """Keep the states that look as the implementation does; if there is none, report and take what it looks like.
+
+        seen -- the cells that the tables set. looked -- all cells that they determine.
+        """
+        states, defaults = self.states, self.states.defaults
+        cells = looked if isinstance(looked, (list, tuple)) else tuple(looked)
+        if len(states.overlays) == 1:
+            get = states.base.get
+            for cell in cells:
+                unset = defaults[cell[0]]
+                if get(cell, unset) != seen.get(cell, unset):
+                    break
+            else:
+                return []
+        elif states.keep(lambda state: not self._differing(state, seen, cells)):
+            self._changed()
+            return []
+        return self._differs(seen, self._differing(states.views[0], seen, cells))
+
+    def _differing(self, state: State, seen: Mapping[Cell, Any], cells: Iterable[Cell]) -> list[Cell]:
+        defaults = self.states.defaults
+        return [cell for cell in cells
+                if state.get(cell, defaults[cell[0]]) != seen.get(cell, defaults[cell[0]])]
+
+    def _differs(self, seen: Mapping[Cell, Any], differing: Sequence[Cell]) -> list[Finding]:
+        defaults, before = self.states.defaults, self.states.views[0]
+        told, taken = [], dict[Cell, Any]()
+        for cell in dict.fromkeys(differing):
+            taken[cell] = value = seen.get(cell, defaults[cell[0]])
+            has = before.get(cell, defaults[cell[0]])
+            told.append(f"{self.label(cell)} is {self.text(cell, value)}, the model has {self.text(cell, has)}")
+        names = sorted({cell[0] for cell in taken})
+        finding = Finding(self.name, None, "; ".join(told), (self.name, "differs", *names))
+        self._name(taken)
+        if len(self.states) == 1:
+            changes = {cell: (before.get(cell, defaults[cell[0]]), value) for cell, value in taken.items()}
+            self._mark = None
+            self.version += 1
+            self.states.base.update(taken)
+        else:
+            changes = dict.fromkeys(taken, (None, None))
+            self._become([{**own, **taken} for own in self.states.overlays])
+        return [finding, *(self._violation(p, None) for p in self._judge.judge(changes, self.states))]
+
+    def label(self, cell: Cell) -> str:
+        """A cell as people write it: listed[broker-a, c1]."""
+        keys = ", ".join(map(self.named, cell[1:]))
+        return f"{cell[0]}[{keys}]" if keys else str(cell[0])
+
+    def text(self, cell: Cell, value: Any) -> str:
+        """The value of a cell as people write it."""
+        sort = self.reading.concept.variables[cell[0]].value
+        if sort.kind == SET:
+            return "{" + ", ".join(sorted(map(self.named, value))) + "}"
+        if value is None:
+            return "none"
+        return str(value).lower() if isinstance(value, bool) else self.named(value)
+
+    # Elements ---------------------------------------------------------------------------------------------------------
+
+    def _name(self, writes: Mapping[Cell, Any]) -> None:
+        given = self.reading.given
+        for cell, value in writes.items():
+            for sort, element in self.reading.elements_of(cell, value):
+                if element not in given.named[sort.name] and element != self.states.defaults.get(cell[0]):
+                    given.add(sort.name, element)
+
+    def _sweep(self) -> None:
+        """Forget cells as if they had never been written, and elements of which no cell speaks."""
+        base, defaults, reading = self.states.base, self.states.defaults, self.reading
+        for cell in [cell for cell, value in base.items() if value == defaults[cell[0]]]:
+            del base[cell]
+        spoken: dict[str, dict[Any, None]] = {name: {} for name in reading.given.named}
+        for cell, value in base.items():
+            for sort, element in reading.elements_of(cell, value):
+                spoken[sort.name][element] = None
+        for name, sort in reading.concept.sorts.items():
+            if sort.kind == FREE and name not in self.kept:
+                reading.given.name(sort, (one for one in reading.given.named[name] if one in spoken[name]))
+        self._most_cells = max(SWEEP, 2 * len(base))
+        self._judge.reconsider()
+
+
+@lru_cache(maxsize=1 << 16)
+def _mark(cell: Cell, value: Any) -> int:
+    """A number for a value of a cell, the same in every process."""
+    shown = sorted(map(repr, value)) if isinstance(value, frozenset) else value
+    return int.from_bytes(blake2b(repr((cell, shown)).encode(), digest_size=8).digest(), "big")
