@@ -27,6 +27,7 @@ from model.language.open.judging import Judge
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Overlay, State, States, Writes
 from model.language.properties import ALWAYS, LEMMA, STEP
+from model.language.state import Concept
 
 Step = tuple[str, tuple[Any, ...]]
 """An action and its arguments."""
@@ -336,7 +337,7 @@ class Monitor:
             return "none"
         return str(value).lower() if isinstance(value, bool) else self.named(value)
 
-    # Elements ---------------------------------------------------------------------------------------------------------
+    # Elements and cells ---------------------------------------------------------------------------------------------------------
 
     def _name(self, writes: Mapping[Cell, Any]) -> None:
         given = self.reading.given
@@ -344,6 +345,18 @@ class Monitor:
             for sort, element in self.reading.elements_of(cell, value):
                 if element not in given.named[sort.name] and element != self.states.defaults.get(cell[0]):
                     given.add(sort.name, element)
+
+    def forget(self, sort: str, elements: Sequence[Any]) -> None:
+        """Nothing is known of these elements any more."""
+        concept, gone = self.reading.concept, frozenset(elements)
+        places = {name: [place for place, key in enumerate(info.keys, 1) if key.name == sort]
+                  for name, info in concept.variables.items()}
+        for cells in (self.states.base, *self.states.overlays):
+            for cell in [cell for cell in cells if any(cell[place] in gone for place in places[cell[0]])]:
+                del cells[cell]
+        named = self.reading.given.named[sort]
+        self.reading.given.name(concept.sorts[sort], [one for one in named if one not in gone])
+        self._changed()
 
     def _sweep(self) -> None:
         """Forget cells as if they had never been written, and elements of which no cell speaks."""
@@ -359,6 +372,12 @@ class Monitor:
                 reading.given.name(sort, (one for one in reading.given.named[name] if one in spoken[name]))
         self._most_cells = max(SWEEP, 2 * len(base))
         self._judge.reconsider()
+
+
+def judged(concept: Concept, without: Sequence[str] = ()) -> tuple[Property, ...]:
+    """What is promised: no lemmas, which support proofs under premises, and nothing that must only be reachable."""
+    return tuple(declared for declared in concept.properties.values()
+                 if declared.kind in (ALWAYS, STEP) and declared.name not in without)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -21,11 +21,12 @@ from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.namesrv.server import ReportedRouteInfo
 from impl.node_ports import Command
 from impl.ports import Interleave
-from invariants.refinement.elements import Followed, Pool
+from invariants.refinement.elements import Pool
 from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import Finding
+from invariants.refinement.open_monitor import Monitor, Step
 from invariants.refinement.route_info import RouteInfo
-from invariants.refinement.subscription import Subscription, _Group
+from invariants.refinement.subscription import FEW, NAME, Subscription, _Group
 from stateful_tests.stories import (
     test_broker_clients,
     test_client_tables,
@@ -147,12 +148,14 @@ def test_more_members_and_topics_than_a_scope_has_elements(watch: Watch) -> None
             world.add_consumer(f"c{number}", PushConsumerConfig("G", subscription))
         world.run(70_000)
         group = watch.subscription.groups[BROKER]["G"]
-        assert (len(group.now), group.members.size, group.topics.size) == (11, 16, 8)
+        named = group.reading.given.named
+        assert (len(group.now), len(named["Member"]), len(named["Topic"])) == (11, 11, 8)
         for number in range(10):
             world.call(f"c{number}", world.consumers[f"c{number}"][0].shutdown)
             world.run(2_000)
         world.run(60_000)
         assert len(group.now) == 1
+        assert len(named["Member"]) <= 1 + FEW
         assert watch.findings == []
 
 
@@ -436,16 +439,23 @@ def test_an_element_is_taken_back_when_it_is_not_needed_and_a_pool_grows_when_al
     assert (pool.get("b"), anew) == (None, [0, 1, 2, 3, 4, 5, 6, 7, 1])
 
 
+def member_of(watch: Watch) -> tuple[Monitor, Step]:
+    """The monitor of a group with one member, and that this member leaves."""
+    group = watch.subscription.groups[BROKER]["G"]
+    (member,) = group.now.values()
+    return group.monitor, ("leave", (member,))
+
+
 def test_what_an_event_may_mean_can_depend_on_the_state(watch: Watch) -> None:
     with World() as world:
         stage(world)
         world.add_consumer("c1", ORDERS)
         world.run(1_000)
-        followed: Followed = watch.subscription.groups[BROKER]["G"].followed
-        assert followed.take("nothing", lambda _: [(("leave", (0,)),)]) == []
-        finding, = followed.take("nothing", lambda _: [(("leave", (0,)),)])
+        monitor, leave = member_of(watch)
+        assert monitor.follow("nothing", lambda _: [(leave,)]) == []
+        finding, = monitor.follow("nothing", lambda _: [(leave,)])
         assert finding.sentence == "leave is not possible: listed[m]"
-        assert finding.signature == ("refines_subscription", "leave", "listed[m]")
+        assert finding.signature == (NAME, "leave", "listed[m]")
 
 
 def test_states_that_do_not_fit_are_dropped_but_for_the_last(watch: Watch) -> None:
@@ -453,14 +463,15 @@ def test_states_that_do_not_fit_are_dropped_but_for_the_last(watch: Watch) -> No
         stage(world)
         world.add_consumer("c1", ORDERS)
         world.run(1_000)
-        followed = watch.subscription.groups[BROKER]["G"].followed
-        state = followed.states[0]
-        followed.take("perhaps", [[], [("leave", (0,))]])
-        assert len(followed.states) == 2
-        followed.keep(lambda _: False)
-        assert len(followed.states) == 2
-        followed.keep(lambda other: other == state)
-        assert list(followed.states) == [state]
+        monitor, leave = member_of(watch)
+        cell = "listed", leave[1][0]
+        monitor.follow("perhaps", [[], [leave]])
+        assert len(monitor.states) == 2
+        monitor.keep(lambda _: False)
+        assert len(monitor.states) == 2
+        monitor.keep(lambda state: state.get(cell, False))
+        assert len(monitor.states) == 1
+        assert monitor.value(*cell)
 
 
 def test_threads_that_are_late_with_one_lock_leave_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -300,7 +300,8 @@ class Judge:
         self.judge({}, states)
 
     def reconsider(self) -> None:
-        """What is rigid has changed: nothing is known of any property."""
+        """What is rigid has changed, or cells without a word: nothing is known of any property."""
+        self._stale = True
         self._unknown.update(range(len(self._cut.parts)))
 
     def judge(self, changes: Changes, states: States) -> list[Property]:
@@ -339,7 +340,6 @@ class Judge:
     def _judge_each(self, changes: Changes, states: States) -> list[Property]:
         """Whole properties, in each of several states."""
         names, false = {cell[0] for cell in changes}, set(self.false)
-        self._stale = True
         self.reconsider()
         for number, declared in enumerate(self.properties):
             if not names.isdisjoint(names_read(declared.condition)):
