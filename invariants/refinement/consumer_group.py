@@ -46,8 +46,7 @@ from invariants import consumer_group as promised
 from invariants.refinement.coverage import GroupWalk, Visited
 from invariants.refinement.follower import Living, Machines, Record, lives
 from invariants.refinement.members import Member, Members, Process, View
-from invariants.refinement.monitor import Finding
-from invariants.refinement.open_monitor import Monitor, Outcomes, Step
+from invariants.refinement.monitor import Finding, Monitor, Outcomes, Step
 from model.consumer_group import Group, Rebalancing
 from model.language import Property
 from model.language.open.reading import OpenReading

@@ -24,8 +24,7 @@ from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
 from invariants.refinement.follower import Machines
 from invariants.refinement.members import Members, Process
-from invariants.refinement.monitor import Finding
-from invariants.refinement.open_monitor import Monitor, Outcomes, Step
+from invariants.refinement.monitor import Finding, Monitor, Outcomes, Step
 from model.language.open.states import Cell
 
 FLAGS = ("granted", "locked", "unlocking", "lease")

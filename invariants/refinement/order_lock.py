@@ -39,8 +39,7 @@ from impl.events import (
 from invariants import order_lock as promised
 from invariants.refinement.coverage import LockWalk, Visited
 from invariants.refinement.follower import Living, Machines, Record
-from invariants.refinement.monitor import Finding
-from invariants.refinement.open_monitor import Monitor, Step
+from invariants.refinement.monitor import Finding, Monitor, Step
 from model.language import Property
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes

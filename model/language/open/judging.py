@@ -308,10 +308,8 @@ class Judge:
         """The properties that have become false by these changes; in several states, those that are false in all."""
         if len(states) > 1:
             return self._judge_each(changes, states)
-        if self._index:
-            self._note(changes, states)
+        self.note(changes, states)
         state, given = states.base, self.reading.given
-        self._look(changes, state)
         found = self._unknown
         for place, wrong in enumerate(self._wrong):
             if wrong and place not in found:
@@ -325,9 +323,12 @@ class Judge:
             found.clear()
         return self._told({part.number for part, wrong in zip(self._cut.parts, self._wrong, strict=True) if wrong})
 
-    def _look(self, changes: Changes, state: State) -> None:
-        """Collect the instances that changes can have made false."""
-        given, near, whole, unknown = self.reading.given, self._cut.near, self._cut.whole, self._unknown
+    def note(self, changes: Changes, states: States) -> None:
+        """Collect the instances that changes of the only state can have made false; the next `judge` tells of them."""
+        if self._index:
+            self._keep_index(changes, states)
+        state, given = states.base, self.reading.given
+        near, whole, unknown = self._cut.near, self._cut.whole, self._unknown
         if given.grown:
             unknown.update(place for place, part in enumerate(self._cut.parts) if not part.sorts.isdisjoint(given.grown))
             given.grown.clear()
@@ -362,7 +363,7 @@ class Judge:
             if cell[0] in self._index:
                 self._index[cell[0]].setdefault(value, {})[cell] = None
 
-    def _note(self, changes: Changes, states: States) -> None:
+    def _keep_index(self, changes: Changes, states: States) -> None:
         if self._stale:
             self._stale = False
             self._index_all(states)
