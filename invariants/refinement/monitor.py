@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from model.language import Property, text
 from model.language.nodes import FREE, SET
-from model.language.open.judging import Changes, Judge
+from model.language.open.judging import Changes, Judge, StepJudge
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Overlay, State, States, Writes
 from model.language.properties import ALWAYS, LEMMA, STEP
@@ -94,10 +94,12 @@ class Monitor:
         self.states = States(reading.defaults, initial or {})
         given = tuple(properties)
         self._judge = Judge(reading, (p for p in given if p.kind in (ALWAYS, LEMMA)), self.states)
-        self._stepwise = [p for p in given if p.kind == STEP]
+        self._steps = StepJudge(reading, (p for p in given if p.kind == STEP))
         self._marked = frozenset(reading.defaults).difference(unmarked)
         self._visible = frozenset(visible)
-        self._mark: int | None = None
+        self._mark = 0
+        self._marks: dict[Cell, int] | None = {}
+        self._unmarked: dict[Cell, Any] = dict.fromkeys(self.states.base)
         self._most_cells = SWEEP
         self.version, self.moved, self.keeping = 0, False, False
 
@@ -122,20 +124,24 @@ class Monitor:
 
     def fingerprints(self) -> list[int]:
         """A number for each of the states, the same in every process."""
-        states, marked, defaults = self.states, self._marked, self.states.defaults
-        if self._mark is None:
-            self._mark = 0
-            for cell, value in states.base.items():
-                if cell[0] in marked and value != defaults[cell[0]]:
-                    self._mark ^= _mark(cell, value)
+        states, base = self.states, self.states.base
+        if self._marks is None:
+            self._mark, self._marks = 0, {}
+            self._unmarked = dict.fromkeys(base)
+        for cell in self._unmarked:
+            if cell[0] in self._marked:
+                mark = self._of(cell, base.get(cell, states.defaults[cell[0]]))
+                self._mark ^= mark ^ self._marks.get(cell, 0)
+                self._marks[cell] = mark
+        self._unmarked = {}
         if len(states) == 1:
             return [self._mark]
         found = []
         for own in states.overlays:
             mark = self._mark
             for cell, value in own.items():
-                if cell[0] in marked:
-                    mark ^= self._of(cell, states.base.get(cell, defaults[cell[0]])) ^ self._of(cell, value)
+                if cell[0] in self._marked:
+                    mark ^= self._marks.get(cell, 0) ^ self._of(cell, value)
             found.append(mark)
         return found
 
@@ -226,45 +232,52 @@ class Monitor:
 
     def _enter(self, event: Any, writes: Writes) -> list[Finding]:
         """Go on from the only state there is, and what is written."""
-        base = self.states.base
-        false = [p for p in self._stepwise if not self.reading.holds(p, base, Overlay(base, writes))]
-        changes = self._apply(writes)
+        states = self.states
+        changes = self._changes(writes)
+        false = self._steps.judge(states.base, Overlay(states.base, writes), changes)
         if changes:
-            false = [*self._judge.judge(changes, self.states), *false]
-            if len(base) > self._most_cells:
+            self._apply(changes, writes)
+            false = [*self._judge.judge(changes, states), *false]
+            if len(states.base) > self._most_cells:
                 self._sweep()
         return [self._violation(p, event) for p in false] if false else []
 
-    def _apply(self, writes: Mapping[Cell, Any]) -> Changes:
-        """Write to the only state there is; what changes."""
+    def _changes(self, writes: Mapping[Cell, Any]) -> Changes:
+        """What these writes change in the only state there is."""
         base, defaults = self.states.base, self.states.defaults
         changes: dict[Cell, tuple[Any, Any]] = {}
         for cell, new in writes.items():
             old = base.get(cell, defaults[cell[0]])
             if old != new:
                 changes[cell] = old, new
-                if cell[0] in self._visible:
-                    self.moved = True
-                if self._mark is not None and cell[0] in self._marked:
-                    self._mark ^= self._of(cell, old) ^ self._of(cell, new)
-        if changes:
-            self.version += 1
-            base.update(writes)
         return changes
+
+    def _apply(self, changes: Changes, writes: Mapping[Cell, Any]) -> None:
+        """Write to the only state there is."""
+        self.version += 1
+        self._unmarked.update(changes)
+        if not self.moved and any(cell[0] in self._visible for cell in changes):
+            self.moved = True
+        self.states.base.update(writes)
 
     def _enter_all(self, event: Any, after: Sequence[tuple[int, Writes]]) -> list[Finding]:
         """Go on from several states; after -- from which of the former each comes, and what is written."""
         states, views = self.states, self.states.views
-        false = [p for p in self._stepwise if not any(
-            self.reading.holds(p, views[number], Overlay(views[number], writes)) for number, writes in after)]
+        each = [self._steps.judge(views[number], Overlay(views[number], writes), self._between(views[number], writes))
+                for number, writes in after]
+        false = [p for p in each[0] if all(p in others for others in each)]
         self._become([{**states.overlays[number], **writes} for number, writes in after])
         changes = {cell: (None, None) for _, writes in after for cell in writes}
         return [self._violation(p, event) for p in (*self._judge.judge(changes, states), *false)]
 
+    def _between(self, state: State, writes: Writes) -> Changes:
+        defaults = self.states.defaults
+        return {cell: (state.get(cell, defaults[cell[0]]), new) for cell, new in writes.items()}
+
     def _become(self, overlays: Sequence[Writes]) -> None:
         states, concept = self.states, self.reading.concept
         states.become(overlays)
-        self._mark, self.moved = None, True
+        self._marks, self.moved = None, True
         self.version += 1
         self._judge.reconsider()
         if len(states) > MOST:
@@ -281,7 +294,10 @@ class Monitor:
             self.rewrite(lambda _: writes)
             return
         self._name(writes)
-        self._judge.note(self._apply(writes), self.states)
+        changes = self._changes(writes)
+        if changes:
+            self._apply(changes, writes)
+            self._judge.note(changes, self.states)
 
     def rewrite(self, change: Callable[[State], Mapping[Cell, Any]]) -> None:
         """Write in each state what is said for it; nothing is judged."""
@@ -300,7 +316,7 @@ class Monitor:
 
     def _changed(self) -> None:
         """Other states are there, and nothing is known of them."""
-        self._mark = None
+        self._marks = None
         self.version += 1
         self._judge.reconsider()
 
@@ -346,7 +362,8 @@ class Monitor:
         finding = Finding(self.name, None, "; ".join(told), (self.name, "differs", *names))
         self._name(taken)
         if len(self.states) == 1:
-            changes: Changes = self._apply(taken)
+            changes = self._changes(taken)
+            self._apply(changes, taken)
         else:
             changes = dict.fromkeys(taken, (None, None))
             self._become([{**own, **taken} for own in self.states.overlays])

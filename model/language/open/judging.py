@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from model.language.nodes import FREE, Node, Variable, conjunction, implication
+from model.language.nodes import FREE, Node, Variable, conjunction, implication, make
 from model.language.open.reading import OpenReading, compiled
 from model.language.open.states import Cell, State, States
-from model.language.open.text import Writer, filters, unset
+from model.language.open.text import Writer, conjuncts, filters, unset
 from model.language.properties import Property
 from model.language.state import Concept
 from model.language.tracing import free_variables, names_read, sorts_bound
@@ -79,7 +79,8 @@ class Part:
 
     number -- of its property. reads -- names of variables. sorts -- names of the free sorts that it ranges over.
     every -- collects all false instances. still -- whether an instance is true. near -- by variable: what collects the
-    instances that a change of one of its cells can have made false; empty if the part is not cut.
+    instances that a change of one of its cells can have made false; empty if the part is not cut. given -- the part need
+    be true only where this is; it is looked at when an instance is false.
     """
 
     number: int
@@ -88,30 +89,32 @@ class Part:
     every: Code
     still: Code
     near: Mapping[str, tuple[Code, ...]] = field(default_factory=dict)
+    given: Node | None = None
 
 
 class _Cutter:
     """Makes the parts of a property; indexed -- names of variables that must be found by their values."""
 
-    def __init__(self, concept: Concept) -> None:
+    def __init__(self, concept: Concept, *, stepping: bool) -> None:
         self.concept = concept
+        self._also = "h, " if stepping else ""
+        self.stepping = stepping
         self.indexed: set[str] = set()
 
     def parts(self, number: int, condition: Node) -> Iterator[Part]:
         """The parts of a condition."""
-        for variables, body in _clauses(condition, ()):
+        for variables, body, given in _clauses(condition, (), ()):
             sorts = frozenset(name for name in (*sorts_bound(body), *(v.sort.name for v in variables))
                               if name in self.concept.sorts and self.concept.sorts[name].kind == FREE)
-            reads = names_read(body)
-            if variables:
-                yield Part(number, reads, sorts, self._every(variables, body), self._still(variables, body),
-                           self._near(variables, body))
-            else:
-                yield Part(number, reads, sorts, self._every(variables, body), self._still(variables, body))
+            near = self._near(variables, body) if variables else {}
+            yield Part(number, names_read(body), sorts, self._every(variables, body), self._still(variables, body), near,
+                       conjunction(*given) if given else None)
 
     def _near(self, variables: Sequence[Variable], body: Node) -> dict[str, tuple[Code, ...]]:
         found: dict[str, dict[str, Code]] = {}
         for one in dict.fromkeys(_reads(body, FELL, frozenset(variables))):
+            if self.stepping and one.node.payload[0] != "after":
+                continue
             source = self._source(variables, body, one)
             of = found.setdefault(one.node.payload[1], {})
             if source not in of:
@@ -120,18 +123,18 @@ class _Cutter:
 
     def _still(self, variables: Sequence[Variable], body: Node) -> Code:
         names: dict[Variable | Node, str] = {v: f"b{i}" for i, v in enumerate(variables)}
-        head = f"def function({', '.join(['g', 'u', *map(names.__getitem__, variables)])}):"
+        head = f"def function({', '.join(['g', 'u', *(['h'] if self.stepping else []), *map(names.__getitem__, variables)])}):"
         return compiled(f"{head}\n return {Writer(self.concept).text(body, names)}")
 
     def _every(self, variables: Sequence[Variable], body: Node) -> Code:
-        lines = _Lines(self.concept, "def function(g, u, out):")
+        lines = _Lines(self.concept, f"def function(g, u, {self._also}out):")
         lines.suppose(body)
         lines.judge(variables, body)
         return compiled(lines.source)
 
     def _source(self, variables: Sequence[Variable], body: Node, read: _Read) -> str:
         """The text of what collects the false instances that read a cell; k -- the cell, x -- cells by their values."""
-        lines = _Lines(self.concept, "def function(g, u, x, k, old, new, out):")
+        lines = _Lines(self.concept, f"def function(g, u, {self._also}x, k, old, new, out):")
         if read.harm:
             lines.add(f"if not {read.harm}: return")
         lines.suppose(body)
@@ -144,7 +147,7 @@ class _Cutter:
             elif key.op == "read" and all(inner.op == "var" and inner.payload in variables for inner in key.args):
                 later.append((place, key))
         for place, key in later:
-            if not all(inner.payload in lines.names for inner in key.args):
+            if not self.stepping and not all(inner.payload in lines.names for inner in key.args):
                 self.indexed.add(key.payload[1])
                 lines.find(key, place, variables, body)
         if read.below is not None and read.below[0] not in lines.names:
@@ -221,18 +224,28 @@ def _tuple(names: Sequence[str]) -> str:
     return f"({', '.join(names)},)" if names else "()"
 
 
-def _clauses(node: Node, premises: tuple[Node, ...]) -> Iterator[tuple[tuple[Variable, ...], Node]]:
-    """Parts of a condition: variables and a body for all of them; premises -- without which it need not be true."""
+_Clause = tuple[tuple[Variable, ...], Node, tuple[Node, ...]]
+
+
+def _clauses(node: Node, premises: tuple[Node, ...], given: tuple[Node, ...]) -> Iterator[_Clause]:
+    """Parts of a condition: variables, a body for all of them, and (last) without which it need not be true.
+
+    premises -- those that become part of the body; given -- those that do not, for they quantify themselves.
+    """
     if node.op == "and":
         for part in node.args:
-            yield from _clauses(part, premises)
+            yield from _clauses(part, premises, given)
     elif node.op == "forall":
-        for variables, body in _clauses(node.args[0], ()) if node.args[0].op == "forall" else [((), node.args[0])]:
-            yield (*node.payload, *variables), implication(conjunction(*premises), body)
-    elif node.op == "implies" and not any(_quantifies(part) for part in node.args[:1]):
-        yield from _clauses(node.args[1], (*premises, node.args[0]))
+        inner = _clauses(node.args[0], (), ()) if node.args[0].op == "forall" else [((), node.args[0], ())]
+        for variables, body, _ in inner:
+            yield (*node.payload, *variables), implication(conjunction(*premises), body), given
+    elif node.op == "implies":
+        parts = conjuncts(node.args[0])
+        plain = tuple(part for part in parts if not _quantifies(part))
+        others = tuple(part for part in parts if _quantifies(part))
+        yield from _clauses(node.args[1], (*premises, *plain), (*given, *others))
     else:
-        yield (), implication(conjunction(*premises), node)
+        yield (), implication(conjunction(*premises), node), given
 
 
 def _quantifies(node: Node) -> bool:
@@ -240,30 +253,57 @@ def _quantifies(node: Node) -> bool:
 
 
 class _Cut(NamedTuple):
+    """always -- places of parts that are looked at in any case."""
+
     parts: tuple[Part, ...]
     near: Mapping[str, tuple[tuple[int, Code], ...]]
     whole: Mapping[str, tuple[int, ...]]
     indexed: frozenset[str]
+    always: tuple[int, ...] = ()
+
+
+def _stays_true(node: Node, premises: tuple[Node, ...] = ()) -> bool:
+    """Whether a formula about a step is surely true of one that changes nothing."""
+    if node.op == "and":
+        return all(_stays_true(part, premises) for part in node.args)
+    if node.op == "forall":
+        return _stays_true(node.args[0], premises)
+    if node.op == "implies":
+        return _stays_true(node.args[1], (*premises, *map(_before, conjuncts(node.args[0]))))
+    standing = _before(node)
+    return standing in premises or (standing.op in ("eq", "iff", "le") and standing.args[0] is standing.args[1])
+
+
+def _before(node: Node) -> Node:
+    """The same of the state before."""
+    args = tuple(map(_before, node.args))
+    payload = ("before", node.payload[1]) if node.op == "read" else node.payload
+    return make(node.op, node.sort, *args, payload=payload) if args != node.args or payload != node.payload else node
 
 
 @lru_cache(maxsize=256)
-def _cut(properties: tuple[_Identity, ...]) -> _Cut:
-    """The parts of properties, and by variable who is concerned by a change."""
+def _cut(properties: tuple[_Identity, ...], *, stepping: bool = False) -> _Cut:
+    """The parts of properties, and by variable who is concerned by a change; stepping -- they are about steps."""
     if not properties:
         return _Cut((), {}, {}, frozenset())
-    cutter = _Cutter(properties[0].declared.concept)
+    cutter = _Cutter(properties[0].declared.concept, stepping=stepping)
     parts = tuple(part for number, one in enumerate(properties)
                   for part in cutter.parts(number, one.declared.condition))
     near: dict[str, list[tuple[int, Code]]] = {}
     whole: dict[str, list[int]] = {}
+    always = []
     for place, part in enumerate(parts):
+        cuts = bool(part.near) and (not stepping or (
+            part.given is None and _stays_true(properties[part.number].declared.condition)))
+        if not cuts:
+            always.append(place)
         for name in sorted(part.reads):
-            if part.near:
+            if cuts:
                 near.setdefault(name, []).extend((place, code) for code in part.near.get(name, ()))
             else:
                 whole.setdefault(name, []).append(place)
     return _Cut(parts, {name: tuple(of) for name, of in near.items()},
-                {name: tuple(of) for name, of in whole.items()}, frozenset(cutter.indexed))
+                {name: tuple(of) for name, of in whole.items()}, frozenset(cutter.indexed), tuple(always))
 
 
 class _Identity:
@@ -279,6 +319,36 @@ class _Identity:
 
     def __hash__(self) -> int:
         return id(self.declared)
+
+
+class StepJudge:
+    """Judges properties of steps.
+
+    One that is true of a step that changes nothing is looked at only where something that it reads of the state after
+    has changed; others are evaluated as a whole.
+    """
+
+    def __init__(self, reading: OpenReading, properties: Iterable[Property]) -> None:
+        """Judge properties of steps, of a reading's concept."""
+        self.reading, self.properties = reading, tuple(properties)
+        self._cut = _cut(tuple(map(_Identity, self.properties)), stepping=True)
+
+    def judge(self, before: State, after: State, changes: Changes) -> list[Property]:
+        """The properties that are false of a step."""
+        if not self.properties:
+            return []
+        cut, given, wrong = self._cut, self.reading.given, dict[tuple[Any, ...], None]()
+        false = {cut.parts[place].number for place in cut.always if not self._holds(cut.parts[place], before, after)}
+        for cell, (old, new) in changes.items():
+            for place, code in cut.near.get(cell[0], ()):
+                code(before.get, given, after.get, None, cell, old, new, wrong)
+                if wrong:
+                    false.add(cut.parts[place].number)
+                    wrong.clear()
+        return [self.properties[number] for number in sorted(false)]
+
+    def _holds(self, part: Part, before: State, after: State) -> bool:
+        return self.reading.holds(self.properties[part.number], before, after)
 
 
 class Judge:
@@ -309,19 +379,29 @@ class Judge:
         if len(states) > 1:
             return self._judge_each(changes, states)
         self.note(changes, states)
-        state, given = states.base, self.reading.given
-        found = self._unknown
+        get, given, parts = states.base.get, self.reading.given, self._cut.parts
+        for place in sorted(self._unknown):
+            self._wrong[place].clear()
+            parts[place].every(get, given, self._wrong[place])
+        false: set[int] = set()
+        premises: dict[Node, bool] = {}
         for place, wrong in enumerate(self._wrong):
-            if wrong and place not in found:
-                still = self._cut.parts[place].still
-                while wrong and still(state.get, given, *next(iter(wrong))):
+            if wrong and place not in self._unknown:
+                still = parts[place].still
+                while wrong and still(get, given, *next(iter(wrong))):
                     del wrong[next(iter(wrong))]
-        if found:
-            for place in sorted(found):
-                self._wrong[place] = {}
-                self._cut.parts[place].every(state.get, given, self._wrong[place])
-            found.clear()
-        return self._told({part.number for part, wrong in zip(self._cut.parts, self._wrong, strict=True) if wrong})
+            if wrong and self._matters(parts[place], states.base, premises):
+                false.add(parts[place].number)
+        self._unknown.clear()
+        return self._told(false)
+
+    def _matters(self, part: Part, state: State, known: dict[Node, bool]) -> bool:
+        """Whether a part need be true; known -- what was looked at before."""
+        if part.given is None:
+            return True
+        if part.given not in known:
+            known[part.given] = self.reading.holds(part.given, state)
+        return known[part.given]
 
     def note(self, changes: Changes, states: States) -> None:
         """Collect the instances that changes of the only state can have made false; the next `judge` tells of them."""
