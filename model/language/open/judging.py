@@ -364,6 +364,7 @@ class Judge:
         self._wrong: list[dict[tuple[Any, ...], None]] = [{} for _ in self._cut.parts]
         self._index: dict[str, dict[Any, dict[Cell, None]]] = {name: {} for name in sorted(self._cut.indexed)}
         self._unknown = set(range(len(self._cut.parts)))
+        self._premises: dict[Node, bool] = {}
         self._stale = False
         self.false: set[int] = set()
         self._index_all(states)
@@ -372,6 +373,7 @@ class Judge:
     def reconsider(self) -> None:
         """What is rigid has changed, or cells without a word: nothing is known of any property."""
         self._stale = True
+        self._premises.clear()
         self._unknown.update(range(len(self._cut.parts)))
 
     def judge(self, changes: Changes, states: States) -> list[Property]:
@@ -384,24 +386,24 @@ class Judge:
             self._wrong[place].clear()
             parts[place].every(get, given, self._wrong[place])
         false: set[int] = set()
-        premises: dict[Node, bool] = {}
         for place, wrong in enumerate(self._wrong):
             if wrong and place not in self._unknown:
                 still = parts[place].still
                 while wrong and still(get, given, *next(iter(wrong))):
                     del wrong[next(iter(wrong))]
-            if wrong and self._matters(parts[place], states.base, premises):
+            if wrong and self._matters(parts[place], states.base):
                 false.add(parts[place].number)
         self._unknown.clear()
         return self._told(false)
 
-    def _matters(self, part: Part, state: State, known: dict[Node, bool]) -> bool:
-        """Whether a part need be true; known -- what was looked at before."""
-        if part.given is None:
+    def _matters(self, part: Part, state: State) -> bool:
+        """Whether a part need be true; what its premises read may have changed since it was looked at last."""
+        premise, known = part.given, self._premises
+        if premise is None:
             return True
-        if part.given not in known:
-            known[part.given] = self.reading.holds(part.given, state)
-        return known[part.given]
+        if premise not in known:
+            known[premise] = self.reading.holds(premise, state)
+        return known[premise]
 
     def note(self, changes: Changes, states: States) -> None:
         """Collect the instances that changes of the only state can have made false; the next `judge` tells of them."""
@@ -412,11 +414,16 @@ class Judge:
         if given.grown:
             unknown.update(place for place, part in enumerate(self._cut.parts) if not part.sorts.isdisjoint(given.grown))
             given.grown.clear()
+            self._premises.clear()
         for cell, (old, new) in changes.items():
             for place, code in near.get(cell[0], ()):
                 if place not in unknown:
                     code(state.get, given, self._index, cell, old, new, self._wrong[place])
             unknown.update(whole.get(cell[0], ()))
+        if self._premises:
+            names = {cell[0] for cell in changes}
+            for premise in [premise for premise in self._premises if not names.isdisjoint(names_read(premise))]:
+                del self._premises[premise]
 
     def _judge_each(self, changes: Changes, states: States) -> list[Property]:
         """Whole properties, in each of several states."""

@@ -106,12 +106,8 @@ class Writer:
                 return element(node.sort, node.payload)
             case "var":
                 return names[node.payload]
-            case "forall" | "exists":
-                inner, loops = self.loops(node.op, node.payload, node.args[0], names)
-                return f"{'all' if node.op == 'forall' else 'any'}({self.text(node.args[0], inner)} {_clauses(loops)})"
-            case "setof":
-                inner, loops = self.loops("setof", (node.payload,), node.args[0], names)
-                return f"frozenset({inner[node.payload]} {_clauses(loops)} if {self.text(node.args[0], inner)})"
+            case "forall" | "exists" | "setof":
+                return self._quantified(node, names)
             case "inside":
                 return f"({self.text(node.args[0], names)} < u.N_{node.args[0].sort.name})"
         args = [self.text(arg, names) for arg in node.args]
@@ -129,6 +125,26 @@ class Writer:
     def cell(self, name: str, keys: Sequence[str]) -> str:
         """The text of a cell."""
         return f"({', '.join([repr(name), *keys])},)"
+
+    def _quantified(self, node: Node, names: Names) -> str:
+        """The text of a quantifier; what quantifies in it and is the same for all elements is computed once."""
+        variables = (node.payload,) if node.op == "setof" else node.payload
+        outer, body = dict(names), node.args[0]
+        for once in dict.fromkeys(_fixed(body, frozenset(variables))):
+            if once not in outer:
+                self._count += 1
+                outer[once] = f"o{self._count}"
+        inner, loops = self.loops(node.op, variables, body, outer)
+        run, said = _clauses(loops), self.text(body, inner)
+        if node.op == "setof":
+            text = f"frozenset({inner[node.payload]} {run} if {said})"
+        else:
+            text = f"{'all' if node.op == 'forall' else 'any'}({said} {run})"
+        hoisted = [once for once in outer if once not in names and isinstance(once, Node)]
+        if not hoisted:
+            return text
+        values = ", ".join(self.text(once, names) for once in hoisted)
+        return f"(lambda {', '.join(outer[once] for once in hoisted)}: {text})({values})"
 
     # Quantifiers ------------------------------------------------------------------------------------------------------
 
@@ -242,6 +258,16 @@ class Writer:
 
     def _fitting(self, sort: SortInfo, value: str, how: str) -> str:
         return f"u.{how}({sort.name!r}, {value})" if self.within and sort.kind == NAT else value
+
+
+def _fixed(node: Node, bound: frozenset[Variable]) -> Iterator[Node]:
+    """The largest parts of a formula that quantify and do not depend on what is bound around them."""
+    if node.op in ("forall", "exists", "setof") and not free_variables(node) & bound:
+        yield node
+        return
+    own = (node.payload,) if node.op == "setof" else node.payload if node.op in ("forall", "exists") else ()
+    for arg in node.args:
+        yield from _fixed(arg, bound.union(own))
 
 
 def _clauses(loops: Sequence[tuple[str, str]]) -> str:
