@@ -1,7 +1,7 @@
 """How fast the two readings of single states are: `python -m bench.open [--json FILE]`, one JSON object a line.
 
-    commit_log       records are appended, dispatched, flushed and acknowledged, at a log of so many records; `packed` at
-                     so many positions (its states have a place for each, and beyond 128 it recurses too deeply)
+    commit_log       records are appended, dispatched, flushed and acknowledged, at a log of so many records; `packed`
+                     at so many positions (its states have a place for each, and beyond 128 it recurses too deeply)
     consumer_group   so many members and queues at two brokers: members start, are listed, fetch lists, apply them and
                      crash at random. The packed reading has code for each argument, which is compiled before, and a
                      table of all shares; the open one has the same code for all
@@ -17,7 +17,7 @@ import gc
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -184,12 +184,12 @@ def lines() -> Iterator[dict[str, Any]]:
     for judged in (False, True):
         what = "judged" if judged else "steps"
         for positions in POSITIONS:
-            yield _line("commit_log", what, "packed", positions, lambda n=positions, j=judged: packed_log(n, judged=j))
+            yield _line("commit_log", what, "packed", positions, partial(packed_log, positions, judged=judged))
         for records in RECORDS:
-            yield _line("commit_log", what, "open", records, lambda n=records, j=judged: open_log(n, judged=j))
+            yield _line("commit_log", what, "open", records, partial(open_log, records, judged=judged))
         for size in MEMBERS:
             for name in ("packed", "open"):
-                yield _line("consumer_group", what, name, size, lambda n=name, m=size, j=judged: group(n, m, judged=j))
+                yield _line("consumer_group", what, name, size, partial(group, name, size, judged=judged))
 
 
 def _line(concept: str, what: str, reading: str, size: int, run: Callable[[], int]) -> dict[str, Any]:

@@ -4,8 +4,8 @@ Elements. A Broker is a machine; for a Member and a Queue see `members`. Queues 
 members have, and those still held.
 
 Grain. Queues are taken and dropped one by one, with waits in between; a queue of a member's share stays away when its
-lock is refused or it has no start offset. What is taken must be given by the list, what is dropped must not, and nothing
-else may be held at the end. That every queue of the share is taken at last is what `ownership_converges` says.
+lock is refused or it has no start offset. What is taken must be given by the list, what is dropped must not, and
+nothing else may be held at the end. That every queue of the share is taken at last `ownership_converges` says.
 
 The answer of a broker. `fetch` reads the broker's list when the broker answers, and becomes known when the client names
 what it got. So the step is taken aside when the broker answers (`Monitor.foresee`), and entered when the client has the

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from model.language import Property, text
 from model.language.nodes import FREE, SET
 from model.language.open.judging import Changes, Judge, StepJudge
-from model.language.open.reading import OpenReading
+from model.language.open.reading import NOBODY, OpenReading
 from model.language.open.states import Cell, Overlay, State, States, Writes
 from model.language.properties import ALWAYS, LEMMA, STEP
 from model.language.state import Concept
@@ -62,8 +62,8 @@ class Finding:
 class Outcomes(NamedTuple):
     """What a step assigns in the states in which it was taken aside.
 
-    why -- action and false conjunct where it was not possible. then -- for each of `writes` the cells of such a state, if
-    the monitor keeps them.
+    why -- action and false conjunct where it was not possible. then -- for each of `writes` the cells of such a state,
+    if the monitor keeps them.
     """
 
     step: Step
@@ -75,23 +75,22 @@ class Outcomes(NamedTuple):
 class Monitor:
     """Follows one implementation with one model.
 
-    reading -- of the model. properties -- what to judge. name -- the property that divergences violate. initial -- the
-    cells of the first state. named -- how elements are called in sentences. unmarked -- variables that are no part of
-    fingerprints. kept -- names of the sorts of which no element is forgotten by itself. visible -- variables that the
-    implementation's tables determine.
+    reading -- of the model. properties -- what to judge. name -- the property that divergences violate. visible --
+    variables that the implementation's tables determine. named -- how elements are called in sentences. unmarked --
+    variables that are no part of fingerprints. kept -- names of the sorts of which no element is forgotten by itself.
 
-    states -- those that fit all that was reported. version -- another number whenever they have changed. moved -- whether
-    something visible has changed; whoever compares it sets it back. keeping -- whether steps taken aside keep states.
+    states -- those that fit all that was reported; at first one in which nothing was ever written. version -- another
+    number whenever they have changed. moved -- whether something visible has changed; whoever compares it sets it back.
+    keeping -- whether steps that are taken aside keep their states.
     """
 
     def __init__(
-        self, reading: OpenReading, properties: Iterable[Property], name: str, initial: Mapping[Cell, Any] | None = None,
-        *, visible: Sequence[str], named: Callable[[Any], str] = str, unmarked: Sequence[str] = (),
-        kept: Sequence[str] = (),
+        self, reading: OpenReading, properties: Iterable[Property], name: str, *, visible: Sequence[str],
+        named: Callable[[Any], str] = str, unmarked: Sequence[str] = (), kept: Sequence[str] = (),
     ) -> None:
         """Begin."""
         self.reading, self.name, self.named, self.kept = reading, name, named, frozenset(kept)
-        self.states = States(reading.defaults, initial or {})
+        self.states = States(reading.defaults)
         given = tuple(properties)
         self._judge = Judge(reading, (p for p in given if p.kind in (ALWAYS, LEMMA)), self.states)
         self._steps = StepJudge(reading, (p for p in given if p.kind == STEP))
@@ -383,13 +382,13 @@ class Monitor:
             return "none"
         return str(value).lower() if isinstance(value, bool) else self.named(value)
 
-    # Elements and cells ---------------------------------------------------------------------------------------------------------
+    # Elements and cells -----------------------------------------------------------------------------------------------
 
     def _name(self, writes: Mapping[Cell, Any]) -> None:
         given = self.reading.given
         for cell, value in writes.items():
             for sort, element in self.reading.elements_of(cell, value):
-                if element not in given.named[sort.name] and element != self.states.defaults.get(cell[0]):
+                if element not in given.named[sort.name] and element != NOBODY:
                     given.add(sort.name, element)
 
     def forget(self, sort: str, elements: Sequence[Any]) -> None:

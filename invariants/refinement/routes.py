@@ -44,8 +44,8 @@ class BrokerName:
     whose CLOSE event may come. entered -- address to the connection of its last registration. targets -- Connection to
     the address that a clean-up has found. expiring -- addresses that the scan has taken from brokerLiveTable and not
     yet from the route. refreshed -- address to its last registrations: when, and what `expire_find` reads in the states
-    before. now_ms -- to which time the states belong, by the clock of the name server. was_ahead -- whether an entry was
-    of a later time then.
+    before. now_ms -- to which time the states belong, by the clock of the name server. was_ahead -- whether an entry
+    was of a later time then.
     """
 
     def __init__(self, name: str, now_ms: int) -> None:

@@ -142,7 +142,7 @@ class _Group:
         self.latest: dict[tuple[str, str | None], str] = {}
         self.reading = OpenReading(Subscriptions.concept, RIGID)
         self.monitor = Monitor(self.reading, PROPERTIES, NAME, visible=VISIBLE, unmarked=("version", "stamp"),
-                               named=lambda element: element[0] if isinstance(element, tuple) and element else str(element))
+                               named=_named)
 
     # Events -----------------------------------------------------------------------------------------------------------
 
@@ -346,6 +346,11 @@ class _Group:
         if len(connections) == len(self.now) and all(connection in self.now for connection in connections):
             return
         self.now = {connection: self.now.get(connection, (connection, frozenset())) for connection in connections}
+
+
+def _named(element: Any) -> str:
+    """An element as people know it."""
+    return str(element[0]) if isinstance(element, tuple) and element else str(element)
 
 
 def _joined(choices: Sequence[Sequence[Steps]]) -> Iterable[Steps]:

@@ -151,7 +151,8 @@ class TopicsOfName:
         """
         self.master, self.stored, self.exist = addr, before.versions.get(addr), set(topics)
         known = self.stored is not None and before.master is not None and compared
-        followed: Writes = {("exists", topic): topic in topics for topic in dict.fromkeys((*self._topics, *sorted(topics)))}
+        known_topics = dict.fromkeys((*self._topics, *sorted(topics)))
+        followed: Writes = {("exists", topic): topic in topics for topic in known_topics}
         self.monitor.write({**followed, ("known",): known, ("complete",): False, ("stored",): self.value("version")})
 
     def ended(self, event: Any) -> list[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import islice, permutations
 from typing import Any
 
@@ -70,6 +71,11 @@ def renamed(
     return large.pack(moved)
 
 
+def placed(members: tuple[int, ...], member: int) -> tuple[int, int]:
+    """The place of a member among those of a client id each, and its first."""
+    return members.index(member), 0
+
+
 # Forms ----------------------------------------------------------------------------------------------------------------
 
 
@@ -82,8 +88,7 @@ def test_the_form_of_a_group_is_the_same_whatever_its_elements_are() -> None:
             for brokers in permutations(range(3), 2):
                 for queues in permutations(range(3), 2):
                     other = renamed(small, state, large, members, brokers, queues)
-                    places = {member: place for place, member in enumerate(members)}
-                    assert group_form(sparse(large, other), brokers, queues, lambda m: (places[m], 0)) == form
+                    assert group_form(sparse(large, other), brokers, queues, partial(placed, members)) == form
 
 
 def test_the_form_of_a_lock_is_the_same_whatever_its_elements_are() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from invariants.exploring import scopes
 from invariants.refinement.monitor import Alternatives, Finding, Monitor, Step, TooManyStatesError
-from model.language import FALSE, TRUE, Bool, Sort, State, Table, action, require
+from model import language
+from model.language import FALSE, TRUE, Bool, Sort, State, Table, require
 from model.language.initial import initial_states
 from model.language.open.reading import OpenReading, ScopedReading
 from model.language.open.states import Writes
@@ -31,14 +32,14 @@ class Abandonable(State):
     taken: Table[Thing, Bool]
 
 
-@action("nothing")
+@language.action("nothing")
 def take(s: Abandonable, t: Thing) -> None:
     """A thing comes."""
     require(~s.taken[t])
     s.taken[t] = TRUE
 
 
-@action("nothing")
+@language.action("nothing")
 def leave(s: Abandonable, t: Thing) -> None:
     """It goes."""
     require(s.taken[t])
@@ -92,8 +93,9 @@ class Follower:
     def __init__(self, world: World, refinement: Callable[[Happened], Alternatives] = plainly) -> None:
         reading = ScopedReading(SCOPE, pruned=False)
         self.refinement = refinement
-        self.monitor = Monitor(reading, SCOPE.concept.properties.values(), "refines_consumer_group", world.cells(),
+        self.monitor = Monitor(reading, SCOPE.concept.properties.values(), "refines_consumer_group",
                                visible=VISIBLE)
+        self.monitor.write(world.cells())
         self.world = world
         self.looked = [(cell.variable, *(reading.decoded(sort, key) for sort, key in zip(
             SCOPE.concept.variables[cell.variable].keys, cell.keys, strict=True))) for cell in CELLS]

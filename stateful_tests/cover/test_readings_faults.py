@@ -224,7 +224,7 @@ FAULTS: list[tuple[str, str, Callable[[Patch], None]]] = [
     ("open", "forget keeps the value", partial(_open_step, _remembering)),
     ("open", "an earlier assignment wins", partial(_open_step, backwards)),
     ("open", "a quantifier looks at too few elements", _open_filters),
-    ("open", "nothing saturates", partial(_set, reading.Given, "fitting", lambda self, sort, value: self.inside(sort, value))),
+    ("open", "nothing saturates", partial(_set, reading.Given, "fitting", reading.Given.inside)),
     ("z3", "minus goes below zero", _z3_sub),
     ("z3", "the last cell is read beyond the end", _z3_index),
     ("z3", "forget keeps the value", partial(z3_step, _remembering)),

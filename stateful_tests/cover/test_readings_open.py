@@ -1,4 +1,4 @@
-"""The open reading: equal to the packed one on steps of every concept, states as overlays, properties judged by steps."""
+"""The open reading: equal to the packed one on steps of every concept; what a step touches is what is judged."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 
 from invariants.exploring import scopes
-from model.language import Bool, Nat, State, Table, action, every, exists, initially
+from model import language
+from model.language import Bool, Nat, State, Table, every, exists, initially
 from model.language.initial import initial_states
 from model.language.open.judging import Judge, StepJudge
 from model.language.open.reading import OpenReading, ScopedReading, UnboundedError
 from model.language.open.states import Overlay, States, Writes
 from model.language.properties import ALWAYS, LEMMA, STEP
 from model.language.scalar import LeavesScope, StepReading
-from model.language.scope import Scope
 from model.language.state import Concept
-from model.language.walk import Cell
 from model.subscription import Subscriptions
 from stateful_tests.cover.test_readings_agree import corpus
 from stateful_tests.language.agreement import sparse
@@ -142,13 +141,13 @@ def nothing(s: Numbered) -> Bool:
     return s.end == 0
 
 
-@action("nothing")
+@language.action("nothing")
 def look(s: Numbered) -> None:
     """Whether any number is marked."""
     s.found = exists(s.marked[i] for i in every(Count))
 
 
-@action("nothing")
+@language.action("nothing")
 def look_below(s: Numbered) -> None:
     """Whether any number below the end is marked."""
     s.found = exists((i <= s.end) & s.marked[i] for i in every(Count))
@@ -213,7 +212,7 @@ def test_what_is_wrong_in_a_long_log_is_found() -> None:
     judge = Judge(reading, declared, states)
     for number in range(100):
         for step in (("append", (f"queue{number % 4}",)), ("dispatch", ())):
-            writes = reading.step(*step, states.base) or {}
+            writes = reading.step(step[0], step[1], states.base) or {}
             changes = changed(states, writes)
             states.write(writes)
             assert judge.judge(changes, states) == []

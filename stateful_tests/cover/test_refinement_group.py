@@ -33,7 +33,7 @@ from impl.hosts.simulation.tape import RandomTape
 from invariants.refinement.consumer_group import ConsumerGroup
 from invariants.refinement.follower import ROUND, Follower
 from invariants.refinement.follower import Following as Shown
-from invariants.refinement.monitor import Finding, TooManyStatesError
+from invariants.refinement.monitor import Finding
 from invariants.refinement.order_lock import OrderLocks
 from model.consumer_group import Rebalancing
 from model.language.scalar import StepReading
@@ -391,7 +391,8 @@ def looked_at(follower: Follower, machine: str) -> list[Finding]:
 def test_a_client_has_as_many_places_as_connections() -> None:
     with World() as world:
         follower = ConsumerGroup(world, "G", "orders")
-        entered = [ConsumerRegistered("broker-a", "G", "c", f"c1:{port}", True, True, frozenset()) for port in range(100)]
+        entered = [ConsumerRegistered("broker-a", "G", "c", f"c1:{port}", True, True, frozenset())
+                   for port in range(100)]
         assert follower.segment("c1", [(0, "broker-a", event) for event in entered]) == []
         gone = ConsumerRemoved("broker-a", "G", "c", "c1:0", "closed", True)
         assert follower.segment("c1", [(1, "broker-a", gone)]) == []

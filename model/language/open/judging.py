@@ -42,7 +42,9 @@ class _Read(NamedTuple):
     below: tuple[Variable, int] | None = None
 
 
-def _reads(node: Node, harm: str, variables: frozenset[Variable]) -> Iterator[_Read]:
+def _reads(  # noqa: C901 - one case per operator
+    node: Node, harm: str, variables: frozenset[Variable],
+) -> Iterator[_Read]:
     """All reads of a formula or a term; harm -- when a change of its value is one."""
     opposite = _OPPOSITE[harm]
     match node.op, node.args:
@@ -79,8 +81,8 @@ class Part:
 
     number -- of its property. reads -- names of variables. sorts -- names of the free sorts that it ranges over.
     every -- collects all false instances. still -- whether an instance is true. near -- by variable: what collects the
-    instances that a change of one of its cells can have made false; empty if the part is not cut. given -- the part need
-    be true only where this is; it is looked at when an instance is false.
+    instances that a change of one of its cells can have made false; empty if the part is not cut. given -- the part
+    need be true only where this is; it is looked at when an instance is false.
     """
 
     number: int
@@ -107,8 +109,8 @@ class _Cutter:
             sorts = frozenset(name for name in (*sorts_bound(body), *(v.sort.name for v in variables))
                               if name in self.concept.sorts and self.concept.sorts[name].kind == FREE)
             near = self._near(variables, body) if variables else {}
-            yield Part(number, names_read(body), sorts, self._every(variables, body), self._still(variables, body), near,
-                       conjunction(*given) if given else None)
+            every, still = self._every(variables, body), self._still(variables, body)
+            yield Part(number, names_read(body), sorts, every, still, near, conjunction(*given) if given else None)
 
     def _near(self, variables: Sequence[Variable], body: Node) -> dict[str, tuple[Code, ...]]:
         found: dict[str, dict[str, Code]] = {}
@@ -123,7 +125,7 @@ class _Cutter:
 
     def _still(self, variables: Sequence[Variable], body: Node) -> Code:
         names: dict[Variable | Node, str] = {v: f"b{i}" for i, v in enumerate(variables)}
-        head = f"def function({', '.join(['g', 'u', *(['h'] if self.stepping else []), *map(names.__getitem__, variables)])}):"
+        head = f"def function({', '.join(['g', 'u', *(['h'] if self.stepping else []), *names.values()])}):"
         return compiled(f"{head}\n return {Writer(self.concept).text(body, names)}")
 
     def _every(self, variables: Sequence[Variable], body: Node) -> Code:
@@ -412,7 +414,7 @@ class Judge:
         state, given = states.base, self.reading.given
         near, whole, unknown = self._cut.near, self._cut.whole, self._unknown
         if given.grown:
-            unknown.update(place for place, part in enumerate(self._cut.parts) if not part.sorts.isdisjoint(given.grown))
+            unknown.update(place for place, part in enumerate(self._cut.parts) if part.sorts & given.grown)
             given.grown.clear()
             self._premises.clear()
         for cell, (old, new) in changes.items():

@@ -100,7 +100,7 @@ def subsets(elements: Iterable[Any]) -> Iterator[frozenset[Any]]:
 class OpenReading:
     """The open reading of a concept; its code is shared by all readings of the concept.
 
-    rigid -- each constant and rigid function by name: a value, or a function. given -- what the terms find beside states.
+    rigid -- each constant and rigid function by name: a value, or a function. given -- what terms find beside states.
     defaults -- by variable: the value of a cell that was never written.
     """
 
@@ -130,7 +130,8 @@ class OpenReading:
               env: Mapping[Variable, Any] | None = None) -> Any:
         """The value of a term whose free variables are given."""
         code, free = self.code.term(node)
-        return code(state.get, self.given, (state if after is None else after).get, *((env or {})[variable] for variable in free))
+        values = ((env or {})[variable] for variable in free)
+        return code(state.get, self.given, (state if after is None else after).get, *values)
 
     def first_false_conjunct(self, action: str, arguments: tuple[Any, ...], state: State) -> Node | None:
         """The first guard that is false, as it was declared; None when the action is enabled."""
@@ -214,7 +215,9 @@ def _inner(sort: SortInfo) -> SortInfo:
 def _unset(sort: SortInfo, given: Given) -> Any:
     if sort.kind == FREE:
         return getattr(given, f"F_{sort.name}")
-    return {BOOL: False, SET: frozenset(), NAT: 0, MAYBE: None}.get(sort.kind, sort.members[0] if sort.kind == CHOICE else None)
+    if sort.kind == CHOICE:
+        return sort.members[0]
+    return {BOOL: False, SET: frozenset(), NAT: 0, MAYBE: None}[sort.kind]
 
 
 # Code -----------------------------------------------------------------------------------------------------------------

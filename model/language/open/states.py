@@ -46,7 +46,7 @@ class States:
 
     __slots__ = ("base", "defaults", "overlays")
 
-    def __init__(self, defaults: Mapping[str, Any], base: Mapping[Cell, Any] = {}) -> None:  # noqa: B006 - it is copied
+    def __init__(self, defaults: Mapping[str, Any], base: Mapping[Cell, Any] = {}) -> None:
         """One state."""
         self.defaults = defaults
         self.base: dict[Cell, Any] = dict(base)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from model.language.actions import Action
-from model.language.nodes import BOOL, CHOICE, FREE, MAYBE, NAT, SET, Node, SortInfo, Variable
+from model.language.nodes import BOOL, FREE, MAYBE, NAT, SET, Node, SortInfo, Variable
 from model.language.state import Concept
 from model.language.tracing import Assignment, free_variables
 
@@ -97,7 +97,7 @@ class Writer:
         self.concept, self.within = concept, within
         self._count = 0
 
-    def text(self, node: Node, names: Names) -> str:
+    def text(self, node: Node, names: Names) -> str:  # noqa: PLR0911 - one case per operator
         """The text of a term."""
         if node in names:
             return names[node]
@@ -151,7 +151,7 @@ class Writer:
     def loops(
         self, op: str, variables: Sequence[Variable], body: Node, names: Names,
     ) -> tuple[dict[Variable | Node, str], list[tuple[str, str]]]:
-        """Names of bound variables; and, in an order in which this is possible, through what each of them has to run."""
+        """Names of bound variables; and through what each of them has to run, in an order in which this is possible."""
         inner, left, loops = dict(names), list(variables), list[tuple[str, str]]()
         given = filters(op, body)
         bound = {variable for variable in names if isinstance(variable, Variable)}
@@ -251,7 +251,8 @@ class Writer:
 
     def _assigned(self, one: Assignment, names: Names) -> tuple[str, str]:
         info = self.concept.variables[one.variable]
-        keys = [self._fitting(sort, self.text(key, names), "inside") for sort, key in zip(info.keys, one.keys, strict=True)]
+        keys = [self._fitting(sort, self.text(key, names), "inside")
+                for sort, key in zip(info.keys, one.keys, strict=True)]
         if one.value is None:
             return self.cell(one.variable, keys), unset(info.value)
         return self.cell(one.variable, keys), self._fitting(info.value, self.text(one.value, names), "fitting")
