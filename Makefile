@@ -3,17 +3,19 @@
 #   make verify    every judge on RocketMQ 4.9.3 as shipped, and out/verify/report.html
 #   make test      all tests        make lint     ruff and mypy
 #   make bench     benchmarks       make interop  compare live with the official RocketMQ jars
+#   make mutants   change each condition of the rules, and count what their tests notice (an hour)
 #   make lock      resolve the dependencies anew (needs uv)
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify test lint bench interop lock
+.PHONY: help verify test lint bench interop mutants lock
 
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
+MUTATION := $(VENV)-mutation
 LOCKED := requirements/locked.txt
 
 help:
@@ -44,6 +46,11 @@ bench: $(READY)
 
 interop: $(READY)
 	$(BIN)/python -m stateful_tests.conformance.java
+
+mutants: $(READY)
+	@[ -x $(MUTATION)/bin/cosmic-ray ] || { $(BIN)/python -m venv $(MUTATION) && \
+	  $(MUTATION)/bin/pip install --quiet --disable-pip-version-check cosmic-ray==8.7.0; }
+	$(BIN)/python -m stateful_tests.rules.mutants --cosmic-ray $(abspath $(MUTATION)/bin/cosmic-ray)
 
 lock:
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 2; }

@@ -34,7 +34,7 @@ def leases_fit(s: OrderLock) -> Bool:
 
 @premise
 def batches_fit(s: OrderLock) -> Bool:
-    """… and so does a batch that starts at the last moment: 30 s + delay + batch <= 60 s."""
+    """A batch that starts when the client's lease ends is over before the broker's: 30 s + delay + batch <= 60 s."""
     return s.client_live + s.rpc_max + s.batch_max <= s.broker_live
 
 

@@ -96,7 +96,7 @@ def fast_read(s: OrderLock, c: Client) -> None:
 
 @action("RebalanceLockManager#tryLockBatch: LockEntry#isExpired, then setLastUpdateTimestamp")
 def fast_grant(s: OrderLock, c: Client) -> None:
-    """… and then that the entry, whosever it is by now, is not expired: granted."""
+    """The fast path sees that the entry, whosever it is by now, is not expired, and grants the lock."""
     require(s.seen[c], s.held, s.age <= s.broker_live)
     s.seen[c] = FALSE
     stamp(s, c)
@@ -104,7 +104,7 @@ def fast_grant(s: OrderLock, c: Client) -> None:
 
 @action("RebalanceLockManager#tryLockBatch: the fast path gives way to the slow one")
 def fast_miss(s: OrderLock, c: Client) -> None:
-    """… or that it is expired."""
+    """The fast path sees that the entry is expired or gone."""
     require(s.seen[c], ~s.held | (s.broker_live < s.age))
     s.seen[c] = FALSE
 

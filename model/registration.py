@@ -112,7 +112,7 @@ def find_group(s: Registration, c: Channel, i: Info) -> None:
 
 @action("ConsumerGroupInfo#updateChannel")
 def put_channel(s: Registration, c: Channel, i: Info) -> None:
-    """… puts the channel into it, whatever became of the object meanwhile, and answers SUCCESS."""
+    """The heartbeat's thread puts the channel into its object, which may be detached by now, and answers SUCCESS."""
     require(s.got[c].holds(i))
     s.inside[i, c] = TRUE
     s.got[c] = none(Info)
@@ -121,7 +121,7 @@ def put_channel(s: Registration, c: Channel, i: Info) -> None:
 
 @action("ConsumerManager#registerConsumer", atomic_by="a lock that 4.9.3 does not have")
 def heartbeat(s: Registration, c: Channel, i: Info) -> None:
-    """Both at once."""
+    """A heartbeat gets the group's object and puts its channel there in one step."""
     require(s.queued[c], s.got[c].absent, finds(s, i))
     s.queued[c] = FALSE
     s.current = some(i)
@@ -137,7 +137,7 @@ def alone(s: Registration, c: Channel, i: Info) -> Bool:
 
 @action("ConsumerGroupInfo#unregisterChannel, #doChannelCloseEvent")
 def remove_channel(s: Registration, c: Channel, i: Info) -> None:
-    """The leave-taking removes the channel and looks whether the group is empty now."""
+    """A goodbye removes the channel, and sees whether the group is empty now."""
     require(s.leaving[c], s.current.holds(i))
     s.leaving[c] = FALSE
     s.emptied[c] = alone(s, c, i)
@@ -147,7 +147,7 @@ def remove_channel(s: Registration, c: Channel, i: Info) -> None:
 
 @action("ConsumerManager#unregisterConsumer: consumerTable.remove(group)")
 def remove_group(s: Registration, c: Channel) -> None:
-    """… and removes the group by its name, whichever object stands there by now."""
+    """The goodbye that found the group empty removes it by its name, whichever object stands there by now."""
     require(s.emptied[c])
     s.emptied[c] = FALSE
     s.current = none(Info)
@@ -155,7 +155,7 @@ def remove_group(s: Registration, c: Channel) -> None:
 
 @action("ConsumerManager#unregisterConsumer", atomic_by="a lock that 4.9.3 does not have")
 def unregister(s: Registration, c: Channel, i: Info) -> None:
-    """Both at once."""
+    """A heartbeat gets the group's object and puts its channel there in one step."""
     require(s.leaving[c], s.current.holds(i))
     s.leaving[c] = FALSE
     s.current = ite(alone(s, c, i), none(Info), s.current)

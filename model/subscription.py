@@ -138,7 +138,7 @@ def begin(s: Subscriptions, m: Member) -> None:
 
 @action("ConsumerGroupInfo#updateSubscription: first loop", atomic_by="a lock that 4.9.3 does not have: see Versions")
 def add_topic(s: Subscriptions, m: Member, t: Topic) -> None:
-    """… puts or replaces one topic."""
+    """The thread puts one topic of its heartbeat, or replaces an older version of it."""
     require(s.phase[m] == Phase.ADDING, s.todo[m, t])
     s.expression[t] = ite(newer(s, m, t), s.text[m, t], s.expression[t])
     s.version[t] = ite(newer(s, m, t), s.stamp[m, t], s.version[t])
@@ -149,7 +149,7 @@ def add_topic(s: Subscriptions, m: Member, t: Topic) -> None:
 
 @action("ConsumerGroupInfo#updateSubscription: second loop begins")
 def turn(s: Subscriptions, m: Member) -> None:
-    """… looks for topics that it lacks."""
+    """The thread has put its topics, and notes those of the table that its heartbeat lacks."""
     require(s.phase[m] == Phase.ADDING, forall(~s.todo[m, t] for t in every(Topic)))
     s.phase[m] = Phase.REMOVING
     for t in every(Topic):
@@ -159,7 +159,7 @@ def turn(s: Subscriptions, m: Member) -> None:
 
 @action("ConsumerGroupInfo#updateSubscription: second loop")
 def remove_topic(s: Subscriptions, m: Member, t: Topic) -> None:
-    """… and removes one."""
+    """The thread removes one topic that its heartbeat lacks."""
     require(s.phase[m] == Phase.REMOVING, s.todo[m, t])
     s.subscribed[t] = FALSE
     s.todo[m, t] = FALSE
@@ -168,7 +168,7 @@ def remove_topic(s: Subscriptions, m: Member, t: Topic) -> None:
 
 @action("ClientManageProcessor#heartBeat answers")
 def done(s: Subscriptions, m: Member) -> None:
-    """… and answers SUCCESS."""
+    """The thread has removed them all, and answers SUCCESS."""
     require(s.phase[m] == Phase.REMOVING, forall(~s.todo[m, t] for t in every(Topic)))
     s.phase[m] = Phase.IDLE
     s.answered[m] = TRUE
@@ -211,7 +211,7 @@ def look_up(s: Versions, m: Member, v: Version) -> None:
 
 @action("ConsumerGroupInfo#updateSubscription: subscriptionTable.put")
 def put_newer(s: Versions, m: Member) -> None:
-    """… puts its version, which was newer than the one that it has seen."""
+    """The thread puts its version, which was newer than the one that it has seen."""
     require(s.intent[m] == Intent.PUT)
     s.present = TRUE
     s.current = s.carries[m]
@@ -221,7 +221,7 @@ def put_newer(s: Versions, m: Member) -> None:
 
 @action("ConsumerGroupInfo#updateSubscription: subscriptionTable.putIfAbsent")
 def put_if_absent(s: Versions, m: Member) -> None:
-    """… puts its version if nobody has put one since, and drops it otherwise, newer or not."""
+    """The thread puts its version if nobody has put one since, and drops it otherwise, newer or not."""
     require(s.intent[m] == Intent.PUT_IF_ABSENT)
     s.current = ite(s.present, s.current, s.carries[m])
     s.present = TRUE

@@ -17,6 +17,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "impl": (),
     "invariants": ("model",),
     "invariants.refinement": ("model", "impl.events", "impl.decisions", "impl.broker", "impl.client", "impl.namesrv"),
+    "invariants.rules": ("model", "impl.events", "impl.decisions"),
     "invariants.views": ("model", "impl.decisions", "impl.broker", "impl.client", "impl.namesrv"),
     "invariants.decisions": ("model", "impl.decisions"),
     "invariants.allocation": ("model", "impl.decisions"),

@@ -1,0 +1,23 @@
+"""What goes wrong in a run, as every judge of runs tells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that went wrong.
+
+    property -- its name. event -- what showed it; None: time has passed, or tables differ. sentence -- what people
+    read. signature -- the same for all runs that go wrong in the same way: no names of elements, no numbers.
+    causes -- the hazards whose own cause was seen in the run. time_ms -- of the world; -1: it is not known yet.
+    """
+
+    property: str
+    event: Any
+    sentence: str
+    signature: tuple[str, ...]
+    causes: tuple[str, ...] = ()
+    time_ms: int = -1

@@ -1,0 +1,1 @@
+"""What runs must obey: rules, each declared together with its judge."""

@@ -1,0 +1,86 @@
+"""What findings of followers are put down to: hazards that no repair ends, where their own cause was seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impl.events import (
+    BrokerStarted,
+    ConnectionRefused,
+    ConnectionSevered,
+    ConsumerRegistered,
+    ConsumerRemoved,
+    ConsumerStarted,
+    ConsumerStopping,
+    PartitionBegan,
+    ProcessKilled,
+    ProcessPaused,
+    RouteUpdated,
+    SubscriptionUpdated,
+    TopicConfigUpdated,
+)
+from invariants.rules import deadlines
+from invariants.rules.excuse import cause
+from invariants.rules.match import Match
+from invariants.rules.rule import Ascription, Kept, Told, on
+from invariants.rules.watch import Run
+
+
+class one_owner_per_queue_is_lost(Ascription):
+    """Nobody waits for the former owner when a group, or what it knows of its queues, has changed."""
+
+    judges = "one_owner_per_queue"
+    excuses = (
+        cause("D1", "a member came, left, ended or stood still, or learnt another route",
+              by=Match(ConsumerRegistered, ConsumerRemoved, ConsumerStarted, ConsumerStopping, RouteUpdated,
+                       ProcessKilled, ProcessPaused, of="",
+                       having=lambda event: getattr(event, "added", True)), lasts=deadlines.rebalanced),
+    )
+
+
+class one_owner_of_settled_members_is_lost(Ascription):
+    """A broker answers with a list that lacks members who live."""
+
+    judges = "one_owner_while_nobody_joins"
+    excuses = (
+        cause("D2", "a broker started, or got a topic, and had not heard of all members",
+              by=Match(BrokerStarted, TopicConfigUpdated, of=""), lasts=deadlines.lists_are_whole),
+        cause("D4", "a broker lost a member whose connection broke, or did not hear of it",
+              by=Match(ConnectionSevered, PartitionBegan, ConnectionRefused, ConsumerRemoved, ProcessPaused,
+                       ProcessKilled, of=""), lasts=deadlines.lists_are_whole),
+    )
+
+
+def _expressions_differ(rule: Any, _: Told) -> bool:
+    """Whether a broker has had two expressions of a group for one topic."""
+    return any(len(expressions) > 1 for expressions in rule.expressions.values())
+
+
+class filter_of_another_member_counts(Ascription):
+    """The table has one expression for a topic, and the greatest version wins."""
+
+    judges = "pull_is_filtered_by_own_expression"
+    excuses = (cause("B-3", "members subscribed a topic with two expressions", when=_expressions_differ),)
+
+    def __init__(self, run: Run) -> None:
+        """Nobody subscribes anything."""
+        super().__init__(run)
+        self.expressions = Kept("at group topic", survives="all")
+
+    @on(SubscriptionUpdated)
+    def subscribed(self, _: int, at: str, event: SubscriptionUpdated) -> None:
+        """A broker has put an expression."""
+        self.expressions.setdefault((at, event.group, event.topic), set()).add(event.sub_string)
+
+
+def _works_beyond_its_lease(rule: Any, told: Told) -> bool:
+    """Whether a listener has worked for longer than a client believes in its lock."""
+    since_ms = told.since_ms or 0
+    return any(since_ms - begun_ms > deadlines.CLIENT_LEASE_MS for begun_ms in rule.facts.busy.values())
+
+
+class listeners_overlap_behind_a_lease(Ascription):
+    """A listener that runs cannot be stopped when the lease ends."""
+
+    judges = "listeners_do_not_overlap"
+    excuses = (cause("D7", "a listener worked for longer than its lease", when=_works_beyond_its_lease),)

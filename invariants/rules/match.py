@@ -1,0 +1,89 @@
+"""Which events concern which keys: they agree in the fields that both have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+Read = Callable[[str, Any], Any]
+"""Takes a value from a record: is given its machine and its event."""
+AT = "at"
+"""The field of a key that holds the machine of a record."""
+MACHINE = ".machine"
+"""Stands behind the name of a field that holds "host:port", and means the host."""
+
+
+class Match:
+    """Events of some classes, and the fields in which they have to agree with a key.
+
+    kinds -- the classes. of -- names of fields, separated by blanks; "field=other" where the event calls it otherwise,
+    "field=other.machine" for the host of an address. Without `of`: all fields that both have, and the machine of the
+    record. having -- only events of which this is true.
+    """
+
+    def __init__(self, *kinds: type, of: str | None = None, having: Callable[[Any], bool] | None = None) -> None:
+        """Declare it."""
+        self.kinds, self.of, self.having = kinds, None if of is None else tuple(of.split()), having
+
+    def bound(self, about: Sequence[str]) -> Bound:
+        """The same for keys of these fields; raises ValueError for a field that is none."""
+        return Bound(self, about)
+
+    def pairs(self, kind: type, about: Sequence[str]) -> tuple[tuple[int, str], ...]:
+        """Where a key has what an event of a class has, and what the event calls it."""
+        fields = {AT, *getattr(kind, "_fields", ())}
+        named = self.of if self.of is not None else tuple(one for one in about if one in fields)
+        found = []
+        for one in named:
+            mine, _, theirs = one.partition("=")
+            if mine not in about or (theirs or mine).removesuffix(MACHINE) not in fields:
+                raise ValueError(f"{kind.__name__} and ({', '.join(about)}) do not both have {one!r}")
+            found.append((about.index(mine), theirs or mine))
+        return tuple(found)
+
+
+class Bound:
+    """A Match for keys of known fields. kinds -- the classes of its events."""
+
+    def __init__(self, match: Match, about: Sequence[str]) -> None:
+        """See Match#bound."""
+        self.kinds, self._having = match.kinds, match.having
+        self._places = {kind: tuple(place for place, _ in match.pairs(kind, about)) for kind in match.kinds}
+        self._reads = {kind: tuple(_reader(name) for _, name in match.pairs(kind, about)) for kind in match.kinds}
+
+    def of_event(self, at: str, event: Any) -> tuple[Any, ...] | None:
+        """The values in which keys have to agree with an event; None: this event is not meant."""
+        if self._having is not None and not self._having(event):
+            return None
+        return tuple([read(at, event) for read in self._reads[event.__class__]])
+
+    def of_key(self, kind: type, key: Sequence[Any]) -> tuple[Any, ...]:
+        """The values of a key in which an event of a class has to agree with it."""
+        return tuple([key[place] for place in self._places[kind]])
+
+    def met(self, keys: Iterable[Sequence[Any]], at: str, event: Any) -> list[Any]:
+        """The keys that agree with an event."""
+        values = self.of_event(at, event)
+        if values is None:
+            return []
+        places = self._places[event.__class__]
+        return [key for key in keys if all(key[place] == value for place, value in zip(places, values, strict=True))]
+
+
+def matching(one: type | Match) -> Match:
+    """A class alone means all its events."""
+    return one if isinstance(one, Match) else Match(one)
+
+
+def _reader(name: str) -> Read:
+    if name == AT:
+        return lambda at, _: at
+    field = name.removesuffix(MACHINE)
+    if field != name:
+        return lambda _, event: machine_of(getattr(event, field) or "")
+    return lambda _, event: getattr(event, field)
+
+
+def machine_of(address: str) -> str:
+    """The machine of "machine:port"."""
+    return address.rpartition(":")[0]

@@ -1,0 +1,168 @@
+"""The follower that all rules share: it tells them what happens, in order, and asks them what is late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, TypeVar
+
+from invariants.finding import Finding
+from invariants.refinement.follower import Record
+from invariants.rules.bounds import Bounds
+from invariants.rules.excuse import Excuse, Sight
+from invariants.rules.facts import Facts
+from invariants.rules.rule import RULES, Ascription, Duty, Hear, Promise, Rule, Told
+from invariants.views import Views
+
+_T = TypeVar("_T")
+
+LOOK_MS = 1_000
+"""How often rules are asked what is late."""
+LATE = "in time"
+"""In the signature of what was not done in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What rules read: facts, folded from what was reported; views of the tables; what the world may hold up."""
+
+    facts: Facts
+    views: Views
+    bounds: Bounds
+
+
+class Watched:
+    """A rule of a run, and what is seen of its excuses."""
+
+    def __init__(self, rule: Rule) -> None:
+        """Nothing has happened."""
+        self.rule = rule
+        about, bounds = type(rule).about.split(), rule.bounds
+        self.excuses: list[tuple[Excuse, Sight | None]] = [
+            (one, Sight(one, about, bounds) if one.when is None else None) for one in rule.excuses
+        ]
+
+    def folds(self) -> Iterator[tuple[type, Hear]]:
+        """What keeps its tables, and what it remembers of excuses."""
+        yield from chain.from_iterable(table.hears() for table in self.rule.tables())
+        yield from chain.from_iterable(sight.hears() for _, sight in self.excuses if sight is not None)
+
+    def reasons(self, told: Told, ms: int) -> Iterator[Excuse]:
+        """The excuses and causes that hold for it."""
+        since_ms = ms if told.since_ms is None else told.since_ms
+        for excuse, sight in self.excuses:
+            if excuse.holds(self.rule, told) if sight is None else sight.holds(told.about, since_ms):
+                yield excuse
+
+    def causes(self, told: Told, ms: int) -> tuple[str, ...] | None:
+        """The hazards that it is put down to; None if it is excused."""
+        hazards = [one.hazard for one in self.reasons(told, ms)]
+        return tuple(dict.fromkeys(hazards)) if all(hazards) else None
+
+    def finding(self, told: Told, ms: int, event: Any) -> Finding | None:
+        """What to report of it; None if it is excused."""
+        causes = self.causes(told, ms)
+        if causes is None:
+            return None
+        what = LATE if event is None else type(event).__name__
+        sentence = f"{self.rule.claim()} But {told.sentence}."
+        return Finding(self.rule.name, event, sentence, (self.rule.name, what), causes, ms)
+
+
+def _of(kind: type, heard: Iterable[tuple[type, _T]]) -> tuple[_T, ...]:
+    return tuple(one for heard_kind, one in heard if heard_kind is kind)
+
+
+_Stages = tuple[tuple[tuple[Watched, Hear], ...], tuple[Hear, ...], tuple[tuple[Watched, Hear], ...]]
+
+
+class Watch:
+    """A Follower of all rules, or of some.
+
+    properties -- what they judge. kept_ms -- property to how long after the healing its promise came true.
+    """
+
+    name = "rules"
+
+    def __init__(self, views: Views, bounds: Bounds, rules: Iterable[type[Rule]] | None = None) -> None:
+        """Watch from the first record on; rules -- None: all that are declared."""
+        run = Run(Facts(), views, bounds)
+        chosen = RULES.values() if rules is None else rules
+        self._watched = [Watched(one(run)) for one in chosen if bounds.calm or not one.calm]
+        self.properties = tuple(dict.fromkeys(one.rule.name for one in self._watched))
+        self.kept_ms: dict[str, int] = {}
+        self._hears = self._staged(run.facts)
+        self.hears = None
+        self._duties = [(one, one.rule) for one in self._watched if isinstance(one.rule, Duty)]
+        self._looks = [one for one in self._watched if type(one.rule).look not in (Rule.look, Duty.look)]
+        self._ascribing = {one.rule.name: one for one in self._watched if isinstance(one.rule, Ascription)}
+        self._promises = [(one, one.rule) for one in self._watched if isinstance(one.rule, Promise)]
+        self._looked_ms = 0
+
+    def _staged(self, facts: Facts) -> dict[type, _Stages]:
+        """By class of event: rules that want the facts from before, what folds it, rules that want those from after."""
+        before = [(kind, (one, hear)) for one in self._watched for kind, hear in one.rule.before()]
+        folds = [*chain.from_iterable(table.hears() for table in facts.tables()), *facts.before(),
+                 *chain.from_iterable(one.folds() for one in self._watched)]
+        behind = [(kind, (one, hear)) for one in self._watched for kind, hear in one.rule.after()]
+        kinds = dict.fromkeys(kind for kind, _ in (*before, *folds, *behind))
+        return {kind: (_of(kind, before), _of(kind, folds), _of(kind, behind)) for kind in kinds}
+
+    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
+        """See Follower."""
+        del machine, whole
+        found: list[Finding] = []
+        for ms, at, event in records:
+            stages = self._hears.get(event.__class__)
+            if stages is None:
+                continue
+            before, folds, behind = stages
+            for who, hear in before:
+                if (told := hear(ms, at, event)) is not None:
+                    found += self._findings(who, told, ms, event)
+            for fold in folds:
+                fold(ms, at, event)
+            for who, hear in behind:
+                if (told := hear(ms, at, event)) is not None:
+                    found += self._findings(who, told, ms, event)
+        if records and records[-1][0] - self._looked_ms >= LOOK_MS:
+            found += self.late(records[-1][0])
+        return found
+
+    def late(self, now_ms: int) -> list[Finding]:
+        """What has not been done in time, and what tables say that should not be."""
+        self._looked_ms = now_ms
+        owed = [one for one, duty in self._duties if duty.owed]
+        return [found for one in (*owed, *self._looks)
+                for found in self._findings(one, one.rule.look(now_ms), now_ms, None)]
+
+    def promised(self, now_ms: int, healed_ms: int) -> list[Finding]:
+        """Which promises are wrong although their time is over; call it again and again once the world has healed."""
+        found: list[Finding] = []
+        for one, promise in self._promises:
+            findings = self._findings(one, promise.wrong(), now_ms, None)
+            if not findings:
+                self.kept_ms.setdefault(promise.name, now_ms - healed_ms)
+                continue
+            self.kept_ms.pop(promise.name, None)
+            if now_ms - healed_ms >= promise.limit_ms:
+                found += findings
+        return found
+
+    def ascribed(self, found: Finding, now_ms: int) -> Finding:
+        """What another judge has found, with the hazards that it is put down to."""
+        one = self._ascribing.get(found.property)
+        causes = () if one is None else one.causes(Told("", (), now_ms), now_ms) or ()
+        return replace(found, causes=causes, time_ms=now_ms)
+
+    @property
+    def last_promise_ms(self) -> int:
+        """So long after the healing the last promise must be true."""
+        return max((promise.limit_ms for _, promise in self._promises), default=0)
+
+    def _findings(self, who: Watched, told: Iterable[Told], ms: int, event: Any) -> list[Finding]:
+        found = (who.finding(one, ms, event) for one in told)
+        return [one for one in found if one is not None]
+
+

@@ -1,0 +1,52 @@
+"""What the host does to machines, as excuses: a rule names the field that holds the machine.
+
+That a process ends or stands still reaches tables and duties by itself (`invariants.rules.rule`). What is here excuses
+whoever was struck from what goes wrong behind it.
+"""
+
+from __future__ import annotations
+
+from impl.events import (
+    ClockDrifts,
+    ClockJumped,
+    ConnectionRefused,
+    ConnectionSevered,
+    PartitionBegan,
+    ProcessKilled,
+    ProcessPaused,
+)
+from invariants.rules.bounds import Deadline
+from invariants.rules.excuse import FOR_EVER, Excuse
+from invariants.rules.match import Match
+
+
+def clock_was_set(machine: str) -> Excuse:
+    """The clock of the machine in this field was set, or runs at another speed."""
+    return Excuse(
+        f"the clock of the machine ({machine}) was set or drifts",
+        by=Match(ClockJumped, ClockDrifts, of=f"{machine}=at"), lasts=FOR_EVER,
+    )
+
+
+def was_cut_off(machine: str, lasts: float | Deadline = FOR_EVER) -> tuple[Excuse, ...]:
+    """A connection of the machine broke, or nothing passed from or to it."""
+    return (
+        Excuse(f"a connection of the machine ({machine}) was broken",
+               by=Match(ConnectionSevered, PartitionBegan, of=f"{machine}=at"), lasts=lasts),
+        Excuse(f"a connection to the machine ({machine}) was broken",
+               by=Match(ConnectionSevered, of=f"{machine}=other"), lasts=lasts),
+        Excuse(f"nothing passed to the machine ({machine})",
+               by=Match(PartitionBegan, of=f"{machine}=target"), lasts=lasts),
+    )
+
+
+def ended_or_stood_still(machine: str, lasts: float | Deadline) -> Excuse:
+    """The process of the machine was killed or paused, so shortly before that its effects last."""
+    return Excuse(f"the process of the machine ({machine}) ended or stood still shortly before",
+                  by=Match(ProcessKilled, ProcessPaused, of=f"{machine}=at"), lasts=lasts)
+
+
+def was_refused(machine: str, lasts: float | Deadline) -> Excuse:
+    """The machine could not connect to somebody shortly before."""
+    return Excuse(f"the machine ({machine}) was refused a connection shortly before",
+                  by=Match(ConnectionRefused, of=f"{machine}=at"), lasts=lasts)

@@ -1,0 +1,1 @@
+"""Rules are tested with written histories, and with what is generated from their declarations."""

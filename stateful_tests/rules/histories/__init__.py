@@ -1,0 +1,1 @@
+"""Written histories, one file per concept of `invariants.rules`."""

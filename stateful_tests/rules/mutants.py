@@ -1,0 +1,116 @@
+"""Changes every condition of the rules, and counts how many changes the tests of rules notice.
+
+    make mutants
+    python -m stateful_tests.rules.mutants --cosmic-ray PATH --processes 2 invariants/rules/locks.py
+
+It works on a copy of the project. Changes are made by cosmic-ray; only those of conditions are kept: comparisons,
+`and`, `or`, `not`, and the loops that nothing enters. What survives is listed, unless EQUIVALENT names it with the
+reason why no test can notice it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+ROOT = Path(__file__).parents[2]
+RULES = "invariants/rules"
+EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
+CONDITIONS = ("ReplaceComparisonOperator", "ReplaceAndWithOr", "ReplaceOrWithAnd", "AddNot", "ReplaceTrueWithFalse",
+              "ReplaceFalseWithTrue", "ZeroIterationForLoop", "ReplaceUnaryOperator_Delete_Not")
+TIMEOUT_S = 120
+
+
+class Mutant(NamedTuple):
+    """One change: the file, the line that it changes, and what it makes of it."""
+
+    file: str
+    before: str
+    after: str
+    noticed: bool
+
+
+def copied(folder: Path) -> Path:
+    """The files that git knows, in a folder."""
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout  # noqa: S607  # git of the PATH
+    for name in names.decode().split("\0"):
+        if name and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, folder / name)
+    return folder
+
+
+def mutants_of(file: str, cosmic_ray: str) -> list[Mutant]:
+    """Try every change of one file, in a copy of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = copied(Path(name))
+        test = f"{sys.executable} -m pytest -x -q -p no:cacheprovider stateful_tests/rules"
+        config, session = folder / "mutants.toml", folder / "mutants.sqlite"
+        kept = "|".join(CONDITIONS)
+        config.write_text(
+            f'[cosmic-ray]\nmodule-path = "{file}"\ntimeout = {TIMEOUT_S}.0\ntest-command = "{test}"\n'
+            f'[cosmic-ray.distributor]\nname = "local"\n'
+            f'[cosmic-ray.filters.operators-filter]\nexclude-operators = ["core/(?!.*({kept})).*"]\n', "utf-8")
+        tools = Path(cosmic_ray).parent
+        for command in ([cosmic_ray, "init", config, session], [tools / "cr-filter-operators", session, config],
+                        [cosmic_ray, "exec", config, session]):
+            subprocess.run(list(map(str, command)), cwd=folder, check=True)  # noqa: S603  # what make has installed
+        dumped = subprocess.run([cosmic_ray, "dump", str(session)], cwd=folder, capture_output=True, check=True)  # noqa: S603  # the same
+        return [*_read(dumped.stdout.decode(), file)]
+
+
+def _read(dumped: str, file: str) -> Iterator[Mutant]:
+    for line in dumped.splitlines():
+        _, result = json.loads(line)
+        if result is not None and result["worker_outcome"] == "normal":
+            diff = [one for one in (result["diff"] or "").splitlines() if not one.startswith(("---", "+++"))]
+            before = " ".join(one[1:].strip() for one in diff if one.startswith("-"))
+            after = " ".join(one[1:].strip() for one in diff if one.startswith("+"))
+            yield Mutant(file, before, after, result["test_outcome"] != "survived")
+
+
+def equivalents() -> set[tuple[str, str, str]]:
+    """The changes that no test can notice: file, line before and after."""
+    listed = tomllib.loads(EQUIVALENT.read_text("utf-8")).get("mutant", [])
+    return {(one["file"], one["before"], one["after"]) for one in listed if one["reason"]}
+
+
+def told(mutants: Sequence[Mutant]) -> str:
+    """The figure, and what survives."""
+    known = equivalents()
+    real = [one for one in mutants if one.noticed or one[:3] not in known]
+    missed = [one for one in real if not one.noticed]
+    lines = [f"{one.file}\n  - {one.before}\n  + {one.after}" for one in missed]
+    share = (len(real) - len(missed)) / len(real) if real else 0.0
+    figure = (f"{len(real) - len(missed)} of {len(real)} changed conditions are noticed: {share:.1%}; "
+              f"{len(mutants) - len(real)} more cannot be noticed")
+    return "\n".join([*lines, figure])
+
+
+def main(
+    files: Annotated[list[str] | None, typer.Argument(help="Files of invariants/rules; all without any.")] = None,
+    cosmic_ray: Annotated[str, typer.Option(help="The command cosmic-ray.")] = "cosmic-ray",
+    processes: Annotated[int, typer.Option(min=1, help="So many files at a time.")] = 2,
+) -> None:
+    """Count the changed conditions that the tests of rules notice; exit status 1 below 85 %."""
+    chosen = files or sorted(str(one.relative_to(ROOT)) for one in (ROOT / RULES).glob("*.py"))
+    with ThreadPoolExecutor(processes) as pool:
+        found = [one for mutants in pool.map(lambda file: mutants_of(file, cosmic_ray), chosen) for one in mutants]
+    typer.echo(told(found))
+    noticed = sum(one.noticed for one in found)
+    known = sum(not one.noticed and one[:3] in equivalents() for one in found)
+    sys.exit(int(noticed < 0.85 * (len(found) - known)))
+
+
+if __name__ == "__main__":
+    typer.run(main)

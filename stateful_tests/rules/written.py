@@ -1,0 +1,56 @@
+"""Written histories: records of which one rule says nothing, and others in which it sees its property fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from invariants.finding import Finding
+from invariants.refinement.follower import Record
+from invariants.rules.bounds import Bounds
+from invariants.rules.rule import RULES
+from invariants.rules.watch import Watch
+
+STORMY = Bounds(thread_pause_ms=40_000, delay_ms=25_000, calm=False)
+"""A world in which threads stand still and messages are late."""
+END_MS = 10_000_000
+
+
+class Tables:
+    """Views of written tables: a method of `invariants.views.Views` answers with the value of its name.
+
+    A value that is a function is called with the arguments; a view that was not given answers with an empty table.
+    """
+
+    def __init__(self, **answers: Any) -> None:
+        """Write tables."""
+        self.answers = answers
+
+    def __getattr__(self, name: str) -> Any:
+        """What a view answers."""
+        answer = self.answers.get(name, ())
+        return answer if callable(answer) else lambda *_: answer
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A written history of one rule.
+
+    broken -- records that the rule tells of. kept -- records of which it says nothing. views -- what tables say all the
+    while; kept_views -- the same of `kept`. Much time passes behind the last record, and a promise is looked at then.
+    """
+
+    rule: str
+    broken: tuple[Record, ...]
+    kept: tuple[Record, ...] = ()
+    views: Any = field(default_factory=Tables)
+    kept_views: Any = None
+    bounds: Bounds = STORMY
+
+
+def findings(history: Written, records: Iterable[Record], views: Any = None) -> list[Finding]:
+    """What the rule of a history finds in records, and when much time has passed behind them."""
+    watch = Watch(views or history.views, history.bounds, [RULES[history.rule]])
+    found = [one for record in records for one in watch.segment(record[1], [record])]
+    return [*found, *watch.late(END_MS), *watch.promised(END_MS, 0)]
