@@ -65,9 +65,9 @@ class QueueLock:
 
     broker -- the machine that granted it last. clock -- that broker's. stamped_ms -- the entry's time by it.
     leased_ms -- of each client: the broker's clock at the last grant. believed_ms -- its own clock, and its time at the
-    last answer that it believed. answers -- how many may be on their way to it. taken_ms -- when it took the queue by an
-    answer, if none was given since. had -- clients that the entry was given to. gave_up -- those that have dropped the
-    queue. holders -- those that hold it now. working -- those whose listeners work on it.
+    last answer that it believed. answers -- how many may be on their way to it. taken_ms -- when it took the queue by
+    an answer, if none was given since. had -- clients that the entry was given to. gave_up -- those that have dropped
+    the queue. holders -- those that hold it now. working -- those whose listeners work on it.
     """
 
     def __init__(self, mq: MessageQueue, properties: Iterable[Property], watched: Visited | None) -> None:
