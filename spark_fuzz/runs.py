@@ -17,7 +17,7 @@ from hashlib import blake2b
 from typing import Any
 
 from impl.hosts.simulation.tape import ReplayTape
-from invariants.refinement import consumer_group, order_lock, routes, subscription, topic_routes
+from invariants.refinement import consumer_group, order_lock, registration, routes, subscription, topic_routes
 from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import Follower
 from invariants.refinement.history import Histories
@@ -63,6 +63,7 @@ Key = tuple[str, ...]
 
 _FOLLOWED: Mapping[str, Sequence[Property]] = {
     "refines_route_info": (*routes.PROPERTIES, *topic_routes.PROPERTIES),
+    "refines_registration": registration.PROPERTIES,
     "refines_subscription": subscription.PROPERTIES,
     "refines_consumer_group": consumer_group.PROPERTIES,
     "refines_order_lock": order_lock.PROPERTIES,

@@ -8,12 +8,19 @@ from typing import Any
 import pytest
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
-from impl.broker.reported_tables import ReportedGroupInfo
+from impl.broker.reported_tables import ReportedConsumerManager, ReportedGroupInfo
 from impl.client.push_consumer import PushConsumerConfig
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.subscription import SubscriptionData
-from impl.events import BrokerFound, BrokerRegistered, ClockJumped, GroupEntered
+from impl.events import (
+    BrokerFound,
+    BrokerRegistered,
+    ClockJumped,
+    ConsumerRegistered,
+    ConsumerRemoved,
+    GroupEntered,
+)
 from impl.hosts.simulation.kernel import Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import RandomTape
@@ -23,17 +30,21 @@ from impl.node_ports import Command
 from impl.ports import Interleave
 from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import Finding, Monitor, Step
+from invariants.refinement.registration import Registrations
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import FEW, NAME, Subscription, _Group
+from invariants.runs import OF_RUNS
 from stateful_tests.stories import (
     test_broker_clients,
     test_client_tables,
+    test_leaving,
     test_lost_and_late,
     test_name_server,
     test_route_tables,
 )
 from stateful_tests.stories.scenes import registration
 from stateful_tests.stories.storm import STORMY, group_world
+from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES
 from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.workloads import WORKLOADS, traffic
@@ -48,7 +59,7 @@ LOOK_THEN_PUT = {("refines_subscription", "differs", "version"), ("refines_subsc
 
 
 class Watch:
-    """The kernel's monitor: both followers of a world."""
+    """The kernel's monitor: the followers of tables of a world."""
 
     def __init__(self) -> None:
         self.following = Following()
@@ -61,6 +72,10 @@ class Watch:
     @property
     def subscription(self) -> Subscription:
         return next(one for one in self.following.followers if isinstance(one, Subscription))
+
+    @property
+    def registrations(self) -> Registrations:
+        return next(one for one in self.following.followers if isinstance(one, Registrations))
 
     @property
     def route_info(self) -> RouteInfo:
@@ -81,7 +96,8 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     def init(world: World, *args: Any, **settings: Any) -> None:
         made(world, *args, **settings)
         world.simulation.kernel.monitor, world.simulation.kernel.show_every = watching, ROUND
-        watching.following, watching.findings = Following([Subscription(world), RouteInfo(world)]), []
+        followers = [Subscription(world), RouteInfo(world), Registrations(world)]
+        watching.following, watching.findings = Following(followers), []
 
     monkeypatch.setattr(World, "__init__", init)
     return watching
@@ -104,6 +120,8 @@ def test_a_calm_group_is_followed_without_a_word(watch: Watch) -> None:
         routes, topics = watch.route_info.servers[NS].names[BROKER]
         assert watch.findings == []
         assert len(group.now) == 3
+        members = watch.registrations.groups[BROKER]["G"]
+        assert sum(members.value("answered", channel) for channel in members.members.values()) == 3
         assert routes.value("at", "MASTER") == f"{BROKER}:10911"
         assert len(topics.exist) >= 8
         assert {routes.now_ms, watch.route_info.servers[NS].now_ms - routes.now_ms} - {0}
@@ -200,6 +218,10 @@ STORIES: tuple[tuple[Callable[[], None], str], ...] = (
     (test_broker_clients.test_b1_members_with_different_topics_remove_each_others, "pull_finds_its_subscription"),
     (test_broker_clients.test_b1_members_with_different_topics_remove_each_others,
      "heartbeats_do_not_remove_others_topics"),
+    (test_broker_clients.test_b7_a_heartbeat_enters_a_group_object_that_has_just_been_removed,
+     "answered_heartbeat_means_listed"),
+    (test_leaving.test_b8_the_second_goodbye_removes_a_group_that_is_another_one_by_now,
+     "answered_heartbeat_means_listed"),
     (test_lost_and_late.test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table, "table_is_one_members_set"),
     (test_lost_and_late.test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table,
      "pull_finds_its_subscription"),
@@ -291,6 +313,11 @@ async def _removes_nothing(*_: object) -> bool:
     return False
 
 
+async def _drops_the_group(manager: ReportedConsumerManager, caller: str, group: str, *_: object) -> None:
+    del caller
+    manager.consumer_table.remove(group)
+
+
 async def _scans_nothing(*_: object) -> None:
     return None
 
@@ -340,6 +367,11 @@ FAULTS: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
     "a removal is not reported": (
         _replaced(ReportedGroupInfo, "_unsubscribed", lambda *_: None), "refines_subscription"),
     "a group is not reported": (_silent(GroupEntered), "refines_subscription"),
+    "a new group is not reported to those who follow members": (_silent(GroupEntered), "refines_registration"),
+    "a member that goes is not reported": (_silent(ConsumerRemoved), "refines_registration"),
+    "a member that comes is not reported": (_silent(ConsumerRegistered), "refines_registration"),
+    "a group with members is removed": (
+        _replaced(ReportedConsumerManager, "drop_empty_group", _drops_the_group), "answered_heartbeat_means_listed"),
     "versions are compared the wrong way": (
         _replaced(ConsumerGroupInfo, "add_subscriptions", _puts_what_is_older), "refines_subscription"),
     "topics are not removed": (
@@ -360,11 +392,14 @@ FAULTS: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
 
 
 def busy_world(world: World) -> None:
-    """Members with different topics and expressions, topics that come later, brokers that end in all ways."""
+    """Members with different topics and expressions, one that leaves, later topics, brokers that end in all ways."""
     stage(world)
     world.add_consumer("c1", ORDERS)
     world.add_consumer("c2", PushConsumerConfig("G", {"invoices": "a"}))
-    world.run(65_000)
+    world.add_consumer("c3", ORDERS)
+    world.run(5_000)
+    world.call("c3", world.consumers["c3"][0].shutdown)
+    world.run(60_000)
     world.create_topic(BROKER, "later")
     world.run(1_000)
     world.simulation.kill("broker-b")
@@ -464,3 +499,12 @@ def test_threads_that_are_late_with_one_lock_leave_nothing_open(monkeypatch: pyt
     monkeypatch.setattr(_Group, "looped", lambda *_: [])
     record = run(Plan("repaired", "subscriptions", "threads", "focus"), STRATEGIES["focus"](415))
     assert "states of Subscriptions fit" in record.unknown
+
+
+# Every claim has a judge ----------------------------------------------------------------------------------------------
+
+
+def test_every_concept_that_is_said_to_be_refined_has_a_follower() -> None:
+    judged = {follower.name for workload in WORKLOADS.values() for follower in followers(World(), workload)}
+    claimed = {name for name in OF_RUNS if name.startswith("refines_")}
+    assert claimed == {name for name in judged if name.startswith("refines_")}
