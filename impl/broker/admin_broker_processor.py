@@ -92,19 +92,19 @@ class AdminBrokerProcessor:
     def get_max_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """AdminBrokerProcessor#getMaxOffset."""
         header: QueueOffsetRequestHeader = request.header
-        offset = self.controller.queue_offsets.get_max_offset_in_queue(header.topic, header.queue_id)
+        offset = self.controller.message_store.get_max_offset_in_queue(header.topic, header.queue_id)
         return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
 
     def get_min_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """AdminBrokerProcessor#getMinOffset."""
         header: QueueOffsetRequestHeader = request.header
-        offset = self.controller.queue_offsets.get_min_offset_in_queue(header.topic, header.queue_id)
+        offset = self.controller.message_store.get_min_offset_in_queue(header.topic, header.queue_id)
         return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
 
     def search_offset_by_timestamp(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """AdminBrokerProcessor#searchOffsetByTimestamp."""
         header: QueueOffsetRequestHeader = request.header
-        offset = self.controller.queue_offsets.get_offset_in_queue_by_time(
+        offset = self.controller.message_store.get_offset_in_queue_by_time(
             header.topic, header.queue_id, header.timestamp or 0,
         )
         return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))

@@ -83,7 +83,7 @@ class Broker2Client:
         return offset_table
 
     def _wanted(self, header: ResetOffsetRequestHeader, queue_id: int) -> int:
-        queues = self.controller.queue_offsets
+        queues = self.controller.message_store
         if header.timestamp == TO_THE_END:
             return max(0, queues.get_max_offset_in_queue(header.topic, queue_id))
         return max(0, queues.get_offset_in_queue_by_time(header.topic, queue_id, header.timestamp))

@@ -11,6 +11,7 @@ from impl.broker.reported_tables import connection_of
 from impl.common.headers import ConsumerGroupRequestHeader, ConsumerOffsetRequestHeader, OffsetResponseHeader
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import not_null
+from impl.decisions.pull_answer import queried_offset
 from impl.events import ConsumerIdsAnswered, OffsetAnswered, OffsetCommitted
 from impl.node_ports import Command, Connection, Node
 
@@ -58,16 +59,17 @@ class ConsumerManageProcessor:
     def query_consumer_offset(self, channel: Connection, request: Command) -> Command:
         """ConsumerManageProcessor#queryConsumerOffset: a young queue answers 0 to a group it does not know."""
         header: ConsumerOffsetRequestHeader = request.header
-        offset = self.controller.consumer_offset_manager.query_offset(
-            header.consumer_group, header.topic, header.queue_id,
+        topic, queue_id, store = header.topic, header.queue_id, self.controller.message_store
+        stored = self.controller.consumer_offset_manager.query_offset(header.consumer_group, topic, queue_id)
+        offset = queried_offset(
+            stored, store.get_min_offset_in_queue(topic, queue_id),
+            first_in_disk=store.check_in_disk_by_consume_offset(topic, queue_id, 0),
         )
-        queue = self.controller.queue_offsets.range_of(header.topic, header.queue_id)
-        if offset < 0 and queue.min_offset <= 0 and not queue.on_disk:
-            offset = 0
         self.node.trace(OffsetAnswered(
-            self.node.name, header.consumer_group, header.topic, header.queue_id, connection_of(channel), offset,
+            self.node.name, header.consumer_group, topic, queue_id, connection_of(channel),
+            stored if offset is None else offset,
         ))
-        if offset >= 0:
+        if offset is not None:
             return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
         remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
         return Command(ResponseCode.QUERY_NOT_FOUND, remark=remark)

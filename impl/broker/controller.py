@@ -1,6 +1,6 @@
 """BrokerController: the process of a broker, as far as clients and name servers are concerned.
 
-Left out: the message store (QueueOffsets stands for the ends of its queues), filter servers, the fast port,
+Left out: sending and pulling (others fill the message store), filter servers, the fast port,
 BrokerFastFailure (it answers what has waited too long in the queue of a pool).
 """
 
@@ -19,7 +19,6 @@ from impl.broker.consumer_filter_manager import ConsumerFilterManager
 from impl.broker.consumer_ids_change_listener import DefaultConsumerIdsChangeListener
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.broker.queue_offsets import QueueOffsets
 from impl.broker.reported_tables import ReportedConsumerManager, ReportedLocks, ReportedProducerManager
 from impl.broker.slave_synchronize import INITIAL_DELAY_MS, PERIOD_MS, SlaveSynchronize
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
@@ -39,6 +38,7 @@ from impl.events import (
     TopicConfigDeleted,
     TopicConfigUpdated,
 )
+from impl.message_store import MessageStore
 from impl.node_ports import ChannelEventListener, Connection, Handler, Node
 from impl.ports import Lock
 from impl.reported_map import ReportedMap
@@ -95,9 +95,9 @@ class BrokerController:
     master_addr -- whom a slave copies from (SlaveSynchronize.masterAddr); None: nobody, and always so of a master.
     """
 
-    def __init__(self, node: Node, config: BrokerConfig) -> None:
+    def __init__(self, node: Node, config: BrokerConfig, message_store: MessageStore) -> None:
         """BrokerController#initialize: tables are loaded, timers run; nobody listens yet."""
-        self.node, self.config = node, config
+        self.node, self.config, self.message_store = node, config, message_store
         self.broker_addr = f"{node.name}:{config.listen_port}"
         self.master_addr: str | None = None
         self.monitor = Lock("BrokerController: synchronized registerBrokerAll, registerIncrementBrokerData")
@@ -117,7 +117,6 @@ class BrokerController:
     def _make_tables(self) -> None:
         node, config = self.node, self.config
         self.remoting_server = node.remoting_server(config.listen_port, _Events(self))
-        self.queue_offsets = QueueOffsets()
         self.topic_config_manager = TopicConfigManager(
             TopicSettings(
                 config.broker_name, config.cluster_name, config.auto_create_topic_enable,
@@ -131,7 +130,7 @@ class BrokerController:
         self.subscription_group_manager = SubscriptionGroupManager(
             node.now_ms, self.persist_groups, auto_create_subscription_group=config.auto_create_subscription_group,
         )
-        self.consumer_offset_manager = ConsumerOffsetManager(self.queue_offsets.get_min_offset_in_queue)
+        self.consumer_offset_manager = ConsumerOffsetManager(self.message_store.get_min_offset_in_queue)
         self.consumer_filter_manager = ConsumerFilterManager(
             BloomFilter(_BLOOM_ERROR_PERCENT, _BLOOM_GROUPS), node.now_ms,
         )

@@ -1,23 +1,67 @@
-"""What the consume services make of a listener's success: from then on its messages count, unless it came too late."""
+"""ConsumeMessageService: the threads that give messages to a listener, and what becomes of them when it has ended."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from impl.client.process_queue import Message, ProcessQueue
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.process_queue import ProcessQueue
+from impl.common.message import MessageExt
 from impl.decisions.message_queue import MessageQueue
-from impl.events import ListenerEnded, ListenerStarted, MessagesSettled, OffsetUpdated
+from impl.events import MessagesSettled, OffsetUpdated
+
+if TYPE_CHECKING:  # a consumer has a service
+    from impl.client.push_consumer import DefaultMQPushConsumerImpl
+
+CONSUME_THREAD_MIN = 20  # DefaultMQPushConsumer.consumeThreadMin: the pool never grows beyond it
 
 
-class _ConsumeMessageService:
-    """`client.impl.consumer.ConsumeMessageService`: of one consumer."""
+class MessageListener(Protocol):
+    """What users write: a MessageListenerConcurrently, or a MessageListenerOrderly."""
+
+    async def consume_message(self, msgs: Sequence[MessageExt], mq: MessageQueue) -> None:
+        """Work on some messages of a queue; when it returns it has succeeded, and it does nothing else."""
+        ...
+
+
+class SucceedingListener:
+    """A MessageListener that has nothing to do."""
+
+    async def consume_message(self, msgs: Sequence[MessageExt], mq: MessageQueue) -> None:
+        """Succeed at once."""
+
+
+class ConsumeMessageService(ABC):
+    """`client.impl.consumer.ConsumeMessageService`: of one consumer.
+
+    stopped -- no lock is asked for any more.
+    """
 
     def __init__(self, consumer: DefaultMQPushConsumerImpl) -> None:
-        """Settle what its listener has read."""
+        """Not started."""
         self.consumer, self.node = consumer, consumer.node
+        self.consume_executor = consumer.node.pool("ConsumeMessageThread", CONSUME_THREAD_MIN)
+        self.stopped = False
 
-    def _settle(self, mq: MessageQueue, msgs: Sequence[Message]) -> None:
+    @abstractmethod
+    def start(self) -> None:
+        """ConsumeMessageService#start."""
+
+    @abstractmethod
+    async def shutdown(self) -> None:
+        """ConsumeMessageService#shutdown(0): nobody waits for a listener that is at work."""
+
+    @abstractmethod
+    def submit_consume_request(
+        self, msgs: Sequence[MessageExt], pq: ProcessQueue, mq: MessageQueue, *, dispatch_to_consume: bool,
+    ) -> None:
+        """ConsumeMessageService#submitConsumeRequest; raises RejectedExecutionError after the shutdown.
+
+        dispatch_to_consume -- no task for the queue is on its way.
+        """
+
+    def _settle(self, mq: MessageQueue, msgs: Sequence[MessageExt]) -> None:
         offsets = tuple(msg.queue_offset for msg in msgs)
         self.node.trace(MessagesSettled(self.consumer.instance.client_id, self.consumer.group, mq, offsets))
 
@@ -26,53 +70,6 @@ class _ConsumeMessageService:
         self.node.trace(OffsetUpdated(self.consumer.instance.client_id, self.consumer.group, mq, offset))
 
 
-class ConsumeMessageConcurrentlyService(_ConsumeMessageService):
-    """`client.impl.consumer.ConsumeMessageConcurrentlyService`."""
-
-    async def process_consume_result(self, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[Message]) -> None:
-        """#processConsumeResult with CONSUME_SUCCESS, of a queue that was not dropped just before."""
-        offset = pq.remove_message(msgs)
-        self._settle(mq, msgs)
-        if offset >= 0 and not pq.dropped:
-            await self._update_offset(mq, pq, offset)
-
-    async def _update_offset(self, mq: MessageQueue, pq: ProcessQueue, offset: int) -> None:
-        """`dropped` was looked at before; what has become of the queue meanwhile is not looked at (X18)."""
-        del pq
-        await self.node.interleave("processConsumeResult: between removeMessage and updateOffset")
-        self._put(mq, offset, increase_only=True)
-
-
-class ConsumeMessageOrderlyService(_ConsumeMessageService):
-    """`client.impl.consumer.ConsumeMessageOrderlyService`."""
-
-    async def consume(
-        self, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[Message], listener: Callable[[], Awaitable[None]],
-    ) -> None:
-        """ConsumeRequest#run for one batch that was taken: the listener works under the lock of the queue."""
-        await self.node.lock(pq.consume_lock)
-        if pq.dropped:
-            self.node.unlock(pq.consume_lock)
-            return
-        await self._listen(mq, listener)
-        self.node.unlock(pq.consume_lock)
-        await self.process_consume_result(mq, pq, msgs)
-
-    async def _listen(self, mq: MessageQueue, listener: Callable[[], Awaitable[None]]) -> None:
-        client_id, group = self.consumer.instance.client_id, self.consumer.group
-        self.node.trace(ListenerStarted(client_id, group, mq))
-        await listener()
-        self.node.trace(ListenerEnded(client_id, group, mq))
-
-    async def process_consume_result(self, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[Message]) -> None:
-        """#processConsumeResult with SUCCESS: everything taken is settled."""
-        await self.node.interleave("processConsumeResult: before commit")
-        if self._counts(mq, pq):
-            offset = pq.commit()
-            self._settle(mq, msgs)
-            self._put(mq, offset, increase_only=False)
-
-    def _counts(self, mq: MessageQueue, pq: ProcessQueue) -> bool:
-        """What is read of a queue that has been dropped meanwhile is not settled (X11)."""
-        del mq
-        return not pq.dropped
+def is_dropped(pq: ProcessQueue) -> bool:
+    """ProcessQueue#isDropped: a volatile field, which other threads set meanwhile."""
+    return pq.dropped

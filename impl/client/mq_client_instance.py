@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.mq_client_api import MQClientAPI
 from impl.client.offset_store import FindBrokerResult
+from impl.client.pull_message_service import PullMessageService
 from impl.client.rebalance_service import RebalanceService
 from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, RouteTables
 from impl.common.heartbeat_data import ConsumerData, HeartbeatData, ProducerData
@@ -106,9 +107,7 @@ class MQClientInstance:
         self.api = MQClientAPI(self.remoting_client, self.client_id)
         self.routes = RouteTables(self.api, self.producer_table.values, self.consumer_table.values)
         self.scheduler = node.scheduler("MQClientFactoryScheduledThread")
-        self.pull_pool = node.pool("PullMessageService", 1)
-        self.pull_scheduler = node.scheduler("PullMessageServiceScheduledThread")
-        self.pull_stopped = False
+        self.pull_message_service = PullMessageService(node, self.consumer_table.get)
         self.rebalance_service = RebalanceService(node, self.do_rebalance)
 
     # Life -------------------------------------------------------------------------------------------------------------
@@ -152,9 +151,7 @@ class MQClientInstance:
             self.producer_table.remove(CLIENT_INNER_PRODUCER_GROUP)
             await self.unregister_client(CLIENT_INNER_PRODUCER_GROUP, None)
             self.service_state = SHUTDOWN_ALREADY
-            self.pull_stopped = True
-            self.pull_pool.shutdown()
-            self.pull_scheduler.shutdown()
+            self.pull_message_service.shutdown()
             self.scheduler.shutdown()
             self.remoting_client.shutdown()
             await self.rebalance_service.shutdown()

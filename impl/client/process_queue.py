@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
+from impl.common.message import MessageExt
 from impl.decisions.java_arithmetic import quotient
 from impl.decisions.java_errors import not_null
 from impl.decisions.java_text import parse_integer
@@ -23,24 +23,6 @@ PROPERTY_MAX_OFFSET = "MAX_OFFSET"  # MessageConst
 PROPERTY_CONSUME_START_TIMESTAMP = "CONSUME_START_TIME"  # MessageConst
 
 
-class Message(Protocol):
-    """What a process queue reads of a MessageExt."""
-
-    @property
-    def queue_offset(self) -> int:
-        """Its place in the queue."""
-        ...
-
-    @property
-    def body(self) -> bytes | None:
-        """Its body; None makes Java fail in the middle of a put or a removal."""
-        ...
-
-    def get_property(self, name: str) -> str | None:
-        """Message#getProperty."""
-        ...
-
-
 class TreeMap:
     """java.util.TreeMap from offset to message."""
 
@@ -49,9 +31,9 @@ class TreeMap:
     def __init__(self) -> None:
         """Start empty."""
         self._offsets: list[int] = []
-        self._messages: dict[int, Message] = {}
+        self._messages: dict[int, MessageExt] = {}
 
-    def put(self, offset: int, message: Message) -> Message | None:
+    def put(self, offset: int, message: MessageExt) -> MessageExt | None:
         """Map#put: the message that was there, or None."""
         previous = self._messages.get(offset)
         if previous is None:
@@ -59,7 +41,7 @@ class TreeMap:
         self._messages[offset] = message
         return previous
 
-    def remove(self, offset: int) -> Message | None:
+    def remove(self, offset: int) -> MessageExt | None:
         """Map#remove: the message that was there, or None."""
         message = self._messages.pop(offset, None)
         if message is not None:
@@ -79,15 +61,15 @@ class TreeMap:
             raise NoSuchElementError
         return self._offsets[place]
 
-    def poll_first(self) -> Message | None:
+    def poll_first(self) -> MessageExt | None:
         """TreeMap#pollFirstEntry: its message."""
         return self.remove(self._offsets[0]) if self._offsets else None
 
-    def first(self) -> Message:
+    def first(self) -> MessageExt:
         """TreeMap#firstEntry: its message; raises NoSuchElementError."""
         return self._messages[self.first_key()]
 
-    def values(self) -> list[Message]:
+    def values(self) -> list[MessageExt]:
         """The messages by ascending offset."""
         return [self._messages[offset] for offset in self._offsets]
 
@@ -164,7 +146,7 @@ class ProcessQueue:
         """ProcessQueue#isPullExpired: not pulled for 120 s."""
         return self.now_ms() - self.last_pull_timestamp > PULL_MAX_IDLE_TIME_MS
 
-    def put_message(self, msgs: Sequence[Message]) -> bool:
+    def put_message(self, msgs: Sequence[MessageExt]) -> bool:
         """ProcessQueue#putMessage: whether a consume task is to be submitted.
 
         An offset that is pulled again replaces the message and is not counted. Raises NullPointerError at a message
@@ -183,7 +165,7 @@ class ProcessQueue:
             self._note_accumulation(msgs[-1])
         return dispatch_to_consume
 
-    def _note_accumulation(self, last: Message) -> None:
+    def _note_accumulation(self, last: MessageExt) -> None:
         max_offset = last.get_property(PROPERTY_MAX_OFFSET)
         if max_offset is not None:
             acc_total = parse_integer(max_offset, LONG_BITS) - last.queue_offset
@@ -194,7 +176,7 @@ class ProcessQueue:
         """ProcessQueue#getMaxSpan: last cached offset less the first, 0 without messages."""
         return self.msg_tree_map.last_key() - self.msg_tree_map.first_key() if self.msg_tree_map else 0
 
-    def remove_message(self, msgs: Iterable[Message]) -> int:
+    def remove_message(self, msgs: Iterable[MessageExt]) -> int:
         """ProcessQueue#removeMessage: the offset up to which everything is settled; -1 if nothing was cached.
 
         A removed message without a body ends it half way, before anything is counted off: Java swallows the exception.
@@ -212,10 +194,10 @@ class ProcessQueue:
         self.msg_count -= removed_cnt
         return self.msg_tree_map.first_key() if self.msg_tree_map else self.queue_offset_max + 1
 
-    def take_messages(self, batch_size: int) -> list[Message]:
+    def take_messages(self, batch_size: int) -> list[MessageExt]:
         """ProcessQueue#takeMessages: the first ones become taken; without any, no task is on its way any more."""
         self.last_consume_timestamp = self.now_ms()
-        result: list[Message] = []
+        result: list[MessageExt] = []
         while len(result) < batch_size and (msg := self.msg_tree_map.poll_first()) is not None:
             result.append(msg)
             self.consuming_msg_orderly_tree_map.put(msg.queue_offset, msg)
@@ -240,11 +222,11 @@ class ProcessQueue:
         """ProcessQueue#rollback: everything taken is cached again."""
         self._untake(self.consuming_msg_orderly_tree_map.values())
 
-    def make_message_to_consume_again(self, msgs: Iterable[Message]) -> None:
+    def make_message_to_consume_again(self, msgs: Iterable[MessageExt]) -> None:
         """ProcessQueue#makeMessageToConsumeAgain: these are cached again, whether or not they were taken."""
         self._untake(msgs)
 
-    def _untake(self, msgs: Iterable[Message]) -> None:
+    def _untake(self, msgs: Iterable[MessageExt]) -> None:
         for msg in msgs:
             self.consuming_msg_orderly_tree_map.remove(msg.queue_offset)
             self.msg_tree_map.put(msg.queue_offset, msg)
@@ -259,7 +241,7 @@ class ProcessQueue:
         self.consuming_msg_orderly_tree_map.clear()
         self.msg_count = self.msg_size_bytes = self.queue_offset_max = 0
 
-    def first_expired_msg(self, consume_timeout_minutes: int) -> Message | None:
+    def first_expired_msg(self, consume_timeout_minutes: int) -> MessageExt | None:
         """The look of ProcessQueue#cleanExpiredMsg: the first message, if a listener got it too long ago.
 
         The caller sends it back, without the lock, and then calls remove_if_first; all at most 16 times.
@@ -272,7 +254,7 @@ class ProcessQueue:
             return msg
         return None
 
-    def remove_if_first(self, msg: Message) -> None:
+    def remove_if_first(self, msg: MessageExt) -> None:
         """The removal of ProcessQueue#cleanExpiredMsg; the offset it would answer is not used by anybody."""
         if self.msg_tree_map and self.msg_tree_map.first_key() == msg.queue_offset:
             self.remove_message([msg])

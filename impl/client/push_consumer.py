@@ -1,15 +1,16 @@
 """DefaultMQPushConsumerImpl: the life of a push consumer, and its place in a group.
 
-Messages are not fetched here: a pull is a hold of 15 s at a broker that has nothing new, without the request; whoever
-has messages answers it (`on_found`, `on_offset_moved`). All that a pull does to ownership is done: chains end at
-dropped queues, others stay fresh, orderly ones wait for their lock. An offset below 0 is illegal, and corrected.
+Left out: filters, statistics, messages that are sent back. Pulls are answered without a request, see PullAPIWrapper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
+from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
+from impl.client.consume_message_service import ConsumeMessageService, MessageListener, SucceedingListener
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import (
     CREATE_JUST,
@@ -20,34 +21,25 @@ from impl.client.mq_client_instance import (
     MQClientManager,
 )
 from impl.client.offset_store import RemoteBrokerOffsetStore
-from impl.client.process_queue import REBALANCE_LOCK_INTERVAL_MS, Message
+from impl.client.process_queue import BYTES_PER_MIB, ProcessQueue
+from impl.client.pull_api_wrapper import PullAPIWrapper
+from impl.client.pull_callback import PULL_TIME_DELAY_MS_WHEN_EXCEPTION, PullCallback
 from impl.client.rebalance import PullRequest
 from impl.client.rebalance_push import OffsetStore, RebalancePushImpl
-from impl.common.headers import QueueOffsetRequestHeader
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING, CONSUME_PASSIVELY, ConsumerData
-from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueStrategy
-from impl.decisions.java_errors import JavaError, MQClientError, not_null
+from impl.decisions.java_arithmetic import quotient
+from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import MASTER_ID, check_group, get_retry_topic
+from impl.decisions.names import check_group, get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.decisions.subscription import SUB_ALL, TAG, build
-from impl.events import (
-    ConsumerShutDown,
-    ConsumerStarted,
-    ConsumerStopping,
-    MessagesFound,
-    OffsetCorrected,
-    RouteUpdated,
-    VersionRaised,
-)
-from impl.node_ports import Command, Node, Scheduler
+from impl.events import ConsumerShutDown, ConsumerStarted, ConsumerStopping, RouteUpdated, VersionRaised
+from impl.node_ports import Node
 
-PULL_TIME_DELAY_MS_WHEN_EXCEPTION = 1_000
+PULL_TIME_DELAY_MS_WHEN_FLOW_CONTROL = 50
 PULL_TIME_DELAY_MS_WHEN_SUSPEND = 1_000
-BROKER_SUSPEND_MAX_TIME_MS = 15_000
-CONSUMER_TIMEOUT_MS_WHEN_SUSPEND = 30_000
-OFFSET_ILLEGAL_DELAY_MS = 10_000
+PULL_THRESHOLD_FOR_QUEUE, PULL_THRESHOLD_SIZE_FOR_QUEUE_MIB, CONSUME_CONCURRENTLY_MAX_SPAN = 1_000, 100, 2_000
 CONSUME_TIMESTAMP_BACK_MS = 30 * 60 * 1000  # DefaultMQPushConsumer.consumeTimestamp: half an hour before it was made
 
 
@@ -55,7 +47,8 @@ CONSUME_TIMESTAMP_BACK_MS = 30 * 60 * 1000  # DefaultMQPushConsumer.consumeTimes
 class PushConsumerConfig:
     """`client.consumer.DefaultMQPushConsumer`, what is read here, with its defaults.
 
-    subscription -- topic to expression, by tag. orderly -- the listener is a MessageListenerOrderly.
+    subscription -- topic to expression, by tag. orderly -- the listener is a MessageListenerOrderly. pull_batch_size,
+    consume_message_batch_max_size -- how many messages a pull finds, and a listener is given, at most.
     """
 
     consumer_group: str
@@ -64,13 +57,15 @@ class PushConsumerConfig:
     orderly: bool = False
     consume_from_where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
     strategy: AllocateMessageQueueStrategy = field(default_factory=AllocateMessageQueueAveragely)
+    pull_batch_size: int = 32
+    consume_message_batch_max_size: int = 1
 
 
 class DefaultMQPushConsumerImpl:
     """`client.impl.consumer.DefaultMQPushConsumerImpl`.
 
-    service_state -- CREATE_JUST, RUNNING, … pause -- suspended by its user. rebalance_impl -- its queues. held_pulls --
-    the pulls that a broker holds now, each with the number of its hold.
+    service_state -- CREATE_JUST, RUNNING, … pause -- suspended by its user. rebalance_impl -- its queues.
+    message_listener -- its user's, who may put another one there before it starts.
     """
 
     def __init__(
@@ -96,10 +91,12 @@ class DefaultMQPushConsumerImpl:
             offset_store=self.offset_store, execute_pull_request=self.execute_pull_request_immediately,
         )
         self._copy_subscription()
-        self.lock_scheduler: Scheduler | None = None
-        self.stopped = False  # ConsumeMessageOrderlyService.stopped
-        self.held_pulls: dict[PullRequest, int] = {}
-        self._holds = 0
+        self.message_listener: MessageListener = SucceedingListener()
+        self.consume_message_service: ConsumeMessageService = (
+            ConsumeMessageOrderlyService(self) if config.orderly else ConsumeMessageConcurrentlyService(self)
+        )
+        self.pull_message_service = self.instance.pull_message_service
+        self.pull_api_wrapper = PullAPIWrapper(node, self.instance, self.group)
 
     def _copy_subscription(self) -> None:
         """DefaultMQPushConsumerImpl#copySubscription."""
@@ -126,10 +123,10 @@ class DefaultMQPushConsumerImpl:
         self.service_state = START_FAILED
         if isinstance(self.offset_store, LocalFileOffsetStore):
             self.offset_store.load()
-        self._start_consume_service()
+        self.consume_message_service.start()
         if not self.instance.register_consumer(self.group, self):
             self.service_state = CREATE_JUST
-            await self._shutdown_consume_service()
+            await self.consume_message_service.shutdown()
             raise MQClientError(f"The consumer group[{self.group}] has been created before, specify another name "
                                 "please.")
         self.node.trace(ConsumerStarted(
@@ -148,7 +145,7 @@ class DefaultMQPushConsumerImpl:
         if self.service_state != RUNNING:
             return
         self.node.trace(ConsumerStopping(self.instance.client_id, self.group))
-        await self._shutdown_consume_service()
+        await self.consume_message_service.shutdown()
         await self.node.interleave("shutdown: between unlockAll and persistConsumerOffset")
         await self.persist_consumer_offset()
         await self.instance.unregister_consumer(self.group)
@@ -156,26 +153,6 @@ class DefaultMQPushConsumerImpl:
         self.rebalance_impl.destroy()
         self.service_state = SHUTDOWN_ALREADY
         self.node.trace(ConsumerShutDown(self.instance.client_id, self.group))
-
-    def _start_consume_service(self) -> None:
-        """ConsumeMessageOrderlyService#start: lockAll after 1 s and every 20 s, on a thread of the service."""
-        if self.config.orderly and self.config.message_model == CLUSTERING:
-            self.lock_scheduler = self.node.scheduler("ConsumeMessageScheduledThread")
-            self.lock_scheduler.schedule_at_fixed_rate(
-                self._lock_mq_periodically, 1_000, REBALANCE_LOCK_INTERVAL_MS,
-            )
-
-    async def _lock_mq_periodically(self) -> None:
-        """ConsumeMessageOrderlyService#lockMQPeriodically."""
-        if not self.stopped:
-            await self.rebalance_impl.lock_all()
-
-    async def _shutdown_consume_service(self) -> None:
-        """ConsumeMessageOrderlyService#shutdown(0): nobody waits for a running listener before the locks go."""
-        self.stopped = True
-        if self.lock_scheduler is not None:
-            self.lock_scheduler.shutdown()
-            await self.rebalance_impl.unlock_all(oneway=False)
 
     def suspend(self) -> None:
         """DefaultMQPushConsumerImpl#suspend: it keeps its queues and its place in the list."""
@@ -196,6 +173,11 @@ class DefaultMQPushConsumerImpl:
     def unsubscribe(self, topic: str) -> None:
         """DefaultMQPushConsumerImpl#unsubscribe: here only; the next heartbeat and rebalance will show it."""
         self.rebalance_impl.subscription_inner.remove(topic)
+
+    @property
+    def held_pulls(self) -> Collection[PullRequest]:
+        """The pulls that brokers hold now."""
+        return self.pull_api_wrapper.held.keys()
 
     # What the instance asks -------------------------------------------------------------------------------------------
 
@@ -233,71 +215,51 @@ class DefaultMQPushConsumerImpl:
             self.rebalance_impl.topic_subscribe_info_table.put(topic, mqs)
             self.node.trace(RouteUpdated(self.instance.client_id, self.group, topic, frozenset(mqs)))
 
+    def correct_tags_offset(self, pull_request: PullRequest) -> None:
+        """DefaultMQPushConsumerImpl#correctTagsOffset: the offset moves if nothing is cached."""
+        if pull_request.process_queue.msg_count == 0:
+            self.offset_store.update_offset(pull_request.message_queue, pull_request.next_offset, increase_only=True)
+
     # Pull chains ------------------------------------------------------------------------------------------------------
 
     def execute_pull_request_immediately(self, pull_request: PullRequest) -> None:
-        """PullMessageService#executePullRequestImmediately: into the queue of its one thread."""
-        if not self.instance.pull_stopped:
-            self.instance.pull_pool.execute(lambda: self.pull_message(pull_request))
-
-    def _execute_pull_request_later(self, pull_request: PullRequest, delay_ms: int) -> None:
-        """PullMessageService#executePullRequestLater: after the stop it is discarded."""
-        if not self.instance.pull_stopped:
-            self.instance.pull_scheduler.schedule(
-                lambda: self.execute_pull_request_immediately(pull_request), delay_ms,
-            )
+        """DefaultMQPushConsumerImpl#executePullRequestImmediately."""
+        self.pull_message_service.execute_pull_request_immediately(pull_request)
 
     async def pull_message(self, pull_request: PullRequest) -> None:
-        """PullMessageService#pullMessage, DefaultMQPushConsumerImpl#pullMessage up to the request."""
+        """DefaultMQPushConsumerImpl#pullMessage: what stands in the way, and then the pull."""
         pq = pull_request.process_queue
-        if pq.dropped or not self.instance.consumer_table.contains_key(self.group):
+        if pq.dropped:
             return
         pq.last_pull_timestamp = self.node.now_ms()
-        if self.service_state == RUNNING and self.pause:
-            self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_SUSPEND)
-        elif (
-            self.service_state != RUNNING
-            or (self.config.orderly and not await self._has_order(pull_request))
-            or not self.rebalance_impl.subscription_inner.contains_key(pull_request.message_queue.topic)
-        ):
-            self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION)
-        elif pull_request.next_offset < 0:
-            await self._pull_below_zero(pull_request)
-        else:
-            self._hold(pull_request)
+        later_ms = await self._later_ms(pull_request)
+        if later_ms:
+            self.pull_message_service.execute_pull_request_later(pull_request, later_ms)
+            return
+        callback = PullCallback(self, pull_request)
+        try:
+            await self.pull_api_wrapper.pull_kernel_impl(pull_request, self.config.pull_batch_size, callback)
+        except JavaError:
+            callback.on_exception()
 
-    def _hold(self, pull_request: PullRequest) -> None:
-        """What stands for the request: a broker that holds it, and in 15 s has found nothing."""
-        if not self.instance.pull_stopped:
-            self._holds += 1
-            number = self.held_pulls[pull_request] = self._holds
-            self.instance.pull_scheduler.schedule(
-                lambda: self._on_end_of_hold(pull_request, number), BROKER_SUSPEND_MAX_TIME_MS,
-            )
+    async def _later_ms(self, pull_request: PullRequest) -> int:
+        """How long the pull has to wait before it is looked at again; 0: it is made now."""
+        if self.service_state != RUNNING:
+            return PULL_TIME_DELAY_MS_WHEN_EXCEPTION
+        if self.pause:
+            return PULL_TIME_DELAY_MS_WHEN_SUSPEND
+        if self._is_full(pull_request.process_queue):
+            return PULL_TIME_DELAY_MS_WHEN_FLOW_CONTROL
+        if self.config.orderly and not await self._has_order(pull_request):
+            return PULL_TIME_DELAY_MS_WHEN_EXCEPTION
+        subscribed = self.rebalance_impl.subscription_inner.contains_key(pull_request.message_queue.topic)
+        return 0 if subscribed else PULL_TIME_DELAY_MS_WHEN_EXCEPTION
 
-    def _on_end_of_hold(self, pull_request: PullRequest, number: int) -> None:
-        if self.held_pulls.get(pull_request) == number:
-            del self.held_pulls[pull_request]
-            self._on_no_new_msg(pull_request)
-
-    def on_found(self, pull_request: PullRequest, msgs: Sequence[Message]) -> bool:
-        """PullCallback#onSuccess with FOUND, of a pull that is held; whether a consume task is to be submitted.
-
-        msgs -- not empty, by ascending offset. `dropped` is not looked at.
-        """
-        del self.held_pulls[pull_request]
-        pull_request.next_offset = msgs[-1].queue_offset + 1
-        dispatch_to_consume = pull_request.process_queue.put_message(msgs)
-        offsets = tuple(msg.queue_offset for msg in msgs)
-        if not pull_request.process_queue.dropped:  # else they are in the cache of a holding that has ended
-            self.node.trace(MessagesFound(self.instance.client_id, self.group, pull_request.message_queue, offsets))
-        self.execute_pull_request_immediately(pull_request)
-        return dispatch_to_consume
-
-    def on_offset_moved(self, pull_request: PullRequest, next_begin_offset: int) -> None:
-        """PullCallback#onSuccess with OFFSET_ILLEGAL, of a pull that is held; next_begin_offset -- what is legal."""
-        del self.held_pulls[pull_request]
-        self._on_offset_illegal(pull_request, next_begin_offset)
+    def _is_full(self, pq: ProcessQueue) -> bool:
+        """The flow control: too many messages are cached, or too many MiB of them, or without order too far apart."""
+        too_far = not self.config.orderly and pq.get_max_span() > CONSUME_CONCURRENTLY_MAX_SPAN
+        too_big = quotient(pq.msg_size_bytes, BYTES_PER_MIB) > PULL_THRESHOLD_SIZE_FOR_QUEUE_MIB
+        return pq.msg_count > PULL_THRESHOLD_FOR_QUEUE or too_big or too_far
 
     async def _has_order(self, pull_request: PullRequest) -> bool:
         """The guard of an orderly chain: locked, and from the first time on at the offset that is committed now."""
@@ -313,51 +275,3 @@ class DefaultMQPushConsumerImpl:
             pull_request.previously_locked = True
             pull_request.next_offset = offset
         return True
-
-    def _on_no_new_msg(self, pull_request: PullRequest) -> None:
-        """PullCallback#onSuccess with NO_NEW_MSG: the offset moves if nothing is cached; `dropped` is not looked at."""
-        if pull_request.process_queue.msg_count == 0:
-            self.offset_store.update_offset(
-                pull_request.message_queue, pull_request.next_offset, increase_only=True,
-            )
-        self.execute_pull_request_immediately(pull_request)
-
-    async def _pull_below_zero(self, pull_request: PullRequest) -> None:
-        """What stands for a request that the broker answers at once: PULL_OFFSET_MOVED, to the least offset it has."""
-        mq = pull_request.message_queue
-        found = self.instance.find_broker_address_in_subscribe(mq.broker_name, MASTER_ID, only_this_broker=False)
-        request = Command(RequestCode.GET_MIN_OFFSET, header=QueueOffsetRequestHeader(mq.topic, mq.queue_id))
-        try:
-            await self.instance.remoting_client.invoke_async(
-                not_null(found).broker_addr, request, CONSUMER_TIMEOUT_MS_WHEN_SUSPEND,
-                lambda future: self._on_answer_below_zero(pull_request, future.response_command),
-            )
-        except JavaError:
-            self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION)
-
-    def _on_answer_below_zero(self, pull_request: PullRequest, response: Command | None) -> None:
-        if response is None or response.code != ResponseCode.SUCCESS:
-            self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION)
-        else:
-            self._on_offset_illegal(pull_request, int(response.header.offset))
-
-    def _on_offset_illegal(self, pull_request: PullRequest, next_begin_offset: int) -> None:
-        """PullCallback#onSuccess with OFFSET_ILLEGAL: the chain ends, and in 10 s the offset will be corrected."""
-        pull_request.next_offset = next_begin_offset
-        pull_request.process_queue.dropped = True
-        self.rebalance_impl.report_dropped()
-        if not self.instance.pull_stopped:
-            self.instance.pull_scheduler.schedule(
-                lambda: self._correct_illegal_offset(pull_request), OFFSET_ILLEGAL_DELAY_MS,
-            )
-
-    async def _correct_illegal_offset(self, pull_request: PullRequest) -> None:
-        """The task of OFFSET_ILLEGAL: set, commit, remove, whoever has the queue by now (X17)."""
-        mq = pull_request.message_queue
-        self.update_consume_offset(mq, pull_request.next_offset)
-        self.node.trace(OffsetCorrected(self.instance.client_id, self.group, mq, pull_request.next_offset))
-        try:
-            await self.offset_store.persist(mq)
-            await self.rebalance_impl.remove_process_queue(mq, self.node)
-        except JavaError:
-            return  # logged

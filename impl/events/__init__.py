@@ -22,6 +22,12 @@ from impl.events.consumption import (
 from impl.events.consumption import (
     MessagesSettled as MessagesSettled,
 )
+from impl.events.consumption import (
+    PullAnswered as PullAnswered,
+)
+from impl.events.consumption import (
+    PullSuspended as PullSuspended,
+)
 from impl.events.host import (
     HOST_EVENTS as HOST_EVENTS,
 )

@@ -1,10 +1,31 @@
-"""What a client reports of messages: found, listened to, settled."""
+"""What is reported of messages: pulls at brokers; messages found, listened to, settled."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from impl.decisions.message_queue import MessageQueue
+
+
+class PullSuspended(NamedTuple):
+    """PullRequestHoldService#suspendPullRequest: the broker of a queue holds a pull; offset -- where it begins.
+
+    As long as pulls are not sent, what stands for the broker reports it in the client's process; so with PullAnswered.
+    """
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offset: int
+
+
+class PullAnswered(NamedTuple):
+    """PullMessageProcessor#executeRequestWhenWakeup: a pull that a broker held is answered; code -- as on the wire."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    code: int
 
 
 class MessagesFound(NamedTuple):

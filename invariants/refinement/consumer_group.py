@@ -43,10 +43,11 @@ from impl.events import (
     RouteUpdated,
 )
 from invariants import consumer_group as promised
+from invariants.finding import Finding
 from invariants.refinement.coverage import GroupWalk, Visited
 from invariants.refinement.follower import Living, Machines, Record, lives
 from invariants.refinement.members import Member, Members, Process, View
-from invariants.refinement.monitor import Finding, Monitor, Outcomes, Step
+from invariants.refinement.monitor import Monitor, Outcomes, Step
 from model.consumer_group import Group, Rebalancing
 from model.language import Property
 from model.language.open.reading import OpenReading

@@ -22,9 +22,10 @@ from typing import Any
 
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
+from invariants.finding import Finding
 from invariants.refinement.follower import Machines
 from invariants.refinement.members import Members, Process
-from invariants.refinement.monitor import Finding, Monitor, Outcomes, Step
+from invariants.refinement.monitor import Monitor, Outcomes, Step
 from model.language.open.states import Cell
 
 FLAGS = ("granted", "locked", "unlocking", "lease")

@@ -15,11 +15,11 @@ What a step reads it may have read earlier than it becomes known: `foresee` take
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from invariants.finding import Finding
 from model.language import Property, text
 from model.language.nodes import FREE, SET
 from model.language.open.judging import Changes, Judge, StepJudge
@@ -42,21 +42,6 @@ MOST = 256
 
 class TooManyStatesError(Exception):
     """The events leave too much open: nothing can be said about the run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What the monitor saw.
-
-    property -- refines_<concept>, or the violated property. event -- the event of the step; None for a difference that
-    no event explains. sentence -- which conjunct was false, or which cells differ. signature -- the same for all runs
-    that go wrong in the same way: no element names, no numbers.
-    """
-
-    property: str
-    event: Any
-    sentence: str
-    signature: tuple[str, ...]
 
 
 class Outcomes(NamedTuple):

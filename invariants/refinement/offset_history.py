@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
 from impl.events import (
@@ -239,7 +240,8 @@ class _ResetGoesToItsTime(Judge):
         if broker is None:
             return
         for queue_id, offset in event.offsets:
-            stored = broker.queue_offsets.range_of(event.topic, queue_id)
+            store = broker.message_store
+            stored = store.range_of(event.topic, queue_id) if isinstance(store, GivenMessageStore) else QueueRange()
             first = next((o for ms, o in stored.stored if ms >= event.timestamp), stored.max_offset)
             committed = self.committed.get((event.broker, event.group, event.topic, queue_id), ())
             if offset > first or (offset < first and offset not in committed):

@@ -37,9 +37,10 @@ from impl.events import (
     QueueTaken,
 )
 from invariants import order_lock as promised
+from invariants.finding import Finding
 from invariants.refinement.coverage import LockWalk, Visited
 from invariants.refinement.follower import Living, Machines, Record
-from invariants.refinement.monitor import Finding, Monitor, Step
+from invariants.refinement.monitor import Monitor, Step
 from model.language import Property
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
@@ -270,7 +271,8 @@ class OrderLocks:
         if queue.broker not in ("", machine):
             return []
         client, process = event.client_id, self._process(event.client_id)
-        beside = process is None or process.stopped or client in queue.gave_up or client not in queue.holders
+        stopped = process is None or process.consume_message_service.stopped
+        beside = stopped or client in queue.gave_up or client not in queue.holders
         waits = queue.value("unlocking", client)
         return queue.step(event, ("unlock_late" if waits or not beside else "unlock_beside", (client,)))
 

@@ -31,8 +31,9 @@ from impl.events import (
     ProcessKilled,
 )
 from invariants import registration as promised
+from invariants.finding import Finding
 from invariants.refinement.follower import Living, Machines, Record
-from invariants.refinement.monitor import Finding, Monitor, Step
+from invariants.refinement.monitor import Monitor, Step
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
 from model.registration import Registering, Registration

@@ -15,7 +15,8 @@ from impl.decisions.names import MASTER_ID
 from impl.events import BrokerFound, BrokerRegistered, BrokerUnregistered
 from impl.namesrv.route_info_manager import RouteInfoManager
 from invariants import route_info as declared  # noqa: F401  # declares the properties
-from invariants.refinement.monitor import Finding, Monitor, Step, judged
+from invariants.finding import Finding
+from invariants.refinement.monitor import Monitor, Step, judged
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
 from model.route_info import Routes

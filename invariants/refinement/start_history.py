@@ -128,7 +128,7 @@ class _NewGroupBeginsWhereItIsTo(Judge):
 
 def _configured(broker: BrokerController, consumer: RebalancePushImpl, mq: MessageQueue) -> int:
     """See ConsumeFromWhere: the three deprecated modes are CONSUME_FROM_LAST_OFFSET."""
-    where, stored = consumer.consume_from_where, broker.queue_offsets
+    where, stored = consumer.consume_from_where, broker.message_store
     if where == ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET or mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX):
         return 0
     if where == ConsumeFromWhere.CONSUME_FROM_TIMESTAMP:

@@ -39,8 +39,9 @@ from impl.events import (
     SubscriptionUpdated,
 )
 from invariants import subscription as declared  # noqa: F401  # declares the properties
+from invariants.finding import Finding
 from invariants.refinement.follower import Living, Machines, Record
-from invariants.refinement.monitor import Finding, Monitor, Step, judged
+from invariants.refinement.monitor import Monitor, Step, judged
 from model.language.open.reading import NOBODY, OpenReading
 from model.language.open.states import Cell, State, Writes
 from model.subscription import Subscriptions

@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 from impl.decisions.names import MASTER_ID
 from impl.events import BrokerRegistered
 from impl.namesrv.route_info_manager import RouteInfoManager
-from invariants.refinement.monitor import Finding, Monitor, Step, judged
+from invariants.finding import Finding
+from invariants.refinement.monitor import Monitor, Step, judged
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
 from model.route_info import TopicRoutes

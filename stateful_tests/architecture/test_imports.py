@@ -23,6 +23,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "invariants.allocation": ("model", "impl.decisions"),
     "proofs": ("invariants", "model", "impl.decisions"),
     "stateful_tests": ("model", "invariants", "impl"),
+    "stateful_tests.language.z3_reader": ("model", "invariants", "impl", "proofs"),
     "spark_fuzz": ("model", "invariants", "impl", "proofs", "stateful_tests"),
 }
 
@@ -123,6 +124,7 @@ def test_a_module_imports_what_it_may(module: str, path: Path) -> None:
     ("proofs.prove", "from impl.broker import consumer_manager"),
     ("proofs.prove", "from stateful_tests.decisions import exhaust"),
     ("stateful_tests.decisions.exhaust", "from proofs.paths import paths"),
+    ("stateful_tests.language.agreement", "from proofs.reading import Reading"),
     ("stateful_tests.decisions.exhaust", "import pyspark"),
     ("stateful_tests.worlds.group", "import pytest_x, pytest"),
     ("spark_fuzz.work", "import z3"),
@@ -139,3 +141,33 @@ def test_the_rule_can_be_broken(module: str, line: str) -> None:
 def test_roots_are_free() -> None:
     assert offences("invariants.__main__", "from proofs.prove import Prover") == []
     assert offences("stateful_tests.cover.test_proofs", "from proofs.prove import Prover") == []
+
+
+# Helpers of tests ----------------------------------------------------------------------------------------------------
+
+STORIES = "stateful_tests.stories"
+"""That a story breaks what it names, and does so no more when it is repaired, is tested, too."""
+
+
+def borrowed(source: str) -> list[str]:
+    """What is imported of test modules: helpers belong into a module beside them. Whole stories may be imported."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2].startswith("test_"):
+            found.append(f"{node.module}")
+        elif isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module != STORIES):
+            found += [alias.name for alias in node.names if alias.name.rpartition(".")[2].startswith("test_")]
+    return found
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "stateful_tests").rglob("*.py")), ids=lambda path: path.stem)
+def test_helpers_of_tests_are_modules(path: Path) -> None:
+    assert borrowed(path.read_text("utf-8")) == []
+
+
+def test_a_borrowed_helper_is_noticed() -> None:
+    assert borrowed("from stateful_tests.cover.test_readings_agree import by_z3")
+    assert borrowed("from stateful_tests.stories.test_two_owners import believes")
+    assert borrowed("from stateful_tests.cover import test_readings_agree")
+    assert borrowed("import stateful_tests.stories.test_two_owners")
+    assert borrowed("from stateful_tests.stories import test_two_owners, scenes") == []

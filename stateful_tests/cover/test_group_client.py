@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import CLIENT_INNER_PRODUCER_GROUP
 from impl.client.process_queue import ProcessQueue
@@ -161,7 +161,7 @@ def test_a_new_topic_is_shared_out_after_the_next_route_and_rebalance() -> None:
 def test_where_a_queue_is_begun(where: ConsumeFromWhere, starts_at: list[int]) -> None:
     with World() as world:
         one_broker(world)
-        ranges = world.brokers[BROKER].queue_offsets.ranges
+        ranges = world.message_stores[BROKER].ranges
         ranges.put(("orders", 2), QueueRange(100, 200))
         ranges.put(("orders", 3), QueueRange(0, 200, on_disk=True))
         world.brokers[BROKER].consumer_offset_manager.decode('{"offsetTable":{"orders@G":{0:7}}}')

@@ -6,7 +6,7 @@ import pytest
 
 from impl.broker.client_channel_info import CHANNEL_EXPIRED_TIMEOUT_MS
 from impl.broker.controller import CONSUMER_OFFSET_PATH, pool_sizes
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 from impl.common.data_version import DataVersion
 from impl.common.headers import (
     BrokerNameRequestHeader,
@@ -281,8 +281,8 @@ def test_an_offset_may_go_down() -> None:
 def test_an_unknown_offset_is_0_in_a_young_queue_and_not_found_in_an_old_one() -> None:
     with World() as world:
         one_broker(world)
-        world.brokers[BROKER].queue_offsets.ranges.put(("orders", 1), QueueRange(100, 200))
-        world.brokers[BROKER].queue_offsets.ranges.put(("orders", 2), QueueRange(0, 200, on_disk=True))
+        world.message_stores[BROKER].ranges.put(("orders", 1), QueueRange(100, 200))
+        world.message_stores[BROKER].ranges.put(("orders", 2), QueueRange(0, 200, on_disk=True))
         assert world.ask(ADDR, query(0)).header.offset == 0
         assert world.ask(ADDR, query(1)).code == ResponseCode.QUERY_NOT_FOUND
         assert world.ask(ADDR, query(2)).code == ResponseCode.QUERY_NOT_FOUND

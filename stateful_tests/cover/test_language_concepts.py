@@ -10,7 +10,6 @@ import pytest
 from model.explorer import explore
 from model.language import Concept, State, text
 from model.language.scope import RigidFunction, Scope
-from stateful_tests.cover.test_readings_agree import by_z3
 from stateful_tests.language.agreement import Case, by_batch, by_sparse_states, by_steps, by_strictness, differences
 from stateful_tests.language.concepts import (
     commit_log,
@@ -21,6 +20,7 @@ from stateful_tests.language.concepts import (
     replication,
 )
 from stateful_tests.language.random_declarations import Declaration, states
+from stateful_tests.language.z3_reader import by_z3
 
 SPOKEN = Path(consumer_group.__file__).with_name("spoken.txt")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from mypy import api
 
-from stateful_tests.cover.test_language_misuse import ACT, HEAD, USED
 from stateful_tests.language import concepts
 from stateful_tests.language.random_declarations import declaration, drawn
+from stateful_tests.language.sources import ACT, HEAD, USED
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from invariants.exploring import scopes
-from invariants.refinement.monitor import Alternatives, Finding, Monitor, Step, TooManyStatesError
+from invariants.finding import Finding
+from invariants.refinement.monitor import Alternatives, Monitor, Step, TooManyStatesError
 from model import language
 from model.language import FALSE, TRUE, Bool, Sort, State, Table, require
 from model.language.initial import initial_states

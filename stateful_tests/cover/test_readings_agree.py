@@ -5,102 +5,28 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache, partial
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.language import text
-from model.language.defined import obligations
-from model.language.nodes import BOOLEAN, Node, SortInfo
+from model.language.nodes import BOOLEAN, Node
 from model.language.tracing import VariableInfo
-from proofs.engine import z3
 from proofs.enumerated import Enumerated
 from stateful_tests.language.agreement import (
-    CUT,
     READERS,
-    Answers,
     Case,
     by_batch,
     by_running,
-    by_seed,
     by_sparse_states,
     by_steps,
-    by_walking,
     case,
+    corpus,
     differences,
 )
 from stateful_tests.language.random_declarations import tape
-
-STATES = 20
-Expr = Any
-
-
-class _Bundle:
-    """Z3 expressions over one state, evaluated together by substituting the state."""
-
-    def __init__(self, reading: Enumerated, exprs: list[Expr]) -> None:
-        self._reading = reading
-        together = z3.Function(f"bundle_{len(exprs)}", *(expr.sort() for expr in exprs), z3.BoolSort())
-        self._expr = together(*exprs)
-
-    def values(self, *given: tuple[Expr, SortInfo, int]) -> list[int]:
-        pairs = [(constant, self._reading.constant(sort, number)) for constant, sort, number in given]
-        return [_number(expr) for expr in z3.simplify(z3.substitute(self._expr, *pairs)).children()]
-
-
-def _number(expr: Expr) -> int:
-    if z3.is_int_value(expr) or z3.is_bv_value(expr):
-        return int(expr.as_long())
-    assert z3.is_true(expr) or z3.is_false(expr), f"{expr} has a symbol left"
-    return int(z3.is_true(expr))
-
-
-def by_z3(given: Case) -> Answers:
-    """Z3 over a few named elements: formulas once per declaration, states by substitution."""
-    concept, scope = given.concept, given.scope
-    reading = Enumerated(concept, scope.sizes, scope.rigid)
-    cells = [(concept.variables[str(name)], tuple(map(int, keys))) for name, *keys in given.states[0]]
-
-    def state(name: str, row: int) -> list[tuple[Expr, SortInfo, int]]:
-        values = given.states[row % len(given.states)]
-        return [(reading.cell(name, info, keys), info.value, values[info.name, *keys]) for info, keys in cells]
-
-    now, then = reading.state("now"), reading.state("then")
-    formulas = [(name, reading.formula(node, now, None, then)) for name, node, _ in given.formulas()]
-    bundle = _Bundle(reading, [expr for _, expr in formulas])
-    rows = [bundle.values(*state("now", row), *state("then", row + 1)) for row in range(len(given.states))]
-    answers: Answers = {(name, ()): [row[i] for row in rows] for i, (name, _) in enumerate(formulas)}
-    for name, choices in given.arguments.items():
-        action = concept.actions[name]
-        env = reading.arguments(action)
-        after = reading.after(action, now, env)
-        bundle = _Bundle(reading, [
-            reading.formula(obligations(action), now, env), reading.formula(action.guard, now, env),
-            reading.enabled(action, now, env), *(reading.formula(node, now, env, after) for _, node in given.steps()),
-            *(after(info.name, [reading.constant(s, k) for s, k in zip(info.keys, keys, strict=True)])
-              for info, keys in cells)])
-        for arguments in choices:
-            chosen = [(env[v], v.sort, number) for v, number in zip(action.parameters, arguments, strict=True)]
-            found = [bundle.values(*state("now", row), *chosen) for row in range(len(given.states))]
-            answers[f"{name} owes", arguments] = [owed for owed, *_ in found]
-            answers[name, arguments] = [
-                None if not guard else CUT if not inside
-                else dict(zip(given.states[0], values[-len(cells):], strict=True))
-                for _, guard, inside, *values in found]
-            for place, (wanted, _) in enumerate(given.steps()):
-                answers[f"{wanted} by {name}", arguments] = [
-                    values[place] if inside else None for _, _, inside, *values in found]
-    return answers
-
-
-@cache
-def corpus(count: int, states: int = STATES, *, elementary: bool = False) -> list[tuple[Case, Answers]]:
-    """The first cases, with the answers of the reference."""
-    made = partial(by_seed, count=states, elementary=elementary)
-    return [(one, by_walking(one)) for one in map(made, range(count))]
+from stateful_tests.language.z3_reader import by_z3
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -19,27 +19,10 @@ from model.language.open.text import Writer
 from proofs.engine import z3
 from proofs.enumerated import Enumerated
 from proofs.reading import Reading
-from stateful_tests.cover.test_readings_agree import by_z3, corpus
 from stateful_tests.language import direct
-from stateful_tests.language.agreement import READERS, Reader, by_running, by_strictness, differences
-
-Patch = pytest.MonkeyPatch
-CHANGES: dict[str, Callable[[Node], Node]] = {
-    "less becomes at most": lambda n: make("le", n.sort, *n.args) if n.op == "lt" else n,
-    "branches swapped": lambda n: make("ite", n.sort, n.args[0], n.args[2], n.args[1]) if n.op == "ite" else n,
-    "plus leaves the element out": lambda n: make("minus", n.sort, *n.args) if n.op == "plus" else n,
-    "exists means all": lambda n: make("forall", n.sort, *n.args, payload=n.payload) if n.op == "exists" else n,
-}
-
-
-def walk_changed(change: Callable[[Node], Node], patch: Patch) -> None:
-    plain = walk.value
-    patch.setattr(walk, "value", lambda node, *rest: plain(change(node), *rest))
-
-
-def z3_changed(change: Callable[[Node], Node], patch: Patch) -> None:
-    plain = Reading._read
-    patch.setattr(Reading, "_read", lambda self, node, *rest: plain(self, change(node), *rest))
+from stateful_tests.language.agreement import READERS, Reader, by_running, by_strictness, corpus, differences
+from stateful_tests.language.faults import CHANGES, Patch, backwards, walk_changed
+from stateful_tests.language.z3_reader import by_z3, z3_changed, z3_step
 
 
 def _both_changed(change: Callable[[Node], Node], patch: Patch) -> None:
@@ -121,10 +104,6 @@ def _remembering(action: Any) -> Any:
     return replace(action, assignments=tuple(a for a in action.assignments if a.value is not None))
 
 
-def backwards(action: Any) -> Any:
-    return replace(action, assignments=action.assignments[::-1])
-
-
 def _walk_step(change: Callable[[Any], Any], patch: Patch) -> None:
     plain = walk.apply
     patch.setattr(walk, "apply", lambda action, *rest: plain(change(action), *rest))
@@ -134,11 +113,6 @@ def _both_step(change: Callable[[Any], Any], patch: Patch) -> None:
     plain = instantiate.Instantiation.instance
     patch.setattr(instantiate.Instantiation, "instance",
                   lambda self, action, *rest, **named: plain(self, change(action), *rest, **named))
-
-
-def z3_step(change: Callable[[Any], Any], patch: Patch) -> None:
-    plain = Reading.after
-    patch.setattr(Reading, "after", lambda self, action, *rest: plain(self, change(action), *rest))
 
 
 def _batch_op(op: str, wrong: Callable[..., Any], patch: Patch) -> None:

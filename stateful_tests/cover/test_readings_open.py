@@ -18,8 +18,7 @@ from model.language.properties import ALWAYS, LEMMA, STEP
 from model.language.scalar import LeavesScope, StepReading
 from model.language.state import Concept
 from model.subscription import Subscriptions
-from stateful_tests.cover.test_readings_agree import corpus
-from stateful_tests.language.agreement import sparse
+from stateful_tests.language.agreement import corpus, sparse
 from stateful_tests.language.concepts import commit_log
 
 ONE_EACH = {named.scope.concept.name: named.scope for named in reversed(scopes(heavy=True))}

@@ -13,9 +13,9 @@ from model.language.nodes import FREE, MAYBE, SET, SortInfo
 from model.language.tracing import VariableInfo
 from proofs.engine import z3
 from proofs.unbounded import Unbounded
-from stateful_tests.cover.test_readings_agree import corpus
-from stateful_tests.cover.test_readings_faults import CHANGES, backwards, z3_changed, z3_step
-from stateful_tests.language.agreement import Answers, Case
+from stateful_tests.language.agreement import Answers, Case, corpus
+from stateful_tests.language.faults import CHANGES, backwards
+from stateful_tests.language.z3_reader import z3_changed, z3_step
 
 Expr = Any
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -26,15 +24,12 @@ from impl.events import (
     QueueTaken,
     RouteUpdated,
 )
-from impl.hosts.simulation.kernel import Record
-from impl.hosts.simulation.process import Process
-from impl.hosts.simulation.profile import CALM, FaultProfile
+from impl.hosts.simulation.profile import CALM
 from impl.hosts.simulation.tape import RandomTape
+from invariants.finding import Finding
 from invariants.refinement.consumer_group import ConsumerGroup
-from invariants.refinement.follower import ROUND, Follower
+from invariants.refinement.follower import Follower
 from invariants.refinement.follower import Following as Shown
-from invariants.refinement.monitor import Finding
-from invariants.refinement.order_lock import OrderLocks
 from model.consumer_group import Rebalancing
 from model.language.scalar import StepReading
 from model.language.scope import Scope
@@ -44,74 +39,14 @@ from stateful_tests.stories import test_leaving as leaving
 from stateful_tests.stories import test_lost_and_late as late
 from stateful_tests.stories import test_more_owners as more
 from stateful_tests.stories import test_two_owners as two
-from stateful_tests.stories.storm import GROUP, STORMY, TOPIC, group_world
+from stateful_tests.stories.followed import Following, followed, lived, told
+from stateful_tests.stories.scenes import believes
+from stateful_tests.stories.storm import GROUP, STORMY, TOPIC
 from stateful_tests.worlds.world import World
 
 GROUP_IS_REFINED, LOCK_IS_REFINED = "refines_consumer_group", "refines_order_lock"
 TOPICS = (TopicConfig("orders", 4, 4),)
 LAST = MessageQueue("orders", "broker-a", 3)
-
-
-class Following:
-    """A monitor of the kernel: shows segments to the followers that they concern; found -- true time and finding."""
-
-    def __init__(self) -> None:
-        self.shown = Shown()
-        self.records: list[Record] = []
-        self.found: list[tuple[int, Finding]] = []
-
-    def follow(self, world: World, group: str = GROUP, topic: str = TOPIC) -> None:
-        self.group, self.locks = ConsumerGroup(world, group, topic), OrderLocks(world, group)
-        self.shown = Shown((self.group, self.locks))
-        world.simulation.kernel.show_every = ROUND
-
-    def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:
-        self.records += records
-        if self.shown.followers:
-            records, self.records = self.records, []
-            followers = self.shown.followers if due else self.shown.concerned(records)
-            self.found += [(process.kernel.now_ms, finding) for follower in followers
-                           for finding in follower.segment(process.name, records, whole=due)]
-
-    def names(self) -> Counter[str]:
-        return Counter(finding.property for _, finding in self.found)
-
-    def diverges(self, since_ms: int = 0) -> list[str]:
-        return [finding.sentence for ms, finding in self.found
-                if finding.property.startswith("refines") and ms >= since_ms]
-
-
-@contextmanager
-def followed(seed: int, profile: FaultProfile = CALM, *, orderly: bool = False) -> Iterator[tuple[World, Following]]:
-    """The group of `storm.py`, followed from its start."""
-    following = Following()
-    with group_world(RandomTape(seed), profile, following, orderly=orderly) as world:
-        following.follow(world)
-        yield world, following
-
-
-def lived(seed: int, profile: FaultProfile = CALM, *, orderly: bool = False) -> Following:
-    with followed(seed, profile, orderly=orderly) as (world, following):
-        world.strike()
-        world.run(120_000)
-        world.heal()
-        world.run(40_000)
-    return following
-
-
-def told(story: Callable[[], None]) -> Following:
-    """Tell a story, followed from its first segment on."""
-    following = Following()
-
-    def enter(world: World) -> World:
-        world.simulation.kernel.monitor = following
-        following.follow(world)
-        return world
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(World, "__enter__", enter)
-        story()
-    return following
 
 
 # Silence --------------------------------------------------------------------------------------------------------------
@@ -246,8 +181,8 @@ def lost_table(world: World) -> None:
     world.add_broker("broker-a", "broker-a", topics=TOPICS)
     world.run(100)
     first, second = (more.join(world, machine, more.IN_ORDER) for machine in ("c1", "c2"))
-    world.run_until(lambda: two.believes(first, LAST) or two.believes(second, LAST), 60_000)
-    owner, other = (first, second) if two.believes(first, LAST) else (second, first)
+    world.run_until(lambda: believes(first, LAST) or believes(second, LAST), 60_000)
+    owner, other = (first, second) if believes(first, LAST) else (second, first)
     machine = "c1" if owner is first else "c2"
     world.simulation.kernel.pause(world.simulation.nodes[machine], 40_000)
     for connection in world.connections(machine, "broker-a"):
@@ -256,8 +191,8 @@ def lost_table(world: World) -> None:
     world.run_until(lambda: LAST in world.views.two_owners("G", "orders"), 28_000)
     world.call("c2" if machine == "c1" else "c1", other.rebalance_impl.lock_all)
     world.run(100)
-    assert two.believes(other, LAST)
-    assert two.believes(owner, LAST)
+    assert believes(other, LAST)
+    assert believes(owner, LAST)
 
 
 def test_d8_a_lock_table_that_is_lost_makes_two_believers() -> None:

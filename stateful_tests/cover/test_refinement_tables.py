@@ -28,8 +28,9 @@ from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.namesrv.server import ReportedRouteInfo
 from impl.node_ports import Command
 from impl.ports import Interleave
-from invariants.refinement.follower import ROUND, Following
-from invariants.refinement.monitor import Finding, Monitor, Step
+from invariants.finding import Finding
+from invariants.refinement.follower import ROUND, Follower, Following
+from invariants.refinement.monitor import Monitor, Step
 from invariants.refinement.registration import Registrations
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import FEW, NAME, Subscription, _Group
@@ -96,8 +97,8 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     def init(world: World, *args: Any, **settings: Any) -> None:
         made(world, *args, **settings)
         world.simulation.kernel.monitor, world.simulation.kernel.show_every = watching, ROUND
-        followers = [Subscription(world), RouteInfo(world), Registrations(world)]
-        watching.following, watching.findings = Following(followers), []
+        tables: list[Follower] = [Subscription(world), RouteInfo(world), Registrations(world)]
+        watching.following, watching.findings = Following(tables), []
 
     monkeypatch.setattr(World, "__init__", init)
     return watching

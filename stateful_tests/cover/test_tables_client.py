@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from impl.client.offset_store import FindBrokerResult, MQBrokerError, ReadOffsetType, RemoteBrokerOffsetStore
-from impl.client.process_queue import Message, ProcessQueue
+from impl.client.process_queue import ProcessQueue
 from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.client.route_tables import DefaultTopic, RouteTables
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING, CONSUME_PASSIVELY
+from impl.common.message import MessageExt
 from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.java_errors import (
     ArrayIndexOutOfBoundsError,
@@ -31,14 +32,7 @@ from impl.ports import UNINTERRUPTED, Threads, Uninterrupted, run_now
 # Process queue --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Cached:
-    queue_offset: int
-    body: bytes | None = b"xyz"
-    properties: dict[str, str] = field(default_factory=dict)
-
-    def get_property(self, name: str) -> str | None:
-        return self.properties.get(name)
+THREE = b"xyz"
 
 
 @dataclass
@@ -49,29 +43,29 @@ class Clock:
         return self.time_ms
 
 
-def offsets(msgs: Sequence[Message]) -> list[int]:
+def offsets(msgs: Sequence[MessageExt]) -> list[int]:
     return [msg.queue_offset for msg in msgs]
 
 
 def test_a_message_without_a_body_stops_a_put_half_way() -> None:
     pq = ProcessQueue(lambda: 0)
     with pytest.raises(NullPointerError):
-        pq.put_message([Cached(5), Cached(6, None), Cached(7)])
+        pq.put_message([MessageExt(5, THREE), MessageExt(6, None), MessageExt(7, THREE)])
     assert offsets(pq.msg_tree_map.values()) == [5, 6]
     assert (pq.msg_count, pq.msg_size_bytes, pq.queue_offset_max, pq.consuming) == (0, 3, 6, False)
 
 
 def test_a_message_without_a_body_stops_a_removal_before_anything_is_counted() -> None:
     pq = ProcessQueue(lambda: 0)
-    pq.put_message([Cached(5), Cached(6), Cached(7)])
-    assert pq.remove_message([Cached(5), Cached(6, None), Cached(7)]) == 8
+    pq.put_message([MessageExt(5, THREE), MessageExt(6, THREE), MessageExt(7, THREE)])
+    assert pq.remove_message([MessageExt(5, THREE), MessageExt(6, None), MessageExt(7, THREE)]) == 8
     assert offsets(pq.msg_tree_map.values()) == [7]
     assert (pq.msg_count, pq.msg_size_bytes) == (3, 6)
 
 
 def test_a_message_without_a_body_stops_a_commit_that_has_already_counted() -> None:
     pq = ProcessQueue(lambda: 0)
-    pq.make_message_to_consume_again([Cached(5), Cached(6, None)])
+    pq.make_message_to_consume_again([MessageExt(5, THREE), MessageExt(6, None)])
     pq.take_messages(2)
     with pytest.raises(NullPointerError):
         pq.commit()
@@ -81,7 +75,7 @@ def test_a_message_without_a_body_stops_a_commit_that_has_already_counted() -> N
 def test_a_broken_max_offset_is_noticed_after_the_put() -> None:
     pq = ProcessQueue(lambda: 0)
     with pytest.raises(NumberFormatError):
-        pq.put_message([Cached(5, properties={"MAX_OFFSET": "many"})])
+        pq.put_message([MessageExt(5, properties={"MAX_OFFSET": "many"})])
     assert (pq.msg_count, pq.consuming) == (1, True)
 
 
@@ -90,7 +84,7 @@ def test_only_the_first_message_can_expire() -> None:
     pq = ProcessQueue(clock.now_ms)
     assert pq.first_expired_msg(15) is None
     started = {"CONSUME_START_TIME": str(clock.time_ms)}
-    first, second = Cached(5, properties=started), Cached(6, properties=started)
+    first, second = MessageExt(5, properties=started), MessageExt(6, properties=started)
     pq.put_message([first, second])
     clock.time_ms += 15 * 60 * 1000
     assert pq.first_expired_msg(15) is None
@@ -100,7 +94,7 @@ def test_only_the_first_message_can_expire() -> None:
     assert len(pq.msg_tree_map) == 2
     pq.remove_if_first(first)
     assert offsets(pq.msg_tree_map.values()) == [6]
-    pq.put_message([Cached(4)])
+    pq.put_message([MessageExt(4)])
     assert pq.first_expired_msg(15) is None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 from model.language import walk
@@ -31,6 +32,7 @@ Answers = dict[Question, list[Any]]  # one answer per state
 
 CUT = "cut"
 _MOST = 2  # argument tuples per action
+STATES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,3 +261,10 @@ def differences(given: Case, readers: Sequence[Reader], expected: Answers | None
                     found.append(f"{reader.__name__}: {given.declared.name} {name}{arguments} in state {row}: "
                                  f"{mine} instead of {theirs}")
     return found
+
+
+@cache
+def corpus(count: int, states: int = STATES, *, elementary: bool = False) -> list[tuple[Case, Answers]]:
+    """The first cases, with the answers of the reference."""
+    made = partial(by_seed, count=states, elementary=elementary)
+    return [(one, by_walking(one)) for one in map(made, range(count))]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from impl.client.push_consumer import PushConsumerConfig
+from impl.common.message import MessageExt
 from stateful_tests.machines.deeds import PAUSES, Brokers, Clocks, Members, Processes, Time
 from stateful_tests.machines.faults import Faulty
 from stateful_tests.machines.machine import SETTLED_MS, deed
@@ -21,19 +21,6 @@ PLACES = (
     "shutdown: between unlockAll and persistConsumerOffset",
 )
 """Where lock, renewal and unlock can overtake each other."""
-
-
-@dataclass
-class Message:
-    """A message in the cache of a consumer."""
-
-    queue_offset: int
-    body: bytes | None = b"x"
-    properties: dict[str, str] = field(default_factory=dict)
-
-    def get_property(self, name: str) -> str | None:
-        """None: it has no such property."""
-        return self.properties.get(name)
 
 
 def build(world: World) -> None:
@@ -63,7 +50,7 @@ class OrderLockMachine(Members, Processes, Brokers, Clocks, Time):
         found = self.consumers_of(who)
         for consumer in found:
             for _, pq in consumer.rebalance_impl.process_queue_table.entries():
-                pq.put_message([Message(0)])
+                pq.put_message([MessageExt(0)])
         return bool(found)
 
     @deed("the next thread at {where} is paused for {s} s", lasts_ms=0, where=PLACES, s=PAUSES)

@@ -12,8 +12,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis import strategies as st
 
-from stateful_tests.cover.test_readings_agree import by_z3
-from stateful_tests.cover.test_readings_faults import CHANGES, walk_changed
 from stateful_tests.language.agreement import (
     READERS,
     Reader,
@@ -24,7 +22,9 @@ from stateful_tests.language.agreement import (
     case,
     differences,
 )
+from stateful_tests.language.faults import CHANGES, walk_changed
 from stateful_tests.language.random_declarations import declaration, drawn, tape
+from stateful_tests.language.z3_reader import by_z3
 
 pytestmark = pytest.mark.quality
 

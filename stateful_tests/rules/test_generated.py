@@ -8,9 +8,9 @@ import pytest
 
 from invariants.rules.excuse import Excuse
 from invariants.rules.rule import RULES, Rule
+from stateful_tests.rules.collected import HISTORIES
 from stateful_tests.rules.generated import ELSEWHERE, Broken, Declared, broken, declared, ends_of_debtors, is_duty, made
 from stateful_tests.rules.generated import silenced as places_of
-from stateful_tests.rules.test_written import HISTORIES
 from stateful_tests.rules.written import findings
 
 DECLARED = [one for rule in RULES.values() for one in declared(rule)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 
 from invariants.finding import Finding
@@ -12,7 +13,7 @@ from invariants.rules.bounds import Bounds
 from invariants.rules.rule import RULES
 from invariants.rules.watch import Watch
 
-STORMY = Bounds(thread_pause_ms=40_000, delay_ms=25_000, calm=False)
+STORMY = Bounds(thread_pause_ms=40_000, delay_ms=25_000)
 """A world in which threads stand still and messages are late."""
 END_MS = 10_000_000
 
@@ -27,10 +28,26 @@ class Tables:
         """Write tables."""
         self.answers = answers
 
+    def calm(self) -> bool:
+        """Nothing fails, unless it is written that something does."""
+        return bool(self.answers.get("calm", True))
+
     def __getattr__(self, name: str) -> Any:
         """What a view answers."""
         answer = self.answers.get(name, ())
         return answer if callable(answer) else lambda *_: answer
+
+
+class Turns:
+    """A view that answers another value each time, and behind the last one the first again."""
+
+    def __init__(self, *answers: Any) -> None:
+        """Write them."""
+        self._answers = cycle(answers)
+
+    def __call__(self, *_: Any) -> Any:
+        """The next one."""
+        return next(self._answers)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.headers import ConsumerOffsetRequestHeader, RegisterBrokerBody, RegisterBrokerRequestHeader
@@ -51,7 +51,7 @@ def old_queues(world: World, max_offset: int, topic: str = "orders", broker: str
     """The queues of a topic are no longer young: a group without an offset is told so."""
     config = world.brokers[broker].topic_config_manager.select_topic_config(topic)
     for queue_id in range(config.read_queue_nums if config else 1):
-        world.brokers[broker].queue_offsets.ranges.put((topic, queue_id), QueueRange(0, max_offset, on_disk=True))
+        world.message_stores[broker].ranges.put((topic, queue_id), QueueRange(0, max_offset, on_disk=True))
 
 
 def held(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue = LAST) -> ProcessQueue:
@@ -84,6 +84,20 @@ def end_batch(consumer: DefaultMQPushConsumerImpl, pq: ProcessQueue, mq: Message
     """It has ended."""
     consumer.node.trace(ListenerEnded(consumer.instance.client_id, consumer.group, mq))
     pq.consume_lock.held = False
+
+
+def believes(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue) -> bool:
+    """Whether it would give messages of the queue to its listener."""
+    pq = consumer.rebalance_impl.process_queue_table.get(mq)
+    return pq is not None and not pq.dropped and pq.locked and not pq.is_lock_expired()
+
+
+def ask_only(world: World, broker: str) -> None:
+    """From now on whoever draws a broker of the topic draws this one."""
+    route = next(iter(world.consumers.values()))[0].instance.routes.topic_route_table.get("orders")
+    assert route is not None
+    names = [data.broker_name for data in route.broker_datas]
+    world.script.draw("MQClientInstance#findBrokerAddrByTopic", names.index(broker))
 
 
 def after_a_persist(world: World) -> None:

@@ -20,6 +20,7 @@ from stateful_tests.stories.scenes import (
     ADDR,
     BROKER,
     ORDERS,
+    ask_only,
     commit,
     heartbeat,
     held,
@@ -28,7 +29,6 @@ from stateful_tests.stories.scenes import (
     start_asking,
     subscription,
 )
-from stateful_tests.stories.test_two_owners import ask_only
 from stateful_tests.worlds.world import World
 
 SQL = subscription("orders", "a > 1", 100, SQL92)

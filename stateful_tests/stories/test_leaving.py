@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.headers import UnregisterClientRequestHeader
 from impl.common.heartbeat_data import BROADCASTING
@@ -14,8 +14,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import QueueDropped, QueueTaken
 from impl.node_ports import Command
-from stateful_tests.stories.scenes import acknowledge
-from stateful_tests.stories.test_lost_and_late import ADDR, BROKER, IN_ORDER, NS, heartbeat, start_asking
+from stateful_tests.stories.scenes import ADDR, BROKER, IN_ORDER, NS, acknowledge, heartbeat, start_asking, subscription
 from stateful_tests.worlds.world import World
 
 TOPICS = (TopicConfig("orders", 4, 4),)
@@ -39,7 +38,7 @@ def test_b8_the_second_goodbye_removes_a_group_that_is_another_one_by_now() -> N
     with World() as world:
         brokers(world)
         for tester in ("c1", "c2"):
-            world.ask(ADDR, heartbeat(tester, "orders"), tester=tester)
+            world.ask(ADDR, heartbeat(tester, subscription("orders")), tester=tester)
 
         def goodbye(tester: str) -> list[Command]:
             header = UnregisterClientRequestHeader(tester, None, "G")
@@ -51,7 +50,7 @@ def test_b8_the_second_goodbye_removes_a_group_that_is_another_one_by_now() -> N
         second = world.pause("unregisterConsumer: before the group is removed", 1_000)
         other = goodbye("c2")
         world.run_until(lambda: second.hit and bool(one), 200)
-        assert world.ask(ADDR, heartbeat("c3", "orders"), tester="c3").code == 0
+        assert world.ask(ADDR, heartbeat("c3", subscription("orders")), tester="c3").code == 0
         assert world.views.listed(BROKER, "G") == ["c3"]
 
         world.run_until(lambda: bool(other), 1_000)
@@ -125,7 +124,7 @@ def test_l10_a_broadcasting_consumer_forgets_the_offsets_of_a_broker_that_was_aw
         since_ms = world.now_ms
         world.simulation.start(BROKER)
         world.run(0)
-        world.brokers[BROKER].queue_offsets.ranges.put(("orders", 0), QueueRange(0, 200))
+        world.message_stores[BROKER].ranges.put(("orders", 0), QueueRange(0, 200))
         world.run_until(lambda: mq in [event.mq for _, event in world.events(QueueTaken, since_ms)], 60_000)
 
         (again,) = [event for _, event in world.events(QueueTaken, since_ms) if event.mq == mq]

@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.headers import LockBatchRequestBody
-from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY, ConsumerData, HeartbeatData
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
-from impl.decisions.message_queue import MessageQueue
-from impl.decisions.subscription import SubscriptionData
 from impl.events import (
     BrokerRegistered,
     LockGranted,
@@ -26,14 +22,12 @@ from impl.node_ports import Command
 from invariants.subscription import subscription_version_never_goes_back
 from model.language.open import OpenReading
 from model.subscription import Versions
+from stateful_tests.stories import scenes
+from stateful_tests.stories.scenes import ADDR, BROKER, IN_ORDER, LAST, NS, ORDERS, join, start_asking
 from stateful_tests.worlds.script import PAUSING
 from stateful_tests.worlds.world import World
 
-NS, BROKER, ADDR = "nameserver1", "broker-a", "broker-a:10911"
-ORDERS = PushConsumerConfig("G", {"orders": "*"})
-IN_ORDER = PushConsumerConfig("G", {"orders": "*"}, orderly=True)
 NO_SUCH_CODE = 9_999
-LAST = MessageQueue("orders", BROKER, 3)
 
 
 def one_broker(world: World) -> None:
@@ -42,27 +36,8 @@ def one_broker(world: World) -> None:
     world.run(100)
 
 
-def join(world: World, machine: str, config: PushConsumerConfig = ORDERS) -> DefaultMQPushConsumerImpl:
-    world.add_consumer(machine, config)
-    world.run(5_000)
-    return world.consumers[machine][0]
-
-
-def start_asking(world: World, tester: str, request: Command) -> list[Command]:
-    """Send a request and do not wait; the list will have the answer."""
-    answers: list[Command] = []
-
-    async def ask() -> None:
-        answers.append(await world.testers[tester].invoke_sync(ADDR, request, 3_000))
-
-    world.call(tester, ask)
-    return answers
-
-
 def heartbeat(client_id: str, topic: str, version: int = 1) -> Command:
-    subscription = SubscriptionData(topic, "*", sub_version=EPOCH_MS + version)
-    data = ConsumerData("G", CONSUME_PASSIVELY, CLUSTERING, "CONSUME_FROM_LAST_OFFSET", [subscription])
-    return Command(RequestCode.HEART_BEAT, body=HeartbeatData(client_id, [], [data]))
+    return scenes.heartbeat(client_id, scenes.subscription(topic, version=version))
 
 
 def test_n3_an_increment_overtakes_the_full_registration_of_a_topic_that_a_heartbeat_made() -> None:

@@ -6,8 +6,7 @@ from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerCon
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetCommitted, QueueTaken
-from stateful_tests.stories.scenes import begin_batch, end_batch
-from stateful_tests.stories.test_two_owners import believes
+from stateful_tests.stories.scenes import begin_batch, believes, end_batch
 from stateful_tests.worlds.world import World
 
 ORDERS = PushConsumerConfig("G", {"orders": "*"})

@@ -16,12 +16,12 @@ from stateful_tests.stories.scenes import (
     LAST,
     ORDERS,
     begin_batch,
+    believes,
     end_batch,
     held,
     join,
     stage,
 )
-from stateful_tests.stories.test_two_owners import believes
 from stateful_tests.worlds.world import World
 
 BESIDE = MessageQueue("orders", BROKER, 2)

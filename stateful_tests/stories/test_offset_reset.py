@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.headers import GetConsumerStatusRequestHeader, ResetOffsetRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
@@ -30,7 +30,7 @@ from stateful_tests.stories.scenes import (
     start_asking,
     starts,
 )
-from stateful_tests.worlds.listeners import work
+from stateful_tests.worlds.arrivals import arrive
 from stateful_tests.worlds.world import World
 
 RESET_MS = 10_000  # between the drop of the queues and the commit of their new offsets
@@ -39,7 +39,7 @@ RESET_MS = 10_000  # between the drop of the queues and the commit of their new 
 def idle_at_1000(world: World, config: PushConsumerConfig = ORDERS) -> DefaultMQPushConsumerImpl:
     """A consumer that has read everything; each pull of its queues is held for 15 s from its start on."""
     stage(world)
-    ranges = world.brokers[BROKER].queue_offsets.ranges
+    ranges = world.message_stores[BROKER].ranges
     for queue_id in range(4):
         ranges.put(("orders", queue_id), QueueRange(0, 1_000, stored=((EPOCH_MS - 1_000, 0), (EPOCH_MS, 400))))
     commit_everywhere(world, 1_000)
@@ -170,7 +170,7 @@ def test_x18_an_answer_that_comes_while_the_reset_waits_is_overwritten_and_one_t
 def settles_late(world: World, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, late_ms: int) -> None:
     """Messages come, and the last listener's thread stands still when it has seen that the queue is not dropped."""
     (pull_request,) = [one for one in consumer.held_pulls if one.message_queue == mq]
-    world.call("c1", partial(work, consumer, pull_request, 300))
+    world.call("c1", partial(arrive, world, consumer, pull_request, 300))
     world.run(200)  # the other listener has ended
     paused = world.pause("processConsumeResult: between removeMessage and updateOffset", late_ms)
     world.run_until(lambda: paused.hit, 1_000)

@@ -6,11 +6,12 @@ from dataclasses import replace
 from functools import partial
 
 from impl.broker.admin_broker_processor import AdminBrokerProcessor
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
+from impl.common.message import MessageExt
 from impl.common.request_code import RequestCode
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
@@ -33,8 +34,7 @@ from stateful_tests.stories.scenes import (
     stage,
     starts,
 )
-from stateful_tests.stories.test_two_owners import Cached
-from stateful_tests.worlds.listeners import work
+from stateful_tests.worlds.arrivals import arrive, look_again
 from stateful_tests.worlds.script import PAUSING
 from stateful_tests.worlds.world import World
 
@@ -46,7 +46,7 @@ def read_in_order(world: World, machine: str, *, work_ms: int) -> None:
     """Messages come to a queue, and an orderly listener works on one batch after the other, for so long each."""
     consumer = world.consumers[machine][0]
     (pull_request,) = [one for one in consumer.held_pulls if one.message_queue == LAST]
-    world.call(machine, partial(work, consumer, pull_request, work_ms))
+    world.call(machine, partial(arrive, world, consumer, pull_request, work_ms))
 
 
 def test_x1_what_was_acknowledged_since_the_last_commit_is_delivered_again_after_a_crash() -> None:
@@ -198,13 +198,13 @@ def test_x13_a_queue_whose_pull_thread_is_stuck_is_given_up_and_taken_again() ->
         world.run(20_000)
         acknowledge(consumer, 50)
         pq = held(consumer)
-        pq.put_message([Cached(50)])
+        pq.put_message([MessageExt(50)])
         stuck = Signal("a call that does not come back")
 
         async def hang() -> None:
             await world.simulation.nodes["c1"].wait(stuck, 300_000)
 
-        consumer.instance.pull_pool.execute(hang)
+        consumer.instance.pull_message_service.pool.execute(hang)
         since_ms = world.now_ms
         world.run_until(lambda: pq.dropped, 160_000)
         assert world.now_ms - since_ms > 100_000
@@ -250,8 +250,9 @@ def test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_r
         (pull,) = [pull for pull in consumer.held_pulls if pull.message_queue == FIRST]
 
         async def answer() -> None:
-            consumer.on_offset_moved(pull, 500)  # the broker has deleted what was to be read
+            look_again(world, consumer, pull)
 
+        world.message_stores[BROKER].ranges.put(("orders", 0), QueueRange(500, 1_000))  # the rest has been deleted
         world.call("c1", answer)
         world.run(1)
         assert world.views.no_owner("G", "orders") == [FIRST]
@@ -323,7 +324,7 @@ def test_l1_does_not_happen_in_a_young_queue() -> None:
     with World() as world:
         stage(world)
         join(world, "c1")
-        world.brokers[BROKER].queue_offsets.ranges.put(("orders", LAST.queue_id), QueueRange(0, 32))
+        world.message_stores[BROKER].ranges.put(("orders", LAST.queue_id), QueueRange(0, 32))
         world.simulation.kill("c1")
         join(world, "c2")
         assert starts(world) == [0, 0]

@@ -46,6 +46,7 @@ from stateful_tests.stories.scenes import (
     LAST,
     NS,
     NS_ADDR,
+    believes,
     commit_everywhere,
     commits,
     heartbeat,
@@ -234,7 +235,7 @@ def test_d8_nobody_gets_a_lock_of_a_restarted_broker_while_somebody_believes_in_
     for world, repaired in with_and_without("wait_for_old_leases"):
         stage(world)
         first = join(world, "c1", IN_ORDER)
-        world.run_until(lambda first=first: owners.believes(first, LAST), 120_000)  # type: ignore[misc]  # no type
+        world.run_until(lambda first=first: believes(first, LAST), 120_000)  # type: ignore[misc]  # no type
         first.suspend()
         second = join(world, "c2", IN_ORDER)
         world.run(40_000)
@@ -244,8 +245,8 @@ def test_d8_nobody_gets_a_lock_of_a_restarted_broker_while_somebody_believes_in_
         for _ in range(150):
             world.run(1_000)
             granted = world.brokers[BROKER].rebalance_lock_manager.holder("G", LAST) == second.instance.client_id
-            both += granted and owners.believes(first, LAST)
-            one += owners.believes(first, LAST) != owners.believes(second, LAST)
+            both += granted and believes(first, LAST)
+            one += believes(first, LAST) != believes(second, LAST)
         assert (both == 0) is repaired
         assert one > 60
 
@@ -312,8 +313,8 @@ def test_x10_the_first_pull_of_an_ordered_queue_waits_until_its_offset_can_be_re
         world.add_consumer("c1", IN_ORDER)
         world.run(100)
         consumer = world.consumers["c1"][0]
-        believes = partial(owners.believes, consumer, LAST)
-        world.run_until(believes, 30_000)
+        still_believes = partial(believes, consumer, LAST)
+        world.run_until(still_believes, 30_000)
         world.simulation.kernel.pause(world.simulation.nodes[BROKER], 15_000)
         world.run(40_000)
         assert (world.events(OffsetCorrected) == []) is repaired

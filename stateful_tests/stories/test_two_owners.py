@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.common.message import MessageExt
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.events import LockGranted, QueueTaken
+from stateful_tests.stories.scenes import ask_only, believes
 from stateful_tests.worlds.world import World
 
 ORDERS = PushConsumerConfig("G", {"orders": "*"})
 IN_ORDER = PushConsumerConfig("G", {"orders": "*"}, orderly=True)
-
-
-@dataclass
-class Cached:
-    """A message in the cache of a consumer."""
-
-    queue_offset: int
-    body: bytes | None = b"x"
-
-    def get_property(self, name: str) -> str | None:
-        del name
-        return None
-
-
-def ask_only(world: World, broker: str) -> None:
-    """From now on whoever draws a broker of the topic draws this one."""
-    route = next(iter(world.consumers.values()))[0].instance.routes.topic_route_table.get("orders")
-    assert route is not None
-    names = [data.broker_name for data in route.broker_datas]
-    world.script.draw("MQClientInstance#findBrokerAddrByTopic", names.index(broker))
 
 
 def brokers(world: World, *machines: str) -> None:
@@ -113,12 +93,6 @@ def test_d6_two_processes_with_one_client_id_own_the_same_half_and_nobody_the_ot
         assert world.views.listed("broker-a", "G") == ["10.0.0.1@billing"] * 2
 
 
-def believes(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue) -> bool:
-    """Whether it would give messages of the queue to its listener."""
-    pq = consumer.rebalance_impl.process_queue_table.get(mq)
-    return pq is not None and not pq.dropped and pq.locked and not pq.is_lock_expired()
-
-
 def owner_that_came_back(world: World, *, cached: bool) -> tuple[DefaultMQPushConsumerImpl, MessageQueue]:
     """c1 gives a queue to a joiner, with or without cached messages, gets it back, and does not rebalance any more."""
     brokers(world, "broker-a")
@@ -129,7 +103,7 @@ def owner_that_came_back(world: World, *, cached: bool) -> tuple[DefaultMQPushCo
     assert pq is not None
     assert believes(first, mq)
     if cached:
-        pq.put_message([Cached(0)])
+        pq.put_message([MessageExt(0)])
     world.run_until(lambda: world.now_ms % 20_000 == 6_500, 20_000)
     world.add_consumer("c2", IN_ORDER)
     world.run_until(lambda: pq.dropped, 1_000)

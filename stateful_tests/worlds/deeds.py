@@ -24,7 +24,7 @@ from impl.decisions.java_errors import JavaError
 from impl.events import ClusterInfoFetched, OffsetsReset
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.node_ports import Command
-from stateful_tests.worlds.listeners import refuse_what_is_gone, work
+from stateful_tests.worlds.arrivals import arrive, refuse_what_is_gone
 from stateful_tests.worlds.world import World
 
 BROKERS = ("broker-a", "broker-b")
@@ -180,13 +180,13 @@ def consume(world: World) -> tuple[str, str] | None:
         return None
     machine, consumer = found
 
-    async def arrive() -> None:
+    async def arrivals() -> None:
         for _ in range(ARRIVALS):
             for pull_request in [*consumer.held_pulls]:
-                world.call(machine, _uncaught(partial(work, consumer, pull_request, work_ms)))
+                world.call(machine, _uncaught(partial(arrive, world, consumer, pull_request, work_ms)))
             await consumer.node.sleep(ARRIVAL_MS)
 
-    world.call(machine, arrive)
+    world.call(machine, arrivals)
     return machine, f"is given messages; each batch takes {work_ms} ms"
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from impl.broker.controller import BrokerConfig, BrokerController
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.topic_config import TopicConfig
@@ -16,6 +16,10 @@ from impl.hosts.simulation.node import Node
 from impl.namesrv.server import NamesrvController
 from impl.node_ports import RemotingClient
 from stateful_tests.worlds.course import Course
+from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
+
+PULL_BATCH_SIZE = 2 * BATCH_MAX_SIZE
+"""How many messages a pull finds, at most."""
 
 
 class Machines(Course):
@@ -24,7 +28,7 @@ class Machines(Course):
     namesrvs, brokers -- machine to the controller that it runs now. consumers -- machine to the consumers that it runs
     now, in the order of their start. testers -- machine to client. rolled_out -- group to what its members subscribe
     (topic to expression) that start from now on, besides what they were added with. stored -- what each queue has of
-    the topics that brokers are added with.
+    the topics that brokers are added with. message_stores -- machine to what its broker has of its queues now.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -36,6 +40,7 @@ class Machines(Course):
         self.testers: dict[str, RemotingClient] = {}
         self.rolled_out: dict[str, dict[str, str]] = {}
         self.stored = QueueRange()
+        self.message_stores: dict[str, GivenMessageStore] = {}
         self._applications: dict[str, Boot] = {}
         self._leaving: dict[str, Node] = {}
 
@@ -83,18 +88,26 @@ class Machines(Course):
         """Let all brokers, also those that start later, have deleted what is older in their queues."""
         stored = tuple(pair for pair in self.stored.stored if pair[1] >= offset)
         self.stored = self.stored._replace(min_offset=offset, stored=stored)
-        for controller in self.brokers.values():
-            for key in controller.queue_offsets.ranges.key_set():
-                controller.queue_offsets.ranges.put(key, self.stored)
+        for machine in self.brokers:
+            ranges = self.message_stores[machine].ranges
+            for key in ranges.key_set():
+                ranges.put(key, self.stored)
+
+    def message_store(self, broker_name: str) -> GivenMessageStore | None:
+        """What the brokers of a name have, though they may be dead; None if all are retired."""
+        of_name = (machine for machine, broker in self.brokers.items() if broker.config.broker_name == broker_name)
+        machine = next(of_name, None)
+        return None if machine is None else self.message_stores[machine]
 
     def _broker(self, machine: str, config: BrokerConfig, topics: Sequence[TopicConfig]) -> Boot:
         async def boot(node: Node) -> None:
-            controller = BrokerController(node, config)
+            store = self.message_stores[machine] = GivenMessageStore()
+            controller = BrokerController(node, config, store)
             for topic in topics:
                 if controller.topic_config_manager.select_topic_config(topic.topic_name) is None:
                     controller.topic_config_manager.update_topic_config(replace(topic))
                 for queue_id in range(topic.read_queue_nums):
-                    controller.queue_offsets.ranges.put((topic.topic_name, queue_id), self.stored)
+                    store.ranges.put((topic.topic_name, queue_id), self.stored)
             self.brokers[machine] = controller
             await controller.start()
 
@@ -114,8 +127,12 @@ class Machines(Course):
             self.consumers[machine] = []
             for config in configs:
                 rolled_out = self.rolled_out.get(config.consumer_group, {})
-                config_now = replace(config, subscription={**config.subscription, **rolled_out})
+                config_now = replace(
+                    config, subscription={**config.subscription, **rolled_out}, pull_batch_size=PULL_BATCH_SIZE,
+                    consume_message_batch_max_size=BATCH_MAX_SIZE,
+                )
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
+                consumer.message_listener = Listener(node, orderly=config.orderly)
                 self.consumers[machine].append(consumer)
                 await consumer.start()
 

@@ -14,23 +14,19 @@ from typing import Any
 from impl.hosts.simulation.kernel import EndlessRunError, Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import ReplayTape, Tape, trimmed
+from invariants.finding import Finding
 from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import ROUND, Follower, Following
-from invariants.refinement.monitor import Finding, TooManyStatesError
+from invariants.refinement.monitor import TooManyStatesError
+from stateful_tests.worlds.bounds import bounds_of
 from stateful_tests.worlds.followers import followers
+from stateful_tests.worlds.healing import healing, is_promise, watching
 from stateful_tests.worlds.profiles import played, profile_named, strategy_named
-from stateful_tests.worlds.promises import PROMISES, Promise
 from stateful_tests.worlds.subjects import Seen, subject_named
 from stateful_tests.worlds.workloads import Workload, traffic, workload_named
 from stateful_tests.worlds.world import World
 
-LOOK_MS = 5_000
-"""How often promises are looked at once the world has healed."""
-
 MAX_SEGMENTS = 2_000_000
-
-NOT_IN_TIME = ("not in time",)
-"""Signature of a promise that is not kept; the same property may be seen broken by a follower too, in other ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +57,7 @@ class RunRecord:
     unknown -- why nothing can be said of the rest; empty if all was judged. segments, ms -- how long it was.
     kept_ms -- property to how long after the healing its promise came true. states -- fingerprints of the model states
     that were visited, concept by concept. visited -- of the workload's enumerable scopes. told -- the tape as
-    sentences, where it was a replay.
+    sentences, where it was a replay. calls -- how often what the subject changes was called, by place.
     """
 
     digest: str
@@ -74,6 +70,7 @@ class RunRecord:
     states: frozenset[int] = frozenset()
     visited: tuple[Visited, ...] = ()
     told: tuple[str, ...] = ()
+    calls: dict[str, int] = field(default_factory=dict)
 
     def signatures(self) -> tuple[tuple[str, ...], ...]:
         """Property and signature of all that was seen, sorted."""
@@ -130,18 +127,18 @@ def lived(
     """
     workload, judges = workload_named(plan.workload), Judges(until)
     profile = played(profile_named(plan.profile), plan.strategy, tape)
-    judged = judged and until[1:] != NOT_IN_TIME  # which is seen without followers
-    world = World(tape, profile, judges if judged else None, show_every=ROUND, max_segments=MAX_SEGMENTS)
+    judged = judged and not (until and is_promise(until))  # which is seen without the others
+    world = World(tape, profile, judges, show_every=ROUND, max_segments=MAX_SEGMENTS)
     if hasattr(tape, "clock"):
         tape.clock = lambda: world.now_ms
-    with subject_named(plan.subject).running(), world:
+    with subject_named(plan.subject).running() as calls, world:
         try:
             kept = _live(world, workload, judges, judged=judged)
         except (EndlessRunError, TooManyStatesError) as error:
             judges.unknown, kept = str(error), {}
         except SeenError:
             kept = {}
-        yield world, _record(world, judges, kept, tape)
+        yield world, _record(world, judges, kept, tape, dict(calls))
 
 
 def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] = ()) -> RunRecord:
@@ -152,8 +149,8 @@ def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] =
 
 def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> dict[str, int]:
     """Both phases; how long each promise took."""
-    if judged:
-        judges.followers = followers(world, workload)
+    watch = watching(world, bounds_of(world.simulation.kernel.profile), workload.promises)
+    judges.followers = [*(followers(world, workload) if judged else ()), watch]
     workload.build(world)
     world.strike()
     world.simulation.kernel.world.spawn("traffic", traffic(world, workload.deeds))
@@ -162,36 +159,18 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
     for machine, consumer in world.running():
         if consumer.pause:
             world.call(machine, consumer.resume)
-    return keep_promises(world, [PROMISES[name] for name in workload.promises], judges)
+    for found in healing(world, watch):
+        judges.note(world.now_ms, found)
+    return watch.kept_ms
 
 
-def keep_promises(world: World, promises: Sequence[Promise], judges: Judges) -> dict[str, int]:
-    """Wait in a world that has healed: what is promised must be true at its deadline, and then stay so to the end.
-
-    How long each promise took in ms; what is not kept is noted by the judges.
-    """
-    since: dict[str, int] = {}
-    healed_ms = world.now_ms
-    last_ms = max((promise.deadline_ms for promise in promises), default=0)
-    for waited_ms in range(0, last_ms + 1, LOOK_MS):
-        for promise in promises:
-            wrong = next(promise.wrong(world), None)
-            if wrong is None:
-                since.setdefault(promise.property, waited_ms)
-                continue
-            since.pop(promise.property, None)
-            if waited_ms >= promise.deadline_ms:
-                judges.note(world.now_ms, [Finding(promise.property, None, wrong, NOT_IN_TIME)])
-        world.run(healed_ms + waited_ms + LOOK_MS - world.now_ms)
-    return since
-
-
-def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape) -> RunRecord:
+def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape, calls: dict[str, int]) -> RunRecord:
     kernel = world.simulation.kernel
     told = tuple(tape.sentences) if isinstance(tape, ReplayTape) else ()
     return RunRecord(
         world.simulation.digest(), tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
         kernel.segments, kernel.now_ms, kept, _states(judges.followers), _visited(judges.followers), told,
+        calls,
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.process_queue import ProcessQueue
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.heartbeat_data import CLUSTERING
@@ -50,12 +50,10 @@ async def _keep_the_lock(self: RebalancePushImpl, mq: MessageQueue, pq: ProcessQ
     """Nothing is unlocked."""
 
 
-@replace(DefaultMQPushConsumerImpl, "_shutdown_consume_service")
-async def _stop_without_unlocking(self: DefaultMQPushConsumerImpl) -> None:
+@replace(ConsumeMessageOrderlyService, "shutdown")
+async def _stop_without_unlocking(self: ConsumeMessageOrderlyService) -> None:
     """Nothing is unlocked."""
-    self.stopped = True
-    if self.lock_scheduler is not None:
-        self.lock_scheduler.shutdown()
+    self._stop()
 
 
 @replace(RebalancePushImpl, "_unlock_delay")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from impl.broker.consumer_offset_manager import TOPIC_GROUP_SEPARATOR, ConsumerOffsetManager
-from impl.broker.queue_offsets import QueueOffsets
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
-from impl.client.rebalance import PullRequest
+from impl.broker.given_message_store import GivenMessageStore
+from impl.client.pull_callback import PullCallback
 from impl.decisions import start_offset as decision
 from impl.decisions.start_offset import ConsumeFromWhere, Source
 from impl.variants.variant import Variant, around, replace
@@ -32,8 +31,8 @@ def _nothing_for_retries(original: Callable[..., Source]) -> Callable[..., Sourc
     return start_offset_source
 
 
-@replace(QueueOffsets, "get_offset_in_queue_by_time")
-def _nearest(self: QueueOffsets, topic: str, queue_id: int, timestamp: int) -> int:
+@replace(GivenMessageStore, "get_offset_in_queue_by_time")
+def _nearest(self: GivenMessageStore, topic: str, queue_id: int, timestamp: int) -> int:
     """The message whose time is nearest, also if it is before."""
     stored = self.range_of(topic, queue_id).stored
     return min(stored, key=lambda one: abs(one[0] - timestamp))[1] if stored else 0
@@ -48,13 +47,13 @@ def _remove_one_topic(self: ConsumerOffsetManager, group: str) -> None:
         self.offset_table.remove(first)
 
 
-@replace(DefaultMQPushConsumerImpl, "_on_no_new_msg")
-def _look_at_the_waiting(self: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> None:
+@replace(PullCallback, "_no_new_msg")
+def _look_at_the_waiting(self: PullCallback) -> None:
     """Messages that a listener has taken do not count."""
-    pq = pull_request.process_queue
+    pull, pq = self.pull_request, self.pull_request.process_queue
     if not pq.dropped and not pq.msg_tree_map:
-        self.offset_store.update_offset(pull_request.message_queue, pull_request.next_offset, increase_only=True)
-    self.execute_pull_request_immediately(pull_request)
+        self.consumer.offset_store.update_offset(pull.message_queue, pull.next_offset, increase_only=True)
+    self.consumer.execute_pull_request_immediately(pull)
 
 
 BUGS = (

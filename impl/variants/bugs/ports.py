@@ -11,14 +11,15 @@ from impl.broker.controller import BrokerController
 from impl.broker.producer_manager import ProducerManager
 from impl.broker.rebalance_lock_manager import RebalanceLockManager
 from impl.broker.slave_synchronize import SlaveSynchronize
+from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import MQClientInstance
-from impl.client.process_queue import Message, ProcessQueue
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.process_queue import ProcessQueue
 from impl.client.rebalance import RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, RouteTables
 from impl.common.heartbeat_data import ConsumerData
+from impl.common.message import MessageExt
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.hash_map import ConcurrentHashMap
@@ -34,7 +35,7 @@ ONE_GROUP = "G"
 
 @around(ProcessQueue, "remove_message")
 def _one_too_high(original: Callable[..., int]) -> Callable[..., int]:
-    def remove_message(self: ProcessQueue, msgs: Iterable[Message]) -> int:
+    def remove_message(self: ProcessQueue, msgs: Iterable[MessageExt]) -> int:
         offset = original(self, msgs)
         return offset + 1 if offset >= 0 else offset
 
@@ -43,7 +44,7 @@ def _one_too_high(original: Callable[..., int]) -> Callable[..., int]:
 
 @around(ProcessQueue, "remove_message")
 def _greatest_settled(original: Callable[..., int]) -> Callable[..., int]:
-    def remove_message(self: ProcessQueue, msgs: Iterable[Message]) -> int:
+    def remove_message(self: ProcessQueue, msgs: Iterable[MessageExt]) -> int:
         offset = original(self, msgs)
         return self.queue_offset_max + 1 if offset >= 0 else offset
 
@@ -139,8 +140,8 @@ def _unlock_for_one_group(original: Callable[..., None]) -> Callable[..., None]:
     return unlock_batch
 
 
-@replace(DefaultMQPushConsumerImpl, "_lock_mq_periodically")
-async def _renew_nothing(self: DefaultMQPushConsumerImpl) -> None:
+@replace(ConsumeMessageOrderlyService, "lock_mq_periodically")
+async def _renew_nothing(self: ConsumeMessageOrderlyService) -> None:
     del self
 
 

@@ -8,8 +8,8 @@ from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.topic_config_manager import TopicConfigManager
 from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.process_queue import ProcessQueue
+from impl.client.pull_callback import PullCallback
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
-from impl.client.rebalance import PullRequest
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
@@ -44,9 +44,9 @@ async def _do_not_care(self: BrokerHousekeepingService, remote_addr: str, channe
     del self, remote_addr, channel
 
 
-@replace(DefaultMQPushConsumerImpl, "_on_offset_illegal")
-def _end_the_chain(self: DefaultMQPushConsumerImpl, pull_request: PullRequest, next_begin_offset: int) -> None:
-    del self, pull_request, next_begin_offset
+@replace(PullCallback, "_offset_illegal")
+def _end_the_chain(self: PullCallback) -> None:
+    del self
 
 
 @replace(RebalancePushImpl, "_unlock_delay")

@@ -8,6 +8,7 @@ from typing import cast
 
 from impl.broker.admin_broker_processor import AdminBrokerProcessor
 from impl.broker.rebalance_lock_manager import REBALANCE_LOCK_MAX_LIVE_TIME_MS, RebalanceLockManager
+from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.offset_store import RemoteBrokerOffsetStore
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
@@ -130,17 +131,16 @@ async def _unlock_unless_wanted(self: RebalancePushImpl, mq: MessageQueue, pq: P
         await self.unlock(mq, oneway=True)
 
 
-@replace(DefaultMQPushConsumerImpl, "_shutdown_consume_service")
-async def _hand_over(self: DefaultMQPushConsumerImpl) -> None:
+@replace(ConsumeMessageOrderlyService, "shutdown")
+async def _hand_over(self: ConsumeMessageOrderlyService) -> None:
     """Queue by queue: its listener ends, it is given up, its offset is stored, and only then its lock is free.
 
     The lock of a queue whose listener goes on is left to its lease.
     """
-    self.stopped = True
-    if self.lock_scheduler is None:
+    self._stop()
+    if not self.in_clustering:
         return
-    self.lock_scheduler.shutdown()
-    rebalance, store = self.rebalance_impl, self.offset_store
+    rebalance, store = self.consumer.rebalance_impl, self.consumer.offset_store
     for mq, pq in rebalance.process_queue_table.traverse():
         if not await self.node.try_lock(pq.consume_lock, CONSUME_LOCK_TIMEOUT_MS):
             continue
@@ -157,7 +157,7 @@ async def _hand_over(self: DefaultMQPushConsumerImpl) -> None:
 
 def _is_stopped(rebalance: RebalanceImpl) -> bool:
     consumer = cast("RebalancePushImpl", rebalance).instance.consumer_table.get(rebalance.consumer_group)
-    return consumer is None or consumer.stopped
+    return consumer is None or consumer.consume_message_service.stopped
 
 
 @around(RebalanceImpl, "_take")

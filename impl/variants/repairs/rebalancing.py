@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.process_queue import ProcessQueue
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
-from impl.client.rebalance import PullRequest, RebalanceImpl
+from impl.client.pull_callback import PullCallback
+from impl.client.rebalance import RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.decisions import allocation
 from impl.decisions.allocation import Members, Queues
@@ -56,14 +56,14 @@ def _share_out_nothing(original: Callable[..., tuple[str, Queues, Members]]) -> 
     return _checked
 
 
-@around(DefaultMQPushConsumerImpl, "_correct_illegal_offset")
+@around(PullCallback, "_correct_offset")
 def _take_it_again_at_once(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    async def _correct_illegal_offset(self: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> None:
+    async def _correct_offset(self: PullCallback) -> None:
         """The queue has left the table: a rebalance takes it again."""
-        await original(self, pull_request)
-        self.instance.rebalance_immediately()
+        await original(self)
+        self.consumer.instance.rebalance_immediately()
 
-    return _correct_illegal_offset
+    return _correct_offset
 
 
 @replace(MQClientInstance, "_be_reset")

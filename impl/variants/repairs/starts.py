@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import cast
 
-from impl.client.consume_message_service import ConsumeMessageConcurrentlyService, ConsumeMessageOrderlyService
+from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
+from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.offset_store import OFFSET_RPC_TIMEOUT_MS, RemoteBrokerOffsetStore
-from impl.client.process_queue import Message, ProcessQueue
-from impl.client.push_consumer import PULL_TIME_DELAY_MS_WHEN_EXCEPTION, DefaultMQPushConsumerImpl
+from impl.client.process_queue import ProcessQueue
+from impl.client.pull_callback import PULL_TIME_DELAY_MS_WHEN_EXCEPTION
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
 from impl.client.rebalance_push import CONSUME_LOCK_TIMEOUT_MS, RebalancePushImpl
 from impl.common.heartbeat_data import CLUSTERING
+from impl.common.message import MessageExt
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import Source
@@ -48,7 +51,7 @@ def _commit_before_the_first_pull(original: Callable[..., Awaitable[None]]) -> C
             return
         pq.last_pull_timestamp = self.node.now_ms()
         if not await _committed(store, mq):
-            self._execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION)
+            self.pull_message_service.execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION)
             return
         if _new(self.rebalance_impl).get(mq) is pq:
             del _new(self.rebalance_impl)[mq]
@@ -91,13 +94,12 @@ async def _look_again(
 
 @replace(ConsumeMessageOrderlyService, "consume")
 async def _settle_under_the_lock(
-    self: ConsumeMessageOrderlyService, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[Message],
-    listener: Callable[[], Awaitable[None]],
+    self: ConsumeMessageOrderlyService, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[MessageExt],
 ) -> None:
     """Who gets the lock of the queue finds the batch settled."""
     await self.node.lock(pq.consume_lock)
     if not pq.dropped:
-        await self._listen(mq, listener)
+        await self._listen(mq, msgs)
         await self.process_consume_result(mq, pq, msgs)
     self.node.unlock(pq.consume_lock)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from impl.client.offset_store import FindBrokerResult, MQBrokerError, ReadOffsetType, RemoteBrokerOffsetStore
-from impl.client.process_queue import PROPERTY_MAX_OFFSET, Message, ProcessQueue, TreeMap
+from impl.client.process_queue import PROPERTY_MAX_OFFSET, ProcessQueue, TreeMap
 from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.common.heartbeat_data import CONSUME_ACTIVELY, CONSUME_PASSIVELY
+from impl.common.message import MessageExt
 from impl.decisions.allocation import (
     AllocateMessageQueueAveragely,
     AllocateMessageQueueAveragelyByCircle,
@@ -44,22 +44,10 @@ STRATEGIES: dict[str, AllocateMessageQueueStrategy] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedMessage:
+def _message(queue_offset: int, body_length: int, max_offset: str | None = None) -> MessageExt:
     """A message as recordings write it: its offset, the length of its body (-1: none), the text of MAX_OFFSET."""
-
-    queue_offset: int
-    body_length: int
-    max_offset: str | None = None
-
-    @property
-    def body(self) -> bytes | None:
-        """A body of that length."""
-        return None if self.body_length < 0 else bytes(self.body_length)
-
-    def get_property(self, name: str) -> str | None:
-        """MAX_OFFSET is the only property."""
-        return self.max_offset if name == PROPERTY_MAX_OFFSET else None
+    body = None if body_length < 0 else bytes(body_length)
+    return MessageExt(queue_offset, body, {} if max_offset is None else {PROPERTY_MAX_OFFSET: max_offset})
 
 
 class _ProcessQueueRun(ControlledClock):
@@ -134,8 +122,8 @@ class _ProcessQueueRun(ControlledClock):
         }
 
 
-def _messages(step: Row) -> list[Message]:
-    return [RecordedMessage(*fields) for fields in step["msgs"]]
+def _messages(step: Row) -> list[MessageExt]:
+    return [_message(*fields) for fields in step["msgs"]]
 
 
 def _tree_fields(tree: TreeMap) -> list[list[int]]:

@@ -1,10 +1,13 @@
-"""What client management asks of the message store: the ends of the queues."""
+"""GivenMessageStore: a MessageStore without messages of its own, as long as nobody sends any."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from impl.common.message import MessageExt
+from impl.decisions.pull_answer import GetMessageStatus
 from impl.hash_map import ConcurrentHashMap
+from impl.message_store import GetMessageResult
 
 
 class QueueRange(NamedTuple):
@@ -19,10 +22,10 @@ class QueueRange(NamedTuple):
     stored: tuple[tuple[int, int], ...] = ()
 
 
-class QueueOffsets:
-    """The part of `store.DefaultMessageStore` that answers about offsets; whoever fills queues says so here.
+class GivenMessageStore:
+    """Whoever fills queues says here what they have.
 
-    ranges -- (topic, queue id) to the queue. A queue that is not there is as good as empty, as in RocketMQ.
+    ranges -- (topic, queue id) to the queue.
     """
 
     def __init__(self) -> None:
@@ -34,18 +37,27 @@ class QueueOffsets:
         return self.ranges.get((topic, queue_id)) or QueueRange()
 
     def get_min_offset_in_queue(self, topic: str, queue_id: int) -> int:
-        """DefaultMessageStore#getMinOffsetInQueue."""
+        """See MessageStore."""
         return self.range_of(topic, queue_id).min_offset
 
     def get_max_offset_in_queue(self, topic: str, queue_id: int) -> int:
-        """DefaultMessageStore#getMaxOffsetInQueue."""
+        """See MessageStore."""
         return self.range_of(topic, queue_id).max_offset
 
-    def check_in_disk_by_consume_offset(self, topic: str, queue_id: int) -> bool:
-        """DefaultMessageStore#checkInDiskByConsumeOffset for offset 0."""
-        return self.range_of(topic, queue_id).on_disk
-
     def get_offset_in_queue_by_time(self, topic: str, queue_id: int, timestamp: int) -> int:
-        """DefaultMessageStore#getOffsetInQueueByTime: the first that was stored then or later, else the end."""
+        """See MessageStore; the end if nothing was stored then or later."""
         queue = self.range_of(topic, queue_id)
         return next((offset for stored_ms, offset in queue.stored if stored_ms >= timestamp), queue.max_offset)
+
+    def check_in_disk_by_consume_offset(self, topic: str, queue_id: int, consume_offset: int) -> bool:
+        """See MessageStore; known of offset 0 only."""
+        return consume_offset == 0 and self.range_of(topic, queue_id).on_disk
+
+    def get_message(self, group: str, topic: str, queue_id: int, offset: int, max_msg_nums: int) -> GetMessageResult:
+        """See MessageStore: who asks knows that messages have come, so that there are some from the first offset on."""
+        del group
+        least = self.range_of(topic, queue_id).min_offset
+        if offset < least:
+            return GetMessageResult(GetMessageStatus.OFFSET_TOO_SMALL, least)
+        behind = offset + max_msg_nums
+        return GetMessageResult(GetMessageStatus.FOUND, behind, tuple(map(MessageExt, range(offset, behind))))

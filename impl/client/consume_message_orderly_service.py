@@ -1,0 +1,152 @@
+"""ConsumeMessageOrderlyService: one listener at a time works on a queue, under the broker's lock.
+
+Left out: messages of which the listener says that they are to be consumed again, or rolled back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from impl.client.consume_message_service import ConsumeMessageService, is_dropped
+from impl.client.process_queue import REBALANCE_LOCK_INTERVAL_MS, ProcessQueue
+from impl.common.heartbeat_data import CLUSTERING
+from impl.common.message import MessageExt
+from impl.decisions.java_errors import JavaError
+from impl.decisions.message_queue import MessageQueue
+from impl.events import ListenerEnded, ListenerStarted
+from impl.ports import Lock
+
+if TYPE_CHECKING:  # a consumer has a service
+    from impl.client.push_consumer import DefaultMQPushConsumerImpl
+
+MAX_TIME_CONSUME_CONTINUOUSLY_MS = 60_000  # property rocketmq.client.maxTimeConsumeContinuously
+AGAIN_MS, AGAIN_UNLOCKED_MS = 10, 3_000  # submitConsumeRequestLater in tryLockLaterAndReconsume
+LOCK_LATER_MS, LOCK_LATER_AT_FIRST_MS = 10, 100
+
+
+class ConsumeMessageOrderlyService(ConsumeMessageService):
+    """`client.impl.consumer.ConsumeMessageOrderlyService`.
+
+    scheduler -- its one thread renews the locks, and asks for those that are missing.
+    """
+
+    def __init__(self, consumer: DefaultMQPushConsumerImpl) -> None:
+        """Not started."""
+        super().__init__(consumer)
+        self.in_clustering = consumer.config.message_model == CLUSTERING
+        self.scheduler = consumer.node.scheduler("ConsumeMessageScheduledThread")
+        self._message_queue_lock: dict[MessageQueue, Lock] = {}  # MessageQueueLock: of this process, by queue
+
+    def start(self) -> None:
+        """#start: lockAll after 1 s and every 20 s; who broadcasts locks nothing."""
+        if self.in_clustering:
+            self.scheduler.schedule_at_fixed_rate(self.lock_mq_periodically, 1_000, REBALANCE_LOCK_INTERVAL_MS)
+
+    async def lock_mq_periodically(self) -> None:
+        """#lockMQPeriodically."""
+        if not self.stopped:
+            await self.consumer.rebalance_impl.lock_all()
+
+    async def shutdown(self) -> None:
+        """#shutdown(0): nobody waits for a listener that is at work before the locks go."""
+        self._stop()
+        if self.in_clustering:
+            await self.consumer.rebalance_impl.unlock_all(oneway=False)
+
+    def _stop(self) -> None:
+        self.stopped = True
+        self.scheduler.shutdown()
+        self.consume_executor.shutdown_now()
+
+    # Tasks ------------------------------------------------------------------------------------------------------------
+
+    def submit_consume_request(
+        self, msgs: Sequence[MessageExt], pq: ProcessQueue, mq: MessageQueue, *, dispatch_to_consume: bool,
+    ) -> None:
+        """#submitConsumeRequest: one task for a queue, which takes what is cached when it comes to it."""
+        del msgs
+        if dispatch_to_consume:
+            self.consume_executor.execute(lambda: self._run(mq, pq))
+
+    def _submit_consume_request_later(self, mq: MessageQueue, pq: ProcessQueue, delay_ms: int) -> None:
+        """#submitConsumeRequestLater."""
+        self.scheduler.schedule(
+            lambda: self.submit_consume_request((), pq, mq, dispatch_to_consume=True), delay_ms,
+        )
+
+    def _try_lock_later_and_reconsume(self, mq: MessageQueue, pq: ProcessQueue, delay_ms: int) -> None:
+        """#tryLockLaterAndReconsume."""
+
+        async def lock_and_reconsume() -> None:
+            locked = await self._lock_one_mq(mq)
+            self._submit_consume_request_later(mq, pq, AGAIN_MS if locked else AGAIN_UNLOCKED_MS)
+
+        self.scheduler.schedule(lock_and_reconsume, delay_ms)
+
+    async def _lock_one_mq(self, mq: MessageQueue) -> bool:
+        """#lockOneMQ."""
+        return not self.stopped and await self.consumer.rebalance_impl.lock(mq)
+
+    async def _run(self, mq: MessageQueue, pq: ProcessQueue) -> None:
+        """ConsumeRequest#run; what it throws is kept in a Future that nobody looks at."""
+        if is_dropped(pq):
+            return
+        monitor = self._message_queue_lock.setdefault(mq, Lock(f"MessageQueueLock {mq.text}"))
+        await self.node.lock(monitor)
+        with suppress(JavaError):
+            await self._consume_in_order(mq, pq)
+        self.node.unlock(monitor)
+
+    async def _consume_in_order(self, mq: MessageQueue, pq: ProcessQueue) -> None:
+        """The synchronized part of ConsumeRequest#run: batch after batch, as long as the lock is believed in."""
+        if not self._may_consume(pq):
+            if not is_dropped(pq):
+                self._try_lock_later_and_reconsume(mq, pq, LOCK_LATER_AT_FIRST_MS)
+            return
+        begin_ms = self.node.now_ms()
+        while not is_dropped(pq):
+            if not self._may_consume(pq):
+                self._try_lock_later_and_reconsume(mq, pq, LOCK_LATER_MS)
+                return
+            if self.node.now_ms() - begin_ms > MAX_TIME_CONSUME_CONTINUOUSLY_MS:
+                self._submit_consume_request_later(mq, pq, AGAIN_MS)
+                return
+            msgs = pq.take_messages(self.consumer.config.consume_message_batch_max_size)
+            if not msgs:
+                return
+            await self.consume(mq, pq, msgs)
+
+    def _may_consume(self, pq: ProcessQueue) -> bool:
+        """Whether the broker's lock is believed in; it is looked at before each batch, never during one (D7)."""
+        return not self.in_clustering or (pq.locked and not pq.is_lock_expired())
+
+    async def consume(self, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[MessageExt]) -> None:
+        """One batch that was taken: the listener works under the lock of the process queue."""
+        await self.node.lock(pq.consume_lock)
+        if pq.dropped:
+            self.node.unlock(pq.consume_lock)
+            return
+        await self._listen(mq, msgs)
+        self.node.unlock(pq.consume_lock)
+        await self.process_consume_result(mq, pq, msgs)
+
+    async def _listen(self, mq: MessageQueue, msgs: Sequence[MessageExt]) -> None:
+        client_id, group = self.consumer.instance.client_id, self.consumer.group
+        self.node.trace(ListenerStarted(client_id, group, mq))
+        await self.consumer.message_listener.consume_message(msgs, mq)
+        self.node.trace(ListenerEnded(client_id, group, mq))
+
+    async def process_consume_result(self, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[MessageExt]) -> None:
+        """#processConsumeResult with SUCCESS: everything taken is settled."""
+        await self.node.interleave("processConsumeResult: before commit")
+        if self._counts(mq, pq):
+            offset = pq.commit()
+            self._settle(mq, msgs)
+            self._put(mq, offset, increase_only=False)
+
+    def _counts(self, mq: MessageQueue, pq: ProcessQueue) -> bool:
+        """What is read of a queue that has been dropped meanwhile is not settled (X11)."""
+        del mq
+        return not pq.dropped

@@ -1,0 +1,117 @@
+"""PullCallback: what a push consumer makes of the answer to a pull."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from impl.client.rebalance import PullRequest
+from impl.common.message import MessageExt
+from impl.decisions.java_errors import JavaError
+from impl.decisions.pull_answer import PullCode
+from impl.events import MessagesFound, OffsetCorrected
+
+if TYPE_CHECKING:  # a consumer makes callbacks
+    from impl.client.push_consumer import DefaultMQPushConsumerImpl
+
+PULL_TIME_DELAY_MS_WHEN_EXCEPTION = 1_000
+OFFSET_ILLEGAL_DELAY_MS = 10_000
+
+
+class PullStatus(StrEnum):
+    """`client.consumer.PullStatus`."""
+
+    FOUND = "FOUND"
+    NO_NEW_MSG = "NO_NEW_MSG"
+    NO_MATCHED_MSG = "NO_MATCHED_MSG"
+    OFFSET_ILLEGAL = "OFFSET_ILLEGAL"
+
+
+_STATUS = {
+    PullCode.SUCCESS: PullStatus.FOUND,
+    PullCode.PULL_NOT_FOUND: PullStatus.NO_NEW_MSG,
+    PullCode.PULL_RETRY_IMMEDIATELY: PullStatus.NO_MATCHED_MSG,
+    PullCode.PULL_OFFSET_MOVED: PullStatus.OFFSET_ILLEGAL,
+}
+
+
+class PullResult(NamedTuple):
+    """`client.consumer.PullResult`. msg_found_list -- by ascending offset."""
+
+    pull_status: PullStatus
+    next_begin_offset: int
+    msg_found_list: tuple[MessageExt, ...] = ()
+
+
+def process_pull_response(
+    code: PullCode, next_begin_offset: int, messages: tuple[MessageExt, ...] = (),
+) -> PullResult:
+    """MQClientAPIImpl#processPullResponse."""
+    return PullResult(_STATUS[code], next_begin_offset, messages)
+
+
+class PullCallback:
+    """The PullCallback of DefaultMQPushConsumerImpl#pullMessage, for one request."""
+
+    def __init__(self, consumer: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> None:
+        """Wait for the answer."""
+        self.consumer, self.pull_request = consumer, pull_request
+
+    def on_success(self, pull_result: PullResult) -> None:
+        """PullCallback#onSuccess; what it throws ends in onException."""
+        try:
+            self._take(pull_result)
+        except JavaError:
+            self.on_exception()
+
+    def on_exception(self) -> None:
+        """PullCallback#onException: the same pull, a second later."""
+        self.consumer.pull_message_service.execute_pull_request_later(
+            self.pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION,
+        )
+
+    def _take(self, pull_result: PullResult) -> None:
+        self.pull_request.next_offset = pull_result.next_begin_offset
+        match pull_result.pull_status:
+            case PullStatus.FOUND:
+                self._found(pull_result.msg_found_list)
+            case PullStatus.NO_NEW_MSG | PullStatus.NO_MATCHED_MSG:
+                self._no_new_msg()
+            case PullStatus.OFFSET_ILLEGAL:
+                self._offset_illegal()
+
+    def _found(self, msgs: tuple[MessageExt, ...]) -> None:
+        """The messages are cached, and tasks for them submitted; `dropped` is not looked at."""
+        consumer, mq, pq = self.consumer, self.pull_request.message_queue, self.pull_request.process_queue
+        if msgs:
+            dispatch_to_consume = pq.put_message(msgs)
+            offsets = tuple(msg.queue_offset for msg in msgs)
+            if not pq.dropped:  # else they are in the cache of a holding that has ended
+                consumer.node.trace(MessagesFound(consumer.instance.client_id, consumer.group, mq, offsets))
+            consumer.consume_message_service.submit_consume_request(
+                msgs, pq, mq, dispatch_to_consume=dispatch_to_consume,
+            )
+        consumer.execute_pull_request_immediately(self.pull_request)
+
+    def _no_new_msg(self) -> None:
+        """The offset moves if nothing is cached; `dropped` is not looked at (L8)."""
+        self.consumer.correct_tags_offset(self.pull_request)
+        self.consumer.execute_pull_request_immediately(self.pull_request)
+
+    def _offset_illegal(self) -> None:
+        """The chain ends, and in 10 s the offset will be corrected."""
+        consumer = self.consumer
+        self.pull_request.process_queue.dropped = True
+        consumer.rebalance_impl.report_dropped()
+        consumer.pull_message_service.execute_task_later(self._correct_offset, OFFSET_ILLEGAL_DELAY_MS)
+
+    async def _correct_offset(self) -> None:
+        """The task of OFFSET_ILLEGAL: set, commit, remove, whoever has the queue by now (X17)."""
+        consumer, mq, offset = self.consumer, self.pull_request.message_queue, self.pull_request.next_offset
+        consumer.update_consume_offset(mq, offset)
+        consumer.node.trace(OffsetCorrected(consumer.instance.client_id, consumer.group, mq, offset))
+        try:
+            await consumer.offset_store.persist(mq)
+            await consumer.rebalance_impl.remove_process_queue(mq, consumer.node)
+        except JavaError:
+            return  # logged
