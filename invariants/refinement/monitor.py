@@ -139,14 +139,23 @@ class Monitor:
         states = self.states
         if len(states.overlays) > 1:
             return self.follow(event, [steps])
-        if len(steps) == 1:
-            (action, arguments), = steps
-            writes = self.reading.step(action, arguments, states.base)
-            if writes is not None:
-                return self._enter(event, writes)
-        reasons: list[tuple[str, str]] = []
-        writes = self._fold(steps, states.base, reasons)
-        return self._impossible(event, reasons[0], "is") if writes is None else self._enter(event, writes)
+        base, defaults, before = states.base, states.defaults, dict[Cell, Any]()
+        for action, arguments in steps:
+            writes = self.reading.step(action, arguments, base)
+            if writes is None:
+                why = self._why(action, arguments, base)
+                base.update(before)
+                return self._impossible(event, (action, why), "is")
+            for cell in writes:
+                if cell not in before:
+                    before[cell] = base.get(cell, defaults[cell[0]])
+            base.update(writes)
+        return self._entered(event, before)
+
+    def _why(self, action: str, arguments: tuple[Any, ...], state: State) -> str:
+        """The first guard of an action that is false."""
+        false = self.reading.first_false_conjunct(action, arguments, state)
+        return "its guard is false" if false is None else text.formula(false)
 
     def follow(self, event: Any, alternatives: Alternatives | Callable[[State], Alternatives]) -> list[Finding]:
         """Take an event's steps from every state; a state from which no alternative is possible is dropped.
@@ -203,8 +212,7 @@ class Monitor:
         for action, arguments in steps:
             writes = self.reading.step(action, arguments, at)
             if writes is None:
-                false = self.reading.first_false_conjunct(action, arguments, at)
-                reasons.append((action, "its guard is false" if false is None else text.formula(false)))
+                reasons.append((action, self._why(action, arguments, at)))
                 return None
             written.update(writes)
             at = Overlay(state, written)
@@ -216,33 +224,39 @@ class Monitor:
 
     def _enter(self, event: Any, writes: Writes) -> list[Finding]:
         """Go on from the only state there is, and what is written."""
-        states = self.states
-        changes = self._changes(writes)
-        false = self._steps.judge(states.base, Overlay(states.base, writes), changes)
+        return self._entered(event, self._apply(writes))
+
+    def _apply(self, writes: Mapping[Cell, Any]) -> Writes:
+        """Write to the only state there is; what these cells were before."""
+        base, defaults = self.states.base, self.states.defaults
+        before = {cell: base.get(cell, defaults[cell[0]]) for cell in writes}
+        base.update(writes)
+        return before
+
+    def _entered(self, event: Any, before: Writes) -> list[Finding]:
+        """Judge the only state there is, in which these cells were different before."""
+        base = self.states.base
+        changes = self._noted(before)
+        false = self._steps.judge(Overlay(base, before), base, changes)
         if changes:
-            self._apply(changes, writes)
-            false = [*self._judge.judge(changes, states), *false]
-            if len(states.base) > self._most_cells:
+            false = [*self._judge.judge(changes, self.states), *false]
+            if len(base) > self._most_cells:
                 self._sweep()
         return [self._violation(p, event) for p in false] if false else []
 
-    def _changes(self, writes: Mapping[Cell, Any]) -> Changes:
-        """What these writes change in the only state there is."""
-        base, defaults = self.states.base, self.states.defaults
-        changes: dict[Cell, tuple[Any, Any]] = {}
-        for cell, new in writes.items():
-            old = base.get(cell, defaults[cell[0]])
+    def _noted(self, before: Writes) -> Changes:
+        """What has changed, if these cells were so before."""
+        base, changes = self.states.base, dict[Cell, tuple[Any, Any]]()
+        for cell, old in before.items():
+            new = base[cell]
             if old != new:
                 changes[cell] = old, new
+                if cell[0] in self._visible:
+                    self.moved = True
+        if changes:
+            self.version += 1
+            self._unmarked.update(changes)
         return changes
-
-    def _apply(self, changes: Changes, writes: Mapping[Cell, Any]) -> None:
-        """Write to the only state there is."""
-        self.version += 1
-        self._unmarked.update(changes)
-        if not self.moved and any(cell[0] in self._visible for cell in changes):
-            self.moved = True
-        self.states.base.update(writes)
 
     def _enter_all(self, event: Any, after: Sequence[tuple[int, Writes]]) -> list[Finding]:
         """Go on from several states; after -- from which of the former each comes, and what is written."""
@@ -278,10 +292,7 @@ class Monitor:
             self.rewrite(lambda _: writes)
             return
         self._name(writes)
-        changes = self._changes(writes)
-        if changes:
-            self._apply(changes, writes)
-            self._judge.note(changes, self.states)
+        self._judge.note(self._noted(self._apply(writes)), self.states)
 
     def rewrite(self, change: Callable[[State], Mapping[Cell, Any]]) -> None:
         """Write in each state what is said for it; nothing is judged."""
@@ -346,8 +357,7 @@ class Monitor:
         finding = Finding(self.name, None, "; ".join(told), (self.name, "differs", *names))
         self._name(taken)
         if len(self.states) == 1:
-            changes = self._changes(taken)
-            self._apply(changes, taken)
+            changes = self._noted(self._apply(taken))
         else:
             changes = dict.fromkeys(taken, (None, None))
             self._become([{**own, **taken} for own in self.states.overlays])

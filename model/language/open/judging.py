@@ -366,6 +366,7 @@ class Judge:
         self._wrong: list[dict[tuple[Any, ...], None]] = [{} for _ in self._cut.parts]
         self._index: dict[str, dict[Any, dict[Cell, None]]] = {name: {} for name in sorted(self._cut.indexed)}
         self._unknown = set(range(len(self._cut.parts)))
+        self._bad: set[int] = set()
         self._premises: dict[Node, bool] = {}
         self._stale = False
         self.false: set[int] = set()
@@ -383,18 +384,21 @@ class Judge:
         if len(states) > 1:
             return self._judge_each(changes, states)
         self.note(changes, states)
+        if not self._unknown and not self._bad:
+            return self._told(set())
         get, given, parts = states.base.get, self.reading.given, self._cut.parts
-        for place in sorted(self._unknown):
-            self._wrong[place].clear()
-            parts[place].every(get, given, self._wrong[place])
         false: set[int] = set()
-        for place, wrong in enumerate(self._wrong):
-            if wrong and place not in self._unknown:
-                still = parts[place].still
-                while wrong and still(get, given, *next(iter(wrong))):
+        for place in sorted(self._unknown | self._bad):
+            part, wrong = parts[place], self._wrong[place]
+            if place in self._unknown:
+                wrong.clear()
+                part.every(get, given, wrong)
+            else:
+                while wrong and part.still(get, given, *next(iter(wrong))):
                     del wrong[next(iter(wrong))]
-            if wrong and self._matters(parts[place], states.base):
-                false.add(parts[place].number)
+            (self._bad.add if wrong else self._bad.discard)(place)
+            if wrong and self._matters(part, states.base):
+                false.add(part.number)
         self._unknown.clear()
         return self._told(false)
 
@@ -421,6 +425,8 @@ class Judge:
             for place, code in near.get(cell[0], ()):
                 if place not in unknown:
                     code(state.get, given, self._index, cell, old, new, self._wrong[place])
+                    if self._wrong[place]:
+                        self._bad.add(place)
             unknown.update(whole.get(cell[0], ()))
         if self._premises:
             names = {cell[0] for cell in changes}
