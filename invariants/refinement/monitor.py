@@ -15,13 +15,12 @@ What a step reads it may have read earlier than it becomes known: `foresee` take
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from invariants.finding import Finding
 from model.language import Property, text
 from model.language.nodes import FREE, SET
+from model.language.open.fingerprints import Fingerprints
 from model.language.open.judging import Changes, Judge, StepJudge
 from model.language.open.reading import NOBODY, OpenReading
 from model.language.open.states import Cell, Overlay, State, States, Writes
@@ -79,11 +78,8 @@ class Monitor:
         given = tuple(properties)
         self._judge = Judge(reading, (p for p in given if p.kind in (ALWAYS, LEMMA)), self.states)
         self._steps = StepJudge(reading, (p for p in given if p.kind == STEP))
-        self._marked = frozenset(reading.defaults).difference(unmarked)
         self._visible = frozenset(visible)
-        self._mark = 0
-        self._marks: dict[Cell, int] | None = {}
-        self._unmarked: dict[Cell, Any] = dict.fromkeys(self.states.base)
+        self._marks = Fingerprints(reading.defaults.keys() - set(unmarked))
         self._most_cells = SWEEP
         self.version, self.moved, self.keeping = 0, False, False
 
@@ -108,29 +104,7 @@ class Monitor:
 
     def fingerprints(self) -> list[int]:
         """A number for each of the states, the same in every process."""
-        states, base = self.states, self.states.base
-        if self._marks is None:
-            self._mark, self._marks = 0, {}
-            self._unmarked = dict.fromkeys(base)
-        for cell in self._unmarked:
-            if cell[0] in self._marked:
-                mark = self._of(cell, base.get(cell, states.defaults[cell[0]]))
-                self._mark ^= mark ^ self._marks.get(cell, 0)
-                self._marks[cell] = mark
-        self._unmarked = {}
-        if len(states) == 1:
-            return [self._mark]
-        found = []
-        for own in states.overlays:
-            mark = self._mark
-            for cell, value in own.items():
-                if cell[0] in self._marked:
-                    mark ^= self._marks.get(cell, 0) ^ self._of(cell, value)
-            found.append(mark)
-        return found
-
-    def _of(self, cell: Cell, value: Any) -> int:
-        return 0 if value == self.states.defaults[cell[0]] else _mark(cell, value)
+        return self._marks.of(self.states)
 
     # Steps ------------------------------------------------------------------------------------------------------------
 
@@ -255,7 +229,7 @@ class Monitor:
                     self.moved = True
         if changes:
             self.version += 1
-            self._unmarked.update(changes)
+            self._marks.changed.update(changes)
         return changes
 
     def _enter_all(self, event: Any, after: Sequence[tuple[int, Writes]]) -> list[Finding]:
@@ -275,7 +249,8 @@ class Monitor:
     def _become(self, overlays: Sequence[Writes]) -> None:
         states, concept = self.states, self.reading.concept
         states.become(overlays)
-        self._marks, self.moved = None, True
+        self._marks.forget()
+        self.moved = True
         self.version += 1
         self._judge.reconsider()
         if len(states) > MOST:
@@ -311,7 +286,7 @@ class Monitor:
 
     def _changed(self) -> None:
         """Other states are there, and nothing is known of them."""
-        self._marks = None
+        self._marks.forget()
         self.version += 1
         self._judge.reconsider()
 
@@ -418,10 +393,3 @@ def judged(concept: Concept, without: Sequence[str] = ()) -> tuple[Property, ...
     """What is promised: no lemmas, which support proofs under premises, and nothing that must only be reachable."""
     return tuple(declared for declared in concept.properties.values()
                  if declared.kind in (ALWAYS, STEP) and declared.name not in without)
-
-
-@lru_cache(maxsize=1 << 16)
-def _mark(cell: Cell, value: Any) -> int:
-    """A number for a value of a cell, the same in every process."""
-    shown = sorted(map(repr, value)) if isinstance(value, frozenset) else value
-    return int.from_bytes(blake2b(repr((cell, shown)).encode(), digest_size=8).digest(), "big")

@@ -130,6 +130,8 @@ class _Group:
     """One group object at one broker.
 
     now -- connection to the Member that it is. busy -- the same, of connections whose heartbeat is being handled.
+    waiting -- the same, of those whose heartbeat changes nothing as long as nothing else happens, and whether both its
+    loops are over: its steps are taken only if something does.
     going -- Members that left and are still listed in the model. over -- Members whose thread has both loops behind it,
     which the model does not know yet. latest -- machine and client id to the connection of its last heartbeat.
     """
@@ -138,6 +140,7 @@ class _Group:
         """No members."""
         self.now: dict[str, Member] = {}
         self.busy: dict[str, Member] = {}
+        self.waiting: dict[str, tuple[Member, bool]] = {}
         self.going: list[Member] = []
         self.over: list[Member] = []
         self.latest: dict[tuple[str, str | None], str] = {}
@@ -151,16 +154,39 @@ class _Group:
         """A heartbeat's thread has put its connection."""
         if not event.attached:
             return []
-        findings = self._end_loops(event)
         carried = sorted((topic, text, version) for topic, text, version in event.subscriptions if topic is not None)
         member = event.connection, frozenset(topic for topic, _, _ in carried)
         self.latest[event.connection.rpartition(":")[0], event.client_id] = event.connection
+        if self._changes_nothing(member, carried):
+            self.waiting[event.connection] = member, False
+            return []
+        findings = self._end_loops(event)
         before = self.now.get(event.connection, member)
         self.now[event.connection] = self.busy[event.connection] = member
         self.going = [m for m in self.going if m != member] + [before] * (before != member)
         self._forget()
         findings += self.monitor.take(event, *self._stamps(member, carried), ("begin", (member,)))
         return findings + (self._let_go(event) if self.going else [])
+
+    def _changes_nothing(self, member: Member, carried: Sequence[tuple[str, str, int]]) -> bool:
+        """Whether a heartbeat is one of a member that is listed, and leaves all topics as they are."""
+        if self.busy or self.going or self.now.get(member[0]) != member or member[0] in self.waiting:
+            return False
+        (state, *others), topics = self.monitor.states.views, self.reading.given.named["Topic"]
+        return bool(
+            not others and state.get(("answered", member), False) and self._is(state, "IDLE", member)
+            and not self._stamps(member, carried) and all(self._unchanged(state, member, t) for t in member[1])
+            and all(t in member[1] for t in topics if state.get(("subscribed", t), False)))
+
+    def _wake(self, event: Any) -> list[Finding]:
+        """Something else happens: take the steps of heartbeats that would have changed nothing."""
+        findings: list[Finding] = []
+        for connection, (member, over) in self.waiting.items():
+            self.busy[connection] = member
+            findings += self.monitor.take(event, ("begin", (member,)))
+            self.over += [member] * over
+        self.waiting.clear()
+        return findings
 
     def _stamps(self, member: Member, carried: Sequence[tuple[str, str, int]]) -> list[Step]:
         """Version and expression of each topic as the heartbeat carries them, where the model has others."""
@@ -183,8 +209,9 @@ class _Group:
         """A connection left."""
         if not event.attached or event.connection not in self.now:
             return []
+        findings = self._wake(event)
         self.going.append(self.now.pop(event.connection))
-        return self._let_go(event)
+        return findings + self._let_go(event)
 
     def _let_go(self, event: Any) -> list[Finding]:
         """Take leave of those whose heartbeat is not being handled, as long as somebody stays."""
@@ -200,7 +227,7 @@ class _Group:
     def ended(self, event: GroupRemoved) -> list[Finding]:
         """The group left the table, with everybody who is still in it; threads go on with an object nobody reads."""
         here = dict.fromkeys((*self.now.values(), *self.going))
-        return [] if self.busy else self.monitor.take(event, *(("leave", (member,)) for member in here))
+        return [] if self.busy or self.waiting else self.monitor.take(event, *(("leave", (member,)) for member in here))
 
     def updated(self, event: SubscriptionUpdated) -> list[Finding]:
         """Some thread has put a topic."""
@@ -232,13 +259,15 @@ class _Group:
 
     def looped(self, event: SubscriptionsHandled) -> list[Finding]:
         """A heartbeat's thread has both loops behind it; that matters if another one does something before its end."""
-        if event.attached and event.connection in self.busy:
+        if event.connection in self.waiting:
+            self.waiting[event.connection] = self.waiting[event.connection][0], True
+        elif event.attached and event.connection in self.busy:
             self.over.append(self.busy[event.connection])
         return []
 
     def _end_loops(self, event: Any) -> list[Finding]:
-        """Take the steps of threads whose loops are over; each has removed what it had still to remove."""
-        findings: list[Finding] = []
+        """Wake who waits; take the steps of threads whose loops are over: each has removed what it had to remove."""
+        findings = self._wake(event)
         while self.over:
             findings += self._end_loop(event, self.over.pop(0))
         return findings
@@ -252,7 +281,7 @@ class _Group:
     def done(self, event: HeartbeatHandled) -> list[Finding]:
         """A heartbeat's thread has come to its end."""
         member = self.busy.pop(event.connection, None)
-        if member is None:
+        if self.waiting.pop(event.connection, None) is not None or member is None:
             return []
         self.over = [other for other in self.over if other != member]
         if event.connection not in self.latest.values() or member in self.going:
