@@ -28,7 +28,7 @@ def _refines(concept: str, *hazards: str) -> OfRuns:
 
 OF_RUNS: dict[str, OfRuns] = {
     "refines_consumer_group": _refines("the consumer group", "B-7", "B-8", "X21"),
-    "refines_registration": _refines("a client's registration", "B-7", "B-8"),
+    "refines_registration": _refines("a client's registration"),
     "refines_subscription": _refines("the group's subscription", "B-29"),
     "refines_order_lock": _refines("the locks of ordered queues"),
     "refines_route_info": _refines("the name servers' tables"),

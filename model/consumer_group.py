@@ -1,7 +1,8 @@
 """One consumer group: what each member believes about the others, and which queues it therefore holds.
 
 `Ownership` is the heart: membership at the brokers, the id list that a member fetched, the queues it took. `Group` is
-that from the start on (D1, D6, U4); `Running` begins in a settled group whose members stay (D2, D4).
+that from the start on (D1, D6, U4), `Rebalancing` the same queue by queue, as implementations are followed; `Running`
+begins in a settled group whose members stay (D2, D4).
 `Convergence` adds time: when the changes end, how long until everybody holds the right queues.
 """
 
@@ -127,6 +128,50 @@ def nobody(s: Group) -> Bool:
     return (forall(~s.up[m] & ~s.fetched[m] & (s.answer[m] == empty(Member)) for m in every(Member))
             & forall(~s.listed[b, m] for b, m in every(Broker, Member))
             & forall(~s.holds[m, q] for m, q in every(Member, Queue)))
+
+
+class Rebalancing(Group, without=("apply",)):
+    """A group whose members take what a list gives them one queue after another."""
+
+    gives: Rigid[tuple[Member, Set[Member], Queue], Bool]   # by its own strategy and route the member gets the queue
+    spares: Rigid[tuple[Member, Set[Member], Queue], Bool]  # … it does not; both, while its route changes
+
+
+@action("RebalanceImpl#updateProcessQueueTableInRebalance: putIfAbsent")
+def take(s: Rebalancing, m: Member, q: Queue) -> None:
+    """A member takes a queue that the list gives it."""
+    require(s.up[m], s.fetched[m], ~s.holds[m, q], s.gives[m, s.answer[m], q])
+    s.holds[m, q] = TRUE
+
+
+@action("RebalanceImpl#updateProcessQueueTableInRebalance: setDropped")
+def drop(s: Rebalancing, m: Member, q: Queue) -> None:
+    """A member drops a queue that the list gives to somebody else."""
+    require(s.fetched[m], s.holds[m, q], s.spares[m, s.answer[m], q])
+    s.holds[m, q] = FALSE
+
+
+@action("ProcessQueue#isPullExpired, RebalanceImpl#truncateMessageQueueNotMyTopic, #destroy, "
+        "MQClientInstance#resetOffset, PullCallback#onSuccess with OFFSET_ILLEGAL", environment=True)
+def give_up(s: Rebalancing, m: Member, q: Queue) -> None:
+    """A queue is dropped whatever the list says: no pull for 120 s, no subscription, a shutdown, a reset, no offset."""
+    require(s.holds[m, q])
+    s.holds[m, q] = FALSE
+
+
+@action("RebalanceImpl#rebalanceByTopic", atomic_by="RebalanceService, one thread per instance")
+def settle(s: Rebalancing, m: Member) -> None:
+    """A run has ended: the member holds nothing but what the list gives it."""
+    require(s.up[m], s.fetched[m],
+            forall(s.holds[m, q].implies(s.gives[m, s.answer[m], q]) for q in every(Queue)))
+    s.fetched[m] = FALSE
+
+
+@action("RebalanceImpl#rebalanceByTopic beside another run")
+def settle_beside(s: Rebalancing, m: Member) -> None:
+    """One of two runs has ended; which of the lists it had cannot be told."""
+    require(s.up[m])
+    s.fetched[m] = FALSE
 
 
 class Running(Ownership, without=("start", "crash")):

@@ -2,7 +2,7 @@
 
 `OrderLock` is RebalanceLockManager and its clients (B-22, D7, D8, D9); its constants are true times, so that drifting
 clocks are a choice of constants: a client's 30 s last at most 30/(1-ρ), the broker's 60 s at least 60/(1+ρ).
-`Abandoned` is a contender for a lock whose owner is gone.
+`Locking` is the same in the grain of the implementation. `Abandoned` is a contender for a lock whose owner is gone.
 """
 
 from __future__ import annotations
@@ -209,6 +209,48 @@ def elapse(s: OrderLock, by: Ms) -> None:
         s.lease_age[c] = s.lease_age[c] + by
         s.belief_age[c] = s.belief_age[c] + by
         s.batch_age[c] = s.batch_age[c] + by
+
+
+class Locking(OrderLock):
+    """The lock of one queue, in the implementation's steps."""
+
+
+@action("RebalanceImpl#lock, #lockAll: another answer")
+def answer_again(s: Locking, c: Client) -> None:
+    """A second answer arrives, of a request that was made beside the first."""
+    s.locked[c] = TRUE
+    s.since[c] = Ms.of(0)
+
+
+@action("RebalanceImpl#updateProcessQueueTableInRebalance: setLocked, of later versions")
+def take_locked(s: Locking, c: Client) -> None:
+    """The answer has come, and the queue is taken as one that is locked since its process queue was made."""
+    require(s.granted[c])
+    s.granted[c] = FALSE
+    s.locked[c] = TRUE
+
+
+@action("RebalancePushImpl#unlockDelay: the lock was never believed in")
+def drop_unlocked(s: Locking, c: Client) -> None:
+    """A queue is dropped whose lock was granted for its taking, and not renewed since."""
+    require(~s.locked[c])
+    s.granted[c] = FALSE
+    s.unlocking[c] = TRUE
+
+
+@action("RebalanceLockManager#unlockBatch: nobody waits for it")
+def unlock_beside(s: Locking, c: Client) -> None:
+    """An unlock of a process that ends or is gone, or one that the network has delivered twice."""
+    s.held = s.held & ~(s.holder == c)
+    s.lease[c] = FALSE
+
+
+@action("RebalanceLockManager#tryLockBatch: LockEntry#setLastUpdateTimestamp of an entry that has gone, or expired")
+def fast_stamp(s: Locking, c: Client) -> None:
+    """The fast path has read id and time before; by now the entry has expired, or is not the table's any more."""
+    s.granted[c] = TRUE
+    s.lease[c] = TRUE
+    s.lease_age[c] = Ms.of(0)
 
 
 class Abandoned(State):

@@ -1,7 +1,8 @@
 """How a broker knows the members of a group: heartbeats, leave-taking, expiry.
 
-`Registration` is the consumer table at the grain of threads (no lock is held: B-7, B-8, B-9). `Membership` is the same
-table in time, for several groups over one connection (B-10, B-11, B-17).
+`Registration` is the consumer table at the grain of threads (no lock is held: B-7, B-8, B-9), `Registering` the same as
+implementations are followed. `Membership` is the same table in time, for several groups over one connection (B-10,
+B-11, B-17).
 """
 
 from __future__ import annotations
@@ -169,6 +170,41 @@ def leave_nothing(s: Registration, c: Channel) -> None:
     require(s.leaving[c], s.current.absent)
     s.leaving[c] = FALSE
     s.gone[c] = TRUE
+
+
+class Registering(Registration):
+    """The consumer table of one group, in the implementation's steps."""
+
+
+@action("ConsumerManager#registerConsumer: putIfAbsent")
+def enter_group(s: Registering, i: Info) -> None:
+    """Some heartbeat's thread puts a new object into the table; whose it is shows when its channel is put."""
+    require(s.current.absent, ~s.used[i])
+    s.current = some(i)
+    s.used[i] = TRUE
+
+
+@action("ConsumerGroupInfo#updateChannel of an object that the thread has found before it left the table")
+def put_channel_beside(s: Registering, c: Channel, i: Info) -> None:
+    """A heartbeat's thread puts the channel into an object that nobody finds any more, and answers SUCCESS."""
+    require(s.queued[c], s.used[i], ~s.current.holds(i))
+    s.queued[c] = FALSE
+    s.inside[i, c] = TRUE
+    s.answered[c] = s.wants[c]
+
+
+@action("ConsumerGroupInfo#unregisterChannel, #doChannelCloseEvent of an object that has left the table")
+def remove_channel_beside(s: Registering, c: Channel, i: Info) -> None:
+    """A leave-taking removes the channel from an object that nobody finds any more."""
+    require(~s.current.holds(i))
+    s.inside[i, c] = FALSE
+
+
+@action("ConsumerManager#unregisterConsumer, #doChannelCloseEvent, #scanNotActiveChannel: consumerTable.remove(group)")
+def remove_group_beside(s: Registering) -> None:
+    """A thread that has seen some object of the group empty removes the group, whichever object stands there by now."""
+    require(~s.current.absent)
+    s.current = none(Info)
 
 
 class GroupName(Sort):

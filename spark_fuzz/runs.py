@@ -18,7 +18,7 @@ from typing import Any
 
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.finding import Finding
-from invariants.refinement import group_model, lock_model, routes, subscription, topic_routes
+from invariants.refinement import consumer_group, order_lock, registration, routes, subscription, topic_routes
 from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import Follower
 from invariants.runs import SAME_RUN
@@ -69,9 +69,10 @@ Key = tuple[str, ...]
 
 _FOLLOWED: Mapping[str, Sequence[Property]] = {
     "refines_route_info": (*routes.PROPERTIES, *topic_routes.PROPERTIES),
+    "refines_registration": registration.PROPERTIES,
     "refines_subscription": subscription.PROPERTIES,
-    "refines_consumer_group": group_model.PROPERTIES,
-    "refines_order_lock": lock_model.PROPERTIES,
+    "refines_consumer_group": consumer_group.PROPERTIES,
+    "refines_order_lock": order_lock.PROPERTIES,
 }
 """What each follower of a model judges besides that its concept is refined."""
 

@@ -1,22 +1,18 @@
-"""Follows one group on one topic with `model.consumer_group.Group`: who is listed, who fetched what, who holds what.
+"""Follows one group on one topic with `model.consumer_group.Rebalancing`: who is listed, who fetched, who holds what.
 
-Elements. A broker is a machine. A member is a place in the id list: a client id and its first, second, … connection to
-a broker (B-5), lent to the process that runs; so equal client ids share their places (D6), and a new process with the
-client id of a dead one continues it. Queues are those of the routes that living members have, and those still held.
+Elements. A Broker is a machine; for a Member and a Queue see `members`. Queues are those of the routes that living
+members have, and those still held.
 
-Grain. The model takes a whole list at once (`apply`); the implementation drops and takes queue by queue, with waits in
-between, and a queue of its share stays away when its lock is refused or it has no start offset. `Rebalancing` says so:
-what is taken must be given by the list, what is dropped must not, and nothing else may be held at the end. Whether
-every queue of the share is taken at last is not for refinement to say but for `ownership_converges`.
+Grain. Queues are taken and dropped one by one, with waits in between; a queue of a member's share stays away when its
+lock is refused or it has no start offset. What is taken must be given by the list, what is dropped must not, and
+nothing else may be held at the end. That every queue of the share is taken at last `ownership_converges` says.
 
-The answer of a broker. `fetch` reads the broker's list when the broker answers, and becomes known when the client
-names what it got; answers that come late or never change nothing. So the states of the moment of the answer are kept,
-and the step is taken of them (`Monitor.late`) when the client has the list: one state instead of two for every answer
-under way. Only one of the client's threads asks at a time, so nothing else touches its answer in between.
+The answer of a broker. `fetch` reads the broker's list when the broker answers, and becomes known when the client names
+what it got. So the step is taken aside when the broker answers (`Monitor.foresee`), and entered when the client has the
+list; an answer that comes late or never changes nothing.
 
-Two runs at once (DefaultMQPushConsumerImpl#resume rebalances in the thread of its caller): the list that was fetched
-before is kept, and what the later one does not explain it may. So with routes: while a route changes, the queues of the
-old one and of the new one may have been divided.
+Two runs at once (DefaultMQPushConsumerImpl#resume rebalances in the thread of its caller): the lists that were fetched
+before are kept, and what the latest one does not explain they may.
 
 `listed` is what was written to any object of the group: a heartbeat that enters an object that has left the table
 (B-7), and a group that is removed with its members (B-8), are differences.
@@ -26,7 +22,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.reported_tables import connection_of
@@ -46,16 +42,41 @@ from impl.events import (
     QueueTaken,
     RouteUpdated,
 )
+from invariants import consumer_group as promised
 from invariants.finding import Finding
 from invariants.refinement.coverage import GroupWalk, Visited
 from invariants.refinement.follower import Living, Machines, Record, lives
-from invariants.refinement.group_model import ANSWERS, NAME, PROPERTIES, Answer, GroupModel
-from invariants.refinement.members import Process
-from invariants.refinement.monitor import Step
+from invariants.refinement.members import Member, Members, Process, View
+from invariants.refinement.monitor import Monitor, Outcomes, Step
+from model.consumer_group import Group, Rebalancing
 from model.language import Property
+from model.language.open.reading import OpenReading
+from model.language.open.states import Cell, Writes
 
-CLUSTERING = "CLUSTERING"
-RUNNING, START_FAILED = "RUNNING", "START_FAILED"
+NAME = "refines_consumer_group"
+ANSWERS = 8
+"""How many answers to one machine are kept; each thread waits for one at a time, and gives up after 3 s."""
+PROPERTIES: tuple[Property, ...] = tuple(
+    Group.concept.properties[declared.__name__] for declared in (
+        promised.one_owner_per_queue, promised.one_owner_when_settled, promised.every_queue_owned_when_settled,
+    )
+)
+CLUSTERING, RUNNING, START_FAILED = "CLUSTERING", "RUNNING", "START_FAILED"
+QUEUE = Rebalancing.concept.sorts["Queue"]
+
+
+class Answer(NamedTuple):
+    """An answer on its way: the ids, and what it would make of each member that runs on the asking machine."""
+
+    client_ids: tuple[str | None, ...]
+    outcomes: dict[Member, Outcomes]
+
+
+def named(element: Any) -> str:
+    """An element as people know it."""
+    if isinstance(element, MessageQueue):
+        return f"{element.broker_name}/{element.queue_id}"
+    return element[0] + "'" * element[1] if isinstance(element, tuple) else str(element)
 
 
 class ConsumerGroup:
@@ -73,14 +94,19 @@ class ConsumerGroup:
         """Watch from the first segment on; properties -- of Group, to be judged. watched -- of its scope, if any."""
         self.living, self.group, self.topic = Living(machines), group, topic
         self.visited: set[int] = set()
-        self.model = GroupModel(group, topic, properties)
+        self.members = Members(group, topic)
+        self.reading = OpenReading(Rebalancing.concept, self.members.rigid)
+        self.monitor = Monitor(self.reading, properties, NAME, visible=("up", "listed", "holds"), named=named,
+                               kept=("Queue",))
         self.watched = watched
-        self._walk = None if watched is None else GroupWalk(watched, self.model, machines)
-        self._connections: dict[int, dict[str, str]] = {}
-        self._last: tuple[int, ...] = ()
+        self._walk = None if watched is None else GroupWalk(watched, self.monitor, self.members, machines)
+        self._answers: dict[tuple[str, str], deque[Answer]] = {}
+        self._connections: dict[str, dict[str, str]] = {}
+        self._version = 0
         self._hears: dict[type, Callable[[str, int, Any], list[Finding]]] = {
-            ProcessKilled: self._host, ConsumerRegistered: self._registered, ConsumerRemoved: self._removed,
-            GroupRemoved: self._group_removed, ConsumerIdsAnswered: self._answered, ConsumerStarted: self._started,
+            ProcessKilled: self._killed, ConsumerRegistered: self._registered, ConsumerRemoved: self._removed,
+            GroupRemoved: lambda *_: [],  # nothing in the model; if it had members (B-8), the tables differ
+            ConsumerIdsAnswered: self._answered, ConsumerStarted: self._started,
             ConsumerShutDown: self._shut_down, ConsumerIdsFetched: self._fetched, RouteUpdated: self._routed,
             QueueTaken: self._taken, QueueDropped: self._dropped, QueuesAssigned: self._assigned,
         }
@@ -88,10 +114,7 @@ class ConsumerGroup:
 
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
-        look = whole
-        found: list[Finding] = []
-        model, bits, before = self.model, self.model.bits, self.model.states[0]
-        model.belong()
+        look, found, monitor = whole, list[Finding](), self.monitor
         for ms, where, event in records:
             hear = self._hears.get(event.__class__)
             if hear is not None:
@@ -99,58 +122,65 @@ class ConsumerGroup:
                 look = look or event.__class__ in _LOOK
                 if self._walk is not None:
                     self._walk.note(found)
-        states = model.states
-        if look or found or model.bits is not bits or (before ^ states[0]) & model.monitor.visible:
-            found += self._compare(machine, diverged=self._diverges(found))
-            states = model.states
+        if look or found or monitor.moved:
+            found += self._compare(machine, diverged=_diverges(found))
+            monitor.moved = False
             if self._walk is not None:
                 self._walk.note(found)
-        if states is not self._last:
-            self._last = states
-            self.visited.update(map(hash, states))
-        return [model.named(finding) for finding in found] if found else found
-
-    def _diverges(self, found: Iterable[Finding]) -> bool:
-        return any(finding.property == NAME for finding in found)
+        if monitor.version != self._version:
+            self._version = monitor.version
+            self.visited.update(monitor.fingerprints())
+        return found
 
     # Machines ---------------------------------------------------------------------------------------------------------
 
-    def _host(self, machine: str, _: int, event: tuple[Any, ...]) -> list[Finding]:
+    def _killed(self, machine: str, _: int, event: ProcessKilled) -> list[Finding]:
         """A process that is killed takes its tables with it."""
-        if event.__class__ is not ProcessKilled:
-            return []
-        found: list[Finding] = []
-        for client_id in list(self.model.members.running.get(machine, ())):
-            found += self._end(machine, client_id, event)
-        broker = self.model.brokers.get(machine)
-        if broker is not None:
-            self._connections[broker] = {}
-            listed = enumerate(self.model.bits.listed[broker])
-            state = self.model.states[0]
-            steps: list[Step] = [("forget", (broker, m)) for m, bit in listed if state & bit]
+        found = [one for client_id in list(self.members.running.get(machine, ()))
+                 for one in self._end(machine, client_id, event)]
+        self._connections.pop(machine, None)
+        steps: list[Step] = [("forget", cell[1:]) for cell in self._row(machine) if self.monitor.value(*cell)]
+        if steps:
             if self._walk is not None:
                 self._walk.taken(steps)
-            found += self.model.take(event, *steps)
+            found += self.monitor.take(event, *steps)
         return found
+
+    def _row(self, broker: str) -> list[Cell]:
+        """The cells of a broker's id list."""
+        return [("listed", broker, member) for member in self.reading.given.named["Member"]]
 
     def _started(self, machine: str, _: int, event: ConsumerStarted) -> list[Finding]:
         """DefaultMQPushConsumerImpl#start, of a consumer in clustering."""
         for consumer in self._consumers(machine) if event.group == self.group else ():
             if consumer.instance.client_id == event.client_id:
-                member = self.model.begin(Process(machine, consumer, self.topic))
-                return self.model.take(event, ("start", (member,)))
+                return self.monitor.take(event, ("start", (self._begin(machine, consumer),)))
         return []
 
+    def _begin(self, machine: str, consumer: DefaultMQPushConsumerImpl) -> Member:
+        member = self.members.start(Process(machine, consumer, self.topic))
+        self._requeue()
+        return member
+
+    def _requeue(self) -> None:
+        """From now on the queues are those in a route of a living member, and those still held."""
+        named, value = self.reading.given.named, self.monitor.values
+        wanted = {mq for mq in named["Queue"] if any(True in value("holds", m, mq) for m in named["Member"])}
+        wanted.update(*(process.routes[-1] for process in self.members.alive()))
+        if wanted != named["Queue"].keys():
+            self.reading.given.name(QUEUE, sorted(wanted))
+        self.monitor.reconsider()
+
     def _shut_down(self, machine: str, _: int, event: ConsumerShutDown) -> list[Finding]:
-        if event.group != self.group or event.client_id not in self.model.members.running.get(machine, ()):
+        if event.group != self.group or event.client_id not in self.members.running.get(machine, ()):
             return []
         return self._end(machine, event.client_id, event)
 
     def _end(self, machine: str, client_id: str, event: Any) -> list[Finding]:
         """The end of a process; what it once fetched says nothing any more."""
-        member = self.model.members.running[machine].pop(client_id)
-        found = self.model.take(event, ("crash", (member,)))
-        self.model.write(self.model.bits.answer[member].mask, 0)
+        member = self.members.running[machine].pop(client_id)
+        found = self.monitor.take(event, ("crash", (member,)))
+        self.monitor.write({("answer", member): frozenset()})
         return found
 
     # Lists ------------------------------------------------------------------------------------------------------------
@@ -159,124 +189,110 @@ class ConsumerGroup:
         """ConsumerGroupInfo#updateChannel of any object of the group; a second connection is a second place."""
         if event.group != self.group:
             return []
-        broker, client_id = self.model.broker(machine), event.client_id or ""
-        connections = self._connections.setdefault(broker, {})
+        client_id, connections = event.client_id or "", self._connections.setdefault(machine, {})
         before = connections.get(event.connection)
         if before == client_id:
             return []
-        found = [] if before is None else self._leave(broker, event.connection, event)
-        member = self.model.place(client_id, list(connections.values()).count(client_id))
+        found = [] if before is None else self._leave(machine, event.connection, event)
+        member = client_id, list(connections.values()).count(client_id)
         connections[event.connection] = client_id
-        return found + self.model.take(event, ("heartbeat", (broker, member)))
+        return found + self.monitor.take(event, ("heartbeat", (machine, member)))
 
     def _removed(self, machine: str, _: int, event: ConsumerRemoved) -> list[Finding]:
-        if event.group != self.group:
-            return []
-        broker = self.model.broker(machine)
-        known = event.attached and event.connection in self._connections.get(broker, ())
-        return self._leave(broker, event.connection, event) if known else []
+        known = event.group == self.group and event.attached and event.connection in self._connections.get(machine, ())
+        return self._leave(machine, event.connection, event) if known else []
 
-    def _leave(self, broker: int, connection: str, event: Any) -> list[Finding]:
+    def _leave(self, broker: str, connection: str, event: Any) -> list[Finding]:
         """A connection is gone: its client loses the last of its places at the broker."""
         connections = self._connections[broker]
         client_id = connections.pop(connection)
-        member = self.model.place(client_id, list(connections.values()).count(client_id))
-        return self.model.take(event, ("forget", (broker, member)))
-
-    def _group_removed(self, _: str, __: int, ___: GroupRemoved) -> list[Finding]:
-        """Nothing in the model; if it had members (B-8), the tables differ."""
-        return []
+        member = client_id, list(connections.values()).count(client_id)
+        return self.monitor.take(event, ("forget", (broker, member)))
 
     def _answered(self, machine: str, _: int, event: ConsumerIdsAnswered) -> list[Finding]:
-        """Keep the states in which it was answered; whether the client ever has the answer is seen there."""
+        """Take the step aside; whether the client ever has the answer is seen there."""
         if event.group == self.group and event.client_ids:
-            key = machine, event.connection.rpartition(":")[0]
-            answers = self.model.answers.get(key)
-            if answers is None:
-                answers = self.model.answers[key] = deque(maxlen=ANSWERS)
-            answers.append(Answer(event.client_ids, self.model.states))
+            asking = event.connection.rpartition(":")[0]
+            answers = self._answers.setdefault((machine, asking), deque(maxlen=ANSWERS))
+            answers.append(Answer(event.client_ids, {
+                member: self.monitor.foresee(("fetch", (machine, member)))
+                for member in self.members.running.get(asking, {}).values()}))
         return []
 
     def _fetched(self, machine: str, now_ms: int, event: ConsumerIdsFetched) -> list[Finding]:
         """The client has the answer of a broker, which read its list when it answered."""
-        member = self.model.members.running.get(machine, {}).get(event.client_id)
+        member = self.members.running.get(machine, {}).get(event.client_id)
         if event.group != self.group or member is None or event.client_ids is None or event.broker_addr is None:
             return []
         broker = event.broker_addr.rpartition(":")[0]
-        then = self._answer(broker, machine, event.client_ids)
+        answer = self._answer(broker, machine, event.client_ids)
         if event.topic != self.topic:
             return []
-        process, ids = self.model.members.processes[member], self.model.listed(event.client_ids)
-        process.begin(now_ms, ids)
+        process, view = self.members.processes[member], listed(event.client_ids)
+        process.begin(now_ms, view)
         if not process.subscribes:
             process.subscribes = True
-            self.model.members.forget()
-        if then is None:
-            found = [Finding(NAME, event, f"{event.client_id} has a list that {broker} never answered",
-                             (NAME, "fetch", "not answered"))]
+            self.members.forget()
+            self.monitor.reconsider()
+        if answer is None:
+            told = f"{event.client_id} has a list that {broker} never answered"
+            found = [Finding(NAME, event, told, (NAME, "fetch", "not answered"))]
         else:
-            step = "fetch", (self.model.broker(broker), member)
+            step: Step = "fetch", (broker, member)
+            outcomes = answer.outcomes.get(member, Outcomes(step, why=("fetch", "it never was")))
             if self._walk is not None:
-                self._walk.late(step, then)
-            found = self.model.monitor.late(event, step, then)
-        return found + self._has(member, ids, event, told=self._diverges(found))
+                self._walk.late(outcomes)
+            found = self.monitor.late(event, outcomes)
+        return found + self._has(member, view, event, told=_diverges(found))
 
-    def _answer(self, broker: str, machine: str, client_ids: tuple[str | None, ...]) -> tuple[int, ...] | None:
-        """The states in which the broker gave this machine this answer last; others may be those of other threads."""
-        answers = self.model.answers.get((broker, machine), deque())
+    def _answer(self, broker: str, machine: str, client_ids: tuple[str | None, ...]) -> Answer | None:
+        """The broker's last answer of this kind to this machine; others may be those of other threads."""
+        answers = self._answers.get((broker, machine), deque())
         found = next((answer for answer in reversed(answers) if answer.client_ids == client_ids), None)
-        if found is None:
-            return None
-        answers.remove(found)
-        return found.then
+        if found is not None:
+            answers.remove(found)
+        return found
 
-    def _has(self, member: int, ids: int, event: Any, *, told: bool) -> list[Finding]:
+    def _has(self, member: Member, view: View, event: Any, *, told: bool) -> list[Finding]:
         """Compare the list that a client has with the one that the model has for it; told -- that they differ."""
-        bits, states = self.model.bits, self.model.states
-        cell, fetched = bits.answer[member], bits.fetched[member]
-        mask, wanted = cell.mask | fetched, ids << cell.position | fetched
-        if all(state & mask == wanted for state in states):
+        wanted: Writes = {("answer", member): view, ("fetched", member): True}
+        if all(self.monitor.values(*cell) == {value} for cell, value in wanted.items()):
             return []
-        self.model.write(mask, wanted)
-        if told:
-            return []
-        ((name, has),) = bits.reading.layout.text(wanted, [cell]).items()
-        model = bits.reading.layout.text(states[0], [cell])[name]
-        return [Finding(NAME, event, f"{name} is {has}, the model has {model}", (NAME, "fetch", "differs"))]
+        cell = "answer", member
+        shown, has = (self.monitor.text(cell, value) for value in (view, self.monitor.value(*cell)))
+        self.monitor.write(wanted)
+        sentence = f"{self.monitor.label(cell)} is {shown}, the model has {has}"
+        return [] if told else [Finding(NAME, event, sentence, (NAME, "fetch", "differs"))]
 
     # Queues -----------------------------------------------------------------------------------------------------------
 
-    def _member(self, machine: str, event: Any) -> int | None:
+    def _member(self, machine: str, event: Any) -> Member | None:
         """Who reports something of a queue or of the topic."""
         topic = event.mq.topic if event.__class__ in _OF_A_QUEUE else event.topic
         if event.group != self.group or topic != self.topic:
             return None
-        return self.model.members.running.get(machine, {}).get(event.client_id)
+        return self.members.running.get(machine, {}).get(event.client_id)
 
     def _routed(self, machine: str, now_ms: int, event: RouteUpdated) -> list[Finding]:
         """A run that is under way, or that waits for its list, may have read the queues before."""
         member = self._member(machine, event)
-        if member is not None and event.mqs != (process := self.model.members.processes[member]).routes[-1]:
+        if member is not None and event.mqs != (process := self.members.processes[member]).routes[-1]:
             process.reroute(now_ms, event.mqs)
-            self.model.members.forget()
-            if event.mqs != self.model.members.queues.keys():
-                self.model.requeue()
+            self.members.forget()
+            self._requeue()
         return []
 
     def _taken(self, machine: str, _: int, event: QueueTaken) -> list[Finding]:
         member = self._member(machine, event)
-        if member is None:
-            return []
-        return self._by_any_list(event, member, ("take", (member, self.model.queue(event.mq))))
+        return [] if member is None else self._by_any_list(event, member, ("take", (member, event.mq)))
 
     def _dropped(self, machine: str, _: int, event: QueueDropped) -> list[Finding]:
         member = self._member(machine, event)
         if member is None:
             return []
-        queue = self.model.queue(event.mq)
-        found = self._by_any_list(event, member, ("drop", (member, queue)))
-        if self._diverges(found) and self._gives_up(self.model.members.processes[member].consumer, event.mq):
-            return self.model.take(event, ("give_up", (member, queue)))
+        found = self._by_any_list(event, member, ("drop", (member, event.mq)))
+        if _diverges(found) and self._gives_up(self.members.processes[member].consumer, event.mq):
+            return self.monitor.take(event, ("give_up", (member, event.mq)))
         return found
 
     def _gives_up(self, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue) -> bool:
@@ -298,33 +314,28 @@ class ConsumerGroup:
         member = self._member(machine, event)
         if member is None:
             return []
-        process = self.model.members.processes[member]
+        process = self.members.processes[member]
         beside, routes = process.beside, len(process.routes)
-        found = self.model.take(event, ("settle", (member,)))
-        if beside and self._diverges(found):
-            found = self.model.take(event, ("settle_beside", (member,)))
+        found = self.monitor.take(event, ("settle", (member,)))
+        if beside and _diverges(found):
+            found = self.monitor.take(event, ("settle_beside", (member,)))
         process.end(now_ms)
         if len(process.routes) < routes:
-            self.model.members.forget()
+            self.members.forget()
+            self.monitor.reconsider()
         return found
 
-    def _by_any_list(self, event: Any, member: int, step: Step) -> list[Finding]:
+    def _by_any_list(self, event: Any, member: Member, step: Step) -> list[Finding]:
         """Take a step by the list that was fetched last, or else by that of a run that may still be under way."""
-        found = self.model.take(event, step)
-        if not self._diverges(found) or len(self.model.states) > 1:
+        found = self.monitor.take(event, step)
+        if not _diverges(found) or len(self.monitor.states) > 1:
             return found
-        (state,), monitor = self.model.states, self.model.monitor
-        cell, fetched = self.model.bits.answer[member], self.model.bits.fetched[member]
-        mask = cell.mask | fetched
-        for ids in self.model.members.processes[member].lists:
-            monitor.states = (state & ~mask | ids << cell.position | fetched,)
-            if monitor.possible([step]):
-                found = self.model.take(event, step)
-                self.model.write(mask, state & mask)
+        for view in self.members.processes[member].lists:
+            supposed = self.monitor.supposing(event, step, {("answer", member): view, ("fetched", member): True})
+            if supposed is not None:
                 if self._walk is not None:
                     self._walk.leap()
-                return found
-        monitor.states = (state,)
+                return supposed
         return found
 
     # Tables -----------------------------------------------------------------------------------------------------------
@@ -335,59 +346,65 @@ class ConsumerGroup:
 
     def _compare(self, machine: str, *, diverged: bool) -> list[Finding]:
         """Compare the tables of one machine; what a step has said already is not said again."""
-        bits, broker, seen, visible = self.model.bits, self.model.brokers.get(machine), 0, 0
-        if broker is not None:
-            seen, visible = self._listed(machine, broker), bits.rows[broker]
+        seen: Writes = {}
+        looked: list[Cell] = []
+        if machine in self.living.machines.brokers:
+            info = self._info(machine)
+            ids = () if info is None else tuple(info.get_all_client_id())
+            seen = {("listed", machine, member): True for member in listed(ids)}
+            looked = [*seen, *self._row(machine)]
         if machine in self.living.machines.consumers:
-            held, members = self._held(machine)
-            seen, visible = seen | held, visible | members
-        if self.model.bits is not bits:  # something was there that had no element yet
-            return self._compare(machine, diverged=diverged)
-        found = self.model.monitor.compare(seen, visible) if visible else []
-        if found and broker is not None:
-            self._connections[broker] = self._connected(machine)
+            self._held(machine, seen, looked)
+        found = self.monitor.compare(seen, looked)
+        if found and machine in self.living.machines.brokers:
+            self._connections[machine] = self._connected(machine)
         return [finding for finding in found if finding.property != NAME] if diverged else found
 
     def _info(self, machine: str) -> ConsumerGroupInfo | None:
         controller = self.living.broker(machine)
         return None if controller is None else controller.consumer_manager.consumer_table.get(self.group)
 
-    def _listed(self, machine: str, broker: int) -> int:
-        """Who is in the id list of a broker."""
-        info = self._info(machine)
-        if info is None:
-            return 0
-        ids = self.model.listed(info.get_all_client_id())
-        row = self.model.bits.listed[broker]
-        return sum(row[m] for m in self.model.members.in_bits(ids))
-
     def _connected(self, machine: str) -> dict[str, str]:
         info = self._info(machine)
         entries = () if info is None else info.channel_info_table.entries()
         return {connection_of(channel): client.client_id or "" for channel, client in entries}
 
-    def _held(self, machine: str) -> tuple[int, int]:
-        """Who is up there and holds what; and the bits that say so."""
-        running = self.model.members.running.setdefault(machine, {})
+    def _held(self, machine: str, seen: Writes, looked: list[Cell]) -> None:
+        """Who is up there and holds what."""
+        running = self.members.running.setdefault(machine, {})
         for consumer in self._consumers(machine):
             if consumer.instance.client_id not in running and self._is_up(consumer):
-                self.model.begin(Process(machine, consumer, self.topic))
-        seen = visible = 0
+                self._begin(machine, consumer)
         for member in running.values():
-            consumer, visible = self.model.members.processes[member].consumer, visible | self.model.bits.members[member]
-            if not lives(consumer.node) or not self._is_up(consumer):
-                continue
-            seen |= self.model.bits.up[member]
-            holds = self.model.bits.holds[member]
-            for mq, pq in consumer.rebalance_impl.process_queue_table.entries():
-                if mq.topic == self.topic and not pq.dropped:
-                    seen |= holds[self.model.queue(mq)]
-        return seen, visible
+            consumer = self.members.processes[member].consumer
+            looked.append(("up", member))
+            looked += [("holds", member, mq) for mq in self.reading.given.named["Queue"]]
+            if lives(consumer.node) and self._is_up(consumer):
+                seen["up", member] = True
+                holds = [("holds", member, mq) for mq, pq in consumer.rebalance_impl.process_queue_table.entries()
+                         if mq.topic == self.topic and not pq.dropped]
+                seen.update(dict.fromkeys(holds, True))
+                looked += holds
 
     def _is_up(self, consumer: DefaultMQPushConsumerImpl) -> bool:
         """Whether its start has come as far as its registration, and its shutdown has not ended."""
         registered = consumer.instance.consumer_table.get(self.group) is consumer
         return consumer.service_state == RUNNING or (consumer.service_state == START_FAILED and registered)
+
+
+def listed(client_ids: Iterable[str | None]) -> View:
+    """The members that an id list names: as many places of a client as it stands there."""
+    found: dict[str, int] = {}
+    members = []
+    for given in client_ids:
+        client_id = given or ""
+        members.append((client_id, found.setdefault(client_id, 0)))
+        found[client_id] += 1
+    return frozenset(members)
+
+
+def _diverges(found: Iterable[Finding]) -> bool:
+    return any(finding.property == NAME for finding in found)
 
 
 _OF_A_QUEUE = (QueueTaken, QueueDropped)

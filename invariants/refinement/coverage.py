@@ -1,8 +1,8 @@
 """What runs visit of scopes that can be enumerated, in a form that followers and enumerations share.
 
-A follower lends the elements of a growing scope to identities that come and go, and packs its states anew when the
-scope grows: equal states look different. A *form* is a small number that says the same of a state in every scope of its
-concept: elements of which nothing is said are left out, the others are numbered by the order of their identities.
+The elements of a follower are whatever its implementation names, those of an enumeration are numbers. A *form* is a
+small number that says the same of a state whatever its elements are: those of which nothing is said are left out, the
+others are numbered in their order.
 `enumerated` has the forms of all states that a model reaches in a scope, so that the share that was visited is exact.
 
 What says nothing is no part of a form: the list that a dead member once fetched, the holder of a lock that nobody
@@ -16,23 +16,19 @@ late (`Monitor.late`): its step counts where it was taken, and the one to the pr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
 from invariants.finding import Finding
 from invariants.refinement.follower import Machines
-from invariants.refinement.group_model import GroupModel
-from invariants.refinement.lock_model import QueueLock
-from invariants.refinement.members import Process
-from invariants.refinement.monitor import Reading, Step
-from model.language import Property
-from model.language.layout import Layout
-from model.language.scalar import LeavesScope
+from invariants.refinement.members import Members, Process
+from invariants.refinement.monitor import Monitor, Outcomes, Step
+from model.language.open.states import Cell
 
+FLAGS = ("granted", "locked", "unlocking", "lease")
 MEMBERS = QUEUES = CLIENTS = 2
 """Of each enumerable scope."""
 
@@ -101,69 +97,45 @@ class Walk:
         self.last = None
 
 
-def between(reading: Reading, state: int, steps: Sequence[Step]) -> Iterable[int]:
-    """The states before the last of several steps, as far as they can be taken."""
-    after: int | None = state
+def between(monitor: Monitor, steps: Sequence[Step]) -> Iterator[Mapping[Cell, Any]]:
+    """The states before the last of several steps, as far as they can be taken from the only state there is."""
+    cells = dict(monitor.states.base)
     for action, arguments in steps[:-1]:
-        try:
-            after = reading.step(action, arguments, state)
-        except LeavesScope:
+        writes = monitor.reading.step(action, arguments, cells)
+        if writes is None:
             return
-        if after is None:
-            return
-        yield (state := after)
+        cells.update(writes)
+        yield cells
 
 
 # Groups ---------------------------------------------------------------------------------------------------------------
 
 
-class _GroupBits(NamedTuple):
-    up: list[int]
-    fetched: list[int]
-    answer: list[int]
-    listed: list[list[int]]
-    holds: list[list[int]]
-    whole: list[int]
-
-
-@lru_cache(maxsize=64)
-def _group_bits(layout: Layout) -> _GroupBits:
-    """Masks by numbers of elements: of a member, of a member and a broker or queue; `answer` are positions."""
-    sizes, cell = layout.scope.sizes, layout.cell
-    brokers, members, queues = range(sizes["Broker"]), range(sizes["Member"]), range(sizes["Queue"])
-    up, fetched = ([cell(name, m).mask for m in members] for name in ("up", "fetched"))
-    listed = [[cell("listed", b, m).mask for b in brokers] for m in members]
-    holds = [[cell("holds", m, q).mask for q in queues] for m in members]
-    whole = [up[m] | sum(listed[m]) | sum(holds[m]) for m in members]
-    return _GroupBits(up, fetched, [cell("answer", m).position for m in members], listed, holds, whole)
-
-
 def group_form(
-    layout: Layout, state: int, members: Sequence[int], brokers: Sequence[int | None],
-    queues: Sequence[int | None],
+    cells: Mapping[Cell, Any], brokers: Sequence[Any], queues: Sequence[Any],
+    client: Callable[[Any], tuple[Any, int]] = lambda member: (member, 0),
 ) -> int | str:
     """The form of a state of `Rebalancing`, or why it has none.
 
-    members -- elements in the order of their client ids; others than these must not be in use. brokers -- elements of
-    all brokers by name, queues -- of all queues in their order, if there are any; None for one without.
+    cells -- those that were written. brokers, queues -- all there are, in their order. client -- of a Member, the
+    client id as clients are ordered, and its place.
     """
-    bits, heard, every = _group_bits(layout), 0, (1 << len(_group_bits(layout).up)) - 1
-    for m, up in enumerate(bits.up):
-        if state & up:
-            heard |= state >> bits.answer[m] & every
-    used = [m for m, whole in enumerate(bits.whole) if state & whole or heard >> m & 1]
-    named = [m for m in members if m in used]
-    if len(named) < len(used):
+    heard = {other for (name, *keys), view in cells.items()
+             if name == "answer" and cells.get(("up", keys[0])) for other in view}
+    used = {keys[-1] if name == "listed" else keys[0] for (name, *keys), value in cells.items()
+            if value and name in ("up", "listed", "holds")}
+    named = sorted(used | heard, key=client)
+    if any(client(member)[1] for member in named):
         return TWICE
     if len(named) > MEMBERS:
         return TOO_MANY
-    form, place = 0, 0
+    form = place = 0
     for m in named:
-        flags = [state & bits.up[m], state & bits.fetched[m]]
-        answer = state >> bits.answer[m] if state & bits.up[m] else 0
-        flags += [answer >> other & 1 for other in named] + [0] * (MEMBERS - len(named))
-        flags += [0 if b is None else state & bits.listed[m][b] for b in brokers]
-        flags += [0 if q is None else state & bits.holds[m][q] for q in queues] + [0] * (QUEUES - len(queues))
+        answer = cells.get(("answer", m), ()) if cells.get(("up", m)) else ()
+        flags = [cells.get(("up", m)), cells.get(("fetched", m))]
+        flags += [other in answer for other in named] + [False] * (MEMBERS - len(named))
+        flags += [cells.get(("listed", b, m)) for b in brokers]
+        flags += [cells.get(("holds", m, q)) for q in queues] + [False] * (QUEUES - len(queues))
         for flag in flags:
             form |= bool(flag) << place
             place += 1
@@ -173,133 +145,101 @@ def group_form(
 class GroupWalk:
     """Watches a follower of a group. machines -- whose brokers count."""
 
-    def __init__(self, visited: Visited, model: GroupModel, machines: Machines) -> None:
+    def __init__(self, visited: Visited, monitor: Monitor, members: Members, machines: Machines) -> None:
         """Begin where the model is."""
-        self.walk, self.model, self.machines = Walk(visited), model, machines
-        self._states: tuple[int, ...] = ()
+        self.walk, self.monitor, self.members, self.machines = Walk(visited), monitor, members, machines
+        monitor.keeping = True
+        self._version = -1
 
     def note(self, found: Iterable[Finding]) -> None:
         """An event was taken, or tables were compared; found -- in the segment so far."""
-        states = self.model.states
-        self.walk.diverged = self.walk.diverged or any(one.property == self.model.monitor.name for one in found)
-        if states is not self._states:
-            self._states = states
-            self.walk.to(self.form(states[0]) if len(states) == 1 else OPEN)
+        monitor = self.monitor
+        self.walk.diverged = self.walk.diverged or any(one.property == monitor.name for one in found)
+        if monitor.version != self._version:
+            self._version = monitor.version
+            self.walk.to(self.form(monitor.states.base) if len(monitor.states) == 1 else OPEN)
 
     def taken(self, steps: Sequence[Step]) -> None:
         """Several steps are about to be taken for one event."""
-        if len(steps) > 1 and len(self.model.states) == 1:
-            for state in between(self.model.bits.reading, self.model.states[0], steps):
-                self.walk.to(self.form(state))
+        if len(steps) > 1 and len(self.monitor.states) == 1:
+            for cells in between(self.monitor, steps):
+                self.walk.to(self.form(cells))
 
-    def late(self, step: Step, then: Sequence[int]) -> None:
-        """A step is about to be taken that was taken in one of these states."""
-        reading, states = self.model.bits.reading, self.model.states
-        now = [reading.step(*step, state) for state in states]
-        written = reading.written(*step)
-        for before in then:
-            after = reading.step(*step, before)
-            if after is not None and any(one is None or (one ^ after) & written for one in now):
+    def late(self, outcomes: Outcomes) -> None:
+        """A step is about to be entered that was taken before; where it would not be the same, it is shown there."""
+        now = self.monitor.foresee(outcomes.step).writes
+        for writes, then in zip(outcomes.writes, outcomes.then, strict=False):
+            if not now or any(one != writes for one in now):
                 self.walk.leap()
-                self.walk.to(self.form(before))
-                self.walk.to(self.form(after))
+                self.walk.to(self.form(then))
+                self.walk.to(self.form({**then, **writes}))
                 self.walk.leap()
 
     def leap(self) -> None:
         """A step was taken by the list of another run, which the model has not: it is no step of the last state."""
         self.walk.leap()
 
-    def form(self, state: int) -> int | str:
+    def form(self, cells: Mapping[Cell, Any]) -> int | str:
         """The form of a state of the follower, or why it has none."""
-        model, there = self.model, sorted(self.machines.brokers)
-        if not any(state & whole for whole in _group_bits(model.bits.reading.layout).whole):
+        there = sorted(self.machines.brokers)
+        if not any(value for (name, *_), value in cells.items() if name in ("up", "listed", "holds")):
             return 0
         if len(there) != GROUPS[self.walk.visited.scope]:
             return OTHER_BROKERS
-        processes = [model.members.processes[m] for of in model.members.running.values() for m in of.values()]
+        processes = self.members.alive()
         if any(one.consumer.rebalance_impl.strategy.name != AVERAGELY for one in processes):
             return OTHER_STRATEGY
-        queues = self._queues(state, processes)
+        queues = self._queues(cells, processes)
         if queues is None:
             return ANOTHER_ROUTE
-        chains = sorted(model.members.chains.items(), key=lambda chain: utf16_key(chain[0]))
-        return group_form(
-            model.bits.reading.layout, state, [chain[0] for _, chain in chains if chain],
-            [model.brokers.get(machine) for machine in there], queues,
-        )
+        return group_form(cells, there, queues, lambda member: (utf16_key(member[0]), member[1]))
 
-    def _queues(self, state: int, processes: Sequence[Process]) -> list[int | None] | None:
-        """The elements of the queues that everybody knows who has a route; None if they differ or others are held.
-
-        A queue that is in no present route and that nobody holds has no element.
-        """
+    def _queues(self, cells: Mapping[Cell, Any], processes: Sequence[Process]) -> list[MessageQueue] | None:
+        """The queues that everybody knows who has a route; None if they differ or others are held."""
         routes: set[frozenset[MessageQueue]] = {route for one in processes for route in one.routes if route}
         known = sorted(next(iter(routes))) if len(routes) == 1 else []
-        numbers, bits = self.model.members.queues, _group_bits(self.model.bits.reading.layout)
-        held = [mq for mq, q in numbers.items() if any(state & row[q] for row in bits.holds)]
-        if len(routes) > 1 or len(known) not in (0, QUEUES) or not set(held) <= set(known):
+        held = {keys[1] for (name, *keys), value in cells.items() if name == "holds" and value}
+        if len(routes) > 1 or len(known) not in (0, QUEUES) or not held <= set(known):
             return None
-        return [numbers.get(mq) for mq in known]
+        return known
 
 
 # Locks ----------------------------------------------------------------------------------------------------------------
 
 
-class _LockBits(NamedTuple):
-    held: int
-    holder: tuple[int, int]
-    flags: list[list[int]]
-
-
-@lru_cache(maxsize=16)
-def _lock_bits(layout: Layout) -> _LockBits:
-    """Masks; of the holder position and mask; of each client those of its flags."""
-    holder = layout.cell("holder")
-    flags = [[layout.cell(name, c).mask for name in ("granted", "locked", "unlocking", "lease")]
-             for c in range(layout.scope.sizes["Client"])]
-    return _LockBits(layout.cell("held").mask, (holder.position, (1 << holder.width) - 1), flags)
-
-
-def lock_form(layout: Layout, state: int, clients: Sequence[int]) -> int | str:
-    """The form of a state of `Locking`, or why it has none; clients -- elements in the order of their client ids."""
-    bits = _lock_bits(layout)
-    holder = state >> bits.holder[0] & bits.holder[1] if state & bits.held else None
-    named = [c for c in clients if c == holder or any(state & flag for flag in bits.flags[c])]
+def lock_form(cells: Mapping[Cell, Any], client: Callable[[Any], Any] = lambda client: client) -> int | str:
+    """The form of a state of `Locking`, or why it has none; client -- of a Client, what clients are ordered by."""
+    holder = cells.get(("holder",)) if cells.get(("held",)) else None
+    used = {keys[0] for (name, *keys), value in cells.items() if value and name in FLAGS}
+    named = sorted(used | ({holder} - {None}), key=client)
     if len(named) > CLIENTS:
         return TOO_MANY
     form = place = 0
     for c in named:
-        for flag in (c == holder, *(state & mask for mask in bits.flags[c])):
+        for flag in (c == holder, *(cells.get((name, c)) for name in FLAGS)):
             form |= bool(flag) << place
             place += 1
     return form
 
 
-class WatchedLock(QueueLock):
-    """The lock of one queue, and what is visited of it."""
+class LockWalk:
+    """Watches the follower of one queue's lock, whose state is always one."""
 
-    def __init__(self, mq: MessageQueue, properties: Iterable[Property], visited: Visited) -> None:
-        """Nobody has it."""
-        super().__init__(mq, properties)
-        self.walk = Walk(visited)
-        self.walk.to(self.form(self.state))
+    def __init__(self, visited: Visited, monitor: Monitor) -> None:
+        """Begin where the model is."""
+        self.walk, self.monitor = Walk(visited), monitor
+        self.walk.to(self.form(monitor.states.base))
 
-    def step(self, event: Any, *steps: Step) -> list[Finding]:
-        """See QueueLock."""
-        for state in between(self.bits, self.state, steps):
-            self.walk.to(self.form(state))
-        return self._noted(super().step(event, *steps))
+    def taken(self, steps: Sequence[Step]) -> None:
+        """Several steps are about to be taken for one event."""
+        for cells in between(self.monitor, steps):
+            self.walk.to(self.form(cells))
 
-    def compare(self, seen: int, visible: int) -> list[Finding]:
-        """See QueueLock."""
-        return self._noted(super().compare(seen, visible))
-
-    def _noted(self, found: list[Finding]) -> list[Finding]:
+    def note(self, found: Iterable[Finding]) -> None:
+        """They were taken, or tables were compared."""
         self.walk.diverged = self.walk.diverged or any(one.property == self.monitor.name for one in found)
-        self.walk.to(self.form(self.state))
-        return found
+        self.walk.to(self.form(self.monitor.states.base))
 
-    def form(self, state: int) -> int | str:
+    def form(self, cells: Mapping[Cell, Any]) -> int | str:
         """The form of a state, or why it has none."""
-        given = sorted((utf16_key(str(client_id)), c) for client_id, c in self.pool.given.items())
-        return lock_form(self.bits.layout, state, [c for _, c in given if c < len(self.bits.locked)])
+        return lock_form(cells, utf16_key)

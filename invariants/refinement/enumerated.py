@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from invariants.refinement.coverage import CLIENTS, GROUPS, LOCK, MEMBERS, QUEUES, group_form, lock_form
-from invariants.refinement.group_model import Rebalancing
-from invariants.refinement.lock_model import Locking
+from model.consumer_group import Rebalancing
 from model.explorer import Search
 from model.language.batch import Batch, states, words
 from model.language.layout import Layout
+from model.language.nodes import SET
 from model.language.scope import Scope
+from model.order_lock import Locking
 from model.scopes import averagely
 
 Rule = Callable[[Layout, int], int]
@@ -71,6 +73,17 @@ def _steps(scope: Scope, reduced: Callable[[int], int]) -> Iterator[tuple[int, i
         level = sorted(new)
 
 
+def sparse(layout: Layout, state: int) -> dict[Any, Any]:
+    """The cells of a packed state that are not 0, as the open reading has them; elements are their numbers."""
+    found = {}
+    for cell in layout.cells:
+        value = (state & cell.mask) >> cell.position
+        if value or cell.variable == "holder":
+            view = frozenset(i for i in range(value.bit_length()) if value >> i & 1)
+            found[cell.variable, *cell.keys] = view if cell.sort.kind == SET else value
+    return found
+
+
 # Groups ---------------------------------------------------------------------------------------------------------------
 
 
@@ -92,7 +105,7 @@ def _without_old_lists(layout: Layout, state: int) -> int:
 
 
 def _group(layout: Layout, state: int) -> int:
-    return _inside(group_form(layout, state, range(MEMBERS), range(layout.scope.sizes["Broker"]), range(QUEUES)))
+    return _inside(group_form(sparse(layout, state), range(layout.scope.sizes["Broker"]), range(QUEUES)))
 
 
 def _inside(form: int | str) -> int:
@@ -119,4 +132,4 @@ def _without_ages(layout: Layout, state: int) -> int:
 
 
 def _lock(layout: Layout, state: int) -> int:
-    return _inside(lock_form(layout, state, range(CLIENTS)))
+    return _inside(lock_form(sparse(layout, state)))

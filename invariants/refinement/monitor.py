@@ -1,33 +1,41 @@
-"""The refinement monitor: follows an implementation with a model, segment by segment, and knows nothing of either.
+"""The refinement monitor: follows an implementation with a model, step by step, and knows nothing of either.
 
 A *segment* is what one thread of the implementation does between two waits. In it the implementation reports what
-happened, as events in its own words; a table maps each event to steps of the model. The monitor folds the steps over
-the model's state (each must be enabled: the first false conjunct is the report) and then compares what is visible of
-it with what the implementation's tables say. After a divergence it takes the visible part from the
-implementation, keeps the hidden part, and goes on.
+happened, as events in its own words; a map says which steps of the model an event stands for. The monitor takes the
+steps (each must be enabled: the first false conjunct is the report), and then compares what is visible of the model
+with what the implementation's tables say. After a divergence it takes the visible part from the implementation, keeps
+the hidden part, and goes on.
 
-An event may not know all arguments of its step: then it maps to several alternatives, and the monitor follows a set of
+An event may not know all arguments of its step: then there are several alternatives, and the monitor follows a set of
 states. A property is violated when it is false in all of them. More than MOST states is unknown, not a verdict.
 
-What a step reads it may have read earlier than it becomes known: `late` takes such a step of states that were kept.
+What a step reads it may have read earlier than it becomes known: `foresee` takes a step aside, `late` enters it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from invariants.finding import Finding
 from model.language import Property, text
-from model.language.nodes import Node
+from model.language.nodes import FREE, SET
+from model.language.open.fingerprints import Fingerprints
+from model.language.open.judging import Changes, Judge, StepJudge
+from model.language.open.reading import NOBODY, OpenReading
+from model.language.open.states import Cell, Overlay, State, States, Writes
 from model.language.properties import ALWAYS, LEMMA, STEP
-from model.language.scalar import LeavesScope, StepReading, compiled
-from model.language.scope import Scope
+from model.language.state import Concept
 
-Step = tuple[str, tuple[int, ...]]                       # an action and the numbers of its arguments
-Alternatives = Sequence[Sequence[Step]]                  # what an event may mean; () is: nothing that the model has
-Refinement = Callable[[Any], Alternatives]
-MOST = 64
+Step = tuple[str, tuple[Any, ...]]
+"""An action and its arguments."""
+Alternatives = Sequence[Sequence[Step]]
+"""What an event may mean."""
+SWEEP = 512
+"""From so many cells on, what means nothing any more is dropped."""
+
+
+MOST = 256
 """Enough for threads that stand still again and again; without locks, each may have passed a place or not."""
 
 
@@ -35,179 +43,353 @@ class TooManyStatesError(Exception):
     """The events leave too much open: nothing can be said about the run."""
 
 
-class Reading(StepReading):
-    """A step reading without what only prunes a search; monitors of the same scope may share one."""
+class Outcomes(NamedTuple):
+    """What a step assigns in the states in which it was taken aside.
 
-    def __init__(self, scope: Scope) -> None:
-        """Read a scope; code is generated when it is first used."""
-        super().__init__(scope, pruned=False)
-        self._conditions: dict[Node, tuple[Callable[[int, int], object], int]] = {}
-        self._written: dict[tuple[str, tuple[int, ...]], int] = {}
+    why -- action and false conjunct where it was not possible. then -- for each of `writes` the cells of such a state,
+    if the monitor keeps them.
+    """
 
-    def condition(self, declared: Property) -> tuple[Callable[[int, int], object], int]:
-        """A property as a function of the states before and after a step, and the bits that it depends on."""
-        found = self._conditions.get(declared.condition)
-        if found is None:
-            term = self.ground.term(declared.condition)
-            found = self._conditions[declared.condition] = compiled(term), term.support
-        return found
-
-    def written(self, action: str, arguments: tuple[int, ...]) -> int:
-        """The bits that an action assigns."""
-        found = self._written.get((action, arguments))
-        if found is None:
-            cells = self.layout.cells
-            found = sum(cells[number].mask for number in self.instance(action, arguments).effect)
-            self._written[action, arguments] = found
-        return found
+    step: Step
+    writes: tuple[Writes, ...] = ()
+    why: tuple[str, str] = ("", "")
+    then: tuple[Mapping[Cell, Any], ...] = ()
 
 
 class Monitor:
     """Follows one implementation with one model.
 
-    scope -- the model made finite, or its reading; elements stand for the implementation's objects. refinement -- event
-    to steps. visible -- names of the variables that the implementation's tables determine. properties -- what to judge.
-    name -- the property that divergences violate, if it is not refines_ and the module of the concept.
+    reading -- of the model. properties -- what to judge. name -- the property that divergences violate. visible --
+    variables that the implementation's tables determine. named -- how elements are called in sentences. unmarked --
+    variables that are no part of fingerprints. kept -- names of the sorts of which no element is forgotten by itself.
 
-    states -- those that fit all that was reported, sorted; a follower may replace them by states that say the same.
-    visible -- the bits of the visible variables.
+    states -- those that fit all that was reported; at first one in which nothing was ever written. version -- another
+    number whenever they have changed. moved -- whether something visible has changed; whoever compares it sets it back.
+    keeping -- whether steps that are taken aside keep their states.
     """
 
     def __init__(
-        self, scope: Scope | Reading, refinement: Refinement, visible: Sequence[str], initial: int,
-        properties: Iterable[Property] = (), name: str = "",
+        self, reading: OpenReading, properties: Iterable[Property], name: str, *, visible: Sequence[str],
+        named: Callable[[Any], str] = str, unmarked: Sequence[str] = (), kept: Sequence[str] = (),
     ) -> None:
-        """Begin in a packed state (`Layout.pack`)."""
-        self.refinement, self._names = refinement, tuple(visible)
-        self._judged = [p for p in properties if p.kind in (ALWAYS, LEMMA, STEP)]
-        self.move(scope if isinstance(scope, Reading) else Reading(scope), (initial,))
-        concept = self.reading.ground.scope.concept
-        self.name = name or f"refines_{concept.module.rpartition('.')[2]}"
-        self._false: set[str] = {p.name for p, holds, _ in self._always if not holds(initial, 0)}
+        """Begin."""
+        self.reading, self.name, self.named, self.kept = reading, name, named, frozenset(kept)
+        self.states = States(reading.defaults)
+        given = tuple(properties)
+        self._judge = Judge(reading, (p for p in given if p.kind in (ALWAYS, LEMMA)), self.states)
+        self._steps = StepJudge(reading, (p for p in given if p.kind == STEP))
+        self._visible = frozenset(visible)
+        self._marks = Fingerprints(reading.defaults.keys() - set(unmarked))
+        self._most_cells = SWEEP
+        self.version, self.moved, self.keeping = 0, False, False
 
-    def move(self, reading: Reading, states: Iterable[int]) -> None:
-        """Go on in another scope of the concept, in which these states are what the states were."""
-        self.reading, self.layout = reading, reading.layout
-        self.states = tuple(sorted(states))
-        self.visible = sum(cell.mask for name in self._names for cell in self.layout.table(name))
-        self._always = [(p, *reading.condition(p)) for p in self._judged if p.kind != STEP]
-        self._steps = [(p, *reading.condition(p)) for p in self._judged if p.kind == STEP]
+    # Looking ----------------------------------------------------------------------------------------------------------
 
-    def segment(self, events: Iterable[Any], seen: int) -> list[Finding]:
-        """Take a segment's events and the packed visible part of the implementation after it; say what went wrong."""
-        findings: list[Finding] = []
-        for event in events:
-            alternatives = self.refinement(event)
-            if alternatives:
-                findings += self.follow(event, alternatives)
-        findings += self.compare(seen)
-        return findings
+    def value(self, *cell: Any) -> Any:
+        """The value of a cell in the first of the states."""
+        states = self.states
+        own = states.overlays[0]
+        if own and cell in own:
+            return own[cell]
+        return states.base.get(cell, states.defaults[cell[0]])
 
-    def follow(self, event: Any, alternatives: Alternatives) -> list[Finding]:
-        """Take an event's steps from every state; a state from which no alternative is possible is dropped."""
-        after: dict[int, int] = {}
-        reasons: list[tuple[str, str]] = []
-        for before in self.states:
-            for steps in alternatives:
-                state = self._fold(steps, before, reasons)
-                if state is not None:
-                    after.setdefault(state, before)
-        if not after:
-            action, why = reasons[0]
-            return [Finding(self.name, event, f"{action} is not possible: {why}", (self.name, action, why))]
-        return self._enter(event, after)
+    def values(self, *cell: Any) -> set[Any]:
+        """The values of a cell in all states."""
+        unset = self.states.defaults[cell[0]]
+        return {state.get(cell, unset) for state in self.states.views}
 
-    def late(self, event: Any, step: Step, then: Iterable[int]) -> list[Finding]:
-        """Take one step that was taken in one of the states of `then`, and is learnt of only now.
-
-        What it assigned there it assigns now; nothing else may have read or assigned that in between.
-        """
-        written, reasons = self.reading.written(*step), list[tuple[str, str]]()
-        outcomes = {state & written for before in then if (state := self._fold([step], before, reasons)) is not None}
-        if not outcomes:
-            action, why = reasons[0] if reasons else (step[0], "it never was")
-            return [Finding(self.name, event, f"{action} was not possible: {why}", (self.name, action, why))]
-        return self._enter(event, {
-            before & ~written | outcome: before for outcome in sorted(outcomes) for before in self.states
-        })
-
-    def possible(self, steps: Sequence[Step]) -> bool:
+    def possible(self, *steps: Step) -> bool:
         """Whether these steps can be taken from some state."""
-        return any(self._fold(steps, state, []) is not None for state in self.states)
+        return any(self._fold(steps, state, []) is not None for state in self.states.views)
 
-    def _enter(self, event: Any, after: dict[int, int]) -> list[Finding]:
-        """Go on from these states; after -- to the one before."""
-        if len(after) > MOST:
-            raise TooManyStatesError(f"{len(after)} states of {self.reading.ground.scope.concept.name} fit the events")
-        self.states = tuple(sorted(after))
-        steps = [(after[state], state) for state in self.states]
-        found = self._judge(event, steps)
-        for declared, holds, _ in self._steps:
-            for before, state in steps:
-                if holds(before, state):
-                    break
-            else:
-                found.append(self._violation(declared, event))
-        return found
+    def fingerprints(self) -> list[int]:
+        """A number for each of the states, the same in every process."""
+        return self._marks.of(self.states)
 
-    def _fold(self, steps: Sequence[Step], state: int, reasons: list[tuple[str, str]]) -> int | None:
+    # Steps ------------------------------------------------------------------------------------------------------------
+
+    def take(self, event: Any, *steps: Step) -> list[Finding]:
+        """Take the steps that an event stands for."""
+        states = self.states
+        if len(states.overlays) > 1:
+            return self.follow(event, [steps])
+        base, defaults, before = states.base, states.defaults, dict[Cell, Any]()
         for action, arguments in steps:
-            try:
-                stepped = self.reading.step(action, arguments, state)
-            except LeavesScope:
-                reasons.append((action, "it leaves the scope"))
-                return None
-            if stepped is None:
-                false = self.reading.first_false_conjunct(action, arguments, state)
-                reasons.append((action, "its guard is false" if false is None else text.formula(false)))
-                return None
-            state = stepped
-        return state
+            writes = self.reading.step(action, arguments, base)
+            if writes is None:
+                why = self._why(action, arguments, base)
+                base.update(before)
+                return self._impossible(event, (action, why), "is")
+            for cell in writes:
+                if cell not in before:
+                    before[cell] = base.get(cell, defaults[cell[0]])
+            base.update(writes)
+        return self._entered(event, before)
 
-    def _judge(self, event: Any, steps: Sequence[tuple[int, int]]) -> list[Finding]:
-        """Report a state property when it becomes false in all that fit, and again when it was true in between.
+    def _why(self, action: str, arguments: tuple[Any, ...], state: State) -> str:
+        """The first guard of an action that is false."""
+        false = self.reading.first_false_conjunct(action, arguments, state)
+        return "its guard is false" if false is None else text.formula(false)
 
-        What no step has touched is as true or false as it was.
+    def follow(self, event: Any, alternatives: Alternatives | Callable[[State], Alternatives]) -> list[Finding]:
+        """Take an event's steps from every state; a state from which no alternative is possible is dropped.
+
+        A function says for each state what the event may mean; all of that is tried in all states.
         """
-        findings: list[Finding] = []
-        changed = 0
-        for before, after in steps:
-            changed |= before ^ after
-        for declared, holds, support in self._always:
-            if changed & support:
-                for _, after in steps:
-                    if holds(after, 0):
-                        self._false.discard(declared.name)
-                        break
-                else:
-                    if declared.name not in self._false:
-                        findings.append(self._violation(declared, event))
-                    self._false.add(declared.name)
-        return findings
+        views = self.states.views
+        if callable(alternatives):
+            given = [tuple(steps) for state in views for steps in alternatives(state)]
+            alternatives = given if len(given) == 1 else list(dict.fromkeys(given))
+        if len(views) == len(alternatives) == 1:
+            return self.take(event, *alternatives[0])
+        after: list[tuple[int, Writes]] = []
+        reasons: list[tuple[str, str]] = []
+        for number, state in enumerate(views):
+            for steps in alternatives:
+                writes = self._fold(steps, state, reasons)
+                if writes is not None:
+                    after.append((number, writes))
+        if not after:
+            return self._impossible(event, reasons[0], "is")
+        return self._enter_all(event, after)
+
+    def supposing(self, event: Any, step: Step, cells: Writes) -> list[Finding] | None:
+        """Take a step from the only state as if some cells had these values; None if it is not possible."""
+        writes = self.reading.step(*step, Overlay(self.states.base, cells))
+        return None if writes is None else self._enter(event, writes)
+
+    def foresee(self, step: Step, of: Sequence[State] | None = None) -> Outcomes:
+        """What a step assigns if it is taken now, or in these states; it is entered `late`, if ever."""
+        reasons: list[tuple[str, str]] = []
+        different, then = list[Writes](), list[Mapping[Cell, Any]]()
+        for number, state in enumerate(self.states.views if of is None else of):
+            writes = self._fold([step], state, reasons)
+            if writes is not None and writes not in different:
+                different.append(writes)
+                if self.keeping:
+                    then.append({**self.states.base, **self.states.overlays[number]})
+        return Outcomes(step, tuple(different), reasons[0] if reasons else (step[0], "it never was"), tuple(then))
+
+    def late(self, event: Any, outcomes: Outcomes) -> list[Finding]:
+        """Enter a step that was taken aside; nothing else may have read or assigned what it assigned."""
+        if not outcomes.writes:
+            return self._impossible(event, outcomes.why, "was")
+        if len(outcomes.writes) == len(self.states) == 1:
+            return self._enter(event, outcomes.writes[0])
+        return self._enter_all(event, [
+            (number, writes) for writes in outcomes.writes for number in range(len(self.states))])
+
+    def _fold(self, steps: Sequence[Step], state: State, reasons: list[tuple[str, str]]) -> Writes | None:
+        """All that the steps assign, one after another."""
+        written: Writes = {}
+        at: State = state
+        for action, arguments in steps:
+            writes = self.reading.step(action, arguments, at)
+            if writes is None:
+                reasons.append((action, self._why(action, arguments, at)))
+                return None
+            written.update(writes)
+            at = Overlay(state, written)
+        return written
+
+    def _impossible(self, event: Any, reason: tuple[str, str], word: str) -> list[Finding]:
+        action, why = reason
+        return [Finding(self.name, event, f"{action} {word} not possible: {why}", (self.name, action, why))]
+
+    def _enter(self, event: Any, writes: Writes) -> list[Finding]:
+        """Go on from the only state there is, and what is written."""
+        return self._entered(event, self._apply(writes))
+
+    def _apply(self, writes: Mapping[Cell, Any]) -> Writes:
+        """Write to the only state there is; what these cells were before."""
+        base, defaults = self.states.base, self.states.defaults
+        before = {cell: base.get(cell, defaults[cell[0]]) for cell in writes}
+        base.update(writes)
+        return before
+
+    def _entered(self, event: Any, before: Writes) -> list[Finding]:
+        """Judge the only state there is, in which these cells were different before."""
+        base = self.states.base
+        changes = self._noted(before)
+        false = self._steps.judge(Overlay(base, before), base, changes)
+        if changes:
+            false = [*self._judge.judge(changes, self.states), *false]
+            if len(base) > self._most_cells:
+                self._sweep()
+        return [self._violation(p, event) for p in false] if false else []
+
+    def _noted(self, before: Writes) -> Changes:
+        """What has changed, if these cells were so before."""
+        base, changes = self.states.base, dict[Cell, tuple[Any, Any]]()
+        for cell, old in before.items():
+            new = base[cell]
+            if old != new:
+                changes[cell] = old, new
+                if cell[0] in self._visible:
+                    self.moved = True
+        if changes:
+            self.version += 1
+            self._marks.changed.update(changes)
+        return changes
+
+    def _enter_all(self, event: Any, after: Sequence[tuple[int, Writes]]) -> list[Finding]:
+        """Go on from several states; after -- from which of the former each comes, and what is written."""
+        states, views = self.states, self.states.views
+        each = [self._steps.judge(views[number], Overlay(views[number], writes), self._between(views[number], writes))
+                for number, writes in after]
+        false = [p for p in each[0] if all(p in others for others in each)]
+        self._become([{**states.overlays[number], **writes} for number, writes in after])
+        changes = {cell: (None, None) for _, writes in after for cell in writes}
+        return [self._violation(p, event) for p in (*self._judge.judge(changes, states), *false)]
+
+    def _between(self, state: State, writes: Writes) -> Changes:
+        defaults = self.states.defaults
+        return {cell: (state.get(cell, defaults[cell[0]]), new) for cell, new in writes.items()}
+
+    def _become(self, overlays: Sequence[Writes]) -> None:
+        states, concept = self.states, self.reading.concept
+        states.become(overlays)
+        self._marks.forget()
+        self.moved = True
+        self.version += 1
+        self._judge.reconsider()
+        if len(states) > MOST:
+            raise TooManyStatesError(f"{len(states)} states of {concept.name} fit the events")
 
     def _violation(self, declared: Property, event: Any) -> Finding:
         return Finding(declared.name, event, declared.sentence, (declared.name, type(event).__name__))
 
-    def compare(self, seen: int, visible: int = -1) -> list[Finding]:
-        """Keep the states that look as the implementation does; if there is none, report and take its visible part.
+    # What is not a step -----------------------------------------------------------------------------------------------
 
-        seen -- the implementation's visible part, packed. visible -- the bits of it that were looked at.
+    def write(self, writes: Mapping[Cell, Any]) -> None:
+        """Give cells of all states a value; nothing is judged."""
+        if len(self.states) > 1:
+            self.rewrite(lambda _: writes)
+            return
+        self._name(writes)
+        self._judge.note(self._noted(self._apply(writes)), self.states)
+
+    def rewrite(self, change: Callable[[State], Mapping[Cell, Any]]) -> None:
+        """Write in each state what is said for it; nothing is judged."""
+        states = self.states
+        overlays = [{**own, **change(state)} for own, state in zip(states.overlays, states.views, strict=True)]
+        if len(overlays) == 1 and not overlays[0]:
+            return
+        for own in overlays:
+            self._name(own)
+        self._become(overlays)
+
+    def keep(self, fits: Callable[[State], bool]) -> None:
+        """Drop the states that do not fit, if there is one that does; nothing is judged."""
+        if self.states.keep(fits):
+            self._changed()
+
+    def _changed(self) -> None:
+        """Other states are there, and nothing is known of them."""
+        self._marks.forget()
+        self.version += 1
+        self._judge.reconsider()
+
+    def reconsider(self) -> None:
+        """What is rigid has changed."""
+        self._judge.reconsider()
+
+    # Tables -----------------------------------------------------------------------------------------------------------
+
+    def compare(self, seen: Mapping[Cell, Any], looked: Iterable[Cell]) -> list[Finding]:
+        """Keep the states that look as the implementation does; if there is none, report and take what it looks like.
+
+        seen -- the cells that the tables set. looked -- all cells that they determine.
         """
-        mask = self.visible & visible
-        seen &= mask
-        if len(self.states) == 1 and self.states[0] & mask == seen:
+        states, defaults = self.states, self.states.defaults
+        cells = looked if isinstance(looked, (list, tuple)) else tuple(looked)
+        if len(states.overlays) == 1:
+            get = states.base.get
+            for cell in cells:
+                unset = defaults[cell[0]]
+                if get(cell, unset) != seen.get(cell, unset):
+                    break
+            else:
+                return []
+        elif states.keep(lambda state: not self._differing(state, seen, cells)):
+            self._changed()
             return []
-        fitting = tuple(state for state in self.states if state & mask == seen)
-        if fitting:
-            self.states = fitting
-            return []
-        model = self.states[0]
-        differing = [cell for cell in self.layout.cells if cell.mask & mask
-                     and self.layout.read(model, cell) != self.layout.read(seen, cell)]
-        shown, wanted = self.layout.text(seen, differing), self.layout.text(model, differing)
-        sentence = "; ".join(f"{cell} is {shown[cell]}, the model has {wanted[cell]}" for cell in shown)
-        after = {state & ~mask | seen: state for state in self.states}
-        self.states = tuple(sorted(after))
-        names = sorted({cell.variable for cell in differing})
-        findings = [Finding(self.name, None, sentence, (self.name, "differs", *names))]
-        return findings + self._judge(None, [(after[state], state) for state in self.states])
+        return self._differs(seen, self._differing(states.views[0], seen, cells))
+
+    def _differing(self, state: State, seen: Mapping[Cell, Any], cells: Iterable[Cell]) -> list[Cell]:
+        defaults = self.states.defaults
+        return [cell for cell in cells
+                if state.get(cell, defaults[cell[0]]) != seen.get(cell, defaults[cell[0]])]
+
+    def _differs(self, seen: Mapping[Cell, Any], differing: Sequence[Cell]) -> list[Finding]:
+        defaults, before = self.states.defaults, self.states.views[0]
+        told, taken = [], dict[Cell, Any]()
+        for cell in dict.fromkeys(differing):
+            taken[cell] = value = seen.get(cell, defaults[cell[0]])
+            has = before.get(cell, defaults[cell[0]])
+            told.append(f"{self.label(cell)} is {self.text(cell, value)}, the model has {self.text(cell, has)}")
+        names = sorted({cell[0] for cell in taken})
+        finding = Finding(self.name, None, "; ".join(told), (self.name, "differs", *names))
+        self._name(taken)
+        if len(self.states) == 1:
+            changes = self._noted(self._apply(taken))
+        else:
+            changes = dict.fromkeys(taken, (None, None))
+            self._become([{**own, **taken} for own in self.states.overlays])
+        return [finding, *(self._violation(p, None) for p in self._judge.judge(changes, self.states))]
+
+    def label(self, cell: Cell) -> str:
+        """A cell as people write it: listed[broker-a, c1]."""
+        keys = ", ".join(map(self.named, cell[1:]))
+        return f"{cell[0]}[{keys}]" if keys else str(cell[0])
+
+    def text(self, cell: Cell, value: Any) -> str:
+        """The value of a cell as people write it."""
+        sort = self.reading.concept.variables[cell[0]].value
+        if sort.kind == SET:
+            return "{" + ", ".join(sorted(map(self.named, value))) + "}"
+        if value is None:
+            return "none"
+        return str(value).lower() if isinstance(value, bool) else self.named(value)
+
+    # Elements and cells -----------------------------------------------------------------------------------------------
+
+    def _name(self, writes: Mapping[Cell, Any]) -> None:
+        given = self.reading.given
+        for cell, value in writes.items():
+            for sort, element in self.reading.elements_of(cell, value):
+                if element not in given.named[sort.name] and element != NOBODY:
+                    given.add(sort.name, element)
+
+    def forget(self, sort: str, elements: Sequence[Any]) -> None:
+        """Nothing is known of these elements any more."""
+        concept, gone = self.reading.concept, frozenset(elements)
+        places = {name: [place for place, key in enumerate(info.keys, 1) if key.name == sort]
+                  for name, info in concept.variables.items()}
+        for cells in (self.states.base, *self.states.overlays):
+            for cell in [cell for cell in cells if any(cell[place] in gone for place in places[cell[0]])]:
+                del cells[cell]
+        named = self.reading.given.named[sort]
+        self.reading.given.name(concept.sorts[sort], [one for one in named if one not in gone])
+        self._changed()
+
+    def _sweep(self) -> None:
+        """Forget cells as if they had never been written, and elements of which no cell speaks."""
+        base, defaults, reading = self.states.base, self.states.defaults, self.reading
+        for cell in [cell for cell, value in base.items() if value == defaults[cell[0]]]:
+            del base[cell]
+        spoken: dict[str, dict[Any, None]] = {name: {} for name in reading.given.named}
+        for cell, value in base.items():
+            for sort, element in reading.elements_of(cell, value):
+                spoken[sort.name][element] = None
+        for name, sort in reading.concept.sorts.items():
+            if sort.kind == FREE and name not in self.kept:
+                reading.given.name(sort, (one for one in reading.given.named[name] if one in spoken[name]))
+        self._most_cells = max(SWEEP, 2 * len(base))
+        self._judge.reconsider()
+
+
+def judged(concept: Concept, without: Sequence[str] = ()) -> tuple[Property, ...]:
+    """What is promised: no lemmas, which support proofs under premises, and nothing that must only be reachable."""
+    return tuple(declared for declared in concept.properties.values()
+                 if declared.kind in (ALWAYS, STEP) and declared.name not in without)

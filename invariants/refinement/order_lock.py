@@ -1,7 +1,7 @@
-"""Follows the order locks of a group with `model.order_lock.OrderLock`: one small model for each queue.
+"""Follows the order locks of a group with `model.order_lock.Locking`: one small model for each queue.
 
-Elements. A Client is a client id; those of whom nothing is set any more lend their element to others. The entry is that
-of the broker which granted last: a grant by another one is a `restart`, the table of the former counts no more.
+Elements. A Client is a client id. The entry is that of the broker which granted last: a grant by another one is a
+`restart`, the table of the former counts no more.
 
 Time. No event says that it passes. Before each step the ages are set from clocks: `age` and `lease_age` by the broker's
 clock, for the broker decides by it, `since` by the client's; so clocks may drift. A clock that is set breaks what
@@ -12,16 +12,12 @@ properties are not reported (steps and tables are). rpc_max and batch_max are no
 What is not there. Listeners are users': no step of the model is `work` or `finish`, for one may begin when it will, and
 listeners_do_not_overlap is judged of what they report themselves. That the fast path has read the client id is not
 reported: a client that has had the entry may have read it then (`seen`).
-
-Grain. `OrderLock` unlocks at both ends at once or 20 s later; the implementation always in two steps, with a message
-that comes late, twice or never, and also for a queue whose lock it never believed in. It may have two answers on
-their way (RebalanceService and lockAll ask each for itself), and the fast path reads the time before it writes it.
-`Locking` adds what follows from that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from impl.broker.controller import BrokerController
@@ -42,11 +38,91 @@ from impl.events import (
 )
 from invariants import order_lock as promised
 from invariants.finding import Finding
-from invariants.refinement.coverage import Visited, WatchedLock
+from invariants.refinement.coverage import LockWalk, Visited
 from invariants.refinement.follower import Living, Machines, Record
-from invariants.refinement.lock_model import ANSWERS, BROKER_LIVE_MS, NAME, PROPERTIES, QueueLock, age
-from invariants.refinement.monitor import Step
+from invariants.refinement.monitor import Monitor, Step
 from model.language import Property
+from model.language.open.reading import OpenReading
+from model.language.open.states import Cell, Writes
+from model.order_lock import Locking, OrderLock
+
+NAME = "refines_order_lock"
+CLIENT_LIVE_MS, BROKER_LIVE_MS, UNBOUNDED_MS = 30_000, 60_000, 1 << 62
+ANSWERS = 3
+"""How many answers to one client can be on their way: its threads that ask, and one more."""
+PROPERTIES: tuple[Property, ...] = tuple(
+    OrderLock.concept.properties[declared.__name__]
+    for declared in (promised.one_lock_holder, promised.one_live_believer)
+)
+CONSTANTS = {"client_live": CLIENT_LIVE_MS, "broker_live": BROKER_LIVE_MS, "rpc_max": UNBOUNDED_MS,
+             "batch_max": UNBOUNDED_MS}
+AGES = ("age", "since", "lease_age")
+FLAGS = ("granted", "locked", "seen", "unlocking", "lease")
+Clock = Callable[[], int]
+
+
+class QueueLock:
+    """The lock of one queue.
+
+    broker -- the machine that granted it last. clock -- that broker's. stamped_ms -- the entry's time by it.
+    leased_ms -- of each client: the broker's clock at the last grant. believed_ms -- its own clock, and its time at the
+    last answer that it believed. answers -- how many may be on their way to it. taken_ms -- when it took the queue by
+    an answer, if none was given since. had -- clients that the entry was given to. gave_up -- those that have dropped
+    the queue. holders -- those that hold it now. working -- those whose listeners work on it.
+    """
+
+    def __init__(self, mq: MessageQueue, properties: Iterable[Property], watched: Visited | None) -> None:
+        """Nobody has it."""
+        self.mq, self.broker = mq, ""
+        self.clock: Clock = lambda: 0
+        self.monitor = Monitor(OpenReading(Locking.concept, CONSTANTS), properties, NAME,
+                               visible=("held", "holder", "locked"), unmarked=AGES,
+                               kept=("Client",))
+        self.walk = None if watched is None else LockWalk(watched, self.monitor)
+        self.stamped_ms = 0
+        self.leased_ms: dict[str, int] = {}
+        self.believed_ms: dict[str, tuple[Clock, int]] = {}
+        self.answers: dict[str, int] = {}
+        self.taken_ms: dict[str, int] = {}
+        self.had: set[str] = set()
+        self.gave_up: set[str] = set()
+        self.holders: set[str] = set()
+        self.working: set[str] = set()
+        self.value = self.monitor.value
+
+    def step(self, event: Any, *steps: Step, entering: str = "") -> list[Finding]:
+        """Let time pass, and take these steps; entering -- a client whose `since` counts before it believes."""
+        self.monitor.write(self.ages(entering))
+        if self.walk is not None:
+            self.walk.taken(steps)
+        return self.noted(self.monitor.take(event, *steps))
+
+    def ages(self, entering: str) -> Writes:
+        """The ages by the clocks."""
+        value, now_ms = self.value, self.clock()
+        ages: Writes = {("age",): _age(now_ms, self.stamped_ms) if value("held") else 0}
+        for client, (clock, then_ms) in self.believed_ms.items():
+            believes = value("locked", client) or client == entering
+            ages["since", client] = _age(clock(), then_ms) if believes else 0
+        for client, then_ms in self.leased_ms.items():
+            ages["lease_age", client] = _age(now_ms, then_ms) if value("lease", client) else 0
+        return ages
+
+    def compare(self, seen: Writes, looked: Sequence[Cell]) -> list[Finding]:
+        """See Monitor."""
+        return self.noted(self.monitor.compare(seen, looked))
+
+    def noted(self, found: list[Finding]) -> list[Finding]:
+        """With the name of the queue, and in the walk."""
+        if self.walk is not None:
+            self.walk.note(found)
+        at = f"{self.mq.broker_name}/{self.mq.queue_id} of {self.mq.topic}"
+        return [replace(one, sentence=f"{at}: {one.sentence}") for one in found]
+
+
+def _age(now_ms: int, then_ms: int) -> int:
+    """Milliseconds by one clock, which may have been set back in between."""
+    return max(0, now_ms - then_ms)
 
 
 class OrderLocks:
@@ -73,7 +149,7 @@ class OrderLocks:
             QueueTaken: self._taken, QueueDropped: self._dropped,
             ListenerStarted: self._begins, ListenerEnded: self._ends,
         }
-        self.hears = (ProcessKilled, ClockJumped, ConsumerStarted, ConsumerShutDown, *self._hears)
+        self.hears = (ClockJumped, ProcessKilled, ConsumerStarted, ConsumerShutDown, *self._hears)
 
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
@@ -84,21 +160,20 @@ class OrderLocks:
             hear = self._hears.get(kind)
             if hear is not None:
                 if event.group == self.group and (queue := self._mine(where, event)) is not None:
-                    before, bits = queue.state, queue.bits
                     found += self._promised(ms, hear(where, queue, event))
-                    self.visited.add(hash(queue.state & ~queue.bits.ages))
-                    if (before ^ queue.state) & queue.monitor.visible or bits is not queue.bits or found:
+                    self.visited.update(queue.monitor.fingerprints())
+                    if queue.monitor.moved or found:
                         changed[queue] = None
-            elif kind is ProcessKilled or kind is ClockJumped:
-                found += self._host(where, ms, event)
+            elif kind is ClockJumped:
+                self._set_ms = max(self._set_ms, ms + BROKER_LIVE_MS + max(0, -event.ms))
+            elif kind is ProcessKilled:
+                found += self._killed(where, event)
             elif kind is ConsumerStarted and event.group == self.group:
                 self._start(where, event.client_id)
             elif kind is ConsumerShutDown and event.group == self.group:
                 found += self._end(where, event.client_id, event)
-        if whole:
-            found += self._compare(machine, None, found)
-        elif changed:
-            found += self._compare(machine, changed, found)
+        if whole or changed:
+            found += self._compare(machine, None if whole else changed, found)
         return found
 
     def _mine(self, machine: str, event: Any) -> QueueLock | None:
@@ -110,10 +185,7 @@ class OrderLocks:
     def _queue(self, mq: MessageQueue) -> QueueLock:
         queue = self._queues.get(mq)
         if queue is None:
-            queue = QueueLock(mq, self.properties)
-            if self.watched is not None:
-                queue = WatchedLock(mq, self.properties, self.watched)
-            self._queues[mq] = queue
+            queue = self._queues[mq] = QueueLock(mq, self.properties, self.watched)
         return queue
 
     def _promised(self, ms: int, found: list[Finding]) -> list[Finding]:
@@ -122,46 +194,38 @@ class OrderLocks:
 
     # Machines ---------------------------------------------------------------------------------------------------------
 
-    def _host(self, machine: str, ms: int, event: tuple[Any, ...]) -> list[Finding]:
-        found: list[Finding] = []
-        if event.__class__ is ClockJumped:
-            self._set_ms = max(self._set_ms, ms + BROKER_LIVE_MS + max(0, -event.ms))
-        elif event.__class__ is ProcessKilled:
-            for client_id in list(self._running.get(machine, ())):
-                found += self._end(machine, client_id, event)
-            for queue in self._queues.values():
-                if queue.broker == machine:
-                    found += self._lost(queue, event)
-        return found
+    def _killed(self, machine: str, event: ProcessKilled) -> list[Finding]:
+        ends = [one for client in list(self._running.get(machine, ())) for one in self._end(machine, client, event)]
+        return ends + [one for queue in self._queues.values() if queue.broker == machine
+                       for one in self._lost(queue, event)]
 
     def _lost(self, queue: QueueLock, event: Any) -> list[Finding]:
         """The broker's table is gone, or that of another broker counts."""
         queue.broker, queue.had = "", set()
         return queue.step(event, ("restart", ()))
 
-    def _start(self, machine: str, client_id: str) -> None:
+    def _start(self, machine: str, client: str) -> None:
         consumer = next((c for c in self.living.consumers(machine)
-                         if c.group == self.group and c.instance.client_id == client_id), None)
+                         if c.group == self.group and c.instance.client_id == client), None)
         if consumer is not None and consumer.config.orderly:
-            self._running.setdefault(machine, {})[client_id] = consumer
+            self._running.setdefault(machine, {})[client] = consumer
 
-    def _end(self, machine: str, client_id: str, event: Any) -> list[Finding]:
+    def _end(self, machine: str, client: str, event: Any) -> list[Finding]:
         """A process ends; if another one has the same client id (D6), it goes on for both."""
-        if self._running.get(machine, {}).pop(client_id, None) is None or self._process(client_id) is not None:
+        if self._running.get(machine, {}).pop(client, None) is None or self._process(client) is not None:
             return []
         found: list[Finding] = []
         for queue in self._queues.values():
-            queue.holders.discard(client_id)
-            queue.working.discard(client_id)
-            c = queue.pool.get(client_id)
-            if c is not None and queue.state & queue.bits.flags[c]:
-                queue.answers[c] = 0
-                found += queue.step(event, ("crash", (c,)))
+            queue.holders.discard(client)
+            queue.working.discard(client)
+            if any(queue.value(flag, client) for flag in FLAGS):
+                queue.answers[client] = 0
+                found += queue.step(event, ("crash", (client,)))
         return found
 
-    def _process(self, client_id: str) -> DefaultMQPushConsumerImpl | None:
+    def _process(self, client: str) -> DefaultMQPushConsumerImpl | None:
         """The one process that runs with a client id."""
-        return next((clients[client_id] for clients in self._running.values() if client_id in clients), None)
+        return next((clients[client] for clients in self._running.values() if client in clients), None)
 
     # Brokers ----------------------------------------------------------------------------------------------------------
 
@@ -172,31 +236,29 @@ class OrderLocks:
         if broker is None:
             return found
         queue.broker, queue.clock = machine, broker.node.now_ms
-        c, now_ms, stamped_ms = queue.client(event.client_id), queue.clock(), self._stamp(broker, event.mq)
-        lost = [("lose_answer", (c,))] if queue.state & queue.bits.granted[c] else []
-        found += queue.step(event, *lost, *self._grant(queue, c, event, stamped_ms))
+        client, now_ms, stamped_ms = event.client_id, queue.clock(), self._stamp(broker, event.mq)
+        lost: list[Step] = [("lose_answer", (client,))] if queue.value("granted", client) else []
+        found += queue.step(event, *lost, self._grant(queue, event, stamped_ms))
         if stamped_ms is not None:
             queue.stamped_ms = stamped_ms
-        queue.leased_ms[c] = now_ms
-        queue.taken_ms.pop(c, None)
-        queue.had.add(c)
-        queue.answers[c] = min(ANSWERS, queue.answers.get(c, 0) + 1)
+        queue.leased_ms[client] = now_ms
+        queue.taken_ms.pop(client, None)
+        queue.had.add(client)
+        queue.answers[client] = min(ANSWERS, queue.answers.get(client, 0) + 1)
         return found
 
-    def _grant(self, queue: QueueLock, c: int, event: LockGranted, stamped_ms: int | None) -> list[Step]:
+    def _grant(self, queue: QueueLock, event: LockGranted, stamped_ms: int | None) -> Step:
         """The fast path renews as `grant` does; if it was overtaken, it set the time of another's entry, or of none.
 
         stamped_ms -- the time of the entry that the table has now.
         """
-        if not event.fast:
-            return [("grant", (c,))]
-        alive = age(queue.clock(), queue.stamped_ms) <= BROKER_LIVE_MS
-        if c not in queue.had or (event.holder == event.client_id and alive):
-            return [("grant", (c,))]
+        client, alive = event.client_id, _age(queue.clock(), queue.stamped_ms) <= BROKER_LIVE_MS
+        if not event.fast or client not in queue.had or (event.holder == client and alive):
+            return "grant", (client,)
         if not alive or stamped_ms != queue.clock():
-            return [("fast_stamp", (c,))]
-        queue.state |= queue.bits.seen[c]
-        return [("fast_grant", (c,))]
+            return "fast_stamp", (client,)
+        queue.monitor.write({("seen", client): True})
+        return "fast_grant", (client,)
 
     def _stamp(self, broker: BrokerController, mq: MessageQueue) -> int | None:
         """The time of the entry that the table has now."""
@@ -208,58 +270,54 @@ class OrderLocks:
         """RebalanceLockManager#unlockBatch: at whose request, if it is known that there was one."""
         if queue.broker not in ("", machine):
             return []
-        c, process = queue.client(event.client_id), self._process(event.client_id)
+        client, process = event.client_id, self._process(event.client_id)
         stopped = process is None or process.consume_message_service.stopped
-        beside = stopped or c in queue.gave_up or event.client_id not in queue.holders
-        waits = queue.state & queue.bits.unlocking[c]
-        return queue.step(event, ("unlock_late" if waits or not beside else "unlock_beside", (c,)))
+        beside = stopped or client in queue.gave_up or client not in queue.holders
+        waits = queue.value("unlocking", client)
+        return queue.step(event, ("unlock_late" if waits or not beside else "unlock_beside", (client,)))
 
     # Clients ----------------------------------------------------------------------------------------------------------
 
     def _taken(self, _: str, queue: QueueLock, event: QueueTaken) -> list[Finding]:
         """The answer that was asked for the taking has found no process queue, unless it is put down in it at once."""
         queue.holders.add(event.client_id)
-        c = queue.pool.get(event.client_id)
-        if c is not None and queue.state & queue.bits.granted[c]:
-            queue.taken_ms[c] = self._ms
+        if queue.value("granted", event.client_id):
+            queue.taken_ms[event.client_id] = self._ms
         return []
 
-    def _unheard(self, queue: QueueLock, c: int, event: Any) -> list[Finding]:
-        """Whatever was answered, nobody has made anything of it."""
-        queue.answers[c] = 0
-        queue.taken_ms.pop(c, None)
-        return queue.step(event, ("lose_answer", (c,))) if queue.state & queue.bits.granted[c] else []
+    def _unheard(self, queue: QueueLock, client: str, event: Any) -> list[Finding]:
+        """The client ignores the answers that are on their way."""
+        queue.answers[client] = 0
+        queue.taken_ms.pop(client, None)
+        return queue.step(event, ("lose_answer", (client,))) if queue.value("granted", client) else []
 
     def _dropped(self, _: str, queue: QueueLock, event: QueueDropped) -> list[Finding]:
         """ProcessQueue#setDropped: an unlock follows, at once or in 20 s, and comes when it comes."""
-        queue.holders.discard(event.client_id)
-        c = queue.pool.get(event.client_id)
-        if c is None:
-            return []
-        queue.answers[c] = 0
-        queue.gave_up.add(c)
-        return queue.step(event, ("drop_later" if queue.state & queue.bits.locked[c] else "drop_unlocked", (c,)))
+        client = event.client_id
+        queue.holders.discard(client)
+        if client not in queue.monitor.reading.given.named["Client"]:
+            return []  # it never asked for the lock
+        queue.answers[client] = 0
+        queue.gave_up.add(client)
+        return queue.step(event, ("drop_later" if queue.value("locked", client) else "drop_unlocked", (client,)))
 
     def _believed(self, machine: str, queue: QueueLock, event: LockBelieved) -> list[Finding]:
         """ProcessQueue#setLocked; what happens to a dropped process queue nobody looks at."""
-        c, bits = queue.client(event.client_id), queue.bits
-        if event.client_id not in queue.holders:
-            return self._unheard(queue, c, event)
+        client = event.client_id
+        if client not in queue.holders:
+            return self._unheard(queue, client, event)
         if not event.locked:
-            return queue.step(event, ("refuse", (c,))) if queue.state & bits.locked[c] else []
-        taken_ms = queue.taken_ms.pop(c, None)
-        found = [] if taken_ms in (None, self._ms) else self._unheard(queue, c, event)
-        consumer = self._running[machine][event.client_id]
+            return queue.step(event, ("refuse", (client,))) if queue.value("locked", client) else []
+        taken_ms = queue.taken_ms.pop(client, None)
+        found = [] if taken_ms in (None, self._ms) else self._unheard(queue, client, event)
+        consumer = self._running[machine][client]
         pq = consumer.rebalance_impl.process_queue_table.get(queue.mq)
-        queue.clocks[c] = consumer.node.now_ms
-        queue.believed_ms[c] = consumer.node.now_ms() if pq is None else pq.last_lock_timestamp
-        again = not queue.state & bits.granted[c] and queue.answers.get(c, 0) > 0
-        queue.answers[c] = max(0, queue.answers.get(c, 0) - 1)
-        queue.entering = c if taken_ms == self._ms else -1
+        now_ms = consumer.node.now_ms
+        queue.believed_ms[client] = now_ms, now_ms() if pq is None else pq.last_lock_timestamp
+        again = not queue.value("granted", client) and queue.answers.get(client, 0) > 0
+        queue.answers[client] = max(0, queue.answers.get(client, 0) - 1)
         how = "take_locked" if taken_ms == self._ms else "answer_again" if again else "answer"
-        found += queue.step(event, (how, (c,)))
-        queue.entering = -1
-        return found
+        return found + queue.step(event, (how, (client,)), entering=client if taken_ms == self._ms else "")
 
     def _begins(self, machine: str, queue: QueueLock, event: ListenerStarted) -> list[Finding]:
         """A listener begins with messages of the queue, and may not be the only one."""
@@ -267,7 +325,7 @@ class OrderLocks:
         queue.working.add(event.client_id)
         name = promised.listeners_do_not_overlap.__name__
         both = f"listeners of {event.client_id} at {machine} and of {', '.join(others)} work at once"
-        return [queue.named(Finding(name, event, both, (name, "ListenerStarted")))] if others else []
+        return queue.noted([Finding(name, event, both, (name, "ListenerStarted"))]) if others else []
 
     def _ends(self, _: str, queue: QueueLock, event: ListenerEnded) -> list[Finding]:
         """A listener has ended."""
@@ -286,16 +344,13 @@ class OrderLocks:
             return []
         differing: list[Finding] = []
         for queue in self._all(machine, locks, consumers) if changed is None else changed:
-            seen, visible = self._visible(queue, machine, locks, consumers)
-            if visible:
-                differing += queue.compare(seen, visible)
-                self.visited.add(hash(queue.state & ~queue.bits.ages))
-        if differing and self._diverges(found):
-            return [one for one in differing if one.property != NAME]
-        return differing
-
-    def _diverges(self, found: Iterable[Finding]) -> bool:
-        return any(one.property == NAME for one in found)
+            queue.monitor.moved = False
+            seen, looked = self._visible(queue, machine, locks, consumers)
+            if looked:
+                differing += queue.compare(seen, looked)
+                self.visited.update(queue.monitor.fingerprints())
+        diverges = any(one.property == NAME for one in found)
+        return [one for one in differing if one.property != NAME] if diverges else differing
 
     def _locks(self, machine: str) -> Any:
         """The queues of the group in the lock table of a broker; None: no broker runs there."""
@@ -310,8 +365,8 @@ class OrderLocks:
         if not mine:
             return {}
         others = [clients for other, clients in self._running.items() if other != machine]
-        return {client_id: consumer for client_id, consumer in mine.items()
-                if not any(client_id in clients for clients in others)}
+        return {client: consumer for client, consumer in mine.items()
+                if not any(client in clients for clients in others)}
 
     def _all(self, machine: str, locks: Any, consumers: dict[str, DefaultMQPushConsumerImpl]) -> list[QueueLock]:
         """The queues of which a machine's tables say something, also those that nobody has spoken of."""
@@ -325,23 +380,22 @@ class OrderLocks:
 
     def _visible(
         self, queue: QueueLock, machine: str, locks: Any, consumers: dict[str, DefaultMQPushConsumerImpl],
-    ) -> tuple[int, int]:
-        """What the tables of a machine say of a queue, and the bits that say so."""
-        bits, seen, visible = queue.bits, 0, 0
-        for client_id, consumer in consumers.items():
+    ) -> tuple[Writes, list[Cell]]:
+        """What the tables of a machine say of a queue, and the cells that they determine."""
+        seen: Writes = {}
+        looked: list[Cell] = []
+        for client, consumer in consumers.items():
             pq = consumer.rebalance_impl.process_queue_table.get(queue.mq)
-            believed = pq is not None and pq.locked and not pq.dropped
-            c = queue.client(client_id) if believed else queue.pool.get(client_id)
-            if c is not None and c < len(bits.locked):
-                visible |= bits.locked[c]
-                seen |= bits.locked[c] if believed else 0
+            seen["locked", client] = pq is not None and pq.locked and not pq.dropped
+        looked += seen
         if locks is not None and queue.broker in ("", machine):
             entry = locks.get(queue.mq)
-            visible |= bits.held.mask
+            seen["held",] = entry is not None
+            looked.append(("held",))
             if entry is not None:  # whose an entry is that is not there nobody can see
-                seen |= bits.held.mask | queue.client(entry.client_id) << bits.holder.position
-                visible |= bits.holder.mask
-        return (seen, visible) if bits is queue.bits else self._visible(queue, machine, locks, consumers)
+                seen["holder",] = entry.client_id
+                looked.append(("holder",))
+        return seen, looked
 
 
 _OF_BROKERS = (LockGranted, LockReleased)

@@ -39,10 +39,9 @@ from impl.events import (
 from impl.namesrv.server import NamesrvController
 from invariants.finding import Finding
 from invariants.refinement.follower import Living, Machines, Record
-from invariants.refinement.routes import BrokerName
+from invariants.refinement.routes import NAME, BrokerName
 from invariants.refinement.topic_routes import NO_ENTRIES, Entries, TopicsOfName, entries_of
 
-NAME = "refines_route_info"
 UNHEARD_MS = 60_000
 """A name of which nothing is reported for so long is looked at all the same: time passes for it too."""
 class RouteInfo:
@@ -266,7 +265,7 @@ class _Server:
             entries = self.entries[name] = entries_of(name, self.table)
             findings += self._pass_time(routes) + routes.compare(self.table)
             findings += topics.compare(self.table, entries)
-            self.visited.update((routes.fingerprint(), topics.followed.fingerprint()))
+            self.visited.update((routes.monitor.fingerprints()[0], topics.monitor.fingerprints()[0]))
         self.changed = {}
         return findings
 

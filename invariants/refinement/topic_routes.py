@@ -10,8 +10,7 @@ deleted is not routed and, until a registration installs it again, does not exis
 registered by an increment is taken for new; a raised version without a new topic creates one that is forgotten at once;
 the entry of a master that ends while a slave keeps the name is not known; another master's address has its own entry,
 and whether it is compared with that when it takes the id from a living one, the name server shows: as shipped it is, as
-repaired who takes an id from another brings its topics (N-16). Versions are compared for equality only and numbered
-anew after each step.
+repaired who takes an id from another brings its topics (N-16).
 
 A topic that a whole registration does not list, and that the name server has no more, is not routed: as repaired it
 takes such topics away (N-14).
@@ -22,28 +21,23 @@ address, and its id is taken; stored, of a known one. Hidden: exists, version, c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from impl.decisions.names import MASTER_ID
 from impl.events import BrokerRegistered
 from impl.namesrv.route_info_manager import RouteInfoManager
 from invariants.finding import Finding
-from invariants.refinement.elements import Followed, Pool, Sized, judged
-from invariants.refinement.monitor import Step
-from model.language.scope import Scope
+from invariants.refinement.monitor import Monitor, Step, judged
+from model.language.open.reading import OpenReading
+from model.language.open.states import Cell, Writes
 from model.route_info import TopicRoutes
 
+NAME = "refines_route_info"
 VISIBLE = ("known", "stored", "routed")
-PROPERTIES = judged(tuple(TopicRoutes.concept.properties.values()))
-CHANGE = None
-"""What stands in the pool of topics for a change that created none."""
-
-
-@lru_cache(maxsize=16)
-def _sized(topics: int) -> Sized:
-    return Sized(Scope(TopicRoutes, {"Topic": topics, "Version": 2 * topics}, {}))
+PROPERTIES = judged(TopicRoutes.concept)
+CHANGE = "(a change that creates no topic)"
+"""What stands for the topic of a raised version without a new one."""
 
 
 class Entries(NamedTuple):
@@ -73,9 +67,13 @@ class TopicsOfName:
         self.stored: tuple[int, int] | None = None
         self.exist: set[str] = set()
         self.last: dict[str, frozenset[str]] = {}
-        self.topics = Pool(16)
-        self.topics.given[CHANGE] = 0
-        self.followed = Followed(_sized(16), VISIBLE, 0, PROPERTIES)
+        self.monitor = Monitor(OpenReading(TopicRoutes.concept), PROPERTIES, NAME, visible=VISIBLE,
+                               unmarked=("version", "stored"))
+        self.value = self.monitor.value
+
+    @property
+    def _topics(self) -> Iterable[str]:
+        return list(self.monitor.reading.given.named["Topic"])
 
     def registered(
         self, event: BrokerRegistered, before: Entries, table: RouteInfoManager, others: frozenset[str] | None,
@@ -94,40 +92,38 @@ class TopicsOfName:
         if addr != self.master:
             compared = before.master == addr or not self._has_all(event.topics, table)
             self._follow(addr, before, last or frozenset(), compared=compared)
-        fresh = not self._get("known") or self.stored != event.version
+        fresh = not self.value("known") or self.stored != event.version
         if others is None:
             self._forget_unlisted(event.topics, table)
         steps = self._full(event, fresh=fresh) if others is None else self._increment(event, others, fresh=fresh)
-        findings = self.followed.take(event, [steps]) if steps else []
+        findings = self.monitor.take(event, *steps) if steps else []
         if steps:
             self.stored = event.version
-        self._number_anew()
+        self._end_change()
         return findings
 
     def _forget_unlisted(self, listed: frozenset[str], table: RouteInfoManager) -> None:
         """Topics that were routed, are not listed, and have no entry any more."""
-        given = self.topics.given.items()
-        routed = [topic for topic, number in given if isinstance(topic, str) and self._get("routed", number)]
-        gone = [topic for topic in routed if topic not in listed and not self._has_all(frozenset({topic}), table)]
-        self._write(0, [("routed", self._topic(topic)) for topic in sorted(gone)])
+        for topic in self._topics:
+            if topic not in listed and self.value("routed", topic) and not self._has_all(frozenset({topic}), table):
+                self.monitor.write({("routed", topic): False})
 
     def _as_slave(self, event: BrokerRegistered, version: tuple[int, int], before: Entries) -> list[Finding]:
         if event.broker_addr != self.master:
             return []
         self.stored = version
-        findings = self.followed.take(event, [[("register_as_slave", ())]])
+        findings = self.monitor.take(event, ("register_as_slave", ()))
         if before.master in {None, event.broker_addr}:  # which leaves the id 0 now
             self.unknown()
-        self._number_anew()
         return findings
 
     def _full(self, event: BrokerRegistered, *, fresh: bool) -> list[Step]:
         gone, new = self.exist - event.topics, sorted(event.topics - self.exist) if fresh else []
-        self._write(0, [("exists", self._topic(topic)) for topic in sorted(gone)])
+        self.monitor.write({("exists", topic): False for topic in sorted(gone)})
         self.exist -= gone
         steps = [self._create(topic) for topic in new]
         if fresh and not new:
-            steps = [("create", (0,))]
+            steps = [("create", (CHANGE,))]
         return [*steps, ("register_all", ())]
 
     def _increment(self, event: BrokerRegistered, others: frozenset[str], *, fresh: bool) -> list[Step]:
@@ -135,14 +131,14 @@ class TopicsOfName:
             return []
         steps = [self._create(topic) for topic in sorted(others - self.exist - event.topics)]
         for topic in sorted(event.topics):
-            self._write(0, [("exists", self._topic(topic))])
+            self.monitor.write({("exists", topic): False})
             self.exist.add(topic)
-            steps.append(("create_by_admin", (self._topic(topic),)))
+            steps.append(("create_by_admin", (topic,)))
         return steps
 
     def _create(self, topic: str) -> Step:
         self.exist.add(topic)
-        return "create", (self._topic(topic),)
+        return "create", (topic,)
 
     def _has_all(self, topics: frozenset[str], table: RouteInfoManager) -> bool:
         """Whether the name has entries for all these topics."""
@@ -155,93 +151,46 @@ class TopicsOfName:
         compared -- whether what it registers is compared with that entry although the id was another's.
         """
         self.master, self.stored, self.exist = addr, before.versions.get(addr), set(topics)
-        numbers = {self._topic(topic) for topic in topics}
-        known = int(self.stored is not None and before.master is not None and compared)
-        reading = self.followed.reading
-
-        def followed(state: int) -> int:
-            for number in range(1, self.topics.size):
-                state = reading.put(state, int(number in numbers), "exists", number)
-            for name, value in (("known", known), ("complete", 0), ("version", 1), ("stored", 1)):
-                state = reading.put(state, value, name)
-            return state
-
-        self.followed.rewrite(followed)
+        known = self.stored is not None and before.master is not None and compared
+        known_topics = dict.fromkeys((*self._topics, *sorted(topics)))
+        followed: Writes = {("exists", topic): topic in topics for topic in known_topics}
+        self.monitor.write({**followed, ("known",): known, ("complete",): False, ("stored",): self.value("version")})
 
     def ended(self, event: Any) -> list[Finding]:
         """The name has no address any more."""
-        if self._get("known") or any(self._get("routed", t) for t in range(self.topics.size)):
-            return self.followed.take(event, [[("restart_name_server", ())]])
+        if self.value("known") or any(self.value("routed", topic) for topic in self._topics):
+            return self.monitor.take(event, ("restart_name_server", ()))
         return []
 
     def unknown(self) -> None:
         """The next registration will be compared with nothing: the master's entry has gone, or its id is free."""
-        self._write(0, [("known",), ("complete",)])
+        self.monitor.write({("known",): False, ("complete",): False})
 
     def deleted(self, topic: str) -> None:
         """RouteInfoManager#deleteTopic."""
-        if self.topics.get(topic) is not None:
-            number = self._topic(topic)
-            self._write(0, [("exists", number), ("routed", number)])
+        if topic in self._topics:
+            self.monitor.write({("exists", topic): False, ("routed", topic): False})
             self.exist.discard(topic)
+
+    def _end_change(self) -> None:
+        """A change that created nothing is over."""
+        if self.value("exists", CHANGE):
+            self.monitor.write({("exists", CHANGE): False, ("routed", CHANGE): False})
 
     def compare(self, table: RouteInfoManager, entries: Entries) -> list[Finding]:
         """Compare with the tables."""
-        name, given = self.name, self.topics.given
-        topics = [topic for topic, queue_datas in table.topic_queue_table.entries()
-                  for data in queue_datas if data.broker_name == name]
-        numbers = [given[topic] if topic in given else self._topic(topic) for topic in topics]
-        self.topics.settle()
-        reading, version = self.followed.reading, entries.versions.get(str(self.master))
-        looked = (reading.whole("routed") | reading.whole("known")) & ~reading.whole("routed", 0)
-        seen = 0
-        for number in numbers:
-            seen |= reading.whole("routed", number)
+        name, version = self.name, entries.versions.get(str(self.master))
+        seen: Writes = {("routed", topic): True for topic, queue_datas in table.topic_queue_table.entries()
+                        for data in queue_datas if data.broker_name == name}
+        looked: list[Cell] = [*seen, *(("routed", topic) for topic in self._topics), ("known",)]
         if version is not None and entries.master is not None:
-            stored = self._get("stored")
-            seen = reading.put(seen, 1, "known")
-            seen = reading.put(seen, stored if version == self.stored else stored + 1, "stored")
-            looked |= reading.whole("stored")
-        findings = self.followed.compare(seen, looked)
+            stored = self.value("stored")
+            seen["known",], seen["stored",] = True, stored if version == self.stored else stored + 1
+            looked.append(("stored",))
+        findings = self.monitor.compare(seen, looked)
         if findings:
             self.stored = version
         return findings
-
-    # Elements ---------------------------------------------------------------------------------------------------------
-
-    def _get(self, *cell: str | int) -> int:
-        return self.followed.reading.get(self.followed.states[0], *cell)
-
-    def _write(self, value: int, cells: Sequence[tuple[str | int, ...]]) -> None:
-        def written(state: int) -> int:
-            for cell in cells:
-                state = self.followed.reading.put(state, value, *cell)
-            return state
-
-        if cells:
-            self.followed.rewrite(written)
-
-    def _topic(self, name: str) -> int:
-        def needed(number: int) -> bool:
-            there = self._get("exists", number) or self._get("routed", number)
-            return number == 0 or bool(there) or any(self.topics.get(topic) == number for topic in self.exist)
-
-        known = name in self.topics.given
-        number = self.topics.give(name, needed, lambda _: None)
-        if not known and self.topics.size != self.followed.reading.ground.scope.sizes["Topic"]:
-            self.followed.move(_sized(self.topics.size))
-        return number
-
-    def _number_anew(self) -> None:
-        """The broker's version is 1, the stored one 1 if it is equal, else 0; a change that created nothing is over."""
-        reading = self.followed.reading
-
-        def renumbered(state: int) -> int:
-            same = reading.get(state, "version") == reading.get(state, "stored")
-            state = reading.put(reading.put(state, 1, "version"), int(same), "stored")
-            return reading.put(reading.put(state, 0, "exists", 0), 0, "routed", 0)
-
-        self.followed.rewrite(renumbered)
 
 
 def entries_of(name: str, table: RouteInfoManager) -> Entries:

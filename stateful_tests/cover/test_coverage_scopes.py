@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import islice, permutations
+from typing import Any
 
 import pytest
 
@@ -21,13 +23,14 @@ from invariants.refinement.coverage import (
     group_form,
     lock_form,
 )
-from invariants.refinement.group_model import Rebalancing
-from invariants.refinement.lock_model import Locking
+from invariants.refinement.enumerated import sparse
 from invariants.verdict import Outcome
+from model.consumer_group import Rebalancing
 from model.explorer import explore
 from model.language.batch import states
 from model.language.layout import Layout
 from model.language.scope import Scope
+from model.order_lock import Locking
 from spark_fuzz.scopes import Share
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, run
@@ -68,6 +71,11 @@ def renamed(
     return large.pack(moved)
 
 
+def placed(members: tuple[int, ...], member: int) -> tuple[int, int]:
+    """The place of a member among those of a client id each, and its first."""
+    return members.index(member), 0
+
+
 # Forms ----------------------------------------------------------------------------------------------------------------
 
 
@@ -75,12 +83,12 @@ def test_the_form_of_a_group_is_the_same_whatever_its_elements_are() -> None:
     large = larger_group()
     small, reached = some_of(enumerated.group_scope(2), 997)
     for state in reached:
-        form = group_form(small, state, (0, 1), (0, 1), (0, 1))
+        form = group_form(sparse(small, state), (0, 1), (0, 1))
         for members in permutations(range(4), 2):
             for brokers in permutations(range(3), 2):
                 for queues in permutations(range(3), 2):
                     other = renamed(small, state, large, members, brokers, queues)
-                    assert group_form(large, other, members, brokers, queues) == form
+                    assert group_form(sparse(large, other), brokers, queues, partial(placed, members)) == form
 
 
 def test_the_form_of_a_lock_is_the_same_whatever_its_elements_are() -> None:
@@ -88,43 +96,37 @@ def test_the_form_of_a_lock_is_the_same_whatever_its_elements_are() -> None:
     large = Layout(Scope(Locking, {"Client": 4, "Ms": 5}, constants))
     small, reached = some_of(enumerated.lock_scope(), 2_999)
     for state in reached:
-        form = lock_form(small, state, (0, 1))
+        form = lock_form(sparse(small, state))
         for clients in permutations(range(4), 2):
             moved: dict[tuple[str | int, ...], int] = {}
             for cell in small.cells:
                 value = small.read(state, cell)
                 moved[cell.variable, *(clients[c] for c in cell.keys)] = (
                     clients[value] if cell.variable == "holder" else value)
-            assert lock_form(large, large.pack(moved), clients) == form
+            assert lock_form(sparse(large, large.pack(moved)), clients.index) == form
 
 
 def test_states_that_differ_have_different_forms_but_for_who_is_alone() -> None:
-    layout = Layout(enumerated.group_scope(1))
-    alone = [layout.pack({("up", m): 1}) for m in (0, 1)]
-    both = layout.pack({("up", 0): 1, ("up", 1): 1})
-    held = [layout.pack({("up", 0): 1, ("up", 1): 1, ("holds", m, q): 1}) for m in (0, 1) for q in (0, 1)]
-    forms = [group_form(layout, state, (0, 1), (0,), (0, 1)) for state in (*alone, both, *held)]
+    alone: list[dict[Any, Any]] = [{("up", m): True} for m in (0, 1)]
+    both: dict[Any, Any] = {("up", 0): True, ("up", 1): True}
+    held = [{**both, ("holds", m, q): True} for m in (0, 1) for q in (0, 1)]
+    forms = [group_form(cells, (0,), (0, 1)) for cells in (*alone, both, *held)]
     assert forms[0] == forms[1]
     assert len(set(forms)) == len(forms) - 1
 
 
 def test_a_list_counts_only_while_its_member_lives() -> None:
-    layout = Layout(enumerated.group_scope(1))
-    listed = {("listed", 0, 1): 1, ("answer", 0): 3}
-    dead, alive = (layout.pack({**listed, ("up", 0): up}) for up in (0, 1))
-    without = layout.pack({("listed", 0, 1): 1})
-    assert group_form(layout, dead, (0, 1), (0,), (0, 1)) == group_form(layout, without, (0, 1), (0,), (0, 1))
-    assert group_form(layout, alive, (0, 1), (0,), (0, 1)) != group_form(layout, without, (0, 1), (0,), (0, 1))
+    without: dict[Any, Any] = {("listed", 0, 1): True}
+    dead, alive = ({**without, ("answer", 0): frozenset({0, 1}), ("up", 0): up} for up in (False, True))
+    assert group_form(dead, (0,), (0, 1)) == group_form(without, (0,), (0, 1))
+    assert group_form(alive, (0,), (0, 1)) != group_form(without, (0,), (0, 1))
 
 
 def test_what_does_not_fit_is_outside() -> None:
-    layout = larger_group()
-    three = layout.pack({("up", 0): 1, ("answer", 0): 0b110})
-    assert group_form(layout, three, (0, 1, 2), (0,), ()) == TOO_MANY
-    assert group_form(layout, three, (0, 1), (0,), ()) == TWICE
-    constants = {"client_live": 1, "broker_live": 2, "rpc_max": 4, "batch_max": 4}
-    locks = Layout(Scope(Locking, {"Client": 3, "Ms": 5}, constants))
-    assert lock_form(locks, locks.pack({("locked", c): 1 for c in range(3)}), (0, 1, 2)) == TOO_MANY
+    three: dict[Any, Any] = {("up", 0): True, ("answer", 0): frozenset({1, 2})}
+    assert group_form(three, (0,), ()) == TOO_MANY
+    assert group_form(three, (0,), (), lambda m: (m, int(m == 1))) == TWICE
+    assert lock_form({("locked", c): True for c in range(3)}) == TOO_MANY
 
 
 # Enumerations ---------------------------------------------------------------------------------------------------------
@@ -142,9 +144,9 @@ def test_a_search_that_reduces_nothing_reaches_the_same_forms(name: str) -> None
     scope = enumerated.lock_scope() if name == LOCK else enumerated.group_scope(GROUPS[name])
     layout, reached = some_of(scope, 1)
     if name == LOCK:
-        forms = {lock_form(layout, state, (0, 1)) for state in reached}
+        forms = {lock_form(sparse(layout, state)) for state in reached}
     else:
-        forms = {group_form(layout, state, (0, 1), range(GROUPS[name]), (0, 1)) for state in reached}
+        forms = {group_form(sparse(layout, state), range(GROUPS[name]), (0, 1)) for state in reached}
     assert forms == enumerated.enumerated(name).states
 
 
@@ -210,13 +212,12 @@ def test_what_is_not_reachable_is_a_violation() -> None:
 
 def settled(brokers: int) -> int | str:
     """The form of a group whose two members hold a queue each, as everybody knows."""
-    layout = Layout(enumerated.group_scope(brokers))
-    cells: dict[tuple[str | int, ...], int] = {("holds", 0, 0): 1, ("holds", 1, 1): 1}
+    cells: dict[Any, Any] = {("holds", 0, 0): True, ("holds", 1, 1): True}
     for m in (0, 1):
-        cells["up", m], cells["answer", m] = 1, 3
+        cells["up", m], cells["answer", m] = True, frozenset({0, 1})
         for b in range(brokers):
-            cells["listed", b, m] = 1
-    return group_form(layout, layout.pack(cells), (0, 1), range(brokers), (0, 1))
+            cells["listed", b, m] = True
+    return group_form(cells, range(brokers), (0, 1))
 
 
 @pytest.mark.parametrize(("workload", "brokers"), [("smallest", 1), ("smallest_ordered", 2)])

@@ -10,7 +10,7 @@ import pytest
 from model.explorer import explore
 from model.language import Concept, State, text
 from model.language.scope import RigidFunction, Scope
-from stateful_tests.language.agreement import Case, by_batch, by_steps, by_strictness, differences
+from stateful_tests.language.agreement import Case, by_batch, by_sparse_states, by_steps, by_strictness, differences
 from stateful_tests.language.concepts import (
     commit_log,
     composition,
@@ -96,5 +96,5 @@ def test_all_readings_agree_on_any_state(sized: Scope) -> None:
     declared = Declaration(concept.name, "", {}, frozenset())
     many = Case(declared, concept, sized, states(concept, sized, chance.randrange, 60), arguments)
     few = Case(declared, concept, sized, many.states[:4], arguments)
-    assert differences(many, [by_batch, by_steps, by_strictness]) == []
+    assert differences(many, [by_batch, by_steps, by_sparse_states, by_strictness]) == []
     assert differences(few, [by_z3]) == []

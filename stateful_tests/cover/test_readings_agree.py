@@ -19,6 +19,7 @@ from stateful_tests.language.agreement import (
     Case,
     by_batch,
     by_running,
+    by_sparse_states,
     by_steps,
     case,
     corpus,
@@ -40,7 +41,7 @@ def test_z3_agrees_with_the_reference() -> None:
 @settings(max_examples=40, deadline=None, derandomize=True, database=None)
 @given(st.binary(max_size=500))
 def test_any_tape_is_a_declaration_that_all_readings_agree_on(choices: bytes) -> None:
-    assert differences(case(tape(choices), 3), [by_batch, by_steps, by_running]) == []
+    assert differences(case(tape(choices), 3), [by_batch, by_steps, by_sparse_states, by_running]) == []
 
 
 # -- the corpus has something to say -----------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ from model.language import defined, instantiate, scalar, walk
 from model.language.batch import Batch
 from model.language.ground import Ground
 from model.language.nodes import NAT, Node, SortInfo, conjunction, const, make
+from model.language.open import reading, text
+from model.language.open.text import Writer
 from proofs.engine import z3
 from proofs.enumerated import Enumerated
 from proofs.reading import Reading
@@ -44,6 +46,30 @@ def _clipped(node: Node, size: Callable[[SortInfo], int]) -> Node:
     keys = (make("ite", k.sort, make("inside", node.sort, k), k, const(k.sort, size(k.sort) - 1))
             if k.sort.kind == NAT else k for k in node.args)
     return make(node.op, node.sort, *keys, payload=node.payload)
+
+
+def _open_changed(change: Callable[[Node], Node], patch: Patch) -> None:
+    """In code that is compiled from now on."""
+    plain = Writer.text
+    patch.setattr(reading, "_compiled", {})
+    patch.setattr(Writer, "text", lambda self, node, names: plain(self, change(node), names))
+
+
+def _open_step(change: Callable[[Any], Any], patch: Patch) -> None:
+    plain = Writer.action
+    patch.setattr(reading, "_compiled", {})
+    patch.setattr(Writer, "action", lambda self, action, **named: plain(self, change(action), **named))
+
+
+def _open_pattern(op: str, wrong: str, patch: Patch) -> None:
+    patch.setattr(reading, "_compiled", {})
+    patch.setitem(text._PATTERNS, op, wrong)
+
+
+def _open_filters(patch: Patch) -> None:
+    """What a quantifier runs through is bounded by what it says, not by what it supposes."""
+    patch.setattr(reading, "_compiled", {})
+    patch.setattr(text, "filters", lambda _, body: text.conjuncts(body))
 
 
 def _walk_index(patch: Patch) -> None:
@@ -145,6 +171,7 @@ FAULTS: list[tuple[str, str, Callable[[Patch], None]]] = [
     *(("batch", name, partial(_both_changed, change)) for name, change in CHANGES.items()),
     *(("step", name, partial(_both_changed, change)) for name, change in CHANGES.items()),
     *(("z3", name, partial(z3_changed, change)) for name, change in CHANGES.items()),
+    *(("open", name, partial(_open_changed, change)) for name, change in CHANGES.items()),
     ("walk", "minus goes below zero", _walk_sub),
     ("walk", "the last cell is read beyond the end", _walk_index),
     ("walk", "forget keeps the value", partial(_walk_step, _remembering)),
@@ -166,6 +193,12 @@ FAULTS: list[tuple[str, str, Callable[[Patch], None]]] = [
     ("direct", "the last cell is read beyond the end", _direct_index),
     ("direct", "forget keeps the value", partial(_set, direct._Table, "forget", lambda *_: None)),
     ("direct", "an earlier assignment wins", _first_write_wins),
+    ("open", "minus goes below zero", partial(_open_pattern, "sub", "({} - {})")),
+    ("open", "a Maybe that holds nothing holds everything", partial(_open_pattern, "holds", "({0} in (None, {1}))")),
+    ("open", "forget keeps the value", partial(_open_step, _remembering)),
+    ("open", "an earlier assignment wins", partial(_open_step, backwards)),
+    ("open", "a quantifier looks at too few elements", _open_filters),
+    ("open", "nothing saturates", partial(_set, reading.Given, "fitting", reading.Given.inside)),
     ("z3", "minus goes below zero", _z3_sub),
     ("z3", "the last cell is read beyond the end", _z3_index),
     ("z3", "forget keeps the value", partial(z3_step, _remembering)),

@@ -16,14 +16,21 @@ from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueAveragelyByCircle, AllocateMessageQueueConsistentHash
 from impl.decisions.message_queue import MessageQueue
-from impl.events import LockReleased, ProcessKilled, QueueTaken, RouteUpdated
+from impl.events import (
+    ConsumerRegistered,
+    ConsumerRemoved,
+    LockReleased,
+    ProcessKilled,
+    QueueTaken,
+    RouteUpdated,
+)
 from impl.hosts.simulation.profile import CALM
 from impl.hosts.simulation.tape import RandomTape
 from invariants.finding import Finding
+from invariants.refinement.consumer_group import ConsumerGroup
 from invariants.refinement.follower import Follower
 from invariants.refinement.follower import Following as Shown
-from invariants.refinement.group_model import GroupModel, Rebalancing
-from invariants.refinement.monitor import TooManyStatesError
+from model.consumer_group import Rebalancing
 from model.language.scalar import StepReading
 from model.language.scope import Scope
 from model.scopes import SCOPES, averagely
@@ -316,11 +323,16 @@ def looked_at(follower: Follower, machine: str) -> list[Finding]:
     return follower.segment(machine, (), whole=True)
 
 
-def test_more_places_than_a_scope_can_have_are_unknown() -> None:
-    model = GroupModel("G", "orders", ())
-    assert model.place("c", 31) == 31
-    with pytest.raises(TooManyStatesError, match="more than 32 places"):
-        model.place("c", 32)
+def test_a_client_has_as_many_places_as_connections() -> None:
+    with World() as world:
+        follower = ConsumerGroup(world, "G", "orders")
+        entered = [ConsumerRegistered("broker-a", "G", "c", f"c1:{port}", True, True, frozenset())
+                   for port in range(100)]
+        assert follower.segment("c1", [(0, "broker-a", event) for event in entered]) == []
+        gone = ConsumerRemoved("broker-a", "G", "c", "c1:0", "closed", True)
+        assert follower.segment("c1", [(1, "broker-a", gone)]) == []
+        places = [place for place in range(101) if follower.monitor.value("listed", "broker-a", ("c", place))]
+        assert places == list(range(99))
 
 
 def test_a_follower_is_shown_what_it_hears() -> None:

@@ -8,12 +8,19 @@ from typing import Any
 import pytest
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
-from impl.broker.reported_tables import ReportedGroupInfo
+from impl.broker.reported_tables import ReportedConsumerManager, ReportedGroupInfo
 from impl.client.push_consumer import PushConsumerConfig
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.subscription import SubscriptionData
-from impl.events import BrokerFound, BrokerRegistered, ClockJumped, GroupEntered
+from impl.events import (
+    BrokerFound,
+    BrokerRegistered,
+    ClockJumped,
+    ConsumerRegistered,
+    ConsumerRemoved,
+    GroupEntered,
+)
 from impl.hosts.simulation.kernel import Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import RandomTape
@@ -22,19 +29,23 @@ from impl.namesrv.server import ReportedRouteInfo
 from impl.ports.remoting import Command
 from impl.ports.threads import Interleave
 from invariants.finding import Finding
-from invariants.refinement.elements import Followed, Pool
-from invariants.refinement.follower import ROUND, Following
+from invariants.refinement.follower import ROUND, Follower, Following
+from invariants.refinement.monitor import Monitor, Step
+from invariants.refinement.registration import Registrations
 from invariants.refinement.route_info import RouteInfo
-from invariants.refinement.subscription import Subscription, _Group
+from invariants.refinement.subscription import FEW, NAME, Subscription, _Group
+from invariants.runs import OF_RUNS
 from stateful_tests.stories import (
     test_broker_clients,
     test_client_tables,
+    test_leaving,
     test_lost_and_late,
     test_name_server,
     test_route_tables,
 )
 from stateful_tests.stories.scenes import registration
 from stateful_tests.stories.storm import STORMY, group_world
+from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES
 from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.workloads import WORKLOADS, traffic
@@ -49,7 +60,7 @@ LOOK_THEN_PUT = {("refines_subscription", "differs", "version"), ("refines_subsc
 
 
 class Watch:
-    """The kernel's monitor: both followers of a world."""
+    """The kernel's monitor: the followers of tables of a world."""
 
     def __init__(self) -> None:
         self.following = Following()
@@ -62,6 +73,10 @@ class Watch:
     @property
     def subscription(self) -> Subscription:
         return next(one for one in self.following.followers if isinstance(one, Subscription))
+
+    @property
+    def registrations(self) -> Registrations:
+        return next(one for one in self.following.followers if isinstance(one, Registrations))
 
     @property
     def route_info(self) -> RouteInfo:
@@ -82,7 +97,8 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     def init(world: World, *args: Any, **settings: Any) -> None:
         made(world, *args, **settings)
         world.simulation.kernel.monitor, world.simulation.kernel.show_every = watching, ROUND
-        watching.following, watching.findings = Following([Subscription(world), RouteInfo(world)]), []
+        tables: list[Follower] = [Subscription(world), RouteInfo(world), Registrations(world)]
+        watching.following, watching.findings = Following(tables), []
 
     monkeypatch.setattr(World, "__init__", init)
     return watching
@@ -105,7 +121,9 @@ def test_a_calm_group_is_followed_without_a_word(watch: Watch) -> None:
         routes, topics = watch.route_info.servers[NS].names[BROKER]
         assert watch.findings == []
         assert len(group.now) == 3
-        assert routes.followed.states != (0,)
+        members = watch.registrations.groups[BROKER]["G"]
+        assert sum(members.value("answered", channel) for channel in members.members.values()) == 3
+        assert routes.value("at", "MASTER") == f"{BROKER}:10911"
         assert len(topics.exist) >= 8
         assert {routes.now_ms, watch.route_info.servers[NS].now_ms - routes.now_ms} - {0}
 
@@ -147,12 +165,14 @@ def test_more_members_and_topics_than_a_scope_has_elements(watch: Watch) -> None
             world.add_consumer(f"c{number}", PushConsumerConfig("G", subscription))
         world.run(70_000)
         group = watch.subscription.groups[BROKER]["G"]
-        assert (len(group.now), group.members.size, group.topics.size) == (11, 16, 8)
+        named = group.reading.given.named
+        assert (len(group.now), len(named["Member"]), len(named["Topic"])) == (11, 11, 8)
         for number in range(10):
             world.call(f"c{number}", world.consumers[f"c{number}"][0].shutdown)
             world.run(2_000)
         world.run(60_000)
         assert len(group.now) == 1
+        assert len(named["Member"]) <= 1 + FEW
         assert watch.findings == []
 
 
@@ -163,7 +183,7 @@ def test_many_connections_of_one_broker(watch: Watch) -> None:
             world.simulation.network.sever(world.connections(BROKER, NS)[0], 0)
             world.run(31_000)
         routes, _ = watch.route_info.servers[NS].names[BROKER]
-        assert routes.connections.size <= 8
+        assert len(routes.monitor.reading.given.named["Connection"]) <= 2 + FEW
         assert watch.findings == []
 
 
@@ -199,6 +219,10 @@ STORIES: tuple[tuple[Callable[[], None], str], ...] = (
     (test_broker_clients.test_b1_members_with_different_topics_remove_each_others, "pull_finds_its_subscription"),
     (test_broker_clients.test_b1_members_with_different_topics_remove_each_others,
      "heartbeats_do_not_remove_others_topics"),
+    (test_broker_clients.test_b7_a_heartbeat_enters_a_group_object_that_has_just_been_removed,
+     "answered_heartbeat_means_listed"),
+    (test_leaving.test_b8_the_second_goodbye_removes_a_group_that_is_another_one_by_now,
+     "answered_heartbeat_means_listed"),
     (test_lost_and_late.test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table, "table_is_one_members_set"),
     (test_lost_and_late.test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table,
      "pull_finds_its_subscription"),
@@ -290,6 +314,11 @@ async def _removes_nothing(*_: object) -> bool:
     return False
 
 
+async def _drops_the_group(manager: ReportedConsumerManager, caller: str, group: str, *_: object) -> None:
+    del caller
+    manager.consumer_table.remove(group)
+
+
 async def _scans_nothing(*_: object) -> None:
     return None
 
@@ -339,6 +368,11 @@ FAULTS: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
     "a removal is not reported": (
         _replaced(ReportedGroupInfo, "_unsubscribed", lambda *_: None), "refines_subscription"),
     "a group is not reported": (_silent(GroupEntered), "refines_subscription"),
+    "a new group is not reported to those who follow members": (_silent(GroupEntered), "refines_registration"),
+    "a member that goes is not reported": (_silent(ConsumerRemoved), "refines_registration"),
+    "a member that comes is not reported": (_silent(ConsumerRegistered), "refines_registration"),
+    "a group with members is removed": (
+        _replaced(ReportedConsumerManager, "drop_empty_group", _drops_the_group), "answered_heartbeat_means_listed"),
     "versions are compared the wrong way": (
         _replaced(ConsumerGroupInfo, "add_subscriptions", _puts_what_is_older), "refines_subscription"),
     "topics are not removed": (
@@ -359,11 +393,14 @@ FAULTS: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
 
 
 def busy_world(world: World) -> None:
-    """Members with different topics and expressions, topics that come later, brokers that end in all ways."""
+    """Members with different topics and expressions, one that leaves, later topics, brokers that end in all ways."""
     stage(world)
     world.add_consumer("c1", ORDERS)
     world.add_consumer("c2", PushConsumerConfig("G", {"invoices": "a"}))
-    world.run(65_000)
+    world.add_consumer("c3", ORDERS)
+    world.run(5_000)
+    world.call("c3", world.consumers["c3"][0].shutdown)
+    world.run(60_000)
     world.create_topic(BROKER, "later")
     world.run(1_000)
     world.simulation.kill("broker-b")
@@ -420,20 +457,11 @@ def test_after_a_divergence_the_followers_go_on(watch: Watch) -> None:
 # Elements -------------------------------------------------------------------------------------------------------------
 
 
-def test_an_element_is_taken_back_when_it_is_not_needed_and_a_pool_grows_when_all_are() -> None:
-    pool, needed, anew = Pool(2), {0, 1}, list[int]()
-    assert [pool.give(name, needed.__contains__, anew.append) for name in ("a", "b", "a")] == [0, 1, 0]
-    assert (pool.give("c", needed.__contains__, anew.append), pool.size) == (2, 4)
-    pool.give("d", needed.__contains__, anew.append)
-    needed.remove(1)
-    assert pool.give("e", needed.__contains__, anew.append) == 4  # asked for in the same segment, so it stays
-    pool.settle()
-    needed.update({2, 3, 4, 5, 6, 7})
-    for name in ("f", "g", "h"):
-        pool.give(name, needed.__contains__, anew.append)
-    pool.settle()
-    assert pool.give("i", needed.__contains__, anew.append) == 1
-    assert (pool.get("b"), anew) == (None, [0, 1, 2, 3, 4, 5, 6, 7, 1])
+def member_of(watch: Watch) -> tuple[Monitor, Step]:
+    """The monitor of a group with one member, and that this member leaves."""
+    group = watch.subscription.groups[BROKER]["G"]
+    (member,) = group.now.values()
+    return group.monitor, ("leave", (member,))
 
 
 def test_what_an_event_may_mean_can_depend_on_the_state(watch: Watch) -> None:
@@ -441,11 +469,11 @@ def test_what_an_event_may_mean_can_depend_on_the_state(watch: Watch) -> None:
         stage(world)
         world.add_consumer("c1", ORDERS)
         world.run(1_000)
-        followed: Followed = watch.subscription.groups[BROKER]["G"].followed
-        assert followed.take("nothing", lambda _: [(("leave", (0,)),)]) == []
-        finding, = followed.take("nothing", lambda _: [(("leave", (0,)),)])
+        monitor, leave = member_of(watch)
+        assert monitor.follow("nothing", lambda _: [(leave,)]) == []
+        finding, = monitor.follow("nothing", lambda _: [(leave,)])
         assert finding.sentence == "leave is not possible: listed[m]"
-        assert finding.signature == ("refines_subscription", "leave", "listed[m]")
+        assert finding.signature == (NAME, "leave", "listed[m]")
 
 
 def test_states_that_do_not_fit_are_dropped_but_for_the_last(watch: Watch) -> None:
@@ -453,14 +481,15 @@ def test_states_that_do_not_fit_are_dropped_but_for_the_last(watch: Watch) -> No
         stage(world)
         world.add_consumer("c1", ORDERS)
         world.run(1_000)
-        followed = watch.subscription.groups[BROKER]["G"].followed
-        state = followed.states[0]
-        followed.take("perhaps", [[], [("leave", (0,))]])
-        assert len(followed.states) == 2
-        followed.keep(lambda _: False)
-        assert len(followed.states) == 2
-        followed.keep(lambda other: other == state)
-        assert list(followed.states) == [state]
+        monitor, leave = member_of(watch)
+        cell = "listed", leave[1][0]
+        monitor.follow("perhaps", [[], [leave]])
+        assert len(monitor.states) == 2
+        monitor.keep(lambda _: False)
+        assert len(monitor.states) == 2
+        monitor.keep(lambda state: state.get(cell, False))
+        assert len(monitor.states) == 1
+        assert monitor.value(*cell)
 
 
 def test_threads_that_are_late_with_one_lock_leave_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -471,3 +500,12 @@ def test_threads_that_are_late_with_one_lock_leave_nothing_open(monkeypatch: pyt
     monkeypatch.setattr(_Group, "looped", lambda *_: [])
     record = run(Plan("repaired", "subscriptions", "threads", "focus"), STRATEGIES["focus"](415))
     assert "states of Subscriptions fit" in record.unknown
+
+
+# Every claim has a judge ----------------------------------------------------------------------------------------------
+
+
+def test_every_concept_that_is_said_to_be_refined_has_a_follower() -> None:
+    judged = {follower.name for workload in WORKLOADS.values() for follower in followers(World(), workload)}
+    claimed = {name for name in OF_RUNS if name.startswith("refines_")}
+    assert claimed == {name for name in judged if name.startswith("refines_")}

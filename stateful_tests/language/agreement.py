@@ -6,7 +6,7 @@ defined?), and for each action with some arguments: enabled or not, the state af
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -15,6 +15,8 @@ from model.language import walk
 from model.language.batch import Batch, words
 from model.language.defined import defined, obligations
 from model.language.nodes import Node
+from model.language.open.reading import ScopedReading
+from model.language.open.states import Writes
 from model.language.properties import STEP
 from model.language.scalar import LeavesScope, StepReading
 from model.language.scope import Scope
@@ -155,6 +157,59 @@ def by_steps(given: Case) -> Answers:
     return answers
 
 
+def by_sparse_states(given: Case) -> Answers:
+    """One state at a time, as a dict of the cells that are not as they were at first, by names."""
+    reading = ScopedReading(given.scope)
+    rows = [sparse(reading, state) for state in given.states]
+    answers: Answers = {}
+    for name, node, _ in given.formulas():
+        pairs = zip(rows, [*rows[1:], rows[0]], strict=True)
+        answers[name, ()] = [reading.value(node, now, after) for now, after in pairs]
+
+    def taken(name: str, arguments: tuple[Any, ...], now: Writes) -> Any:
+        try:
+            writes = reading.step(name, arguments, now)
+        except LeavesScope:
+            return CUT
+        return None if writes is None else {**now, **writes}
+
+    for name, numbers in given.instances():
+        action = given.concept.actions[name]
+        arguments = tuple(reading.decoded(v.sort, n) for v, n in zip(action.parameters, numbers, strict=True))
+        env, owed = dict(zip(action.parameters, arguments, strict=True)), obligations(action)
+        answers[f"{name} owes", numbers] = [reading.value(owed, now, env=env) for now in rows]
+        steps = [taken(name, arguments, now) for now in rows]
+        answers[name, numbers] = [step if step is None or step == CUT else _whole(reading, step, given.states[0])
+                                  for step in steps]
+        for wanted, node in given.steps():
+            answers[f"{wanted} by {name}", numbers] = [
+                reading.value(node, now, step) if isinstance(step, dict) else None
+                for step, now in zip(steps, rows, strict=True)]
+    return answers
+
+
+def sparse(reading: ScopedReading, values: dict[Cell, int]) -> Writes:
+    """A state as the open reading has it."""
+    found: Writes = {}
+    for (name, *keys), number in values.items():
+        info = reading.concept.variables[str(name)]
+        value = reading.decoded(info.value, number)
+        if value != reading.defaults[info.name]:
+            found[info.name, *(reading.decoded(s, int(k)) for s, k in zip(info.keys, keys, strict=True))] = value
+    return found
+
+
+def _whole(reading: ScopedReading, state: Writes, cells: Iterable[Cell]) -> dict[Cell, int]:
+    """A sparse state with all cells of the scope, by numbers; a cell beyond them is kept, as a difference."""
+    variables = reading.concept.variables
+    numbers: dict[Cell, int] = dict.fromkeys(cells, 0)
+    for (name, *keys), value in state.items():
+        info = variables[name]
+        cell = name, *(reading.encoded(s, k) for s, k in zip(info.keys, keys, strict=True))
+        numbers[cell] = reading.encoded(info.value, value)
+    return numbers
+
+
 def by_running(given: Case) -> Answers:
     """The text of the declaration, run directly; it cannot say what is well defined."""
     direct = Direct(given.declared, given.concept.variables, given.scope)
@@ -187,7 +242,7 @@ def by_strictness(given: Case) -> Answers:
 
 Reader = Callable[[Case], Answers]
 READERS: dict[str, Reader] = {
-    "batch": by_batch, "step": by_steps, "direct": by_running, "strict": by_strictness,
+    "batch": by_batch, "step": by_steps, "open": by_sparse_states, "direct": by_running, "strict": by_strictness,
 }
 
 

@@ -34,6 +34,8 @@ KNOWN: tuple[Known, ...] = (
           "break_connection(who='consumer1', broker='broker-b', s=0)"),
     Known("B-7", "registration", "refines_consumer_group",
           "pause_thread(where='registerConsumer: before updateChannel', s=10); pass_time(s=30)"),
+    Known("B-7", "registration", "answered_heartbeat_means_listed",
+          "pause_thread(where='registerConsumer: before updateChannel', s=10); pass_time(s=30)"),
     Known("B-1", "subscription", "heartbeats_do_not_remove_others_topics",
           "subscribe(who='consumer1', topic='invoices', expression='*'); start(who='consumer2')"),
     Known("B-3", "subscription", "pull_is_filtered_by_own_expression",

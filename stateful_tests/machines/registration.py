@@ -42,6 +42,7 @@ class RegistrationMachine(Members, Connections, Time):
     concept = "registration"
     judged: ClassVar = {
         "list_is_exactly_the_living": ("B-10",), "refines_consumer_group": ("B-7", "B-8"),
+        "answered_heartbeat_means_listed": ("B-7", "B-8"), "refines_registration": (),
         "one_owner_per_queue": ("D1", "D2", "D3", "D4"), "one_owner_when_settled": (),
         "every_queue_owned_when_settled": ("U3",),
     }

@@ -1,0 +1,211 @@
+"""What brokers say of the members of groups, as steps of `model.registration.Registering`: one model per broker, group.
+
+A Channel is a membership: a connection, and how often its member has left before, for who comes back on a connection
+(or is brought back by a heartbeat that was overtaken) cannot be told from a new one at the broker. So
+leaving_member_stays_gone is not judged here. An Info is a number: the objects that a group has had, in their order.
+
+Grain. A broker does not report that a thread has found the group's object, only that its channel was put, and whether
+into the object of the table. So a heartbeat is queued, finds and puts at once; one that puts into an object that has
+left the table had found it before (B-7): the last one that left. Who looks whether an object is empty, and when, is not
+reported either; the table is emptied by a thread that has seen that (B-8), and that members go with it is for
+answered_heartbeat_means_listed to say. A member leaves when its leave-taking is handled.
+
+Visible: whether the group has an object, and who is inside it. Hidden: wants, answered, gone, and all other objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from impl.broker.consumer_group_info import ConsumerGroupInfo
+from impl.broker.controller import BrokerController
+from impl.broker.reported_tables import connection_of
+from impl.events import (
+    ClientChannelClosed,
+    ConsumerRegistered,
+    ConsumerRemoved,
+    GoodbyeTaken,
+    GroupEntered,
+    GroupRemoved,
+    ProcessKilled,
+)
+from invariants import registration as promised
+from invariants.finding import Finding
+from invariants.refinement.follower import Living, Machines, Record
+from invariants.refinement.monitor import Monitor, Step
+from model.language.open.reading import OpenReading
+from model.language.open.states import Cell, Writes
+from model.registration import Registering, Registration
+
+NAME = "refines_registration"
+PROPERTIES = (Registration.concept.properties[promised.answered_heartbeat_means_listed.__name__],)
+FEW = 8
+"""So many memberships that have ended may still be known."""
+Channel = tuple[str, int]
+
+
+class Registrations:
+    """Follower of all groups at all brokers; see Follower.
+
+    groups -- broker and group to what is followed. visited -- fingerprints of the states that were compared.
+    """
+
+    name = NAME
+
+    def __init__(self, machines: Machines) -> None:
+        """Watch from the first segment on."""
+        self.living = Living(machines)
+        self.groups: dict[str, dict[str, _Group]] = {}
+        self.visited: set[int] = set()
+        self._take: dict[type, Callable[[_Group, Any], list[Finding]]] = {
+            GroupEntered: _Group.entered, GroupRemoved: _Group.left, ConsumerRegistered: _Group.registered,
+            ConsumerRemoved: _Group.removed, GoodbyeTaken: _Group.said_goodbye,
+        }
+        self.hears = frozenset((ProcessKilled, ClientChannelClosed, *self._take))
+
+    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
+        """See Follower."""
+        findings: list[Finding] = []
+        for _, where, event in records:
+            kind = event.__class__
+            take = self._take.get(kind)
+            if take is not None:
+                findings += take(self._group(where, event.group), event)
+            elif kind is ProcessKilled:
+                self.groups.pop(where, None)
+            elif kind is ClientChannelClosed:
+                for group in self.groups.get(where, {}).values():
+                    findings += group.closed(event)
+        broker = self.living.broker(machine)
+        return findings if broker is None else findings + self._compare(machine, broker, whole=whole)
+
+    def _group(self, machine: str, name: str) -> _Group:
+        groups = self.groups.setdefault(machine, {})
+        group = groups.get(name)
+        if group is None:
+            group = groups[name] = _Group()
+        return group
+
+    def _compare(self, machine: str, broker: BrokerController, *, whole: bool) -> list[Finding]:
+        """Compare the groups whose models have moved, or all."""
+        findings: list[Finding] = []
+        table = broker.consumer_manager.consumer_table
+        for name in dict.fromkeys((*self.groups.get(machine, ()), *(table.key_set() if whole else ()))):
+            group = self._group(machine, name)
+            if whole or group.monitor.moved:
+                findings += group.compare(table.get(name))
+                self.visited.update(group.monitor.fingerprints())
+        return findings
+
+
+class _Group:
+    """One group at one broker.
+
+    members -- connection to the membership that it is; those that have not been removed. left_before -- connection to
+    how often its member has left. objects -- how many the group has had. former -- the last that left the table.
+    """
+
+    def __init__(self) -> None:
+        """No object."""
+        self.members: dict[str, Channel] = {}
+        self.left_before: dict[str, int] = {}
+        self.objects = self.former = 0
+        self.monitor = Monitor(OpenReading(Registering.concept), PROPERTIES, NAME, visible=("current", "inside"),
+                               named=_named)
+        self.value = self.monitor.value
+
+    # Events -----------------------------------------------------------------------------------------------------------
+
+    def entered(self, event: GroupEntered) -> list[Finding]:
+        """The group has a new object."""
+        self.objects += 1
+        return self.monitor.take(event, ("enter_group", (self.objects,)))
+
+    def left(self, event: GroupRemoved) -> list[Finding]:
+        """The group's object has left the table."""
+        self.former = self.value("current") or self.former
+        return self.monitor.take(event, ("remove_group_beside", ()))
+
+    def registered(self, event: ConsumerRegistered) -> list[Finding]:
+        """A heartbeat's thread has put its connection, into the object of the table or into a former one."""
+        channel, current = self._channel(event.connection), self.value("current")
+        if event.attached and self.value("answered", channel) and self.value("inside", current, channel):
+            return []  # it is there
+        self._forget()
+        steps: list[Step] = [] if self.value("wants", channel) else [("join", (channel,))]
+        steps.append(("beat", (channel,)))
+        if event.attached:
+            steps += [("find_group", (channel, current)), ("put_channel", (channel, current))]
+        else:
+            steps.append(("put_channel_beside", (channel, self.former)))
+        return self.monitor.take(event, *steps)
+
+    def closed(self, event: ClientChannelClosed) -> list[Finding]:
+        """The end of a connection is being handled."""
+        channel = self.members.get(event.connection)
+        return [] if channel is None else self.monitor.take(event, *self._leaves(channel))
+
+    def removed(self, event: ConsumerRemoved) -> list[Finding]:
+        """A connection has left an object."""
+        channel = self.members.get(event.connection)
+        if channel is None:
+            return []
+        if not event.attached:
+            return self.monitor.take(event, ("remove_channel_beside", (channel, self.former)))
+        self._over(event.connection)
+        return self.monitor.take(event, *self._leaves(channel), ("remove_channel", (channel, self.value("current"))))
+
+    def said_goodbye(self, event: GoodbyeTaken) -> list[Finding]:
+        """A goodbye was handled; it may have found nothing to remove."""
+        channel = self.members.get(event.connection)
+        if channel is None:
+            return []
+        self._over(event.connection)
+        return self.monitor.take(event, *self._leaves(channel)) if self.value("wants", channel) else []
+
+    # Memberships ------------------------------------------------------------------------------------------------------
+
+    def _channel(self, connection: str) -> Channel:
+        channel = self.members.get(connection)
+        if channel is None:
+            channel = self.members[connection] = connection, self.left_before.get(connection, 0)
+        return channel
+
+    def _leaves(self, channel: Channel) -> list[Step]:
+        return [("leave", (channel,))] if self.value("wants", channel) else []
+
+    def _over(self, connection: str) -> None:
+        """Who is entered on this connection from now on is another member."""
+        del self.members[connection]
+        self.left_before[connection] = self.left_before.get(connection, 0) + 1
+
+    def _forget(self) -> None:
+        known, about = self.monitor.reading.given.named, {*self.members.values()}
+        over = [channel for channel in known["Channel"] if channel not in about]
+        if len(over) > FEW:
+            self.monitor.forget("Channel", over)
+            self.monitor.forget("Info", [i for i in known["Info"] if i not in (self.value("current"), self.former)])
+
+    # Tables -----------------------------------------------------------------------------------------------------------
+
+    def compare(self, info: ConsumerGroupInfo | None) -> list[Finding]:
+        """Compare with the group's object, None if it has none."""
+        self.monitor.moved = False
+        current = self.value("current")
+        if info is None:
+            return self.monitor.compare({}, [("current",)])
+        if current is None:
+            self.objects += 1
+            current = self.objects
+        connections = [connection_of(channel) for channel in info.channel_info_table.key_set()]
+        seen: Writes = {("inside", current, self._channel(connection)): True for connection in connections}
+        seen["current",] = current
+        known = self.monitor.reading.given.named["Channel"]
+        looked: list[Cell] = [*seen, *(("inside", current, channel) for channel in known)]
+        return self.monitor.compare(seen, looked)
+
+
+def _named(element: Any) -> str:
+    """An element as people know it."""
+    return str(element[0]) if isinstance(element, tuple) else f"object {element}"
