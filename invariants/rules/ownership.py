@@ -88,7 +88,7 @@ class only_the_listed_give_up(Rule):
 class share_is_kept(Rule):
     """A rebalance takes no queue from a member that is in the member's share.
 
-    It is in the share if the same run takes it again.
+    It is in the share if the same run takes it again: one that has fetched its list later is another one.
     """
 
     shipped = "violated: X13 it was not pulled for 120 s"
@@ -104,7 +104,7 @@ class share_is_kept(Rule):
     def __init__(self, run: Run) -> None:
         """given_up -- by the run that goes on: how long they were not pulled, ms. pulled_ms -- their last pulls."""
         super().__init__(run)
-        self.given_up = Kept("at client_id group mq topic", ends=(QueuesAssigned,))
+        self.given_up = Kept("at client_id group mq topic", ends=(QueuesAssigned, ConsumerIdsFetched))
         self.pulled_ms = Kept("at client_id group mq")
 
     @on(PullSuspended)
