@@ -13,6 +13,8 @@ from impl.events import (
     ConsumerIdsChanged,
     ConsumerIdsFetched,
     ConsumerStopping,
+    MessageLost,
+    OffsetCorrected,
     PartitionBegan,
     ProcessPaused,
     PullSuspended,
@@ -95,6 +97,8 @@ class share_is_kept(Rule):
     cite = "RebalanceImpl#updateProcessQueueTableInRebalance"
     about = "at client_id group mq"
     excuses = (
+        Excuse("its offset has been corrected, and the correction removes it from the table",
+               by=OffsetCorrected, lasts=deadlines.soon),
         cause("X13", "the queue was not pulled for 120 s",
               when=lambda rule, told: rule.given_up[(*told.about, told.about[3].topic)] > deadlines.PULL_IDLE_MS),
         cause("X13", "the client's clock was set, or runs at another speed, and counts 120 s",
@@ -146,6 +150,8 @@ class told_members_rebalance(Duty):
               by=ConnectionSevered, lasts=deadlines.member_is_forgotten),
         cause("B-13", "a connection to the member broke",
               by=Match(ConnectionSevered, of="at=other"), lasts=deadlines.member_is_forgotten),
+        cause("B-13", "a one-way message to the member was lost",
+              by=Match(MessageLost, of="at=other"), lasts=deadlines.soon),
         cause("B-13", "nothing passed to the member",
               by=Match(PartitionBegan, of="at=target"), lasts=deadlines.member_is_forgotten),
     )
