@@ -47,6 +47,9 @@ from impl.events.host import (
     EventDropped as EventDropped,
 )
 from impl.events.host import (
+    MessageLost as MessageLost,
+)
+from impl.events.host import (
     PartitionBegan as PartitionBegan,
 )
 from impl.events.host import (

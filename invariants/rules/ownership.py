@@ -13,6 +13,8 @@ from impl.events import (
     ConsumerIdsChanged,
     ConsumerIdsFetched,
     ConsumerStopping,
+    MessageLost,
+    OffsetCorrected,
     PartitionBegan,
     ProcessPaused,
     PullSuspended,
@@ -88,13 +90,15 @@ class only_the_listed_give_up(Rule):
 class share_is_kept(Rule):
     """A rebalance takes no queue from a member that is in the member's share.
 
-    It is in the share if the same run takes it again.
+    It is in the share if the same run takes it again: one that has fetched its list later is another one.
     """
 
     shipped = "violated: X13 it was not pulled for 120 s"
     cite = "RebalanceImpl#updateProcessQueueTableInRebalance"
     about = "at client_id group mq"
     excuses = (
+        Excuse("its offset has been corrected, and the correction removes it from the table",
+               by=OffsetCorrected, lasts=deadlines.soon),
         cause("X13", "the queue was not pulled for 120 s",
               when=lambda rule, told: rule.given_up[(*told.about, told.about[3].topic)] > deadlines.PULL_IDLE_MS),
         cause("X13", "the client's clock was set, or runs at another speed, and counts 120 s",
@@ -104,7 +108,7 @@ class share_is_kept(Rule):
     def __init__(self, run: Run) -> None:
         """given_up -- by the run that goes on: how long they were not pulled, ms. pulled_ms -- their last pulls."""
         super().__init__(run)
-        self.given_up = Kept("at client_id group mq topic", ends=(QueuesAssigned,))
+        self.given_up = Kept("at client_id group mq topic", ends=(QueuesAssigned, ConsumerIdsFetched))
         self.pulled_ms = Kept("at client_id group mq")
 
     @on(PullSuspended)
@@ -146,6 +150,8 @@ class told_members_rebalance(Duty):
               by=ConnectionSevered, lasts=deadlines.member_is_forgotten),
         cause("B-13", "a connection to the member broke",
               by=Match(ConnectionSevered, of="at=other"), lasts=deadlines.member_is_forgotten),
+        cause("B-13", "a one-way message to the member was lost",
+              by=Match(MessageLost, of="at=other"), lasts=deadlines.soon),
         cause("B-13", "nothing passed to the member",
               by=Match(PartitionBegan, of="at=target"), lasts=deadlines.member_is_forgotten),
     )

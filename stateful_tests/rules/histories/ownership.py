@@ -106,6 +106,8 @@ HISTORIES = (
     Written("only_the_listed_give_up", broken=(taken(), fetched("c2@1"), dropped()),
             kept=(taken(), fetched("c2@1", topic="invoices"), dropped(), fetched("c2@1"), dropped(by_rebalance=False))),
     Written("share_is_kept", broken=(taken(), dropped(), taken(3)), kept=(taken(), dropped(), ASSIGNED, taken(3))),
+    Written("share_is_kept", broken=(taken(), fetched(ID), dropped(), taken(3)),
+            kept=(taken(), dropped(), fetched(ID), taken(3))),
     Written("share_is_kept", broken=(taken(), dropped(120_002), taken(120_003)),
             kept=(taken(), dropped(by_rebalance=False), taken(3))),
     Written("share_is_kept", broken=(taken(), pulled(100), dropped(120_002), taken(120_003)),
