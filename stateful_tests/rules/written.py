@@ -64,8 +64,8 @@ class Written:
     kept: tuple[Record, ...] = ()
     views: Any = field(default_factory=Tables)
     kept_views: Any = None
-    causes: tuple[str, ...] | None = None
     bounds: Bounds = STORMY
+    causes: tuple[str, ...] | None = None
 
 
 def findings(history: Written, records: Iterable[Record], views: Any = None) -> list[Finding]:
