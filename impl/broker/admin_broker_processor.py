@@ -5,6 +5,8 @@ adminBrokerExecutor has 16 threads: lock and unlock of one client may be handled
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from impl.broker.broker2client import Broker2Client
 from impl.broker.consumer_manager import ConsumerManager
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
@@ -28,8 +30,9 @@ from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.java_arithmetic import LONG_MAX
 from impl.decisions.java_errors import JavaError, NullPointerError, not_null
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import is_system_topic, validate_topic
-from impl.events import ConsumersOfTopicAnswered, GroupOffsetsRemoved, SubscriptionGroupDeleted
+from impl.events import ConsumersOfTopicAnswered, GroupOffsetsRemoved, LocksAnswered, SubscriptionGroupDeleted
 from impl.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection
@@ -63,6 +66,13 @@ class AdminBrokerProcessor:
         locked = await self.rebalance_lock_manager.try_lock_batch(
             body.consumer_group, body.mq_set, body.client_id, self.node,
         )
+        return self.answer_locks(body, locked)
+
+    def answer_locks(self, body: LockBatchRequestBody, locked: Collection[MessageQueue]) -> Command:
+        """AdminBrokerProcessor#lockBatchMQ: what the client is told; locked -- the queues that it has now."""
+        self.node.trace(LocksAnswered(
+            self.node.name, body.consumer_group, body.client_id, frozenset(body.mq_set), frozenset(locked),
+        ))
         return Command(ResponseCode.SUCCESS, body=tuple(locked))
 
     async def unlock_batch_mq(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler

@@ -44,7 +44,7 @@ class ConsumerManageProcessor:
             return Command(ResponseCode.SYSTEM_ERROR, remark=remark)
         return Command(ResponseCode.SUCCESS, body=client_ids)
 
-    async def update_consumer_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # Handler
+    async def update_consumer_offset(self, channel: Connection, request: Command) -> Command:
         """ConsumerManageProcessor#updateConsumerOffset: whoever sends it, whatever was there before."""
         header: ConsumerOffsetRequestHeader = request.header
         offset = not_null(header.commit_offset)
@@ -53,7 +53,7 @@ class ConsumerManageProcessor:
             header.consumer_group, header.topic, header.queue_id, offset, self.node,
         )
         self.node.trace(OffsetCommitted(
-            self.node.name, header.consumer_group, header.topic, header.queue_id, offset,
+            self.node.name, header.consumer_group, header.topic, header.queue_id, offset, connection_of(channel),
         ))
         return _SUCCESS
 

@@ -65,7 +65,7 @@ async def _lock_in_order(self: AdminBrokerProcessor, channel: Connection, reques
     mqs = _newest(self, request)
     locks = self.rebalance_lock_manager
     locked = await locks.try_lock_batch(body.consumer_group, mqs, body.client_id, UNINTERRUPTED)
-    return Command(ResponseCode.SUCCESS, body=tuple(locked))
+    return self.answer_locks(body, locked)
 
 
 @replace(AdminBrokerProcessor, "unlock_batch_mq")

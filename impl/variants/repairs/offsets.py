@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
+from impl.broker.reported_tables import connection_of
 from impl.client.local_file_offset_store import LocalFileOffsetStore, _text
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.offset_store import (
@@ -73,7 +74,7 @@ async def _commit_in_order(self: ConsumerManageProcessor, channel: Connection, r
         return Command(ResponseCode.SUCCESS)
     stored[key] = (channel, request.opaque)
     await self.consumer_offset_manager.commit_offset(*key, offset, UNINTERRUPTED)
-    self.node.trace(OffsetCommitted(self.node.name, *key, offset))
+    self.node.trace(OffsetCommitted(self.node.name, *key, offset, connection_of(channel)))
     return Command(ResponseCode.SUCCESS)
 
 
