@@ -21,9 +21,10 @@ from invariants.claim import CLAIMS, Claim
 from spark_fuzz import runs
 from spark_fuzz.runs import Key, failure_row, looked_again
 from spark_fuzz.work import Row, Unit
+from stateful_tests.worlds.healing import is_promise
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES
 from stateful_tests.worlds.promised import REFINES
-from stateful_tests.worlds.run import NOT_IN_TIME, Plan, RunRecord, run
+from stateful_tests.worlds.run import Plan, RunRecord, run
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 
@@ -79,7 +80,7 @@ def judge_of(key: Key) -> str:
     """Which judge says so."""
     if key[0] in REFINES:
         return REFINEMENT
-    return PROMISES if key[1:] == NOT_IN_TIME else PROPERTIES
+    return PROMISES if is_promise(key) else PROPERTIES
 
 
 @lru_cache

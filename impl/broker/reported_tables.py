@@ -56,7 +56,9 @@ class ReportedGroupInfo(ConsumerGroupInfo):
 
     def update_channel(self, info_new: ClientChannelInfo, consumer_data: ConsumerData) -> bool:
         """ConsumerGroupInfo#updateChannel."""
+        self._why = "replaced"
         updated = super().update_channel(info_new, consumer_data)
+        self._why = "expired"
         connection = connection_of(info_new.channel)
         carried = frozenset((sub.topic, sub.sub_string, sub.sub_version) for sub in consumer_data.subscription_data_set)
         self.node.trace(ConsumerRegistered(

@@ -55,7 +55,11 @@ class HeartbeatRefused(NamedTuple):
 
 
 class ConsumerRemoved(NamedTuple):
-    """A connection left the table of a group; why -- "unregistered", "closed" or "expired" (the scan)."""
+    """A connection left the table of a group.
+
+    why -- "unregistered", "closed", "expired" (the scan), or "replaced" by a newer connection of the same client, which
+    RocketMQ 4.9.3 as shipped never does.
+    """
 
     broker: str
     group: str

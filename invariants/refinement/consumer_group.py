@@ -46,11 +46,12 @@ from impl.events import (
     QueueTaken,
     RouteUpdated,
 )
+from invariants.finding import Finding
 from invariants.refinement.coverage import GroupWalk, Visited
 from invariants.refinement.follower import Living, Machines, Record, lives
 from invariants.refinement.group_model import ANSWERS, NAME, PROPERTIES, Answer, GroupModel
 from invariants.refinement.members import Process
-from invariants.refinement.monitor import Finding, Step
+from invariants.refinement.monitor import Step
 from model.language import Property
 
 CLUSTERING = "CLUSTERING"

@@ -23,11 +23,12 @@ from typing import Any, NamedTuple
 
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
+from invariants.finding import Finding
 from invariants.refinement.follower import Machines
 from invariants.refinement.group_model import GroupModel
 from invariants.refinement.lock_model import QueueLock
 from invariants.refinement.members import Process
-from invariants.refinement.monitor import Finding, Reading, Step
+from invariants.refinement.monitor import Reading, Step
 from model.language import Property
 from model.language.layout import Layout
 from model.language.scalar import LeavesScope

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from invariants.refinement.monitor import Alternatives, Finding, Monitor, Reading
+from invariants.finding import Finding
+from invariants.refinement.monitor import Alternatives, Monitor, Reading
 from model.language import Property
 from model.language.properties import ALWAYS, STEP
 from model.language.scope import Scope

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from impl.broker.controller import BrokerController
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.namesrv.server import NamesrvController
-from invariants.refinement.monitor import Finding
+from invariants.finding import Finding
 
 ROUND = 64
 """The first of a process and every so-manieth of its segments is shown to all, whatever was reported."""

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 from impl.decisions.message_queue import MessageQueue
 from invariants import consumer_group as promised
+from invariants.finding import Finding
 from invariants.refinement.asked import AskedReading
 from invariants.refinement.elements import Pool
 from invariants.refinement.members import MEMBERS, Members, Process
-from invariants.refinement.monitor import Alternatives, Finding, Monitor, Step, TooManyStatesError
+from invariants.refinement.monitor import Alternatives, Monitor, Step, TooManyStatesError
 from model.consumer_group import Broker, Group, Member, Queue
 from model.language import FALSE, TRUE, Bool, Property, Rigid, Set, action, every, forall, require
 from model.language.layout import USED, Cell

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from impl.events import HOST_EVENTS
+from invariants.finding import Finding
 from invariants.history import HISTORIES
 from invariants.refinement import (
     broker_table_history,
@@ -27,7 +28,6 @@ from invariants.refinement import (
 )
 from invariants.refinement.follower import Living, Machines, Record
 from invariants.refinement.judge import Hear, Judge
-from invariants.refinement.monitor import Finding
 
 JUDGES: tuple[type[Judge], ...] = (
     *lock_history.JUDGES, *offset_history.JUDGES, *progress_history.JUDGES, *member_history.JUDGES,

@@ -10,8 +10,9 @@ from typing import Any
 
 from impl.decisions.message_queue import MessageQueue
 from invariants import order_lock as promised
+from invariants.finding import Finding
 from invariants.refinement.elements import Pool, Sized
-from invariants.refinement.monitor import Alternatives, Finding, Monitor, Step
+from invariants.refinement.monitor import Alternatives, Monitor, Step
 from model.language import FALSE, TRUE, Property, action, require
 from model.language.scope import Scope
 from model.order_lock import Client, Ms, OrderLock

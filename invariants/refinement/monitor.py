@@ -15,9 +15,9 @@ What a step reads it may have read earlier than it becomes known: `late` takes s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from invariants.finding import Finding
 from model.language import Property, text
 from model.language.nodes import Node
 from model.language.properties import ALWAYS, LEMMA, STEP
@@ -33,21 +33,6 @@ MOST = 64
 
 class TooManyStatesError(Exception):
     """The events leave too much open: nothing can be said about the run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What the monitor saw.
-
-    property -- refines_<concept>, or the violated property. event -- the event of the step; None for a difference that
-    no event explains. sentence -- which conjunct was false, or which cells differ. signature -- the same for all runs
-    that go wrong in the same way: no element names, no numbers.
-    """
-
-    property: str
-    event: Any
-    sentence: str
-    signature: tuple[str, ...]
 
 
 class Reading(StepReading):

@@ -41,10 +41,11 @@ from impl.events import (
     QueueTaken,
 )
 from invariants import order_lock as promised
+from invariants.finding import Finding
 from invariants.refinement.coverage import Visited, WatchedLock
 from invariants.refinement.follower import Living, Machines, Record
 from invariants.refinement.lock_model import ANSWERS, BROKER_LIVE_MS, NAME, PROPERTIES, QueueLock, age
-from invariants.refinement.monitor import Finding, Step
+from invariants.refinement.monitor import Step
 from model.language import Property
 
 

@@ -37,8 +37,8 @@ from impl.events import (
     TopicDeleted,
 )
 from impl.namesrv.server import NamesrvController
+from invariants.finding import Finding
 from invariants.refinement.follower import Living, Machines, Record
-from invariants.refinement.monitor import Finding
 from invariants.refinement.routes import BrokerName
 from invariants.refinement.topic_routes import NO_ENTRIES, Entries, TopicsOfName, entries_of
 

@@ -16,8 +16,9 @@ from impl.decisions.names import MASTER_ID
 from impl.events import BrokerFound, BrokerRegistered, BrokerUnregistered
 from impl.namesrv.route_info_manager import RouteInfoManager
 from invariants import route_info as declared  # noqa: F401  # declares the properties
+from invariants.finding import Finding
 from invariants.refinement.elements import Followed, Pool, Sized, judged
-from invariants.refinement.monitor import Finding, Step
+from invariants.refinement.monitor import Step
 from model.language.scope import Scope
 from model.route_info import Routes
 

@@ -43,9 +43,10 @@ from impl.events import (
     SubscriptionUpdated,
 )
 from invariants import subscription as declared  # noqa: F401  # declares the properties
+from invariants.finding import Finding
 from invariants.refinement.elements import Followed, Pool, Sized, judged
 from invariants.refinement.follower import Living, Machines, Record
-from invariants.refinement.monitor import Finding, Step
+from invariants.refinement.monitor import Step
 from model.language.scope import Scope
 from model.subscription import Subscriptions
 

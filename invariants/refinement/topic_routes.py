@@ -29,8 +29,9 @@ from typing import Any, NamedTuple
 from impl.decisions.names import MASTER_ID
 from impl.events import BrokerRegistered
 from impl.namesrv.route_info_manager import RouteInfoManager
+from invariants.finding import Finding
 from invariants.refinement.elements import Followed, Pool, Sized, judged
-from invariants.refinement.monitor import Finding, Step
+from invariants.refinement.monitor import Step
 from model.language.scope import Scope
 from model.route_info import TopicRoutes
 

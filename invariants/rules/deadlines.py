@@ -21,6 +21,8 @@ ROUTE_MS = 30_000  # ClientConfig#pollNameServerInterval
 REGISTRATION_MS = 30_000  # BrokerConfig#registerNameServerPeriod
 CLIENT_LEASE_MS = 30_000  # ProcessQueue.REBALANCE_LOCK_MAX_LIVE_TIME
 BROKER_LEASE_MS = 60_000  # RebalanceLockManager.REBALANCE_LOCK_MAX_LIVE_TIME
+REGISTRATION_CALL_MS = 6_000  # BrokerConfig#registerBrokerTimeoutMills
+COPY_MS = 10_000  # BrokerController#handleSlaveSynchronize: the period of SlaveSynchronize#syncAll
 EXPIRY_MS = 120_000  # CHANNEL_EXPIRED_TIMEOUT, BROKER_CHANNEL_EXPIRED_TIME
 IDLE_MS = 120_000  # serverChannelMaxIdleTimeSeconds, clientChannelMaxIdleTimeSeconds
 
@@ -44,3 +46,69 @@ heartbeat_came = takes(HEARTBEAT_MS + CALL_MS, steps=2)
 """The next heartbeat of a member has been handled."""
 lists_are_whole = takes(EXPIRY_MS + HEARTBEAT_MS + REBALANCE_MS + 2 * CALL_MS, steps=3)
 """All members have spoken to a broker again, also those that had to find out that their connection was dead."""
+
+expired = takes(EXPIRY_MS + SCAN_MS, steps=2)
+"""Whoever is not heard of any more has been found by the scan, and removed."""
+spoken = takes(EXPIRY_MS + SCAN_MS, steps=1)
+"""Clients have learnt the routes and spoken to every broker, and meanwhile the dead have expired."""
+forgotten = takes(EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS, steps=1)
+"""A dead broker has left the routes of name servers, then those of clients, and then their addresses."""
+told_at_once = takes(2 * CALL_MS, steps=3)
+"""A heartbeat that is sent now has reached the broker, also if the broker before it in the round did not answer."""
+on_the_way = takes(CALL_MS, steps=3)
+"""A heartbeat that was encoded before is handled: its sender, the thread of the network, that of the pool."""
+waited = takes(IDLE_MS, steps=2)
+"""What could not pass has arrived, or its connection has been closed as idle."""
+
+
+def close_to_idle(bounds: Bounds) -> int:
+    """So long after the last heartbeat was entered nothing may have been read on its connection for IDLE_MS."""
+    return IDLE_MS - SOON_MS - bounds.thread_pause_ms
+
+
+# Name servers and brokers ---------------------------------------------------------------------------------------------
+
+
+def written(bounds: Bounds) -> int:
+    """What has entered a table is in its file: the thread that writes both may stand still in between."""
+    return bounds.thread_pause_ms
+
+
+end_noticed = takes(CALL_MS)
+"""A name server that is told of the end of a connection has handled it: one thread does so."""
+registered = takes(2 * REGISTRATION_CALL_MS)
+"""A broker has asked a name server for the version, and then registered there: two calls, and what is encoded."""
+half_open_ended = takes(IDLE_MS + CALL_MS, steps=2)
+"""A connection whose end nobody was told of has been idle for too long, and is closed."""
+
+
+# What comes true after the healing ------------------------------------------------------------------------------------
+
+DEAD_CALLS = 6
+"""Calls that one thread makes one after another: to four brokers and two name servers."""
+
+
+def residue(bounds: Bounds) -> int:
+    """What faults have left behind: one thread stands still or one message is late, and calls meet dead connections."""
+    return max(bounds.thread_pause_ms, bounds.delay_ms) + DEAD_CALLS * CALL_MS + SOON_MS
+
+
+def after_healing(ms: int) -> Deadline:
+    """So long after the healing, and what faults have left behind."""
+    return lambda bounds: ms + residue(bounds)
+
+
+all_registered = after_healing(2 * REGISTRATION_MS)
+"""The first registration may be the one that finds out that its connection is dead."""
+slaves_copied = after_healing(3 * REGISTRATION_MS + COPY_MS)
+"""A slave's next registration tells it who its master is, when that one has registered; then it copies."""
+all_expired = after_healing(EXPIRY_MS + SCAN_MS)
+all_routed = after_healing(EXPIRY_MS + SCAN_MS + ROUTE_MS)
+all_listed = after_healing(EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS)
+all_owned = after_healing(EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS + REBALANCE_MS)
+all_locked = after_healing(
+    EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS + REBALANCE_MS + BROKER_LEASE_MS + UNLOCK_DELAY_MS)
+"""An orderly hand-over takes more: the lease of a dead owner's lock, and the next attempt."""
+
+COPIED_MS = COPY_MS + DEAD_CALLS * CALL_MS
+"""What a master has changed has reached its slave, where nothing fails any more."""

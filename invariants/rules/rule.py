@@ -180,7 +180,7 @@ class Duty(Rule):
 
     within_ms -- how much time the debtor has; see `invariants.rules.deadlines`. paid_by -- events that pay: they agree
     with the key in all fields that both have. The debtor's end voids a duty; while the debtor stands still no time
-    counts.
+    counts, also if it stood still before it owed anything. standing_ms -- until when processes stand still.
     """
 
     within_ms: ClassVar[Callable[[Any], int]]
@@ -191,11 +191,13 @@ class Duty(Rule):
         super().__init__(run)
         cancels = tuple(one.match for one in self.excuses if one.when is None and not one.hazard)
         self.owed = Kept(self.about, ends=(*self.paid_by, *cancels), machine=self.about.split()[0])
+        self.standing_ms = Kept("at")
         self._limit_ms = type(self).within_ms(run.bounds)
 
-    def owe(self, key: Hashable, ms: int, what: Any = None) -> None:
+    def owe(self, key: tuple[Any, ...], ms: int, what: Any = None) -> None:
         """From now on, unless it is owed already; what -- to be remembered."""
-        self.owed.setdefault(key, (ms, ms, what))
+        if key not in self.owed:
+            self.owed[key] = ms, max(ms, self.standing_ms.get((key[0],), ms)), what
 
     def pay(self, key: Hashable) -> None:
         """It is done."""
@@ -204,6 +206,7 @@ class Duty(Rule):
     @on(ProcessPaused)
     def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
         """Give the debtor its time when it goes on."""
+        self.standing_ms[at,] = max(ms + event.ms, self.standing_ms.get((at,), 0))
         for key, (since_ms, counted_ms, what) in self.owed.items():
             if key[0] == at:
                 self.owed[key] = since_ms, max(counted_ms, ms + event.ms), what

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeVar
@@ -93,12 +93,16 @@ class Watch:
         self.properties = tuple(dict.fromkeys(one.rule.name for one in self._watched))
         self.kept_ms: dict[str, int] = {}
         self._hears = self._staged(run.facts)
-        self.hears = None
         self._duties = [(one, one.rule) for one in self._watched if isinstance(one.rule, Duty)]
         self._looks = [one for one in self._watched if type(one.rule).look not in (Rule.look, Duty.look)]
         self._ascribing = {one.rule.name: one for one in self._watched if isinstance(one.rule, Ascription)}
         self._promises = [(one, one.rule) for one in self._watched if isinstance(one.rule, Promise)]
         self._looked_ms = 0
+
+    @property
+    def hears(self) -> Collection[type] | None:
+        """See Follower: everything, if anything has to be done in time."""
+        return None if self._duties or self._looks else self._hears.keys()
 
     def _staged(self, facts: Facts) -> dict[type, _Stages]:
         """By class of event: rules that want the facts from before, what folds it, rules that want those from after."""

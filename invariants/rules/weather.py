@@ -50,3 +50,18 @@ def was_refused(machine: str, lasts: float | Deadline) -> Excuse:
     """The machine could not connect to somebody shortly before."""
     return Excuse(f"the machine ({machine}) was refused a connection shortly before",
                   by=Match(ConnectionRefused, of=f"{machine}=at"), lasts=lasts)
+
+
+def was_cut_off_from(machine: str, other: str, lasts: Deadline, hazard: str = "") -> tuple[Excuse, ...]:
+    """Between the two machines a connection broke, or nothing passed; lasts -- how long that may be felt.
+
+    hazard -- what it is a cause of; without one it excuses.
+    """
+    broke = tuple(
+        Excuse(f"a connection between the machines ({machine}, {other}) was broken",
+               by=Match(ConnectionSevered, of=f"{one}=at {two}=other"), lasts=lasts, hazard=hazard)
+        for one, two in ((machine, other), (other, machine)))
+    return (*broke, *(
+        Excuse(f"nothing passed between the machines ({machine}, {other})",
+               by=Match(PartitionBegan, of=f"{one}=at {two}=target"), lasts=lasts, hazard=hazard)
+        for one, two in ((machine, other), (other, machine))))

@@ -11,9 +11,9 @@ from invariants.refinement.follower import Living, Machines
 from invariants.views.brokers import BrokerViews
 from invariants.views.consumers import ConsumerViews
 from invariants.views.namesrvs import NamesrvViews
-from invariants.views.values import Broker, Consumer, Filter, HeldQueue, QueueLock, Subscription
+from invariants.views.values import Broker, Consumer, Filter, HeldQueue, QueueLock, Registration, Subscription
 
-__all__ = ["Broker", "Consumer", "Filter", "HeldQueue", "QueueLock", "Subscription", "Views"]
+__all__ = ["Broker", "Consumer", "Filter", "HeldQueue", "QueueLock", "Registration", "Subscription", "Views"]
 
 
 class Views(NamesrvViews, BrokerViews, ConsumerViews):

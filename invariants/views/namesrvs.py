@@ -6,6 +6,7 @@ from impl.decisions.names import MASTER_ID
 from impl.decisions.route_queues import QueueData
 from impl.namesrv.route_info_manager import RouteInfoManager
 from invariants.refinement.follower import Living
+from invariants.views.values import Registration
 
 
 class NamesrvViews:
@@ -38,11 +39,12 @@ class NamesrvViews:
         """Which address has this id of this name; None: none."""
         return self.addresses(namesrv).get((broker_name, broker_id))
 
-    def registered(self, namesrv: str) -> dict[str, bool]:
-        """RouteInfoManager.brokerLiveTable: address to whether the connection of its registration is active."""
+    def registered(self, namesrv: str) -> dict[str, Registration]:
+        """RouteInfoManager.brokerLiveTable: address to the connection of its registration."""
         table = self._route_info(namesrv)
         entries = () if table is None else table.broker_live_table.entries()
-        return {addr: info.channel.is_active() for addr, info in entries}
+        return {addr: Registration(getattr(info.channel, "remote_address", ""), info.channel.is_active())
+                for addr, info in entries}
 
     def _route_info(self, machine: str) -> RouteInfoManager | None:
         namesrv = self.living.namesrv(machine)

@@ -19,6 +19,13 @@ class Broker(NamedTuple):
     master_addr: str | None
 
 
+class Registration(NamedTuple):
+    """A BrokerLiveInfo: the connection on which its broker registered, and whether that is still active."""
+
+    connection: str
+    active: bool
+
+
 class Consumer(NamedTuple):
     """A consumer of a process that lives.
 

@@ -17,6 +17,8 @@ from impl.hosts.simulation.tape import ReplayTape
 from invariants.__main__ import app
 from invariants.history import HISTORIES
 from invariants.refinement.history import Histories
+from invariants.rules.promises import ownership_converges_in_time
+from invariants.rules.watch import Watch
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.machines import judge, known
 from stateful_tests.machines.machine import Trial, ViolatedError
@@ -24,7 +26,6 @@ from stateful_tests.machines.program import Line, one_line, parsed
 from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search, survey
 from stateful_tests.machines.tape import RuleTape
 from stateful_tests.worlds.promised import DECLARED
-from stateful_tests.worlds.promises import PROMISES
 
 D1 = "pause_thread(where='findConsumerIdList: the list is here, and not applied yet', s=1); start(who='consumer2')"
 ROUTED, N1 = "live_broker_stays_routed", "change_roles(who='broker-a')"
@@ -170,15 +171,14 @@ def test_a_world_heals_at_the_end_and_its_promises_are_judged() -> None:
     records = machine.world.simulation.kernel.records
     (healed_ms,) = [ms for ms, _, event in records if event == WorldHealed()]
     assert (healed_ms, "broker-a", ProcessStarted(2)) in records
-    last_ms = max(PROMISES[name].deadline_ms for name in machine.workload.promises)
-    assert machine.world.now_ms > last_ms
+    assert machine.world.now_ms >= healed_ms + machine.watch.last_promise_ms
+    assert set(machine.watch.kept_ms) >= {*machine.workload.promises}
     assert {one.property for one in machine.seen} <= {"one_owner_per_queue"}
 
 
 def test_a_promise_that_is_not_kept_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = PROMISES["ownership_converges"]
-    broken = type(kept)(kept.property, kept.deadline_ms, lambda _: iter(["queue 0 is held by nobody"]))
-    monkeypatch.setitem(PROMISES, kept.property, broken)
+    monkeypatch.setattr(ownership_converges_in_time, "wrong", lambda self: iter([
+        self.told("queue 0 is held by nobody", "G", "orders", None)]))
     with pytest.raises(ViolatedError, match=r"ownership_converges is violated .* queue 0 is held by nobody"):
         search("consumer_group", Trial("shipped", ("ownership_converges",)), Effort(0, 3, 2), quiet=True)
 
@@ -196,7 +196,8 @@ def test_every_machine_judges_what_its_followers_and_promises_say() -> None:
     for concept, machine in MACHINES.items():
         alive = machine_named(concept)(Trial("shipped", ()))
         alive.teardown()
-        *models, histories = alive.judges.followers
+        *models, histories, promises = alive.judges.followers
+        assert isinstance(promises, Watch)
         assert {one.name for one in models} == {name for name in machine.judged if name.startswith("refines_")}, concept
         assert isinstance(histories, Histories)
         assert {*machine.workload.promises} <= {*machine.judged}, concept

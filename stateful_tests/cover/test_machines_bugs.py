@@ -12,7 +12,7 @@ from stateful_tests.machines.known import KNOWN
 from stateful_tests.machines.machine import Found, Trial, ViolatedError
 from stateful_tests.machines.program import parsed
 from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search
-from stateful_tests.worlds.promises import PROMISES
+from stateful_tests.worlds.healing import promised
 
 REPAIRED = Effort(seed=0, examples=8, deeds=10)
 SEEDS = 10
@@ -56,7 +56,7 @@ RACES: tuple[tuple[str, str, str], ...] = (
 
 def found(concept: str, subject: str, name: str) -> Found:
     """The first program that breaks the property."""
-    trial = Trial(subject, (name,), to_the_end=name in PROMISES)
+    trial = Trial(subject, (name,), to_the_end=name in {rule.name for rule in promised()})
     for seed in range(SEEDS):
         with suppress(ViolatedError):
             search(concept, trial, Effort(seed, SEARCHED, DEEDS), shrink=False, quiet=True)

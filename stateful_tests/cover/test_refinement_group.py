@@ -19,10 +19,11 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import LockReleased, ProcessKilled, QueueTaken, RouteUpdated
 from impl.hosts.simulation.profile import CALM
 from impl.hosts.simulation.tape import RandomTape
+from invariants.finding import Finding
 from invariants.refinement.follower import Follower
 from invariants.refinement.follower import Following as Shown
 from invariants.refinement.group_model import GroupModel, Rebalancing
-from invariants.refinement.monitor import Finding, TooManyStatesError
+from invariants.refinement.monitor import TooManyStatesError
 from model.language.scalar import StepReading
 from model.language.scope import Scope
 from model.scopes import SCOPES, averagely

@@ -21,9 +21,9 @@ from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.namesrv.server import ReportedRouteInfo
 from impl.node_ports import Command
 from impl.ports import Interleave
+from invariants.finding import Finding
 from invariants.refinement.elements import Followed, Pool
 from invariants.refinement.follower import ROUND, Following
-from invariants.refinement.monitor import Finding
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import Subscription, _Group
 from stateful_tests.stories import (

@@ -10,8 +10,7 @@ from impl.events import QueueDropped, QueuesAssigned, QueueTaken
 from stateful_tests.machines.program import parsed
 from stateful_tests.machines.search import machine_named, played
 from stateful_tests.stories.followed import told
-from stateful_tests.stories.scenes import NS, join, stage
-from stateful_tests.worlds.promises import stale_routes
+from stateful_tests.stories.scenes import join, stage
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.world import World
 
@@ -99,13 +98,3 @@ def two_runs_have_the_same_list() -> None:
 
 def test_the_second_of_two_runs_with_one_list_may_end_too() -> None:
     assert told(two_runs_have_the_same_list).diverges() == []
-
-
-def test_a_route_to_a_broker_that_has_lost_its_topics_is_that_of_the_name_servers() -> None:
-    with World() as world:
-        stage(world, "broker-a", "broker-b")
-        join(world, "c1")
-        world.brokers["broker-a"].topic_config_manager.topic_config_table.remove("orders")  # N-14
-        assert list(stale_routes(world)) == []
-        world.namesrvs[NS].route_info.topic_queue_table.remove("orders")
-        assert list(stale_routes(world)) != []

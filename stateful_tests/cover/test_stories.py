@@ -22,11 +22,14 @@ from invariants.refinement.history import Histories
 from invariants.refinement.order_lock import OrderLocks
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import Subscription
+from invariants.rules.watch import Watch
 from stateful_tests import stories
 from stateful_tests.stories import test_repaired as repaired
+from stateful_tests.worlds.bounds import bounds_of
+from stateful_tests.worlds.healing import healing, watching
+from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.promised import DECLARED
-from stateful_tests.worlds.promises import PROMISES
-from stateful_tests.worlds.run import Judges, keep_promises
+from stateful_tests.worlds.run import Judges
 from stateful_tests.worlds.world import World
 
 Story = Callable[[], None]
@@ -131,23 +134,26 @@ STORIES = list(told_of())
 def watch(monkeypatch: pytest.MonkeyPatch) -> list[Judges]:
     """Every world that is made from now on has judges, and heals before it ends."""
     made, closed = World.__init__, World.__exit__
-    judges, of = list[Judges](), dict[int, Judges]()
+    judges, of = list[Judges](), dict[int, tuple[Watch, Judges]]()
 
     def init(world: World, *args: Any, **settings: Any) -> None:
         made(world, *args, **settings)
         judges.append(Judges())
+        promises = watching(world, bounds_of(PROFILES["storm"]))
         judges[-1].followers = [
             ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world), RouteInfo(world),
-            Histories(world),
+            Histories(world), promises,
         ]
         world.simulation.kernel.monitor, world.simulation.kernel.show_every = judges[-1], ROUND
-        of[id(world)] = judges[-1]
+        of[id(world)] = promises, judges[-1]
 
     def leave(world: World, *error: Any) -> None:
         try:
             if error[0] is None:
                 world.heal()
-                keep_promises(world, list(PROMISES.values()), of[id(world)])
+                promises, judge = of[id(world)]
+                for found in healing(world, promises):
+                    judge.note(world.now_ms, found)
         finally:
             closed(world, *error)
 

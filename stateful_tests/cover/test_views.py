@@ -56,10 +56,11 @@ def test_name_servers(world: World, views: Views) -> None:
     assert views.addresses(NS) == {(BROKER, 0): ADDR}
     assert views.address_of(NS, BROKER) == ADDR
     assert views.address_of(NS, BROKER, 1) is None
-    assert views.registered(NS) == {ADDR: True}
+    assert {addr: one.active for addr, one in views.registered(NS).items()} == {ADDR: True}
+    assert views.registered(NS)[ADDR].connection.startswith(f"{BROKER}:")
     for connection in world.connections(BROKER, NS):
         world.simulation.network.sever(connection.peer, None)
-    assert views.registered(NS) == {ADDR: False}
+    assert [one.active for one in views.registered(NS).values()] == [False]
 
 
 def test_a_topic_without_any_address_has_no_route(world: World, views: Views) -> None:

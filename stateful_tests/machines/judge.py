@@ -14,7 +14,7 @@ from stateful_tests.machines.machine import Found, Trial, WorldMachine
 from stateful_tests.machines.program import Program, parsed
 from stateful_tests.machines.search import Effort, machine_named, played, shortest, survey
 from stateful_tests.worlds.evidence import BEFORE_MS, MOST, said
-from stateful_tests.worlds.promises import PROMISES
+from stateful_tests.worlds.healing import promised
 from stateful_tests.worlds.subjects import Seen, subject_named
 from stateful_tests.worlds.world import World
 
@@ -36,7 +36,8 @@ def judged(
     machine, started = machine_named(concept), time.process_time()
     subject_named(subject)
     left, histories = _chosen(machine, names), [*(() if names else HISTORIES)]
-    trial = Trial(subject, (), to_the_end=any(name in PROMISES for name in left), on_program=lambda one: tell(
+    healed = {rule.name for rule in promised()}
+    trial = Trial(subject, (), to_the_end=any(name in healed for name in left), on_program=lambda one: tell(
         f"{one.programs:,} of {effort.examples:,} programs, {len(one.found)} properties broken"))
     for part in effort.parts():
         survey(concept, trial, part)

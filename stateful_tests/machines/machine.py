@@ -23,12 +23,14 @@ from impl.variants.catalogue import NO_REPAIR
 from invariants.history import HISTORIES
 from invariants.refinement.follower import ROUND
 from invariants.refinement.history import Histories
-from invariants.refinement.monitor import Finding, TooManyStatesError
+from invariants.refinement.monitor import TooManyStatesError
 from invariants.verdict import Outcome
 from stateful_tests.machines.program import Line, Program, listed, one_line
 from stateful_tests.machines.tape import RuleTape
+from stateful_tests.worlds.bounds import bounds_of
 from stateful_tests.worlds.followers import followers
-from stateful_tests.worlds.promises import PROMISES
+from stateful_tests.worlds.healing import healing, watching
+from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Judges
 from stateful_tests.worlds.subjects import SHIPPED, Seen, subject_named
 from stateful_tests.worlds.workloads import Workload
@@ -37,8 +39,8 @@ from stateful_tests.worlds.world import World
 DEED_MS = 1_000
 SETTLED_MS = 5_000
 """After so long a first member has joined its group and holds its queues."""
-LOOK_MS = 10_000
-"""How often it is looked at what went wrong while the world heals."""
+BOUNDS = bounds_of(PROFILES["storm"])
+"""Deeds pause threads, and rough time may do all that a storm does."""
 MAX_SEGMENTS = 500_000
 
 Drawn = Sequence[int] | Sequence[str] | Callable[[Any], Sequence[str]] | SearchStrategy[list[int]]
@@ -163,8 +165,9 @@ class WorldMachine(RuleBasedStateMachine):
             self.world = opened.enter_context(World(
                 self.tape, CALM, self.judges, show_every=ROUND, max_segments=MAX_SEGMENTS))
             followed = followers(self.world, self.workload)
-            self.judges.followers = [follower for follower in followed
-                                     if follower.name in self.judged or isinstance(follower, Histories)]
+            self.watch = watching(self.world, BOUNDS, self.workload.promises)
+            self.judges.followers = [
+                *(one for one in followed if one.name in self.judged or isinstance(one, Histories)), self.watch]
             self.workload.build(self.world)
             self._opened = opened.pop_all()
 
@@ -234,16 +237,8 @@ class WorldMachine(RuleBasedStateMachine):
         self.tape.forget()
         world.heal()
         self.mend()
-        healed_ms = world.now_ms
-        for promise in sorted((PROMISES[name] for name in self.workload.promises), key=lambda one: one.deadline_ms):
-            self._run_until(healed_ms + promise.deadline_ms)
-            wrong = next(promise.wrong(world), None)
-            if wrong is not None:
-                self.judges.note(world.now_ms, [Finding(promise.property, None, wrong, ("not in time",))])
-
-    def _run_until(self, time_ms: int) -> None:
-        while self.world.now_ms < time_ms:
-            self.pass_ms(min(LOOK_MS, time_ms - self.world.now_ms))
+        for found in healing(world, self.watch):
+            self.judges.note(world.now_ms, found)
             self._judge()
 
     def _watched(self, work: Callable[[], Any]) -> Any:

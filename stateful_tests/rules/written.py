@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 
 from invariants.finding import Finding
@@ -31,6 +32,18 @@ class Tables:
         """What a view answers."""
         answer = self.answers.get(name, ())
         return answer if callable(answer) else lambda *_: answer
+
+
+class Turns:
+    """A view that answers another value each time, and behind the last one the first again."""
+
+    def __init__(self, *answers: Any) -> None:
+        """Write them."""
+        self._answers = cycle(answers)
+
+    def __call__(self, *_: Any) -> Any:
+        """The next one."""
+        return next(self._answers)
 
 
 @dataclass(frozen=True, eq=False)

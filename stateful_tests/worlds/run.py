@@ -14,23 +14,19 @@ from typing import Any
 from impl.hosts.simulation.kernel import EndlessRunError, Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import ReplayTape, Tape, trimmed
+from invariants.finding import Finding
 from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import ROUND, Follower, Following
-from invariants.refinement.monitor import Finding, TooManyStatesError
+from invariants.refinement.monitor import TooManyStatesError
+from stateful_tests.worlds.bounds import bounds_of
 from stateful_tests.worlds.followers import followers
+from stateful_tests.worlds.healing import healing, is_promise, watching
 from stateful_tests.worlds.profiles import played, profile_named, strategy_named
-from stateful_tests.worlds.promises import PROMISES, Promise
 from stateful_tests.worlds.subjects import Seen, subject_named
 from stateful_tests.worlds.workloads import Workload, traffic, workload_named
 from stateful_tests.worlds.world import World
 
-LOOK_MS = 5_000
-"""How often promises are looked at once the world has healed."""
-
 MAX_SEGMENTS = 2_000_000
-
-NOT_IN_TIME = ("not in time",)
-"""Signature of a promise that is not kept; the same property may be seen broken by a follower too, in other ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +126,8 @@ def lived(
     """
     workload, judges = workload_named(plan.workload), Judges(until)
     profile = played(profile_named(plan.profile), plan.strategy, tape)
-    judged = judged and until[1:] != NOT_IN_TIME  # which is seen without followers
-    world = World(tape, profile, judges if judged else None, show_every=ROUND, max_segments=MAX_SEGMENTS)
+    judged = judged and not (until and is_promise(until))  # which is seen without the others
+    world = World(tape, profile, judges, show_every=ROUND, max_segments=MAX_SEGMENTS)
     if hasattr(tape, "clock"):
         tape.clock = lambda: world.now_ms
     with subject_named(plan.subject).running(), world:
@@ -152,8 +148,8 @@ def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] =
 
 def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> dict[str, int]:
     """Both phases; how long each promise took."""
-    if judged:
-        judges.followers = followers(world, workload)
+    watch = watching(world, bounds_of(world.simulation.kernel.profile), workload.promises)
+    judges.followers = [*(followers(world, workload) if judged else ()), watch]
     workload.build(world)
     world.strike()
     world.simulation.kernel.world.spawn("traffic", traffic(world, workload.deeds))
@@ -162,28 +158,9 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
     for machine, consumer in world.running():
         if consumer.pause:
             world.call(machine, consumer.resume)
-    return keep_promises(world, [PROMISES[name] for name in workload.promises], judges)
-
-
-def keep_promises(world: World, promises: Sequence[Promise], judges: Judges) -> dict[str, int]:
-    """Wait in a world that has healed: what is promised must be true at its deadline, and then stay so to the end.
-
-    How long each promise took in ms; what is not kept is noted by the judges.
-    """
-    since: dict[str, int] = {}
-    healed_ms = world.now_ms
-    last_ms = max((promise.deadline_ms for promise in promises), default=0)
-    for waited_ms in range(0, last_ms + 1, LOOK_MS):
-        for promise in promises:
-            wrong = next(promise.wrong(world), None)
-            if wrong is None:
-                since.setdefault(promise.property, waited_ms)
-                continue
-            since.pop(promise.property, None)
-            if waited_ms >= promise.deadline_ms:
-                judges.note(world.now_ms, [Finding(promise.property, None, wrong, NOT_IN_TIME)])
-        world.run(healed_ms + waited_ms + LOOK_MS - world.now_ms)
-    return since
+    for found in healing(world, watch):
+        judges.note(world.now_ms, found)
+    return watch.kept_ms
 
 
 def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape) -> RunRecord:

@@ -1,0 +1,137 @@
+"""What a broker keeps for its groups: their configuration, retry topics, compiled expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from impl.decisions.names import MASTER_ID, get_retry_topic
+from impl.decisions.subscription import is_tag_type
+from impl.events import (
+    BrokerStarted,
+    ConsumerIdsChanged,
+    ConsumerRegistered,
+    HeartbeatHandled,
+    SubscriptionGroupDeleted,
+    TopicConfigDeleted,
+)
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse, cause
+from invariants.rules.match import Match
+from invariants.rules.rule import Kept, Promise, Rule, Told, on
+from invariants.rules.watch import Run
+
+
+class group_survives_its_broker(Rule):
+    """A master whose process ends has its subscription groups again when it starts.
+
+    The thread that makes a group for a heartbeat writes the file before it goes on. Who loses power may lose the file.
+    """
+
+    cite = "SubscriptionGroupManager#findSubscriptionGroupConfig: persist, ConfigManager#load"
+    about = "at group"
+    excuses = (Excuse("the group is deleted, perhaps while a heartbeat is handled that has made it before",
+                      by=SubscriptionGroupDeleted, lasts=deadlines.handled),)
+
+    def __init__(self, run: Run) -> None:
+        """No group is known; heard_ms -- when the last heartbeat of each had been handled."""
+        super().__init__(run)
+        self.heard_ms = Kept("at group", survives="kill")
+
+    @on(HeartbeatHandled)
+    def handled(self, ms: int, at: str, event: HeartbeatHandled) -> None:
+        """A heartbeat of the group has been handled."""
+        if self.facts.is_master(at):
+            self.heard_ms[at, event.group] = ms
+
+    @on(BrokerStarted)
+    def started(self, _: int, at: str, event: BrokerStarted) -> Iterator[Told]:
+        """A broker has read its files."""
+        found = self.views.subscription_groups(at)
+        missing = {key: ms for key, ms in self.heard_ms.items() if key[0] == at and key[1] not in found}
+        self.heard_ms.drop(lambda key: key[0] == at)
+        for key, since_ms in missing.items() if event.broker_id == MASTER_ID else ():
+            yield self.told(f"{at} starts without the subscription group {key[1]}", *key, since_ms=since_ms)
+
+
+class heartbeat_makes_the_retry_topic(Rule):
+    """A master that has entered a member in a group has the group's retry topic."""
+
+    shipped = "violated: B-25 it waits 3 s and goes on without"
+    cite = "ClientManageProcessor#heartBeat"
+    about = "at group"
+
+    def __init__(self, run: Run) -> None:
+        """No topic has been seen; made -- those that have, until a topic is deleted at the broker."""
+        super().__init__(run)
+        self.made = Kept("at group", ends=(Match(TopicConfigDeleted, of="at"),))
+
+    @on(HeartbeatHandled)
+    def handled(self, _: int, at: str, event: HeartbeatHandled) -> Iterator[Told]:
+        """A heartbeat of the group has been handled."""
+        key, topic = (at, event.group), get_retry_topic(event.group)
+        if key in self.made or not self.facts.is_master(at):
+            return
+        if topic in self.views.topics(at):
+            self.made[key] = True
+        else:
+            yield self.told(f"{at} has entered a member of {event.group} without {topic}", *key)
+
+
+class group_has_its_retry_topic(Promise):
+    """After the last fault a master that has members of a group has the group's retry topic."""
+
+    cite = "ClientManageProcessor#heartBeat: createTopicInSendMessageBackMethod"
+    about = "at group"
+    within_ms = deadlines.spoken
+
+    def wrong(self) -> Iterator[Told]:
+        """See Promise."""
+        for broker in self.views.brokers():
+            at, topics = broker.machine, self.views.topics(broker.machine)
+            for group in self.views.groups(at) if broker.broker_id == MASTER_ID else ():
+                if get_retry_topic(group) not in topics:
+                    yield self.told(f"{at} has members of {group} and no topic {get_retry_topic(group)}", at, group)
+
+
+def _came_with_an_older_version(rule: Any, told: Told) -> bool:
+    """Whether the broker has heard of a version of the topic that is greater than that of its table."""
+    at, group, topic = told.about
+    return bool(rule.heard.get(told.about, 0) > rule.views.subscriptions(at, group)[topic].sub_version)
+
+
+class filter_is_as_new_as_its_subscription(Rule):
+    """When members are told of a change, or a heartbeat is answered, the group's expressions are compiled."""
+
+    shipped = ("violated: B-14 members are told first, B-26 what does not compile is subscribed, "
+               "L4 a clock that is behind")
+    cite = "ConsumerManager#registerConsumer, ConsumerFilterManager#register"
+    about = "at group topic"
+    excuses = (cause("L4", "an expression replaced one that had a greater version", when=_came_with_an_older_version),)
+
+    def __init__(self, run: Run) -> None:
+        """No version has been heard; heard -- the greatest of each topic: filters outlive groups, and are in a file."""
+        super().__init__(run)
+        self.heard = Kept("at group topic", survives="all")
+
+    @on(ConsumerRegistered)
+    def entered(self, _: int, at: str, event: ConsumerRegistered) -> None:
+        """A heartbeat has said versions."""
+        for topic, _text, version in event.subscriptions:
+            key = at, event.group, topic
+            self.heard[key] = max(version, self.heard.get(key, version))
+
+    @on(HeartbeatHandled, ConsumerIdsChanged)
+    def looks(self, _: int, at: str, event: HeartbeatHandled | ConsumerIdsChanged) -> Iterator[Told]:
+        """What the group subscribes now is to be filtered from now on."""
+        subscribed = self.views.subscriptions(at, event.group)
+        if all(is_tag_type(sub.expression_type) for sub in subscribed.values()):
+            return
+        filters = self.views.filters(at, event.group)
+        for topic, sub in subscribed.items():
+            found = filters.get(topic)
+            if not is_tag_type(sub.expression_type) and (
+                found is None or found.dead or found.client_version < sub.sub_version
+            ):
+                yield self.told(f"{at} has no living filter of {event.group} for {topic} that is as new as version "
+                                f"{sub.sub_version}", at, event.group, topic)

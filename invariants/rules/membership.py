@@ -1,0 +1,219 @@
+"""Who is listed in a group: heartbeats enter members and keep them, goodbyes and ends of connections take them out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from impl.events import (
+    ClientChannelClosed,
+    ConnectionRefused,
+    ConsumerRegistered,
+    ConsumerRemoved,
+    ConsumerShutDown,
+    ConsumerStarted,
+    ConsumerStopping,
+    GoodbyeTaken,
+    GroupRemoved,
+    HeartbeatRefused,
+    ProcessKilled,
+)
+from invariants.rules import deadlines
+from invariants.rules.excuse import FOR_EVER, Excuse
+from invariants.rules.match import Match, machine_of
+from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, on
+from invariants.rules.watch import Run
+from invariants.rules.weather import clock_was_set, ended_or_stood_still, was_cut_off
+
+_MEMBER = "at client_id group client"
+"""A broker, a member, and the machine (client) from which the member speaks."""
+_STOPS = Excuse("the member has begun to shut down", by=Match(ConsumerStopping, of="client=at client_id group"),
+                lasts=FOR_EVER, until=Match(ConsumerStarted, of="client=at client_id group"))
+_IS_REFUSED = Excuse("the broker objects to the heartbeats of the member",
+                     by=Match(HeartbeatRefused, of="at client_id group"), lasts=FOR_EVER,
+                     until=Match(ConsumerRegistered, of="at client_id group"))
+_CANNOT_CONNECT = Excuse("the member was refused a connection to the broker",
+                         by=Match(ConnectionRefused, of="client=at at=server"), lasts=deadlines.expired)
+_IS_APART = (clock_was_set("at"), clock_was_set("client"), *was_cut_off("at"), *was_cut_off("client"))
+
+
+class goodbye_is_final(Rule):
+    """A member that has left a group is not listed again unless it starts again.
+
+    Ignores goodbyes of an earlier consumer of the machine that are handled when the next one runs.
+    """
+
+    shipped = "violated: B-9 a heartbeat that comes late, B-30 one that was prepared before"
+    cite = "ConsumerManager#unregisterConsumer"
+    about = _MEMBER
+    excuses = (Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group")),)
+
+    def __init__(self, run: Run) -> None:
+        """Nobody has left."""
+        super().__init__(run)
+        self.left_ms = Kept(_MEMBER)
+
+    @on(GoodbyeTaken)
+    def leaves(self, ms: int, at: str, event: GoodbyeTaken) -> None:
+        """A broker has taken the goodbye of a member."""
+        client = machine_of(event.connection)
+        if not self.facts.runs(client, event.client_id, event.group):
+            self.left_ms[at, event.client_id, event.group, client] = ms
+
+    @on(ConsumerRegistered)
+    def enters(self, _: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
+        """A broker lists a member."""
+        key = at, event.client_id, event.group, machine_of(event.connection)
+        if key in self.left_ms:
+            sentence = f"{at} lists {event.client_id} again, who has left {event.group}"
+            yield self.told(sentence, *key, since_ms=self.left_ms[key])
+
+
+class heartbeats_keep_a_member(Rule):
+    """A member does not expire within 120 s of its last heartbeat."""
+
+    shipped = "violated: B-11 look and removal are two steps"
+    cite = "ConsumerManager#scanNotActiveChannel"
+    about = "at group connection"
+    excuses = (clock_was_set("at"),)
+
+    @on(ConsumerRemoved)
+    def removed(self, ms: int, at: str, event: ConsumerRemoved) -> Iterator[Told]:
+        """Somebody is not listed any more."""
+        key = at, event.group, event.connection
+        age_ms = ms - self.facts.heartbeats_ms.get(key, ms - deadlines.EXPIRY_MS)
+        if event.why == "expired" and age_ms < deadlines.EXPIRY_MS:
+            sentence = f"{at} lets {event.client_id} of {event.group} expire {age_ms} ms after its heartbeat"
+            yield self.told(sentence, *key)
+
+
+class closed_connection_is_delisted(Duty):
+    """A broker that is told of the end of a connection takes it out of all its groups."""
+
+    cite = "ClientHousekeepingService#onChannelClose, ConsumerManager#doChannelCloseEvent"
+    about = "at group connection"
+    within_ms = deadlines.handled
+    paid_by = (ConsumerRemoved,)
+    excuses = (Excuse("a later heartbeat enters it again", by=ConsumerRegistered),
+               Excuse("its group is dropped", by=GroupRemoved))
+
+    @on(ClientChannelClosed)
+    def closed(self, ms: int, at: str, event: ClientChannelClosed) -> None:
+        """A connection has ended."""
+        for key, heartbeat in self.facts.listed.items():
+            if (key[0], key[2]) == (at, event.connection):
+                self.owe(key, ms, heartbeat.client_id)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
+        """See Duty."""
+        return f"{key[0]} lists {what} in {key[1]} {waited_ms} ms after the connection {key[2]} has ended"
+
+
+class living_members_do_not_expire(Rule):
+    """A member does not expire at a broker while both live and reach each other."""
+
+    shipped = "violated: B-10 groups share one time, B-9 a heartbeat that comes late"
+    cite = "MQClientInstance#sendHeartbeatToAllBroker"
+    about = _MEMBER
+    excuses = (
+        _STOPS, _IS_REFUSED, *_IS_APART, _CANNOT_CONNECT, ended_or_stood_still("at", deadlines.expired),
+        ended_or_stood_still("client", deadlines.expired),
+    )
+
+    @on(ConsumerRemoved)
+    def removed(self, _: int, at: str, event: ConsumerRemoved) -> Iterator[Told]:
+        """A connection is not listed any more; its client may be, by another one."""
+        key = at, event.client_id, event.group, machine_of(event.connection)
+        here = self.facts.connections_of(at, event.group, event.client_id, key[3])
+        if event.why == "expired" and here in ([], [event.connection]):
+            yield self.told(f"{at} lets {event.client_id} of {event.group} expire, which lives and can reach it", *key)
+
+
+class goodbye_delists_a_member(Duty):
+    """A member that leaves in order, and is not cut off, is taken out by its goodbye and does not have to expire.
+
+    Looks after the shutdown, which sends a goodbye to each broker.
+    """
+
+    shipped = ("violated: B-9 a heartbeat that comes late, B-30 one that was prepared before, "
+               "B-6 another connection")
+    cite = "MQClientInstance#unregisterConsumer, ClientManageProcessor#unregisterClient"
+    about = _MEMBER
+    within_ms = deadlines.handled
+    excuses = (
+        Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group")),
+        clock_was_set("client"), *was_cut_off("at"), *was_cut_off("client"), _CANNOT_CONNECT,
+    )
+
+    @on(ConsumerShutDown)
+    def has_left(self, ms: int, client: str, event: ConsumerShutDown) -> None:
+        """A consumer has said goodbye to all brokers that it knows."""
+        for at in {key[0]: None for key in self.facts.listed if key[1] == event.group}:
+            if self.facts.connections_of(at, event.group, event.client_id, client):
+                self.owe((at, event.client_id, event.group, client), ms)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
+        """See Duty."""
+        del what
+        at, client_id, group, client = key
+        listed = self.views.members(at, group).items()
+        if any((who, machine_of(connection)) == (client_id, client) for connection, who in listed):
+            return f"{at} lists {client_id} of {group} {waited_ms} ms after its shutdown"
+        return None
+
+
+class goodbye_removes_all_connections(Rule):
+    """When a broker has taken the goodbye of a member, no connection of the member is left in the group."""
+
+    judges = "goodbye_delists_a_member"
+    shipped = goodbye_delists_a_member.shipped
+    cite = "ConsumerGroupInfo#unregisterChannel"
+    about = _MEMBER
+
+    @on(GoodbyeTaken)
+    def taken(self, _: int, at: str, event: GoodbyeTaken) -> Iterator[Told]:
+        """A broker has removed whom it removes; a goodbye of an earlier consumer does not mean the one that runs."""
+        key = at, event.client_id, event.group, machine_of(event.connection)
+        here = self.facts.connections_of(at, event.group, event.client_id, key[3])
+        for connection in here if not self.facts.runs(key[3], event.client_id, event.group) else ():
+            yield self.told(f"{at} lists {event.client_id} of {event.group} by {connection} after its goodbye", *key)
+
+
+class connections_of_members_last(Rule):
+    """The connection of a member lasts while it runs, is not cut off from its broker, and sends heartbeats.
+
+    Looks at connections on which a heartbeat has come so lately that they cannot be idle.
+    """
+
+    shipped = ("violated: B-11 the expiry of another group closes it, B-17 a call that times out, B-24 a heartbeat "
+               "that waits, D5 a slow answer")
+    cite = "ClientHousekeepingService#onChannelClose, ConsumerManager#doChannelCloseEvent"
+    about = _MEMBER
+    excuses = (
+        _STOPS, _IS_REFUSED, *_IS_APART,
+        Excuse("the process of the member was killed", by=Match(ProcessKilled, of="client=at"),
+               lasts=deadlines.expired),
+    )
+
+    @on(ConsumerRemoved)
+    def removed(self, ms: int, at: str, event: ConsumerRemoved) -> Iterator[Told]:
+        """Somebody is not listed any more."""
+        last_ms = self.facts.heartbeats_ms.get((at, event.group, event.connection))
+        if event.why == "closed" and last_ms is not None and ms - last_ms < deadlines.close_to_idle(self.bounds):
+            yield self.told(f"{at} takes {event.client_id} of {event.group} for gone when {event.connection} ends",
+                            at, event.client_id, event.group, machine_of(event.connection))
+
+
+class clients_forget_the_dead(Promise):
+    """After the last fault clients know no addresses but those of living brokers."""
+
+    cite = "MQClientInstance#cleanOfflineBroker"
+    about = "at broker_addr"
+    within_ms = deadlines.forgotten
+
+    def wrong(self) -> Iterator[Told]:
+        """See Promise."""
+        living = {broker.broker_addr for broker in self.views.brokers()}
+        for at in dict.fromkeys(one.machine for one in self.views.consumers()):
+            for addr in sorted({*self.views.known_addresses(at).values()} - living):
+                yield self.told(f"{at} still knows {addr}", at, addr)

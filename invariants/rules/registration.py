@@ -1,0 +1,92 @@
+"""How brokers register: what they ask, what they are answered, and who waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from impl.events import (
+    BrokerRegistered,
+    MasterLearned,
+    RegistrationAnswered,
+    RegistrationFailed,
+    RetryTopicAnnounced,
+    VersionQueried,
+)
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
+from invariants.rules.match import Match, machine_of
+from invariants.rules.rule import Duty, Rule, Told, on
+
+SUCCESS = 0  # RemotingSysResponseCode
+
+
+class success_means_registered(Rule):
+    """A registration that is answered with SUCCESS is in the table of the living."""
+
+    shipped = "violated: N-20 half a registration is a success too"
+    cite = "DefaultRequestProcessor#registerBrokerWithFilterServer"
+    about = "at broker_addr"
+
+    @on(RegistrationAnswered)
+    def answered(self, _: int, at: str, event: RegistrationAnswered) -> Iterator[Told]:
+        """The answer is there, and the table is as it was left."""
+        if event.code == SUCCESS and not event.known:
+            yield self.told(f"{at} answers SUCCESS to {event.broker_addr}, and does not have it", at, event.broker_addr)
+
+
+class other_version_is_registered(Duty):
+    """A broker registers at a name server that it has asked for the version, and that has another one.
+
+    The broker owes it: it asks all name servers, and one that has another version is enough.
+    """
+
+    shipped = "violated: N-18 the vote comes late"
+    cite = "BrokerOuterAPI#needRegister"
+    about = "broker namesrv broker_addr"
+    within_ms = deadlines.registered
+    paid_by = (BrokerRegistered, Match(VersionQueried, having=lambda event: not event.changed))
+    excuses = (
+        Excuse("its registration at the name server fails: it has tried",
+               by=Match(RegistrationFailed, of="broker namesrv=namesrv_addr.machine")),
+    )
+
+    @on(VersionQueried)
+    def asked(self, ms: int, at: str, event: VersionQueried) -> None:
+        """The name server has compared, and answers."""
+        if event.changed:
+            self.owe((machine_of(event.broker_addr), at, event.broker_addr), ms)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
+        """See Duty."""
+        del what
+        return f"{key[1]} has another version of {key[2]} for {waited_ms} ms, and is not registered at"
+
+
+class slave_takes_the_master_it_is_told(Rule):
+    """A slave has a master as soon as one of its name servers names one."""
+
+    shipped = "violated: N-19 the first answer counts"
+    cite = "BrokerController#doRegisterBrokerAll"
+
+    @on(MasterLearned)
+    def learned(self, _: int, at: str, event: MasterLearned) -> Iterator[Told]:
+        """All name servers have answered."""
+        told = next((answer for answer in event.answers if answer), None)
+        if event.master_addr is None and told is not None:
+            yield self.told(f"{at} has no master from now on, although it is told of {told}", at)
+
+
+class heartbeats_do_not_wait_for_name_servers(Rule):
+    """No heartbeat waits for a registration as long as its client waits for the answer."""
+
+    shipped = "violated: N-22 one registration after another"
+    cite = "TopicConfigManager#createTopicInSendMessageBackMethod"
+    about = "at group"
+
+    @on(RetryTopicAnnounced)
+    def announced(self, _: int, at: str, event: RetryTopicAnnounced) -> Iterator[Told]:
+        """The heartbeat goes on."""
+        if event.waited_ms >= deadlines.CALL_MS:
+            sentence = f"{at} has let a heartbeat of {event.group} wait for {event.waited_ms} ms"
+            yield self.told(sentence, at, event.group)

@@ -1,0 +1,242 @@
+"""What name servers route: what they answer, what changes it, and what may not come back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from impl.decisions.flags import PERM_WRITE, clear_flag, has_flag
+from impl.decisions.names import MASTER_ID, RMQ_SYS_SELF_TEST_TOPIC
+from impl.decisions.route_queues import QueueData
+from impl.events import (
+    BrokerDropped,
+    BrokerLiveRemoved,
+    BrokerRegistered,
+    BrokerUnregistered,
+    ClockDrifts,
+    ClockJumped,
+    ClusterInfoFetched,
+    EventDropped,
+    ProcessKilled,
+    ProcessPaused,
+    ProcessStarted,
+    RouteAnswered,
+    ThreadDied,
+    TopicConfigUpdated,
+    TopicDeleted,
+    WritePermAdded,
+    WritePermWiped,
+)
+from invariants.rules import deadlines
+from invariants.rules.excuse import FOR_EVER, Excuse, cause
+from invariants.rules.match import Match, machine_of
+from invariants.rules.rule import Kept, Promise, Rule, Told, on
+from invariants.rules.watch import Run
+from invariants.rules.weather import was_cut_off_from
+from invariants.views import Views
+
+
+def queues_of(views: Views, namesrv: str, broker_name: str) -> dict[str, QueueData]:
+    """What a name server routes to a broker, by topic."""
+    return {topic: data for topic, datas in views.queue_datas(namesrv).items() for data in datas
+            if data.broker_name == broker_name}
+
+
+class known_version_changes_nothing(Rule):
+    """A broker that registers the version that it registered last changes no route."""
+
+    cite = "RouteInfoManager#registerBroker: isBrokerTopicConfigChanged"
+    about = "at broker_name"
+
+    def __init__(self, run: Run) -> None:
+        """Nobody has registered; known -- who registered what version last; queues -- what was routed then."""
+        super().__init__(run)
+        gone = (Match(BrokerUnregistered, BrokerDropped, BrokerLiveRemoved, TopicDeleted, of="at"),)
+        self.known, self.queues = Kept("at broker_name", ends=gone), Kept("at broker_name", ends=gone)
+
+    @on(BrokerRegistered)
+    def registered(self, _: int, at: str, event: BrokerRegistered) -> Iterator[Told]:
+        """It has registered."""
+        key, what = (at, event.broker_name), (event.broker_addr, event.broker_id, event.version)
+        before, now = self.queues.get(key), queues_of(self.views, *key)
+        same, self.known[key], self.queues[key] = self.known.get(key) == what, what, now
+        if same and before is not None and before != now:
+            topic = min(topic for topic in {*before, *now} if before.get(topic) != now.get(topic))
+            yield self.told(
+                f"{at} changes its route of {topic} although {event.broker_addr} registers what it did before", *key)
+
+    @on(WritePermWiped, WritePermAdded)
+    def told_otherwise(self, _: int, at: str, event: WritePermWiped | WritePermAdded) -> None:
+        """An operator changes routes."""
+        self.queues[at, event.broker_name] = queues_of(self.views, at, event.broker_name)
+
+
+class route_fits_together(Rule):
+    """In the answer to GET_ROUTEINFO_BY_TOPIC the brokers of the queues are those that it has addresses of."""
+
+    shipped = "violated: N-9 the queues are read later"
+    cite = "RouteInfoManager#pickupTopicRouteData"
+    about = "at topic"
+
+    @on(RouteAnswered)
+    def answered(self, _: int, at: str, event: RouteAnswered) -> Iterator[Told]:
+        """A client gets it."""
+        for name in sorted(event.queue_names ^ event.broker_names)[:1]:
+            lacks = "addresses" if name in event.queue_names else "queues"
+            sentence = f"{at} answers a route of {event.topic} with {name} and none of its {lacks}"
+            yield self.told(sentence, at, event.topic)
+
+
+class cluster_info_fits_together(Rule):
+    """In the answer to GET_BROKER_CLUSTER_INFO the names of all clusters are the names that have addresses."""
+
+    shipped = ("violated: N-10 two tables are read without a lock, N-6 half a registration, "
+               "N-26 a cluster that was left")
+    cite = "DefaultRequestProcessor#getBrokerClusterInfo"
+    about = "namesrv"
+
+    @on(ClusterInfoFetched)
+    def fetched(self, _: int, __: str, event: ClusterInfoFetched) -> Iterator[Told]:
+        """An operator gets it."""
+        for name in sorted(event.broker_names ^ event.cluster_names)[:1]:
+            yield self.told(f"{event.namesrv} has {name} in one of them only", event.namesrv)
+
+
+class routes_lead_to_the_living(Rule):
+    """The answer to GET_ROUTEINFO_BY_TOPIC leads to no process that has long ended.
+
+    The end of a connection is told at once. Where nobody can tell it, a broker expires.
+    """
+
+    shipped = "violated: N-12 a machine vanishes, N-4 the scan has died, N-25 a close is forgotten"
+    cite = "RouteInfoManager#pickupTopicRouteData, #onChannelDestroy, #scanNotActiveBroker"
+    about = "at dead"
+    excuses = (
+        Excuse("the name server stood still, and does now what it has missed",
+               by=Match(ProcessPaused, of="at"), lasts=deadlines.end_noticed),
+        cause("N-12", "the machine lost its power, and has not expired yet", lasts=deadlines.expired,
+              by=Match(ProcessKilled, of="dead=at", having=lambda event: event.power_loss)),
+        *was_cut_off_from("at", "dead", deadlines.expired, "N-12"),
+        cause("N-12", "the clock by which it expires was set or drifts",
+              by=Match(ClockJumped, ClockDrifts, of="at"), lasts=FOR_EVER),
+        cause("N-4", "a thread of the name server has died", by=Match(ThreadDied, of="at"), lasts=FOR_EVER),
+        cause("N-25", "the name server lost an event", by=Match(EventDropped, of="at"), lasts=FOR_EVER),
+    )
+
+    def __init__(self, run: Run) -> None:
+        """Nobody has ended; ended_ms -- since when a machine runs nothing."""
+        super().__init__(run)
+        self.ended_ms = Kept("at", ends=(ProcessStarted,), survives="all")
+        self._known_ms = deadlines.end_noticed(run.bounds)
+
+    @on(ProcessKilled)
+    def killed(self, ms: int, at: str, _: ProcessKilled) -> None:
+        """Somebody has ended."""
+        self.ended_ms.setdefault((at,), ms)
+
+    @on(RouteAnswered)
+    def answered(self, ms: int, at: str, event: RouteAnswered) -> Iterator[Told]:
+        """A client gets it."""
+        for addr in sorted(event.addrs) if self.ended_ms else ():
+            dead = machine_of(addr)
+            dead_ms = ms - self.ended_ms.get((dead,), ms)
+            if dead_ms > self._known_ms:
+                yield self.told(
+                    f"{at} leads clients of {event.topic} to {addr}, where nobody has lived for {dead_ms} ms", at, dead)
+
+
+def _lacks_what_was_wiped(rule: Any, told: Told) -> bool:
+    """Whether a permission to write that was wiped there is all that a route lacks."""
+    namesrv, broker_name, topic = told.about
+    routed, real = queues_of(rule.views, namesrv, broker_name)[topic], rule.real(broker_name, topic)
+    wiped = [data._replace(perm=clear_flag(data.perm, PERM_WRITE)) for data in real]
+    return (namesrv, broker_name) in rule.wiped and routed in wiped
+
+
+class routes_say_what_brokers_have(Promise):
+    """After the last fault what is routed of a topic, its queues, permissions and flags, is what the broker has."""
+
+    shipped = "violated: N-14 a topic is deleted at its broker, N-23 a compressed registration lacks flags"
+    cite = "RouteInfoManager#registerBroker, #createAndUpdateQueueData"
+    about = "at broker_name topic"
+    within_ms = deadlines.all_expired
+    excuses = (Excuse("the permission to write was wiped there, and nothing else differs", when=_lacks_what_was_wiped),)
+
+    def __init__(self, run: Run) -> None:
+        """Nothing is wiped."""
+        super().__init__(run)
+        self.wiped = Kept("at broker_name", survives="all")
+
+    @on(WritePermWiped)
+    def wipe(self, ms: int, at: str, event: WritePermWiped) -> None:
+        """An operator has taken it away; no registration of a known version gives it back."""
+        self.wiped[at, event.broker_name] = ms
+
+    def real(self, broker_name: str, topic: str) -> list[QueueData]:
+        """What masters of this name have of a topic."""
+        masters = (broker.machine for broker in self.views.brokers()
+                   if (broker.broker_name, broker.broker_id) == (broker_name, MASTER_ID))
+        found = (self.views.topics(machine).get(topic) for machine in masters)
+        return [data for data in found if data is not None]
+
+    def wrong(self) -> Iterator[Told]:
+        """See Promise."""
+        living = {broker.broker_name for broker in self.views.brokers() if broker.broker_id == MASTER_ID}
+        for namesrv in self.views.namesrvs():
+            for topic, datas in self.views.queue_datas(namesrv).items():
+                for data in datas:
+                    if data.broker_name in living and data not in self.real(data.broker_name, topic):
+                        sentence = f"{namesrv} routes {topic} to {data.broker_name} as {tuple(data[1:])}"
+                        yield self.told(f"{sentence}, which it is not there", namesrv, data.broker_name, topic)
+
+
+class what_is_taken_away_stays_away(Rule):
+    """Topics that were deleted, and permissions to write that were wiped, come back only if somebody gives them.
+
+    A topic that its broker has created anew, or has lost itself, is not one that was deleted.
+    """
+
+    shipped = "violated: N-13 the next version brings the permission, N-14 and the topic"
+    cite = "RouteInfoManager#deleteTopic, #wipeWritePermOfBrokerByLock"
+    about = "at broker_name topic"
+
+    def __init__(self, run: Run) -> None:
+        """Nothing was taken away; listed -- the topics that a broker has registered."""
+        super().__init__(run)
+        self.wiped = Kept("at broker_name", ends=(WritePermAdded,))
+        self.deleted = Kept("at broker_name topic")
+        self.listed = Kept("at broker_name")
+
+    @on(WritePermWiped)
+    def wipe(self, ms: int, at: str, event: WritePermWiped) -> None:
+        """An operator takes permissions away, if there are any."""
+        if queues_of(self.views, at, event.broker_name):
+            self.wiped[at, event.broker_name] = ms
+
+    @on(TopicDeleted)
+    def delete(self, ms: int, at: str, event: TopicDeleted) -> None:
+        """An operator takes a topic away."""
+        for (where, broker_name), topics in self.listed.items():
+            if where == at and event.topic in topics:
+                self.deleted[at, broker_name, event.topic] = ms
+
+    @on(TopicConfigUpdated)
+    def create(self, _: int, at: str, event: TopicConfigUpdated) -> None:
+        """A broker creates a topic."""
+        name = self.facts.broker_name(at)
+        self.deleted.drop(lambda key: key[1:] == (name, event.topic))
+
+    @on(BrokerRegistered)
+    def registered(self, _: int, at: str, event: BrokerRegistered) -> Iterator[Told]:
+        """What is routed now; with the self-test topic a registration lists all topics."""
+        key = at, event.broker_name
+        if event.broker_id == MASTER_ID and RMQ_SYS_SELF_TEST_TOPIC in event.topics:
+            self.listed[key] = event.topics
+            self.deleted.drop(lambda gone: gone[:2] == key and gone[2] not in event.topics)
+        wiped = key in self.wiped
+        for topic, data in queues_of(self.views, *key).items() if wiped or self.deleted else ():
+            if (*key, topic) in self.deleted:
+                yield self.told(f"{at} routes {topic} to {key[1]} again, where it was deleted", *key, topic)
+            elif wiped and has_flag(data.perm, PERM_WRITE):
+                yield self.told(
+                    f"{at} lets {topic} be written at {key[1]} again, whose permission was wiped", *key, topic)

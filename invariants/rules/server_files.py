@@ -1,0 +1,144 @@
+"""What name servers and brokers have again when they start, and what slaves copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+from typing import Any
+
+from impl.decisions.names import MASTER_ID
+from impl.events import (
+    BrokerStarted,
+    KVConfigLoaded,
+    KVConfigPut,
+    ProcessPaused,
+    TopicConfigDeleted,
+    TopicConfigUpdated,
+)
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
+from invariants.rules.match import Match
+from invariants.rules.rule import Kept, Promise, Rule, Told, on
+from invariants.rules.watch import Run
+from invariants.views import Views
+
+
+class key_values_survive(Rule):
+    """A name server that ends without losing power has its key values again when it starts."""
+
+    shipped = "violated: N-24 two threads write one file"
+    cite = "KVConfigManager#persist, #load"
+    about = "at namespace key"
+
+    def __init__(self, run: Run) -> None:
+        """There are none."""
+        super().__init__(run)
+        self.values = Kept("at namespace key", survives="kill")
+
+    @on(KVConfigPut)
+    def put(self, _: int, at: str, event: KVConfigPut) -> None:
+        """An operator has put a value, or deleted it."""
+        self.values[at, event.namespace, event.key] = event.value
+
+    @on(KVConfigLoaded)
+    def loaded(self, _: int, at: str, event: KVConfigLoaded) -> Iterator[Told]:
+        """It starts."""
+        found = {(at, namespace, key): value for namespace, key, value in event.values}
+        for key, value in [one for one in self.values.items() if one[0][0] == at]:
+            del self.values[key]
+            if found.get(key) != value:
+                sentence = f"{at} starts with {found.get(key)} for {key[2]} of {key[1]}, not with {value}"
+                yield self.told(sentence, *key)
+
+
+class topic_survives_its_broker(Rule):
+    """A master whose process ends has its topics again when it starts.
+
+    It speaks of topics that were in the table for so long that they are in the file.
+    """
+
+    cite = "TopicConfigManager#persist, ConfigManager#load"
+    about = "at topic"
+    excuses = (
+        Excuse("its process stood still shortly before it ended, and may not have written the file",
+               by=Match(ProcessPaused, of="at"), lasts=deadlines.written),
+    )
+
+    def __init__(self, run: Run) -> None:
+        """There are none; topics -- its queues, and since when it has them."""
+        super().__init__(run)
+        self.topics = Kept("at topic", ends=(TopicConfigDeleted,), survives="kill")
+        self._written_ms = deadlines.written(run.bounds)
+
+    @on(TopicConfigUpdated)
+    def updated(self, ms: int, at: str, event: TopicConfigUpdated) -> None:
+        """It has entered the table; while a broker starts its table cannot be seen yet."""
+        queues = self.views.topics(at).get(event.topic)
+        if queues is not None:
+            self.topics[at, event.topic] = queues.read_queue_nums, ms
+
+    @on(BrokerStarted)
+    def started(self, _: int, at: str, event: BrokerStarted) -> Iterator[Told]:
+        """The file has been read."""
+        if event.broker_id != MASTER_ID:
+            self.topics.drop(lambda key: key[0] == at)
+            return
+        killed_ms, found = self.facts.broker_killed_ms.get((at,), -inf), self.views.topics(at)
+        for key, (queues, since_ms) in [one for one in self.topics.items() if one[0][0] == at]:
+            now = found.get(key[1])
+            if (now is None or now.read_queue_nums != queues) and killed_ms - since_ms > self._written_ms:
+                what = "without" if now is None else "with other queues of"
+                yield self.told(f"{at} starts {what} {key[1]}", *key, since_ms=int(killed_ms))
+            if now is None:
+                del self.topics[key]
+            else:
+                self.topics[key] = now.read_queue_nums, -inf
+
+
+class slave_follows_its_master(Promise):
+    """After the last fault a slave has the topics and offsets of its master.
+
+    What the master has changed since the slave's last copy may be missing.
+    """
+
+    cite = "SlaveSynchronize#syncAll"
+    about = "at broker_name"
+    within_ms = deadlines.slaves_copied
+
+    def __init__(self, run: Run) -> None:
+        """Nothing was looked at; masters -- what each had lately, with its time."""
+        super().__init__(run)
+        self.masters: dict[str, list[tuple[int, dict[Any, Any]]]] = {}
+
+    def wrong(self) -> Iterator[Told]:
+        """See Promise."""
+        brokers = self.views.brokers()
+        slaves = [broker for broker in brokers if broker.broker_id != MASTER_ID]
+        for master in (broker for broker in brokers if slaves and broker.broker_id == MASTER_ID):
+            lately = self.masters.setdefault(master.broker_name, [])
+            lately.append((master.now_ms, _copied(self.views, master.machine)))
+            while len(lately) > 1 and lately[1][0] < master.now_ms - deadlines.COPIED_MS:
+                del lately[0]
+            for slave in (slave for slave in slaves if slave.broker_name == master.broker_name):
+                for what in self._other(slave.machine, [table for _, table in lately]):
+                    yield self.told(f"{slave.broker_addr} has another {' '.join(what)} than its master",
+                                    slave.machine, slave.broker_name)
+
+    def _other(self, slave: str, lately: list[dict[Any, Any]]) -> Iterator[tuple[str, ...]]:
+        """What a slave has otherwise than its master had it lately; it may have more offsets."""
+        mine, now = _copied(self.views, slave), lately[-1]
+        for what in sorted({*mine, *now}):
+            if (what in now or what[0] == TOPIC) and all(mine.get(what) != table.get(what) for table in lately):
+                yield what
+
+
+TOPIC = "topic"
+
+
+def _copied(views: Views, broker: str) -> dict[Any, Any]:
+    """What a slave copies: topics, and offsets by group and topic."""
+    found: dict[Any, Any] = {(TOPIC, topic): data for topic, data in views.topics(broker).items()}
+    for group, topic in views.groups_with_offsets(broker):
+        offsets = views.committed(broker, group)
+        found["offset", group, topic] = {key[1]: offset for key, offset in offsets.items() if key[0] == topic}
+    return found

@@ -1,0 +1,191 @@
+"""What groups subscribe: at their members, in the tables of brokers, and what brokers make for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from impl.events import (
+    ConsumerRegistered,
+    ConsumerRemoved,
+    ConsumerStopping,
+    GroupRemoved,
+    HeartbeatRefused,
+    ProcessKilled,
+    QueuesAssigned,
+    SubscriptionRemoved,
+    VersionRaised,
+)
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
+from invariants.rules.facts import queue_text
+from invariants.rules.match import Match, machine_of
+from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, after, on
+from invariants.rules.watch import Run
+from invariants.rules.weather import clock_was_set, ended_or_stood_still, was_cut_off
+
+
+class group_has_one_message_model(Rule):
+    """All members that a broker lists in a group read as a cluster, or all of them broadcast.
+
+    Looks with each heartbeat, and takes the model from the start of the consumers.
+    """
+
+    shipped = "violated: B-16 the last heartbeat says it for all"
+    cite = "ConsumerGroupInfo#updateChannel: messageModel"
+    about = "at group"
+
+    @after(ConsumerRegistered)
+    def entered(self, _: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
+        """A broker lists a member."""
+        clients = dict.fromkeys(machine_of(one) for one in self.facts.connections(at, event.group))
+        started = (self.facts.consumers.get((client, event.group)) for client in clients)
+        models = {one.message_model: one.client_id for one in started if one is not None}
+        if len(models) > 1:
+            said = " and ".join(f"{model} from {client_id}" for model, client_id in models.items())
+            yield self.told(f"{at} has {said} in {event.group}", at, event.group)
+
+
+class topics_leave_with_their_member(Duty):
+    """When a member is not listed any more, topics that no other one subscribes leave the group's table."""
+
+    shipped = "violated: B-27 they stay until a heartbeat"
+    cite = "ConsumerManager#unregisterConsumer"
+    about = "at group topic"
+    within_ms = deadlines.takes(0)
+    paid_by = (SubscriptionRemoved,)
+    excuses = (Excuse("the group is dropped", by=GroupRemoved),)
+
+    @on(ConsumerRemoved)
+    def goes(self, ms: int, at: str, event: ConsumerRemoved) -> None:
+        """A member is not listed any more."""
+        heartbeat = self.facts.listed.get((at, event.group, event.connection))
+        for topic, _, _ in heartbeat.subscriptions if heartbeat is not None and event.attached else ():
+            self.owe((at, event.group, topic), ms)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
+        """See Duty."""
+        del what
+        at, group, topic = key
+        here = self.facts.connections(at, group).values()
+        wanted = any(topic == one for heartbeat in here for one, _, _ in heartbeat.subscriptions)
+        if not here or wanted or key not in self.facts.subscribed:
+            return None
+        return f"{at} has {topic} subscribed in {group}, of whose members nobody has subscribed it for {waited_ms} ms"
+
+
+class new_version_is_told_soon(Duty):
+    """Seconds after a member's subscription has a new version the brokers that list the member know it."""
+
+    shipped = "violated: U12 the heartbeat is skipped"
+    cite = "RebalancePushImpl#messageQueueChanged, PullMessageProcessor#processRequest: SUBSCRIPTION_NOT_LATEST"
+    about = "at client_id group topic client"
+    within_ms = deadlines.told_at_once
+    excuses = (
+        Excuse("the member is not listed any more", by=Match(ConsumerRemoved, of="at client_id group")),
+        Excuse("the broker objects to the heartbeats of the member",
+               by=Match(HeartbeatRefused, of="at client_id group")),
+        Excuse("the member has begun to shut down", by=Match(ConsumerStopping, of="client=at client_id group")),
+        Excuse("the process of the member is killed", by=Match(ProcessKilled, of="client=at")),
+        ended_or_stood_still("client", deadlines.told_at_once),
+        *was_cut_off("at"), *was_cut_off("client"), clock_was_set("client"),
+    )
+
+    @on(VersionRaised)
+    def raised(self, ms: int, client: str, event: VersionRaised) -> None:
+        """A new version counts for the pulls of a member."""
+        for (at, group, connection), heartbeat in self.facts.listed.items():
+            if (group, machine_of(connection), heartbeat.client_id) == (event.group, client, event.client_id) \
+                    and any(topic == event.topic for topic, _, _ in heartbeat.subscriptions):
+                self.owe((at, event.client_id, group, event.topic, client), ms, event.sub_version)
+
+    @on(ConsumerRegistered)
+    def told_now(self, _: int, at: str, event: ConsumerRegistered) -> None:
+        """A heartbeat has said versions."""
+        for topic, _text, version in event.subscriptions if self.owed else ():
+            key = at, event.client_id, event.group, topic, machine_of(event.connection)
+            if key in self.owed and version >= self.owed[key][2]:
+                self.pay(key)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
+        """See Duty."""
+        at, client_id, _, topic, _ = key
+        return f"{at} does not know version {what} of {topic}, which {client_id} has pulled with for {waited_ms} ms"
+
+
+class changed_share_renews_the_subscription(Rule):
+    """After a change of its queues a member's heartbeats carry a newer version of the topic's subscription.
+
+    Ignores heartbeats that may have been encoded before the change.
+    """
+
+    cite = "RebalancePushImpl#messageQueueChanged"
+    about = "at client client_id group topic"
+    excuses = (
+        clock_was_set("client"), ended_or_stood_still("at", 0), ended_or_stood_still("client", 0),
+        *was_cut_off("at", deadlines.waited), *was_cut_off("client", deadlines.waited),
+    )
+
+    def __init__(self, run: Run) -> None:
+        """Nothing has been said."""
+        super().__init__(run)
+        self.said = Kept("client client_id group topic", machine="client")
+        self.changed = Kept("client client_id group topic", machine="client")
+
+    @on(QueuesAssigned)
+    def assigned(self, ms: int, client: str, event: QueuesAssigned) -> None:
+        """A rebalance of a topic has ended."""
+        key = client, event.client_id, event.group, event.topic
+        if event.changed and key in self.said:
+            self.changed.setdefault(key, (ms, self.said[key]))
+
+    @on(ConsumerRegistered)
+    def entered(self, ms: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
+        """A heartbeat has said versions."""
+        for topic, _, version in event.subscriptions:
+            key = machine_of(event.connection), event.client_id, event.group, topic
+            since_ms, before = self.changed.get(key, (ms, version))
+            if version > before:
+                self.changed.pop(key, None)
+            elif ms - since_ms > deadlines.on_the_way(self.bounds):
+                del self.changed[key]
+                yield self.told(f"{at} is told of {topic} by {event.client_id} with the version from before a change",
+                                at, *key, since_ms=since_ms)
+            self.said[key] = max(version, self.said.get(key, version))
+
+
+class versions_are_times(Rule):
+    """The version of a subscription is its member's wall clock in milliseconds.
+
+    Looks with each heartbeat: the version is of a time between the beginning of the world and now.
+    """
+
+    cite = "SubscriptionData#subVersion"
+    about = "at client topic"
+    excuses = (clock_was_set("at"), clock_was_set("client"))
+
+    @on(ConsumerRegistered)
+    def entered(self, ms: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
+        """A heartbeat has said versions."""
+        broker = self.views.broker(at)
+        now_ms = ms if broker is None else broker.now_ms
+        for topic, _, version in sorted(event.subscriptions, key=str):
+            if not now_ms - ms <= version <= now_ms:
+                yield self.told(f"{event.client_id} has {version} as the version of {topic}, at {now_ms} of {at}",
+                                at, machine_of(event.connection), topic)
+
+
+class only_the_subscribed_is_held(Promise):
+    """After the last fault a consumer holds no queues of topics that it does not subscribe."""
+
+    cite = "RebalanceImpl#truncateMessageQueueNotMyTopic"
+    about = "at group mq"
+    within_ms = deadlines.rebalanced
+
+    def wrong(self) -> Iterator[Told]:
+        """See Promise."""
+        for at in dict.fromkeys(one.machine for one in self.views.consumers()):
+            for held in self.views.process_queues(at):
+                if held.mq.topic not in self.views.subscribed(at, held.group):
+                    yield self.told(f"{at} holds {queue_text(held.mq)}, which it does not subscribe",
+                                    at, held.group, held.mq)

@@ -1,0 +1,63 @@
+"""What a broker keeps for its groups."""
+
+from __future__ import annotations
+
+import invariants.rules.group_tables  # noqa: F401  # declares the rules
+from impl.decisions.route_queues import QueueData
+from impl.decisions.subscription import SQL92
+from impl.events import (
+    BrokerStarted,
+    ConsumerIdsChanged,
+    ConsumerRegistered,
+    HeartbeatHandled,
+    ProcessKilled,
+)
+from invariants.refinement.follower import Record
+from invariants.views import Filter, Subscription
+from stateful_tests.rules.histories.membership import BROKER
+from stateful_tests.rules.written import Tables, Written
+
+B, G, AT = "broker-a", "G", "c1:1"
+MASTER, SLAVE = (0, B, BrokerStarted(B, B, 0)), (0, B, BrokerStarted(B, B, 1))
+HANDLED = (1, B, HeartbeatHandled(B, G, AT))
+HAS_TOPIC = {f"%RETRY%{G}": QueueData(B, 1, 1, 6, 0)}
+
+
+def filters(version: int, *found: Filter, kind: str = SQL92) -> Tables:
+    """A subscription with an expression, and what is compiled of it."""
+    return Tables(subscriptions={"orders": Subscription("a > 1", version, kind)},
+                  filters=dict(zip(("orders",), found, strict=False)))
+
+
+def heartbeat(version: int) -> Record:
+    """A broker has put the connection of a member."""
+    return 0, B, ConsumerRegistered(B, G, "c1", AT, True, True, frozenset({("orders", "a > 1", version)}))
+
+
+_NOTIFIED = (1, B, ConsumerIdsChanged(B, G, AT, delivered=True))
+
+HISTORIES = (
+    Written("group_survives_its_broker", broken=(MASTER, HANDLED, (2, B, ProcessKilled(1, False)), MASTER),
+            kept=(MASTER, HANDLED, (2, B, ProcessKilled(1, True)), MASTER)),
+    Written("group_survives_its_broker", broken=(MASTER, HANDLED, MASTER),
+            kept=(MASTER, HANDLED, MASTER), kept_views=Tables(subscription_groups=[G])),
+    Written("group_survives_its_broker", broken=(MASTER, HANDLED, MASTER), kept=(SLAVE, HANDLED, MASTER)),
+    Written("group_survives_its_broker", broken=(MASTER, HANDLED, MASTER), kept=(MASTER, HANDLED, SLAVE, MASTER)),
+    Written("group_survives_its_broker", broken=(MASTER, HANDLED, MASTER),
+            kept=(MASTER, HANDLED, (2, "broker-b", BrokerStarted("broker-b", "broker-b", 0)))),
+    Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(SLAVE, HANDLED)),
+    Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(MASTER, HANDLED),
+            kept_views=Tables(topics=HAS_TOPIC)),
+    Written("group_has_its_retry_topic", broken=(), views=Tables(brokers=[BROKER], groups=[G], topics={}),
+            kept=(MASTER,), kept_views=Tables(brokers=[BROKER], groups=[G], topics=HAS_TOPIC)),
+    Written("group_has_its_retry_topic", broken=(), views=Tables(brokers=[BROKER], groups=[G], topics={}),
+            kept=(SLAVE,), kept_views=Tables(brokers=[BROKER._replace(broker_id=1)], groups=[G], topics={})),
+    Written("filter_is_as_new_as_its_subscription", broken=(HANDLED,), views=filters(300),
+            kept=(HANDLED,), kept_views=filters(300, Filter(300, dead=False))),
+    Written("filter_is_as_new_as_its_subscription", broken=(HANDLED,), views=filters(300, Filter(299, dead=False)),
+            kept=(HANDLED,), kept_views=filters(300, kind="TAG")),
+    Written("filter_is_as_new_as_its_subscription", broken=(_NOTIFIED,), views=filters(300, Filter(300, dead=True)),
+            kept=(heartbeat(300),)),
+    Written("filter_is_as_new_as_its_subscription", broken=(heartbeat(400), heartbeat(300), HANDLED),
+            views=filters(300, Filter(400, dead=True)), kept=(heartbeat(300),)),
+)

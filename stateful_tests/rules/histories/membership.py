@@ -1,0 +1,95 @@
+"""Who is listed in a group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.membership  # noqa: F401  # declares the rules
+from impl.events import (
+    ClientChannelClosed,
+    ConsumerRegistered,
+    ConsumerRemoved,
+    ConsumerShutDown,
+    ConsumerStarted,
+    ConsumerStopping,
+    GoodbyeTaken,
+    HeartbeatRefused,
+    ProcessPaused,
+)
+from invariants.refinement.follower import Record
+from invariants.rules import deadlines
+from invariants.rules.bounds import Bounds
+from invariants.views import Broker, Consumer
+from stateful_tests.rules.written import END_MS, STORMY, Tables, Written
+
+B, C, G, AT, TOO = "broker-a", "c1", "G", "c1:1", "c1:2"
+GOODBYE = (2, B, GoodbyeTaken(B, G, C, AT, attached=True))
+STARTED = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False))
+STOPPING = (1, C, ConsumerStopping(C, G))
+SHUT_DOWN = (3, C, ConsumerShutDown(C, G))
+CLOSED = (1, B, ClientChannelClosed(B, AT))
+REFUSED = (2, B, HeartbeatRefused(B, G, C, TOO))
+IDLE_MS = deadlines.close_to_idle(STORMY)
+LATE_MS = END_MS // 2
+
+
+def heartbeat(ms: int, connection: str = AT) -> Record:
+    """A broker has put the connection of a member."""
+    return ms, B, ConsumerRegistered(B, G, C, connection, True, True, frozenset({("orders", "*", 1)}))
+
+
+def removed(ms: int, why: str, connection: str = AT) -> Record:
+    """A broker has taken a connection of a member out."""
+    return ms, B, ConsumerRemoved(B, G, C, connection, why, attached=True)
+
+
+def consumer(**fields: Any) -> Consumer:
+    """A consumer that runs, with other values of some fields."""
+    known: dict[str, Any] = {"machine": C, "client_id": C, "group": G, "message_model": "CLUSTERING", "orderly": False,
+                             "service_state": "RUNNING", "pause": False, "strategy": None, "now_ms": 0}
+    return Consumer(**{**known, **fields})
+
+
+BROKER = Broker(B, B, 0, "broker-a:10911", 0, None)
+
+HISTORIES = (
+    Written("goodbye_is_final", broken=(GOODBYE, heartbeat(3)), kept=(GOODBYE, (2, C, STARTED[2]), heartbeat(3))),
+    Written("goodbye_is_final", broken=(STARTED, STOPPING, GOODBYE, heartbeat(3)),
+            kept=(STARTED, GOODBYE, heartbeat(3))),
+    Written("goodbye_is_final", broken=(GOODBYE, heartbeat(3)),
+            kept=(GOODBYE, (3, B, ConsumerRegistered(B, G, "c2", "c2:1", True, True, frozenset())))),
+    Written("heartbeats_keep_a_member", broken=(heartbeat(0), removed(119_999, "expired")),
+            kept=(heartbeat(0), removed(120_000, "expired"))),
+    Written("heartbeats_keep_a_member", broken=(heartbeat(0), heartbeat(60_000), removed(121_000, "expired")),
+            kept=(heartbeat(0), removed(1, "replaced"), removed(2, "expired"))),
+    Written("closed_connection_is_delisted", broken=(heartbeat(0), CLOSED),
+            kept=(heartbeat(0), CLOSED, removed(2, "closed"))),
+    Written("closed_connection_is_delisted", broken=(heartbeat(0, TOO), heartbeat(0), CLOSED),
+            kept=(heartbeat(0, TOO), CLOSED)),
+    Written("living_members_do_not_expire", broken=(removed(LATE_MS, "expired"),),
+            kept=(removed(LATE_MS, "replaced"),)),
+    Written("living_members_do_not_expire", broken=(heartbeat(0), removed(LATE_MS, "expired")),
+            kept=(heartbeat(0), heartbeat(1, TOO), removed(LATE_MS, "expired"))),
+    Written("living_members_do_not_expire", broken=(REFUSED, heartbeat(3), removed(LATE_MS, "expired")),
+            kept=(REFUSED, removed(LATE_MS, "expired"))),
+    Written("living_members_do_not_expire", broken=(STOPPING, STARTED, removed(LATE_MS, "expired")),
+            kept=(STOPPING, removed(LATE_MS, "expired"))),
+    Written("goodbye_delists_a_member", broken=(heartbeat(0), SHUT_DOWN), views=Tables(members={AT: C}),
+            kept=(heartbeat(0), SHUT_DOWN), kept_views=Tables(members={AT: "c2", "c2:1": C})),
+    Written("goodbye_delists_a_member", broken=(heartbeat(0), SHUT_DOWN), views=Tables(members={AT: C}),
+            kept=(heartbeat(0), removed(1, "unregistered"), SHUT_DOWN)),
+    Written("goodbye_delists_a_member", broken=(heartbeat(0), SHUT_DOWN), views=Tables(members={AT: C}),
+            kept=((0, B, ProcessPaused(2 * END_MS)), heartbeat(0), SHUT_DOWN)),
+    Written("goodbye_removes_all_connections", broken=(heartbeat(0, TOO), GOODBYE),
+            kept=(heartbeat(0), removed(1, "unregistered"), GOODBYE)),
+    Written("goodbye_removes_all_connections", broken=(heartbeat(0, TOO), STARTED, STOPPING, GOODBYE),
+            kept=(heartbeat(0, TOO), STARTED, GOODBYE)),
+    Written("connections_of_members_last", broken=(heartbeat(LATE_MS), removed(LATE_MS + IDLE_MS - 1, "closed")),
+            kept=(heartbeat(LATE_MS), removed(LATE_MS + IDLE_MS, "closed"))),
+    Written("connections_of_members_last", broken=(heartbeat(LATE_MS), removed(LATE_MS, "closed")),
+            kept=(heartbeat(LATE_MS), removed(LATE_MS, "unregistered"), removed(LATE_MS, "closed"))),
+    Written("connections_of_members_last", broken=(heartbeat(0), removed(60_000, "closed")), bounds=Bounds()),
+    Written("clients_forget_the_dead", broken=(), kept=(STARTED,),
+            views=Tables(consumers=[consumer()], brokers=[BROKER], known_addresses={(B, 0): "broker-z:10911"}),
+            kept_views=Tables(consumers=[consumer()], brokers=[BROKER], known_addresses={(B, 0): "broker-a:10911"})),
+)

@@ -1,0 +1,83 @@
+"""Who is told and asked of the members of groups."""
+
+from __future__ import annotations
+
+import invariants.rules.notices  # noqa: F401  # declares the rules
+from impl.events import (
+    ConsumerIdsChanged,
+    ConsumerIdsFetched,
+    ConsumerRegistered,
+    ConsumerRemoved,
+    ConsumersOfTopicAnswered,
+    GoodbyeTaken,
+    SubscriptionRemoved,
+    SubscriptionUpdated,
+)
+from invariants.refinement.follower import Record
+from invariants.views import Subscription
+from stateful_tests.rules.written import Tables, Written
+
+B, C, G, AT, OTHER = "broker-a", "c1", "G", "c1:1", "c2:1"
+GONE = (3, B, ConsumerRemoved(B, G, "c2", OTHER, "closed", attached=True))
+GOODBYE = (3, B, GoodbyeTaken(B, G, "c2", OTHER, attached=True))
+ORDERS = Subscription("*", 1, "TAG")
+
+
+def heartbeat(connection: str = AT, *, attached: bool = True) -> Record:
+    """A broker has put the connection of a member."""
+    return 1, B, ConsumerRegistered(B, G, C, connection, attached, True, frozenset())
+
+
+def told(connection: str = AT) -> Record:
+    """A member was sent a notification."""
+    return 4, B, ConsumerIdsChanged(B, G, connection, delivered=True)
+
+
+def subscribed(version: int = 1, *, attached: bool = True) -> Record:
+    """A broker has put a topic of the group."""
+    return 2, B, SubscriptionUpdated(B, G, "orders", "*", version, attached)
+
+
+def unsubscribed(*, attached: bool = True) -> Record:
+    """A broker has removed a topic of the group."""
+    return 3, B, SubscriptionRemoved(B, G, "orders", attached)
+
+
+def fetched(*client_ids: str) -> Record:
+    """A client was answered with this list."""
+    return 1, C, ConsumerIdsFetched(C, G, "orders", "broker-a:10911", client_ids)
+
+
+def asked(*groups: str) -> Record:
+    """An operator was answered with these groups."""
+    return 1, B, ConsumersOfTopicAnswered(B, "orders", frozenset(groups))
+
+
+_CONSUMED = Tables(groups_with_offsets={("H", "orders"), ("I", "invoices")}, groups=["G", "J"],
+                   subscriptions=lambda _, group: {"orders": ORDERS} if group == G else {})
+
+HISTORIES = (
+    Written("list_has_no_repetition", broken=(fetched("c1", "c2", "c1"),), kept=(fetched("c1", "c2"),)),
+    Written("list_has_no_repetition", broken=(fetched("c1", "c1"),),
+            kept=((1, C, ConsumerIdsFetched(C, G, "orders", None, None)),)),
+    Written("members_are_told_of_changes", broken=(heartbeat(),), kept=(heartbeat(), told())),
+    Written("members_are_told_of_changes", broken=(heartbeat(), told(), heartbeat(OTHER), told(OTHER)),
+            kept=(heartbeat(), told(), heartbeat(), heartbeat(attached=False), heartbeat(OTHER, attached=False))),
+    Written("members_are_told_of_changes", broken=(heartbeat(), heartbeat(OTHER), told(), told(OTHER), GONE),
+            kept=(heartbeat(), heartbeat(OTHER), told(), told(OTHER), GONE, told())),
+    Written("members_are_told_of_changes", broken=(heartbeat(), told(), subscribed()),
+            kept=(heartbeat(), subscribed(), told(), subscribed(2), subscribed(attached=False))),
+    Written("members_are_told_of_changes", broken=(heartbeat(), subscribed(), told(), unsubscribed()),
+            kept=(heartbeat(), subscribed(), told(), unsubscribed(attached=False),
+                  (4, B, ConsumerRemoved(B, G, "c2", OTHER, "closed", attached=False)))),
+    Written("notifications_have_a_reason", broken=(heartbeat(), told(), told()),
+            kept=(heartbeat(), told(), told(OTHER))),
+    Written("notifications_have_a_reason", broken=(heartbeat(), heartbeat(), told(), told()),
+            kept=(heartbeat(), heartbeat(attached=False), told(), told())),
+    Written("notifications_have_a_reason", broken=(subscribed(), subscribed(2), told(), told()),
+            kept=(subscribed(), subscribed(attached=False), told(), told())),
+    Written("notifications_have_a_reason", broken=(told(),),
+            kept=(GONE, told(), GOODBYE, told(), unsubscribed(), told())),
+    Written("who_consumes_is_answered", broken=(asked(G),), kept=(asked(G, "H"),), views=_CONSUMED),
+    Written("who_consumes_is_answered", broken=(asked(G, "H", "J"),), views=_CONSUMED),
+)

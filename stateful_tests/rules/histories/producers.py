@@ -1,0 +1,30 @@
+"""What brokers know of producers."""
+
+from __future__ import annotations
+
+import invariants.rules.producers  # noqa: F401  # declares the rules
+from impl.events import ClientChannelClosed, ConsumerRegistered, HeartbeatRefused, ProducerRegistered
+from stateful_tests.rules.histories.membership import BROKER, consumer
+from stateful_tests.rules.written import Tables, Written
+
+B, C, P, AT = "broker-a", "c1", "P", "c1:1"
+CLOSED = (1, B, ClientChannelClosed(B, AT))
+SPEAKS = (2, B, ProducerRegistered(B, P, C, AT))
+REFUSED = (1, B, HeartbeatRefused(B, "G", C, AT))
+ENTERED = (2, B, ConsumerRegistered(B, "G", C, AT, True, True, frozenset()))
+_RUNS = {"consumers": [consumer()], "brokers": [BROKER], "producing": {(P, C)}}
+_STARTS = {"consumers": [consumer(service_state="CREATE_JUST")], "brokers": [BROKER], "producing": {(P, C)}}
+
+HISTORIES = (
+    Written("closed_producer_is_delisted", broken=(CLOSED,), views=Tables(producers={("O", "c2:1"): "c2", (P, AT): C}),
+            kept=(CLOSED,), kept_views=Tables(producers={(P, "c2:1"): "c2"})),
+    Written("closed_producer_is_delisted", broken=(CLOSED,), views=Tables(producers={(P, AT): C}),
+            kept=(CLOSED, SPEAKS)),
+    Written("replies_find_the_producer", broken=(SPEAKS,), views=Tables(reply_connections={"c2": AT}),
+            kept=(SPEAKS,), kept_views=Tables(reply_connections={C: AT})),
+    Written("producers_are_known", broken=(SPEAKS,), views=Tables(**_RUNS, producers={}),
+            kept=(SPEAKS,), kept_views=Tables(**_RUNS, producers={(P, AT): C})),
+    Written("producers_are_known", broken=(), views=Tables(**_STARTS, producers={(P, AT): C}),
+            kept=(SPEAKS,), kept_views=Tables(**_STARTS, producers={})),
+    Written("producers_are_known", broken=(REFUSED, ENTERED), views=Tables(**_RUNS, producers={}), kept=(REFUSED,)),
+)

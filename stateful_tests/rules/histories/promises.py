@@ -1,0 +1,101 @@
+"""Written tables of worlds that have healed: properties of models that came true, and some that did not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.promises  # noqa: F401  # declares the rules
+from impl.common.heartbeat_data import BROADCASTING, CLUSTERING
+from impl.decisions.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueByMachineRoom
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.route_queues import QueueData
+from impl.events import BrokerStarted, ProcessKilled
+from invariants.views import Broker, Consumer, HeldQueue, QueueLock, Subscription
+from stateful_tests.rules.written import Tables, Written
+
+B, NS, C, G, ADDR, ORDERS = "broker-a", "nameserver1", "c1", "G", "broker-a:10911", "orders"
+MASTER, SLAVE = Broker(B, B, 0, ADDR, 0, None), Broker("slave", B, 1, "slave:1", 0, None)
+MEMBER = Consumer(C, C, G, CLUSTERING, orderly=False, service_state="RUNNING", pause=False,
+                  strategy=AllocateMessageQueueAveragely(), now_ms=0)
+ORDERLY, BROADCASTER = MEMBER._replace(orderly=True), MEMBER._replace(orderly=True, message_model=BROADCASTING)
+ROOMS = MEMBER._replace(strategy=AllocateMessageQueueByMachineRoom(frozenset({"west"})))
+MQ, GONE = MessageQueue(ORDERS, B, 0), MessageQueue(ORDERS, "broker-b", 0)
+EAST, WEST = (MessageQueue(ORDERS, f"{room}@{B}", 0) for room in ("east", "west"))
+HELD = HeldQueue(C, C, G, MQ, dropped=False, locked=True, lock_expired=False, msg_count=0, last_pull_timestamp=0)
+OLD, NEW = Subscription("*", 1, None), Subscription("*", 2, None)
+THERE = QueueData(B, 1, 1, 6, 0)
+LOST_POWER = ((0, B, BrokerStarted(B, B, 0)), (1, B, ProcessKilled(1, power_loss=True)))
+KILLED = (LOST_POWER[0], (1, B, ProcessKilled(1, power_loss=False)))
+TWO = [MASTER, MASTER._replace(machine="broker-b", broker_name="broker-b")]
+
+
+def members(*consumers: Consumer, **tables: Any) -> Tables:
+    """A world with one broker, and members of a group."""
+    asked = {"brokers": [MASTER], "in_service": list(consumers), "subscribed": {ORDERS: NEW}, "groups": [G]}
+    return Tables(**{**asked, **tables})
+
+
+def knowing(*mqs: MessageQueue, topic: str = ORDERS, **tables: Any) -> Tables:
+    """A client that knows these queues of a topic; there is one real one."""
+    info, real = {topic: frozenset(mqs)}, {"subscribed": {topic: NEW}, "queues": [MQ]}
+    return members(MEMBER, **{"subscribe_info": info, **real, **tables})
+
+
+def held(consumer: Consumer, *queues: HeldQueue, lock: QueueLock | None = None) -> Tables:
+    """A member that holds queues, and perhaps a lock at the broker."""
+    return members(consumer, process_queues=list(queues), locks={} if lock is None else {(G, MQ): lock})
+
+
+LEFT_OVER: dict[str, Any] = {
+    "namesrvs": [NS], "queue_datas": {ORDERS: (QueueData("broker-b", 1, 1, 6, 0),)}, "brokers": TWO}
+NOBODY_HOLDS = {"holders": {MQ: []}, "namesrvs": [NS], "queue_datas": {ORDERS: (THERE,)}, "topics": {}}
+LOCK = QueueLock(C, 0, expired=False)
+
+HISTORIES = (
+    Written("every_name_server_learns_in_time", broken=(),
+            views=Tables(namesrvs=[NS], brokers=[MASTER, SLAVE], addresses={(B, 0): ADDR}),
+            kept_views=Tables(namesrvs=[NS], brokers=[MASTER, SLAVE],
+                              addresses={(B, 0): ADDR, (B, 1): "slave:1", (B, 2): "dead:1"})),
+    Written("all_topics_are_routed_in_time", broken=(),
+            views=Tables(namesrvs=[NS], brokers=[MASTER], topics={ORDERS: THERE}, routed=[]),
+            kept_views=Tables(namesrvs=[NS], brokers=[MASTER], topics={ORDERS: THERE}, routed=[B])),
+    Written("all_topics_are_routed_in_time", broken=(),
+            views=Tables(namesrvs=[NS], brokers=[MASTER], topics={ORDERS: THERE}, routed=["broker-b"]),
+            kept_views=Tables(namesrvs=[NS], brokers=[SLAVE], topics={ORDERS: THERE}, routed=[])),
+    Written("dead_broker_is_dropped_in_time", broken=(),
+            views=Tables(namesrvs=[NS], brokers=[MASTER], addresses={(B, 0): ADDR, (B, 1): "slave:1"}),
+            kept_views=Tables(namesrvs=[NS], brokers=[MASTER, SLAVE], addresses={(B, 0): ADDR, (B, 1): "slave:1"})),
+    Written("route_cache_becomes_true_in_time", broken=(), views=knowing(), kept_views=knowing(MQ)),
+    Written("route_cache_becomes_true_in_time", broken=(), views=knowing(MQ, GONE),
+            kept_views=knowing(topic="%RETRY%G")),
+    Written("route_cache_becomes_true_in_time", broken=(), views=knowing(MQ, GONE, **LEFT_OVER)),
+    Written("list_is_exactly_the_living_in_time", broken=(), views=members(MEMBER, listed=[]),
+            kept_views=members(MEMBER, listed=[C])),
+    Written("list_is_exactly_the_living_in_time", broken=(), views=members(listed=[C]), kept_views=members(listed=[])),
+    Written("list_is_exactly_the_living_in_time", broken=(), views=members(MEMBER, listed=[C, C])),
+    Written("list_is_exactly_the_living_in_time", broken=(), views=members(MEMBER, groups=[], listed=[])),
+    Written("pull_finds_its_subscription_in_time", broken=(), views=members(MEMBER, subscriptions={}),
+            kept_views=members(MEMBER, subscriptions={ORDERS: NEW})),
+    Written("pull_finds_its_subscription_in_time", broken=(), views=members(MEMBER, subscriptions={ORDERS: OLD}),
+            kept_views=members(MEMBER, subscribed={ORDERS: OLD}, subscriptions={ORDERS: NEW})),
+    Written("ownership_converges_in_time", broken=(), views=members(MEMBER, holders={MQ: []}),
+            kept_views=members(MEMBER, holders={MQ: [C]})),
+    Written("ownership_converges_in_time", broken=(), views=members(MEMBER, holders={MQ: [C, "c2"]}),
+            kept_views=members(BROADCASTER, holders={MQ: [C, "c2"]})),
+    Written("ownership_converges_in_time", broken=(), views=members(ROOMS, holders={EAST: [C], WEST: [C]}),
+            kept_views=members(ROOMS, holders={EAST: [], WEST: [C]})),
+    Written("ownership_converges_in_time", broken=LOST_POWER, views=members(MEMBER, **NOBODY_HOLDS)),
+    Written("ownership_converges_in_time", broken=KILLED, views=members(MEMBER, **NOBODY_HOLDS)),
+    Written("locks_are_those_of_holders_in_time", broken=(), views=held(ORDERLY, HELD._replace(locked=False)),
+            kept_views=held(ORDERLY, HELD, lock=LOCK)),
+    Written("locks_are_those_of_holders_in_time", broken=(), views=held(ORDERLY, HELD._replace(lock_expired=True)),
+            kept_views=held(ORDERLY, HELD._replace(locked=False, dropped=True))),
+    Written("locks_are_those_of_holders_in_time", broken=(), views=held(ORDERLY, lock=LOCK),
+            kept_views=held(ORDERLY, lock=LOCK._replace(expired=True))),
+    Written("locks_are_those_of_holders_in_time", broken=(),
+            views=held(ORDERLY, HELD, lock=LOCK._replace(client_id="x")),
+            kept_views=held(MEMBER, HELD._replace(locked=False))),
+    Written("locks_are_those_of_holders_in_time", broken=(),
+            views=held(ORDERLY, HELD._replace(locked=False), HELD._replace(group="H")),
+            kept_views=held(BROADCASTER, HELD._replace(locked=False))),
+)

@@ -1,0 +1,81 @@
+"""Written histories of what is there again after a start, and of what slaves copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.server_files  # noqa: F401  # declares the rules
+from impl.decisions.route_queues import QueueData
+from impl.events import (
+    BrokerStarted,
+    KVConfigLoaded,
+    KVConfigPut,
+    ProcessKilled,
+    TopicConfigDeleted,
+    TopicConfigUpdated,
+)
+from invariants.views import Broker
+from stateful_tests.rules.written import Tables, Turns, Written
+
+B, NS = "broker-a", "nameserver1"
+Told = tuple[int, str, Any]
+KEPT = (1, NS, KVConfigPut(NS, "N", "K", "V"))
+FOUR = {"orders": QueueData(B, 4, 4, 6, 0)}
+MASTER, SLAVE = Broker(B, B, 0, "broker-a:1", 0, None), Broker("broker-a-slave", B, 1, "broker-a-slave:1", 0, None)
+
+
+def loaded(value: str) -> Told:
+    """A name server finds a value in its file."""
+    return 3, NS, KVConfigLoaded(NS, frozenset({("N", "K", value)}))
+
+
+def starts(ms: int, broker_id: int = 0) -> Told:
+    """A broker starts."""
+    return ms, B, BrokerStarted(B, B, broker_id)
+
+
+def dies(ms: int, *, power_loss: bool = False) -> Told:
+    """Its process is killed."""
+    return ms, B, ProcessKilled(1, power_loss)
+
+
+def couple(**slaves: Any) -> Tables:
+    """A master with a topic and an offset, and its slave, which has what is given."""
+    mine: dict[str, Any] = {"topics": FOUR, "committed": {("orders", 0): 5}, "groups_with_offsets": {("G", "orders")}}
+    theirs = {**mine, **slaves}
+    return Tables(brokers=[MASTER, SLAVE], **{
+        view: lambda broker, *_, view=view: (mine if broker == B else theirs)[view] for view in mine})
+
+
+UPDATED = (1, B, TopicConfigUpdated(B, "orders"))
+EIGHT = {"orders": QueueData(B, 8, 8, 6, 0)}
+
+HISTORIES = (
+    Written("key_values_survive", broken=(KEPT, loaded("another")), kept=(KEPT, loaded("V"))),
+    Written("key_values_survive", broken=(KEPT, (2, NS, ProcessKilled(1, power_loss=False)), loaded("another")),
+            kept=(KEPT, (2, NS, ProcessKilled(1, power_loss=True)), loaded("another"))),
+    Written("topic_survives_its_broker", broken=(starts(0), UPDATED, dies(40_002), starts(50_000)),
+            views=Tables(topics=Turns({}, FOUR, {})), kept=(starts(0), UPDATED, dies(40_001), starts(50_000)),
+            kept_views=Tables(topics=Turns({}, FOUR, {}))),
+    Written("topic_survives_its_broker", broken=(starts(0), UPDATED, dies(40_002), starts(50_000)),
+            views=Tables(topics=Turns({}, FOUR, EIGHT)), kept=(starts(0), UPDATED, dies(40_002), starts(50_000)),
+            kept_views=Tables(topics=Turns({}, FOUR, FOUR))),
+    Written("topic_survives_its_broker", broken=(starts(0), UPDATED, dies(40_002), starts(50_000)),
+            views=Tables(topics=Turns({}, FOUR, {})),
+            kept=(starts(0), UPDATED, (2, B, TopicConfigDeleted(B, "orders")), dies(40_002), starts(50_000)),
+            kept_views=Tables(topics=Turns({}, FOUR, {}))),
+    Written("topic_survives_its_broker",
+            broken=(starts(0), UPDATED, dies(2), starts(50_000), dies(50_001), starts(50_002)),
+            views=Tables(topics=Turns({}, FOUR, FOUR, {})),
+            kept=(starts(0), UPDATED, dies(40_002, power_loss=True), starts(50_000)),
+            kept_views=Tables(topics=Turns({}, FOUR, {}))),
+    Written("topic_survives_its_broker", broken=(starts(0), UPDATED, dies(40_002), starts(50_000)),
+            views=Tables(topics=Turns({}, FOUR, {})),
+            kept=(starts(0), UPDATED, dies(40_002), starts(50_000, 1), dies(50_001), starts(50_002)),
+            kept_views=Tables(topics=Turns({}, FOUR, {}))),
+    Written("slave_follows_its_master", broken=(), views=couple(committed={("orders", 0): 4}), kept_views=couple()),
+    Written("slave_follows_its_master", broken=(), views=couple(topics=EIGHT),
+            kept_views=couple(groups_with_offsets={("G", "orders"), ("H", "orders")})),
+    Written("slave_follows_its_master", broken=(), views=couple(topics={**FOUR, "more": FOUR["orders"]}),
+            kept_views=couple()),
+)

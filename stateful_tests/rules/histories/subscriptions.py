@@ -1,0 +1,91 @@
+"""What groups subscribe."""
+
+from __future__ import annotations
+
+import invariants.rules.subscriptions  # noqa: F401  # declares the rules
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    ConsumerRegistered,
+    ConsumerRemoved,
+    ConsumerStarted,
+    QueuesAssigned,
+    SubscriptionRemoved,
+    SubscriptionUpdated,
+    VersionRaised,
+)
+from invariants.refinement.follower import Record
+from invariants.rules import deadlines
+from invariants.views import Broker, HeldQueue, Subscription
+from stateful_tests.rules.histories.membership import consumer
+from stateful_tests.rules.written import STORMY, Tables, Written
+
+B, C, G, AT, OTHER = "broker-a", "c1", "G", "c1:1", "c2:1"
+MQ = MessageQueue("orders", B, 0)
+CLUSTERS = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False))
+CLUSTERS_TOO = (0, "c2", ConsumerStarted("c2", G, "CLUSTERING", orderly=False))
+BROADCASTS = (0, "c2", ConsumerStarted("c2", G, "BROADCASTING", orderly=False))
+PUT = (2, B, SubscriptionUpdated(B, G, "orders", "*", 1, True))
+OUT = (9, B, SubscriptionRemoved(B, G, "orders", True))
+OUT_OF_ANOTHER = (9, B, SubscriptionRemoved(B, G, "orders", False))
+RAISED = (2, C, VersionRaised(C, G, "orders", 2))
+CHANGED = (2, C, QueuesAssigned(C, G, "orders", frozenset(), changed=True))
+UNCHANGED = (2, C, QueuesAssigned(C, G, "orders", frozenset(), changed=False))
+ON_THE_WAY_MS = deadlines.on_the_way(STORMY)
+HELD = HeldQueue(C, C, G, MQ, False, True, False, 0, 0)
+
+
+def heartbeat(ms: int, version: int = 1, topic: str = "orders", *, attached: bool = True) -> Record:
+    """A broker has put the connection of a member."""
+    return ms, B, ConsumerRegistered(B, G, C, AT, attached, True, frozenset({(topic, "*", version)}))
+
+
+def heartbeat_too(ms: int, topic: str = "invoices") -> Record:
+    """A broker has put the connection of another member."""
+    return ms, B, ConsumerRegistered(B, G, "c2", OTHER, True, True, frozenset({(topic, "*", 1)}))
+
+
+def gone(ms: int, connection: str = AT, *, attached: bool = True) -> Record:
+    """A broker was told of the end of a connection, and has taken it out."""
+    return ms, B, ConsumerRemoved(B, G, connection.partition(":")[0], connection, "closed", attached)
+
+
+_CLOCK = Tables(broker=Broker(B, B, 0, "broker-a:10911", 1_000, None))
+_HOLDS = {"consumers": [consumer()], "process_queues": [HELD]}
+
+HISTORIES = (
+    Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
+            kept=(CLUSTERS, CLUSTERS_TOO, heartbeat(1), heartbeat_too(2))),
+    Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
+            kept=(CLUSTERS, BROADCASTS, heartbeat(1), gone(2), heartbeat_too(3))),
+    Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
+            kept=(CLUSTERS, BROADCASTS, heartbeat(1, attached=False), heartbeat_too(2))),
+    Written("topics_leave_with_their_member", broken=(heartbeat(0), heartbeat_too(1), PUT, gone(3)),
+            kept=(heartbeat(0), heartbeat_too(1), PUT, OUT, gone(3))),
+    Written("topics_leave_with_their_member", broken=(heartbeat(0), heartbeat_too(1), PUT, OUT_OF_ANOTHER, gone(3)),
+            kept=(heartbeat(0), heartbeat_too(1, "orders"), PUT, gone(3))),
+    Written("topics_leave_with_their_member", broken=(heartbeat(0), heartbeat_too(1), PUT, gone(3)),
+            kept=(heartbeat(0), heartbeat_too(1), PUT, gone(3, attached=False))),
+    Written("topics_leave_with_their_member", broken=(heartbeat(0), heartbeat_too(1), PUT, gone(3)),
+            kept=(heartbeat(0), PUT, gone(3))),
+    Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED, heartbeat(3)),
+            kept=(heartbeat(0), RAISED, heartbeat(3, 2))),
+    Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED), kept=(heartbeat(0, topic="invoices"), RAISED)),
+    Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED, heartbeat_too(3, "orders")),
+            kept=(heartbeat_too(0, "orders"), RAISED)),
+    Written("changed_share_renews_the_subscription",
+            broken=(heartbeat(0), CHANGED, heartbeat(3 + ON_THE_WAY_MS)),
+            kept=(heartbeat(0), CHANGED, heartbeat(2 + ON_THE_WAY_MS))),
+    Written("changed_share_renews_the_subscription",
+            broken=(heartbeat(0, 2), heartbeat(0), CHANGED, heartbeat(3 + ON_THE_WAY_MS, 2)),
+            kept=(heartbeat(0), CHANGED, heartbeat(3, 2), heartbeat(3 + ON_THE_WAY_MS, 2))),
+    Written("changed_share_renews_the_subscription",
+            broken=(heartbeat(0), CHANGED, (3, C, CHANGED[2]), heartbeat(3 + ON_THE_WAY_MS)),
+            kept=(heartbeat(0), UNCHANGED, heartbeat(3 + ON_THE_WAY_MS))),
+    Written("changed_share_renews_the_subscription",
+            broken=(heartbeat(0), CHANGED, heartbeat(3 + ON_THE_WAY_MS)),
+            kept=(CHANGED, heartbeat(3 + ON_THE_WAY_MS))),
+    Written("versions_are_times", broken=(heartbeat(100, 1_001),), kept=(heartbeat(100, 1_000),), views=_CLOCK),
+    Written("versions_are_times", broken=(heartbeat(100, 899),), kept=(heartbeat(100, 900),), views=_CLOCK),
+    Written("only_the_subscribed_is_held", broken=(), kept=(CLUSTERS,), views=Tables(**_HOLDS, subscribed={}),
+            kept_views=Tables(**_HOLDS, subscribed={"orders": Subscription("*", 1, "TAG")})),
+)
