@@ -10,6 +10,7 @@ from typing import NamedTuple
 MACHINE, CAMPAIGN, KILL_MATRIX = "machine", "campaign", "kill-matrix"
 SAME_RUN, WITHIN = "same_tape_same_run", "visited_states_are_reachable"
 NOTICED, SILENT = "planted_bug_is_noticed", "control_is_silent"
+CHANGED = "variant_changes_runs"
 
 
 class OfRuns(NamedTuple):
@@ -34,6 +35,7 @@ OF_RUNS: dict[str, OfRuns] = {
     SAME_RUN: OfRuns("A run is nothing but its tape: played again, it has the same digest.", (CAMPAIGN,)),
     WITHIN: OfRuns("No run visits a state that the explorer does not reach in the same scope.", (CAMPAIGN,)),
     NOTICED: OfRuns("Some judge notices the bug that is planted.", (CAMPAIGN, KILL_MATRIX)),
+    CHANGED: OfRuns("What a variant replaces is called, and its runs are not those of its base.", (CAMPAIGN,)),
     SILENT: OfRuns("Nothing is seen of the repaired control but what has no repair.", (KILL_MATRIX,)),
 }
 """By name."""

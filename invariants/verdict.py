@@ -16,6 +16,14 @@ class Outcome(StrEnum):
     HOLDS = "holds"
     VIOLATED = "violated"
     UNKNOWN = "unknown"  # a time-out, a memory bound, a crashed checker: never success
+    NOT_MET = "not met"  # hazards may break it, and no run has met one
+    NEVER_EXECUTED = "never executed"  # no run has called what the variant replaces
+    NO_DIFFERENCE = "no difference"  # each run with the variant was the run without it
+
+    @builtins.property
+    def is_unknown(self) -> bool:
+        """Whether nothing is known of the property; a variant that changed nothing was neither noticed nor missed."""
+        return self in {Outcome.UNKNOWN, Outcome.NEVER_EXECUTED, Outcome.NO_DIFFERENCE}
 
 
 class ExitStatus(IntEnum):
@@ -76,8 +84,10 @@ class Verdict:
 
     @builtins.property
     def as_expected(self) -> bool:
-        """Whether the outcome is the expected one; unknown never is."""
-        return self.outcome is self.expected and self.outcome is not Outcome.UNKNOWN
+        """Whether the outcome is the expected one; unknown never is. What may be violated may also not be met."""
+        if self.outcome is Outcome.NOT_MET:
+            return self.expected is Outcome.VIOLATED
+        return self.outcome is self.expected and not self.outcome.is_unknown
 
     def to_json(self) -> str:
         """One line of JSON with sorted keys."""
@@ -99,8 +109,8 @@ class Verdict:
 def exit_status(rows: Iterable[Verdict]) -> ExitStatus:
     """0 if every outcome is as expected, 1 if some known outcome differs, else 3 if some outcome is unknown."""
     rows = list(rows)
-    if any(not row.as_expected and row.outcome is not Outcome.UNKNOWN for row in rows):
+    if any(not row.as_expected and not row.outcome.is_unknown for row in rows):
         return ExitStatus.DIFFERENT
-    if any(row.outcome is Outcome.UNKNOWN for row in rows):
+    if any(row.outcome.is_unknown for row in rows):
         return ExitStatus.UNKNOWN
     return ExitStatus.AS_EXPECTED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -85,12 +86,8 @@ def _shown(rows: Callable[[Screen], Iterator[Verdict]], json: str | None) -> Non
             _write(str(json), [])  # bad input that is known before hours of work
         for one in rows(Screen(console)):
             verdicts.append(one)  # noqa: PERF402 - what came before an exception is shown too
-    except BadInputError as error:
-        status = _complain(ExitStatus.BAD_INPUT, str(error))
-    except KeyboardInterrupt:
-        status = _complain(ExitStatus.UNKNOWN, "interrupted; what was found is kept, give the command again to go on")
-    except ClusterLostError as error:
-        status = _complain(ExitStatus.UNKNOWN, str(error))
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - what came before a crash is shown and written too
+        status = _ended(error)
     if verdicts:
         from invariants.report.terminal import verdict_table
         from spark_fuzz.commands import covered
@@ -103,10 +100,24 @@ def _shown(rows: Callable[[Screen], Iterator[Verdict]], json: str | None) -> Non
     raise typer.Exit(exit_status(verdicts) if status is None else status)
 
 
+def _ended(error: BaseException) -> ExitStatus:
+    """Say why the work ended early."""
+    match error:
+        case BadInputError():
+            return _complain(ExitStatus.BAD_INPUT, str(error))
+        case KeyboardInterrupt():
+            return _complain(ExitStatus.UNKNOWN, "interrupted; what was found is kept, give the command again to go on")
+        case ClusterLostError():
+            return _complain(ExitStatus.UNKNOWN, str(error))
+    traceback.print_exception(error)
+    return _complain(ExitStatus.UNKNOWN, f"crashed: {type(error).__name__}: {error}")
+
+
 def _told_apart(verdict: Verdict) -> Verdict:
     """For the table: the same strategy with other inputs, or in another configuration, is another subject."""
     subject = verdict.subject
-    name = " | ".join([subject.name, *map(str, subject.details.values())])
+    told = [str(value) for name, value in subject.details.items() if name != "file"]
+    name = " | ".join([subject.name, *told])
     return replace(verdict, subject=replace(subject, name=name))
 
 

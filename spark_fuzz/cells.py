@@ -15,6 +15,10 @@ from rich.text import Text
 
 from invariants.verdict import BadInputError
 
+MATRIX = "kill-matrix.json"
+EFFECT = ("called", "differs")
+"""Columns besides those of the judges: in how many runs what the bug changes was called; how many runs differ from the
+control's in the same worlds."""
 QUARTERS = (0.25, 0.5, 0.75)
 
 
@@ -53,21 +57,34 @@ def median(values: Iterable[int]) -> int:
     return ordered[(len(ordered) - 1) // 2] if ordered else 0
 
 
-def matrix_view(folder: Path) -> Table:
-    """The matrix that a folder holds; raises BadInputError when it holds none."""
-    path = folder / "kill-matrix.json"
+def matrix_of(folder: Path) -> Mapping[str, Any]:
+    """What the file of a matrix says; raises BadInputError when there is none."""
+    path = folder / MATRIX
     try:
-        matrix = json.loads(path.read_text(encoding="utf-8"))
+        document: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadInputError(f"{path}: cannot be read ({error}); give the folder of a kill matrix") from error
+    return document
+
+
+def matrix_view(folder: Path) -> Table:
+    """The matrix that a folder holds; raises BadInputError when it holds none."""
+    matrix = matrix_of(folder)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_lines=True)
     table.add_column("subject", overflow="fold")
-    for judge in matrix["judges"]:
-        table.add_column(judge, overflow="fold")
+    for name in (*matrix["judges"], *EFFECT):
+        table.add_column(name, overflow="fold")
     for row in matrix["rows"]:
         shown = (_shown(row["cells"][judge]) for judge in matrix["judges"])
-        table.add_row(Text(row["subject"].removeprefix("repaired+")), *shown)
+        table.add_row(Text(row["subject"].removeprefix("repaired+")), *shown, *effect_cells(row.get("effect")))
     return table
+
+
+def effect_cells(effect: Mapping[str, Any] | None) -> tuple[str, str]:
+    """Runs in which it was called, and runs that differ, each of how many; empty where nothing was compared."""
+    if effect is None or not effect["compared"]:
+        return "", ""
+    return f"{effect['reached']}/{effect['runs']}", f"{effect['different']}/{effect['compared']}"
 
 
 def _shown(cell: Mapping[str, Any]) -> Text:
@@ -75,18 +92,20 @@ def _shown(cell: Mapping[str, Any]) -> Text:
     if not cell["killed"]:
         return Text(f"0/{cell['of']}" if cell["of"] else "", style="dim")
     killed = f"{cell['property']}\n{cell['killed']}/{cell['of']}"
-    steps = f"{_spread(cell['steps'], cell['limit_steps'], _count)} steps"
+    steps = f"{spread(cell['steps'], cell['limit_steps'], counted)} steps"
     if not cell["limit_ms"]:
-        return Text(f"{cell['property']}\n{_count(cell['steps'][1])} inputs")
-    return Text(f"{killed}  {_spread(cell['time_ms'], cell['limit_ms'], _time)}\n{steps}")
+        return Text(f"{cell['property']}\n{counted(cell['steps'][1])} inputs")
+    return Text(f"{killed}  {spread(cell['time_ms'], cell['limit_ms'], _time)}\n{steps}")
 
 
-def _spread(values: Sequence[float | None], limit: float, text: Callable[[float], str]) -> str:
+def spread(values: Sequence[float | None], limit: float, text: Callable[[float], str]) -> str:
+    """The median and the quartiles; what no hunt reached is longer than the limit."""
     low, middle, high = (f"> {text(limit)}" if value is None else text(value) for value in values)
     return f"{middle} ({low} … {high})"
 
 
-def _count(number: float) -> str:
+def counted(number: float) -> str:
+    """A number of steps."""
     return f"{number / 1000:,.0f}k" if number >= 10_000 else f"{number:,.0f}"  # noqa: PLR2004 - five digits say no more
 
 

@@ -28,11 +28,15 @@ from pathlib import Path
 from typing import Any
 
 from invariants.verdict import BadInputError
+from spark_fuzz.deaths import DEATHS
 from spark_fuzz.java import java_home
 from spark_fuzz.work import Row, Unit, Work, attempt
 
 ROOMS = ("model", "invariants", "impl", "stateful_tests", "spark_fuzz")
 """What workers on other machines are sent; proofs stay with the driver."""
+
+ATTEMPTS = 4
+"""How often a unit is begun whose worker is lost each time; one attempt more tells how they ended."""
 
 SETTINGS = {
     "spark.app.name": "rocketproof",
@@ -41,7 +45,7 @@ SETTINGS = {
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.python.daemon.module": "spark_fuzz.daemon",
-    "spark.task.maxFailures": "4",
+    "spark.task.maxFailures": str(ATTEMPTS + 1),
     "spark.speculation": "false",
 }
 """Serial collection, the first compiler only and no UI: 0.6 of the start-up time. `local[n]` ignores maxFailures."""
@@ -74,8 +78,8 @@ class Cluster:
     def run_units(self, units: Sequence[Unit], work: Work, watch: Watch | None = None) -> list[Row]:
         """The rows of all units, as one Spark job with a task per unit.
 
-        A unit whose worker dies at every attempt takes the whole job with it; then each unit runs in a job of its own,
-        and one that still kills its worker ends as a failed row.
+        A unit whose worker dies at every attempt ends as a failed row that tells how it died. Where nobody knows how,
+        such a unit takes the whole job with it; then each unit runs in a job of its own.
         Raises ClusterLostError, and KeyboardInterrupt after the job was cancelled.
         """
         if not units:
@@ -135,6 +139,18 @@ def _nothing(_unit: Unit) -> list[Row]:
     return [{}]
 
 
+def _attempted(work: Work, unit: Unit) -> list[Row]:
+    """The rows of a unit in a worker; the attempt after the last one only tells how the workers before it ended."""
+    from pyspark import TaskContext  # noqa: PLC0415 - pyspark is an extra, and slow to import
+
+    context = TaskContext.get()
+    if context is not None and context.attemptNumber() >= ATTEMPTS and (ends := DEATHS.of(unit.id)[-ATTEMPTS:]):
+        how = " and ".join(dict.fromkeys(ends))
+        return [{"unit": unit.id, "cpu_us": 0, "error": f"its worker ended {len(ends)} times, with {how}"}]
+    DEATHS.began(unit.id)
+    return attempt(work, unit)
+
+
 class _JobError(Exception):
     """A job failed because a unit's worker died at each attempt."""
 
@@ -149,7 +165,7 @@ class _Result:
     def fill(self, context: Any, group: str, units: Sequence[Unit], work: Work) -> None:
         def partition(units: Iterator[Unit]) -> Iterator[Row]:
             for unit in units:
-                yield from attempt(work, unit)
+                yield from _attempted(work, unit)
 
         try:
             context.setJobGroup(group, group)
@@ -290,7 +306,7 @@ def _settings(master: str, scratch: Path) -> dict[str, str]:
     """Spark's settings for a master; a cluster's workers get the rooms as a zip file that lies in their folder."""
     settings = {**SETTINGS, "spark.master": master}
     if plain := re.match(r"local(?:\[(\d+|\*)\])?$", master):
-        settings["spark.master"] = f"local[{plain[1] or 1},4]"
+        settings["spark.master"] = f"local[{plain[1] or 1},{ATTEMPTS + 1}]"
     if master.startswith("local"):
         settings |= {"spark.local.dir": str(scratch), "spark.executorEnv.PYTHONPATH": str(_folder())}
     else:

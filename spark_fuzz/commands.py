@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import math
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from invariants.runs import NOTICED, WITHIN
 from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import decisions, hunts, runs, simulation
 from spark_fuzz.campaign import Campaign, run
-from spark_fuzz.cluster import Cluster, ClusterLostError, open_cluster
+from spark_fuzz.cluster import Cluster, open_cluster
 from spark_fuzz.confirmed import plain
 from spark_fuzz.findings import Findings
 from spark_fuzz.ledger import open_ledger
 from spark_fuzz.matrix import Matrix, MatrixAim
 from spark_fuzz.progress import Screen
 from spark_fuzz.sightings import Sightings
+from stateful_tests.worlds.subjects import subject_named
 
 
 def campaign_decisions(  # noqa: PLR0913 - one parameter for each thing that a command can say
@@ -38,7 +42,8 @@ def campaign_decisions(  # noqa: PLR0913 - one parameter for each thing that a c
     `out` that is named by version and seed.
     seed -- of the random inputs. table -- "module:NAME" of the strategies. limit -- at most so many units.
     cluster -- a Spark that runs already; it stays. screen -- shows progress.
-    After the verdicts it raises what ended it early: BadInputError, ClusterLostError or KeyboardInterrupt.
+    After the verdicts it raises what ended it early: BadInputError, ClusterLostError, KeyboardInterrupt (SIGTERM too),
+    or whatever was raised by a part that is wrong.
     """
     decisions.subjects(table)  # refuses a table that is none
     folder = out or default_folder(seed, table)
@@ -79,7 +84,7 @@ def subjects_of(subjects: Sequence[str], variants: Sequence[str]) -> tuple[str, 
 
 def worlds_folder(aim: simulation.Aim) -> Path:
     """Where a campaign over worlds is stored unless it is told."""
-    name = "-".join(plain(subject)[-40:] for subject in aim.subjects)
+    name = "-".join(plain(subject_named(subject).title)[-40:] for subject in aim.subjects)
     everything = replace(aim, workloads=(), profiles=(), strategies=()).checked().header() == aim.header()
     part = "" if everything else "-part"
     return Path("out") / f"campaign-{name}{part}-{simulation.version(aim.subjects)}-{aim.seed}"
@@ -161,12 +166,35 @@ def _performed(
     verdicts: list[Verdict] = []
     ended: BaseException | None = None
     try:
-        with open_ledger(folder, campaign.header, campaign.columns) as ledger, screen.shown(), started as spark:
+        with (
+            _interrupted_when_terminated(), open_ledger(folder, campaign.header, campaign.columns) as ledger,
+            screen.shown(), started as spark,
+        ):
             for reached in run(campaign, spark, ledger, seconds, limit=limit, watch=screen.within_round):
                 verdicts = reached.verdicts
                 screen.after_round(reached, seconds)
-    except (BadInputError, ClusterLostError, KeyboardInterrupt) as reason:
+    except (Exception, KeyboardInterrupt) as reason:  # noqa: BLE001 - whatever ends it, what was found is told first
         ended = reason
+    if not verdicts and not isinstance(ended, BadInputError):
+        verdicts = campaign.book.verdicts()  # nothing is known yet, and each row says so
     yield from verdicts
     if ended is not None:
         raise ended
+
+
+@contextmanager
+def _interrupted_when_terminated() -> Iterator[None]:
+    """SIGTERM ends the block as Ctrl-C does; once, so that it does not disturb the end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def terminated(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -13,6 +13,7 @@ from spark_fuzz.failures import Failure
 from spark_fuzz.handover import handover
 from stateful_tests.worlds import evidence
 from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.subjects import subject_named
 
 
 def confirmed(failure: Failure | None, folder: Path) -> dict[str, Any] | None:
@@ -53,9 +54,9 @@ def tests(failures: Iterable[Failure], folder: Path) -> Mapping[str, str]:
 
 def file_of(failure: Failure) -> str:
     """Name of the evidence file of a way to fail."""
-    subject = failure.first.plan.subject
-    known = blake2b("\0".join([subject, *failure.key]).encode(), digest_size=3).hexdigest()
-    return f"{plain(f'{failure.key[0]}-{subject}')[:100]}-{known}.json"
+    subject = subject_named(failure.first.plan.subject)
+    known = blake2b("\0".join([subject.name, *failure.key]).encode(), digest_size=3).hexdigest()
+    return f"{plain(f'{failure.key[0]}-{subject.title}')[:100]}-{known}.json"
 
 
 def plain(text: str) -> str:

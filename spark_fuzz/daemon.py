@@ -4,12 +4,13 @@ After every task PySpark calls `gc.collect()`, which goes through all that a wor
 that takes a good part of what a unit does. Here it does so after every TASKS: worlds are full of cycles, and with the
 thresholds that `runs.warm_up` sets Python hardly ever looks at old ones, so that workers would grow to gigabytes. A
 world that has lived leaves the generated code of its models behind, which every worker would have to generate anew. No
-thread may be started here: the process forks.
+thread may be started here: the process forks. How a worker ended is noted, where PySpark does not want to know.
 """
 
 from __future__ import annotations
 
 import gc
+import signal
 from contextlib import suppress
 
 import pyspark.daemon
@@ -17,6 +18,7 @@ import pyspark.worker
 
 import spark_fuzz.decisions  # noqa: F401 - same
 from spark_fuzz import runs
+from spark_fuzz.deaths import DEATHS, reaping
 
 TASKS = 64
 """About a minute of work."""
@@ -39,5 +41,7 @@ if __name__ == "__main__":
         runs.warm_up()
     gc.collect()
     gc.freeze()
+    DEATHS.keep()
     vars(pyspark.daemon)["gc"] = Seldom
+    vars(pyspark.daemon)["signal"] = reaping(signal, DEATHS)
     pyspark.daemon.manager()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from invariants.front_desk.options import Json, Property, Seed, examples, only
+from invariants.runs import NOTICED
 from invariants.verdict import BadInputError, Verdict
 
 if TYPE_CHECKING:
@@ -74,6 +75,9 @@ def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
             desk.judge("campaign", only(rows, property or []), quiet=True)
         finally:
             desk.closing += [*noticed(desk.rows), *covered(desk.rows)]
+        if property and not desk.rows:
+            raise BadInputError(f"--property {property[0]}: no row of this campaign is about it; a planted bug has one "
+                                f"row, {NOTICED}, which names the properties that fail")
 
 
 def world_rows(desk: Desk, about: Mapping[str, Several], minutes: float, master: str, out: Path | None, seed: int,
@@ -90,38 +94,49 @@ def world_rows(desk: Desk, about: Mapping[str, Several], minutes: float, master:
 
 KILL_MATRIX = examples(
     "rocketproof kill-matrix", "rocketproof kill-matrix --variant seeded-lock-for-anyone --seeds 5",
-    "rocketproof kill-matrix --variant repaired-D8   # without the repair of a hazard")
+    "rocketproof kill-matrix --variant repaired-D8   # without the repair of a hazard",
+    "rocketproof kill-matrix --markdown matrix.md")
 
 
-def kill_matrix(
+def kill_matrix(  # noqa: PLR0913, PLR0917 - one parameter for each option
     variant: Annotated[Several, typer.Option(
         metavar="BUG|FILE", help="Only this one, beside the control; may be repeated. Default: all planted bugs.",
     )] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Hunts of each.")] = 20,
     minutes: Minutes = 90.0, master: Master = "local[*]", seed: Seed = 0, json: Json = None, out: Ledger = None,
+    markdown: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="Write the matrix to this file as a table of Markdown.")] = None,
 ) -> None:
     """Which judge notices which planted bug first, and after how long.
 
     Each bug is hunted with the same seeds, as the control without a bug is, in whose row nothing may stand. A cell has
-    the property that was seen to fail, in how many hunts, and median and quartiles of virtual time and steps.
+    the property that was seen to fail, in how many hunts, and median and quartiles of virtual time and steps. Two more
+    columns: in how many runs what the bug changes was called, and how many runs differ from those of the control.
 
-    Exit status: 0 every bug was noticed, 1 one was not, 2 bad input, 3 something is unknown.
+    Exit status: 0 every bug was noticed, 1 one was not, 2 bad input, 3 something is unknown: also a bug that was never
+    executed, or made no difference.
     """
     from invariants.front_desk.desk import Desk
 
     with Desk(json, summary=False) as desk:
         from spark_fuzz import commands
-        from spark_fuzz.cells import matrix_view
+        from spark_fuzz.cells import MATRIX, matrix_view
+        from spark_fuzz.markdown import check_markdown, write_markdown
         from spark_fuzz.matrix import MatrixAim
 
         aim = MatrixAim.of(variant or (), seeds, seed)
+        if markdown is not None:
+            check_markdown(markdown)
         folder = out or commands.matrix_folder(aim)
         try:
             desk.judge("kill-matrix", on_spark(
                 desk, lambda screen: commands.kill_matrix(minutes, aim, master, folder, screen=screen)), quiet=True)
         finally:
             if desk.rows:
-                desk.print(matrix_view(folder))
+                if (folder / MATRIX).exists():
+                    desk.print(matrix_view(folder))
+                    if markdown is not None:
+                        write_markdown(markdown, folder)
                 desk.closing += [*commands.summed_up(desk.rows), f"rows and evidence: {folder}"]
 
 

@@ -9,6 +9,7 @@ from textwrap import fill
 from typing import Any
 
 from spark_fuzz.failures import Recording
+from stateful_tests.worlds.subjects import subject_named
 
 _WIDTH = 116
 _TOLD = 20  # sentences of a tape that is not simple are cut after so many
@@ -55,7 +56,8 @@ def handover(key: Sequence[str], recording: Recording, document: Mapping[str, An
     plan = "\n".join(f"    {name}={value!r}," for name, value in asdict(recording.plan).items())
     choices = ", ".join(f"{at}: {value}" for at, value in enumerate(recording.choices) if value)
     return _TEST.substitute(
-        property=key[0], subject=_plain(recording.plan.subject), sentence=_filled(_plain(recording.sentence), ""),
+        property=key[0], subject=_plain(subject_named(recording.plan.subject).title),
+        sentence=_filled(_plain(recording.sentence), ""),
         told="\n".join(["", *(_filled(_plain(line), "    ") for line in told), ""]) if told else "", plan=plan,
         choices=f"\n{_filled(choices, '    ')},\n" if choices else "", length=len(recording.choices),
     )

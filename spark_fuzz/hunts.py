@@ -9,7 +9,7 @@ decisions are judged once for each subject, by all small inputs, smallest first.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from itertools import count, islice
@@ -19,6 +19,7 @@ from impl.hosts.simulation.tape import ReplayTape
 from invariants import allocation
 from invariants.claim import CLAIMS, Claim
 from spark_fuzz import runs
+from spark_fuzz.effect import called_rows, fingerprint
 from spark_fuzz.runs import Key, failure_row, looked_again
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.healing import is_promise
@@ -40,12 +41,14 @@ JUDGES = (REFINEMENT, PROPERTIES, PROMISES, DECISIONS)
 """Columns of the matrix: what the monitors say of each step as such; of the declared properties; what must come true
 once a world has healed; the claims about decisions and strategies."""
 
-COLUMNS = {**runs.COLUMNS, "judge": "string", "steps": "long", "number": "long"}
+COLUMNS = {**runs.COLUMNS, "judge": "string", "steps": "long", "number": "long", "fingerprints": "binary"}
 """Rows of a hunt name its number, and
 
 kill     a judge: property, signature, steps (segments) and time_ms of all worlds of the hunt up to the kill, and what
          is needed to see it again, as in a row `failure` of the campaign
-hunted   what passed without any end: runs, segments, time_ms of all worlds; unknown runs
+hunted   what passed without any end: runs, segments, time_ms of all worlds; unknown runs; the fingerprints
+         of the runs that were followed, in their order, to be compared with those of the base in the same worlds
+called   as in the campaign
 asked    the judge `decisions`: property that is falsified, and the inputs tried as steps; property is None if none is
 
 and `again`, as in the campaign.
@@ -93,19 +96,24 @@ def _hunted(subject: str, number: int, most: int) -> Iterator[Row]:
     killed: set[str] = set()
     lived = unknown = steps = time_ms = 0
     last = most
+    fingerprints, calls = b"", list[Mapping[str, int]]()
     for plan, seed in islice(worlds(subject, number), most):
-        record = run(plan, STRATEGIES[plan.strategy](seed), judged=not killed >= {REFINEMENT, PROPERTIES})
+        judged = not killed >= {REFINEMENT, PROPERTIES}
+        record = run(plan, STRATEGIES[plan.strategy](seed), judged=judged)
         for judge, row in _kills(plan, record, killed).items():
             killed.add(judge)
             before = {"steps": steps + row["segments"], "time_ms": time_ms + row["time_ms"]}
             yield {**row, **before, "judge": judge, "number": number, "seed": seed}
         lived, unknown = lived + 1, unknown + bool(record.unknown)
+        fingerprints += fingerprint(record) if judged else b""
+        calls.append(record.calls)
         steps, time_ms = steps + record.segments, time_ms + record.ms
         last = min(last, lived + MORE) if killed else most
         if lived == last or killed >= {REFINEMENT, PROPERTIES, PROMISES}:
             break
     yield {"kind": "hunted", "subject": subject, "number": number, "runs": lived, "unknown": unknown, "segments": steps,
-           "time_ms": time_ms}
+           "time_ms": time_ms, "fingerprints": fingerprints}
+    yield from ({**row, "number": number} for row in called_rows(calls))
 
 
 def _kills(plan: Plan, record: RunRecord, killed: set[str]) -> dict[str, Row]:

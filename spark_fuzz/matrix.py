@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,14 @@ from impl.variants.catalogue import BUGS
 from invariants.runs import NOTICED, SILENT
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from spark_fuzz import hunts
-from spark_fuzz.cells import QUARTERS, Cell, median, quartiles
+from spark_fuzz.cells import MATRIX, QUARTERS, Cell, median, quartiles
 from spark_fuzz.confirmed import confirmed, documents, file_of, tests
+from spark_fuzz.effect import FINGERPRINT_BYTES, Effect
 from spark_fuzz.failures import SHRINK_RUNS, Failure, Recording
-from spark_fuzz.sightings import MUTATION
-from spark_fuzz.simulation import BETWEEN, CONTROL, check_subject, subject_of
+from spark_fuzz.sightings import named
+from spark_fuzz.simulation import BETWEEN, CONTROL, check_subjects, subject_of
 from spark_fuzz.work import Row, Unit
+from stateful_tests.worlds.subjects import subject_named
 
 SEEDS = 20
 
@@ -45,8 +47,7 @@ class MatrixAim:
         if seeds < 1:
             raise BadInputError(f"--seeds {seeds}: give a number from 1")
         subjects = tuple(dict.fromkeys([CONTROL, *map(subject_of, variants or BUGS)]))
-        for subject in subjects:
-            check_subject(subject)
+        check_subjects(subjects)
         return cls(subjects, seeds, seed)
 
     def header(self) -> dict[str, Any]:
@@ -56,17 +57,22 @@ class MatrixAim:
     def units(self) -> Iterator[Unit]:
         """The claims about decisions of each subject, then hunt by hunt through the subjects."""
         for subject in self.subjects:
-            yield Unit(BETWEEN.join([subject, "decisions"]), {"subject": subject})
+            yield Unit(BETWEEN.join([subject, "decisions"]), {"subject": subject}, self.worlds)
         for number in range(self.seed * 1_000, self.seed * 1_000 + self.seeds):
             for subject in self.subjects:
                 body = {"subject": subject, "hunt": number, "worlds": self.worlds}
-                yield Unit(BETWEEN.join([subject, f"hunt {number}"]), body)
+                yield Unit(BETWEEN.join([subject, f"hunt {number}"]), body, self.worlds)
 
 
 @dataclass
 class _Hunted:
-    """What is known of one subject. kills -- by judge and hunt. lives -- by hunt: all that was lived through."""
+    """What is known of one subject.
 
+    effect -- calls; runs are compared when all is known. kills -- by judge and hunt. lives -- by hunt: all that was
+    lived through.
+    """
+
+    effect: Effect
     kills: dict[tuple[str, int], Row] = field(default_factory=dict)
     lives: dict[int, Row] = field(default_factory=dict)
     asked: Row | None = None
@@ -81,7 +87,7 @@ class Matrix:
     def __init__(self, aim: MatrixAim, folder: Path) -> None:
         """Nothing is known yet."""
         self._aim, self._folder = aim, folder
-        self._of = {subject: _Hunted() for subject in aim.subjects}
+        self._of = {subject: _Hunted(Effect(subject)) for subject in aim.subjects}
 
     def add(self, rows: Iterable[Row]) -> None:
         """Take rows of units, failed ones too."""
@@ -113,6 +119,17 @@ class Matrix:
             if failure is not None and not failure.answers and not failure.doubt:
                 yield failure.question(SHRINK_RUNS)
 
+    def effect(self, subject: str) -> Effect:
+        """What the variant has done; its runs are compared with those of the control in the same worlds."""
+        hunted = self._of[subject]
+        found = replace(hunted.effect, compared=0, different=0)
+        for number, life in hunted.lives.items():
+            base = self._of[CONTROL].lives.get(number)
+            if base is not None and subject != CONTROL:
+                pairs = list(zip(_fingerprints(base), _fingerprints(life), strict=False))
+                found.compare(len(pairs), sum(one != other for one, other in pairs))
+        return found
+
     # Cells --------------------------------------------------------------------------------------------------------
 
     def cells(self, subject: str) -> dict[str, Cell]:
@@ -133,7 +150,7 @@ class Matrix:
         return [self._verdict(subject, hunted) for subject, hunted in self._of.items()]
 
     def _verdict(self, subject: str, hunted: _Hunted) -> Verdict:
-        control = subject == CONTROL
+        control, effect = subject == CONTROL, self.effect(subject)
         cells = self.cells(subject)
         killers = {judge: cell for judge, cell in cells.items() if cell.killed}
         outcome = Outcome.VIOLATED if killers else Outcome.HOLDS
@@ -141,15 +158,18 @@ class Matrix:
         why = self._unknown(hunted)
         if why and (hunted.doubts or not killers):
             outcome, note = Outcome.UNKNOWN, "; ".join(filter(None, (why, note)))
+        elif not control:
+            outcome, note = _together(killers, outcome, note, effect)
         document = confirmed(hunted.failure, self._folder)
         file = Path("evidence") / file_of(hunted.failure) if hunted.failure and document else None
         return Verdict(
-            SILENT if control else NOTICED, "campaign",
-            Subject("variant", subject, {} if control else {MUTATION: subject.removeprefix(CONTROL).lstrip("+")}),
+            SILENT if control else NOTICED, "campaign", Subject("variant", subject) if control else named(subject),
             Outcome.HOLDS if control else Outcome.VIOLATED, outcome,
             f"rocketproof replay {self._folder / file}" if file else self._command(subject),
-            cost=_cost(hunted, killers), evidence=str(file) if file else None, seed=self._aim.seed,
-            note=note or f"nothing is seen in {len(hunted.lives)} hunts",
+            cost={**_cost(hunted, killers), **({} if control else effect.cost())},
+            evidence=str(file) if file else None, seed=self._aim.seed,
+            note="; ".join([note or f"nothing is seen in {len(hunted.lives)} hunts",
+                            *([] if control else [effect.sentence()])]),
         )
 
     def _unknown(self, hunted: _Hunted) -> str:
@@ -176,11 +196,32 @@ class Matrix:
 
     def files(self) -> Mapping[str, str]:
         """The matrix as JSON, and a test to keep beside each piece of evidence."""
-        rows = [{"subject": subject, "sentence": _sentence(subject),
-                 "cells": {judge: cell.to_json() for judge, cell in cells.items()}}
-                for subject, cells in self.rows().items()]
+        rows = [self._row(subject, cells) for subject, cells in self.rows().items()]
         text = json.dumps({"judges": hunts.JUDGES, "quantiles": QUARTERS, "rows": rows}, indent=1, ensure_ascii=False)
-        return {"kill-matrix.json": f"{text}\n", **tests(self._failures(), self._folder)}
+        return {MATRIX: f"{text}\n", **tests(self._failures(), self._folder)}
+
+
+    def _row(self, subject: str, cells: Mapping[str, Cell]) -> dict[str, Any]:
+        effect = None if subject == CONTROL else self.effect(subject).to_json()
+        return {"subject": subject_named(subject).title, "sentence": _sentence(subject), "effect": effect,
+                "cells": {judge: cell.to_json() for judge, cell in cells.items()}}
+
+
+def _fingerprints(life: Row) -> list[bytes]:
+    """Of the runs of a hunt, in their order."""
+    packed = bytes(life["fingerprints"])
+    return [packed[at:at + FINGERPRINT_BYTES] for at in range(0, len(packed), FINGERPRINT_BYTES)]
+
+
+def _together(
+    killers: Mapping[str, Cell], outcome: Outcome, note: str, effect: Effect,
+) -> tuple[Outcome, str]:
+    """What the judges have seen, and what the variant has done: without the second the first is none of its doing."""
+    if not killers and effect.outcome is not Outcome.HOLDS:
+        return effect.outcome, note
+    if set(killers) - {hunts.DECISIONS} and effect.outcome is Outcome.NEVER_EXECUTED:
+        return Outcome.UNKNOWN, f"{note}; that is none of the bug's doing, as no run has executed it"
+    return outcome, note
 
 
 def _subject(unit: str) -> str:
@@ -200,6 +241,8 @@ def _take(hunted: _Hunted, row: Row) -> None:
                 hunted.failure = Failure(key, expected=False, first=Recording.of(row))
         case "hunted":
             hunted.lives[row["number"]] = row
+        case "called":
+            hunted.effect.take(row)
         case "asked":
             hunted.asked = row
         case "again" if hunted.failure is not None:
@@ -227,7 +270,9 @@ def _asked_cell(asked: Row | None) -> Cell:
 def _sentence(subject: str) -> str:
     """What a subject is, in a sentence."""
     name = subject.removeprefix(f"{CONTROL}+")
-    return BUGS[name].sentence if name in BUGS else "All repairs." if subject == CONTROL else subject
+    if name in BUGS or subject_named(subject).file:
+        return subject_named(subject).variants[-1].sentence
+    return "All repairs." if subject == CONTROL else f"All repairs but those of {name.removeprefix(f'{CONTROL}-')}."
 
 
 def _cost(hunted: _Hunted, killers: Mapping[str, Cell]) -> dict[str, float]:

@@ -1,9 +1,15 @@
-"""A campaign's progress on the terminal: time, rounds, units, inputs and their rate; silent where it would be noise."""
+"""A campaign's progress: time, rounds, units, inputs and their rate.
+
+On a terminal it is one line that moves. Elsewhere a line is printed at once and then every EVERY_S seconds, also while
+Spark starts, a round works, or failures are played again.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -13,8 +19,11 @@ if TYPE_CHECKING:
     from spark_fuzz.campaign import Progress as Reached
 
 
+EVERY_S = 8.0
+
+
 class Screen:
-    """One line that moves while a campaign works; a line per report where nothing can move.
+    """One line that moves while a campaign works; a line every few seconds where nothing can move.
 
     console -- where it is shown; standard error by default, so that standard output can carry rows. silent -- nowhere.
     """
@@ -26,29 +35,52 @@ class Screen:
             SpinnerColumn(), TextColumn("campaign"), BarColumn(20), TimeElapsedColumn(),
             TextColumn("{task.fields[text]}"), console=self._console, transient=True,
         )
-        self._task = self._progress.add_task("", total=1.0, text="starting Spark")
-        self._told = "first round"
-        self._next_line_s = 0.0
+        self._task = self._progress.add_task("", total=1.0, text="")
+        self._told, self._of, self._began = "first round", "", 0.0
+        self._say("starting Spark")
 
     @contextmanager
     def shown(self) -> Iterator[Screen]:
         """Shown for the time of the block."""
-        with self._progress:
+        if self._console.is_terminal:
+            with self._progress:
+                yield self
+            return
+        ended = Event()
+        teller = Thread(target=self._tell, args=(ended,), daemon=True)
+        teller.start()
+        try:
             yield self
+        finally:
+            ended.set()
+            teller.join()
+
+    def _tell(self, ended: Event) -> None:
+        """A line every few seconds."""
+        self._began = time.monotonic()
+        while True:
+            spent = f"campaign: {time.monotonic() - self._began:.0f} s{self._of}"
+            self._console.print(f"{spent} | {self._text}", highlight=False, soft_wrap=True)
+            if ended.wait(EVERY_S):
+                return
+
+    def _say(self, text: str) -> None:
+        self._text = text
+        self._progress.update(self._task, text=text)
 
     def within_round(self, done: int, of: int) -> None:
         """Units done in the round that works."""
-        self._progress.update(self._task, text=f"{self._told} | {done} of {of} units of this round")
+        self._say(f"{self._told} | {done} of {of} units of this round")
 
     def after_round(self, reached: Reached, seconds: float) -> None:
         """What a round left; seconds -- the time the campaign was given."""
         rate = reached.inputs_now / reached.seconds if reached.seconds > 0 else 0.0
         inputs = f"{reached.inputs:,} {reached.noun} | {_rate(rate)}/s"
         self._told = f"round {reached.rounds} | {reached.units} units | {inputs}"
-        self._progress.update(self._task, total=seconds, completed=min(reached.seconds, seconds), text=self._told)
-        if reached.rounds and not self._console.is_terminal and reached.seconds >= self._next_line_s:
-            self._console.print(f"campaign: {reached.seconds:.0f} s of {seconds:.0f} s | {self._told}", highlight=False)
-            self._next_line_s = reached.seconds + 10
+        if not self._of:
+            self._of, self._began = f" of {seconds:.0f} s", time.monotonic() - reached.seconds
+        self._progress.update(self._task, total=seconds, completed=min(reached.seconds, seconds))
+        self._say(self._told)
 
 
 def _rate(rate: float) -> str:

@@ -11,7 +11,7 @@ import json
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -23,13 +23,15 @@ from invariants.refinement.follower import Follower
 from invariants.refinement.history import Histories
 from invariants.runs import SAME_RUN
 from model.language import Property
+from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS
+from spark_fuzz.effect import called_rows, fingerprint
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.evidence import seen_as
 from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
 from stateful_tests.worlds.shrinking import Simplest
-from stateful_tests.worlds.subjects import Seen
+from stateful_tests.worlds.subjects import Seen, subject_named
 from stateful_tests.worlds.workloads import workload_named
 from stateful_tests.worlds.world import World
 
@@ -38,7 +40,7 @@ COLUMNS = {
     "turn": "long", "property": "string", "runs": "long", "violated": "long", "unknown": "long", "segments": "long",
     "seed": "long", "signature": "string", "choices": "binary", "time_ms": "long", "sentence": "string",
     "states": "binary", "digest": "binary", "scope": "string", "moves": "binary", "moments": "long",
-    "outside": "string",
+    "outside": "string", **EFFECT_COLUMNS,
 }
 """Rows of the search, which also name subject, workload, profile, strategy and turn:
 
@@ -48,6 +50,9 @@ scope    an enumerable scope: what was visited of it (`invariants.refinement.cov
          steps as moves, 16 bytes each; moments, and those outside as JSON, {reason: moments}
 failure  for each property and signature the simplest run that showed it: seed, choices (a byte each), time, digest
 unknown  the first run of which nothing can be said: seed, and why as the sentence
+called   of a variant: a function that it replaces, or whose repair it leaves out; calls, and in how many runs (reached)
+compared of a variant: the first run in which such a function is called, or the first run, played again with the base;
+         violated is 1 if it is another run, or its judges saw something else
 
 Rows of units that look again:
 
@@ -108,6 +113,8 @@ def work(unit: Unit) -> Iterator[Row]:
     yield from ({**row, **same} for row in _searched(plan, records))
     if unit.body["replayed"]:
         yield {**_replayed(plan, next(iter(records.values()))), **same}
+    if subject_named(plan.subject).base is not None:
+        yield from ({**row, **same} for row in _effect(plan, list(records.values())))
 
 
 # Search ---------------------------------------------------------------------------------------------------------------
@@ -189,6 +196,16 @@ def _replayed(plan: Plan, record: RunRecord) -> Row:
     again = run(plan, ReplayTape(record.choices))
     return {"kind": "judged", "property": SAME_RUN, "runs": 1, "violated": int(again.digest != record.digest),
             "unknown": 0, "segments": again.segments, "digest": bytes.fromhex(again.digest)}
+
+
+def _effect(plan: Plan, records: Sequence[RunRecord]) -> Iterator[Row]:
+    """What the variant has done in these runs."""
+    yield from called_rows([record.calls for record in records])
+    record = next((one for one in records if any(one.calls.values())), records[0])
+    base = replace(plan, subject=subject_named(plan.subject).base or plan.subject)
+    without = run(base, ReplayTape(record.choices))
+    yield {"kind": "compared", "runs": 1, "violated": int(fingerprint(without) != fingerprint(record)), "unknown": 0,
+           "segments": without.segments, "digest": bytes.fromhex(without.digest)}
 
 
 # Again ----------------------------------------------------------------------------------------------------------------

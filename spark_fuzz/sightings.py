@@ -2,26 +2,30 @@
 
 A violation is believed when a worker has played its tape twice with equal digests and this process has played it once
 more; else it is unknown. So is a property that some runs could not judge, and one that a known hazard breaks but that
-no run has seen broken: luck is no proof.
+no run has seen broken: luck is no proof. Where only hazards break it that no repair ends, it is not met: such a hazard
+need not be.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from invariants.runs import NOTICED, SAME_RUN, WITHIN
+from invariants.runs import CHANGED, NOTICED, SAME_RUN, WITHIN
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
 from spark_fuzz.confirmed import confirmed, documents, file_of, tests
+from spark_fuzz.effect import Effect
 from spark_fuzz.failures import Failure
 from spark_fuzz.scopes import Share, shares
 from spark_fuzz.tallies import About, begun, cost_of, doubt, planted, visited
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.subjects import Subject as Known
 from stateful_tests.worlds.subjects import subject_named
 
 MUTATION = "mutation"
@@ -61,6 +65,8 @@ class Sightings:
                 about.take_scope(row)
             case "failure":
                 about.failures.take(row)
+            case "called" | "compared":
+                about.take_effect(row)
             case "unknown":
                 about.why.append(f"seed {row['seed']} of {row['unit']}: {row['sentence']}")
 
@@ -101,8 +107,10 @@ class Sightings:
 
     def _of(self, subject: str) -> Iterator[Verdict]:
         about = self._about[subject]
+        if about.effect is not None and not planted(subject):
+            yield self._changed(subject, about.effect)
         if planted(subject):
-            yield self._noticed(subject)
+            yield self._noticed(subject, about.effect or Effect(subject))
         else:
             yield from (self._verdict(subject, name) for name in about.seen if name != SAME_RUN)
             yield from (self._within(subject, share) for share in shares(about.scopes))
@@ -111,21 +119,23 @@ class Sightings:
     def _verdict(self, subject: str, name: str) -> Verdict:
         about, known = self._about[subject], subject_named(subject)
         ways = self._confirmed(about, name)
-        outcome, note = self._outcome(about, name, known.expected(name))
+        outcome, note = self._outcome(about, name, known)
         file = Path("evidence") / file_of(ways[0]) if ways else None
         return Verdict(
-            name, "campaign", Subject("variant", subject), known.expected(name), outcome, self._replay(file),
-            hazard=known.hazards(name) if ways else (), cost=cost_of(about.seen[name]),
+            name, "campaign", _plain(subject), known.expected(name), outcome, self._replay(file),
+            hazard=known.hazards(name) if ways or outcome is Outcome.NOT_MET else (), cost=cost_of(about.seen[name]),
             evidence=None if file is None else str(file), seed=self._aim.seed, note=note,
         )
 
-    def _outcome(self, about: About, name: str, expected: Outcome) -> tuple[Outcome, str]:
+    def _outcome(self, about: About, name: str, known: Known) -> tuple[Outcome, str]:
         seen = about.seen[name]
         if ways := self._confirmed(about, name):
             return Outcome.VIOLATED, f"{ways[0].best.sentence}; {self._extent(about, name)}"
         if why := doubt(about, name):
             return Outcome.UNKNOWN, why
-        if expected is Outcome.VIOLATED:
+        if known.may_break(name):
+            return Outcome.NOT_MET, f"a hazard may break it, which none of {seen.runs:,} runs has met"
+        if known.expected(name) is Outcome.VIOLATED:
             return Outcome.UNKNOWN, f"a hazard breaks it, which none of {seen.runs:,} runs has met; give it more time"
         return Outcome.HOLDS, f"in {seen.runs:,} runs, {seen.segments:,} segments"
 
@@ -134,8 +144,19 @@ class Sightings:
         told = f"in {seen.violated:,} of {seen.runs:,} runs"
         return told if ways == 1 else f"{told}, in {ways} ways"
 
-    def _noticed(self, subject: str) -> Verdict:
-        """The row of a planted bug: violated as soon as some property is that no hazard explains."""
+    def _changed(self, subject: str, effect: Effect) -> Verdict:
+        """The row that says whether leaving a repair out has made any difference."""
+        return Verdict(
+            CHANGED, "campaign", _plain(subject), Outcome.HOLDS, effect.outcome, self._command(), cost=effect.cost(),
+            seed=self._aim.seed, note=effect.sentence(),
+        )
+
+    def _noticed(self, subject: str, effect: Effect) -> Verdict:
+        """The row of a planted bug: violated as soon as some property is that no hazard explains.
+
+        A bug that was never executed, or made no difference, was neither noticed nor missed. What fails although no
+        run has executed it fails without it.
+        """
         about, broken = self._about[subject], self._broken(subject)
         ways = sorted((self._confirmed(about, name)[0] for name in broken), key=lambda one: one.best.order)
         total = about.seen[broken[0] if broken else next(iter(about.seen))]
@@ -144,11 +165,15 @@ class Sightings:
             outcome, note = Outcome.VIOLATED, f"{', '.join(broken)}: {ways[0].best.sentence}"
         elif doubts := [why for name in about.seen if name != SAME_RUN and (why := doubt(about, name))]:
             outcome, note = Outcome.UNKNOWN, doubts[0]
+        elif effect.outcome is not Outcome.HOLDS:
+            outcome = effect.outcome
+        if ways and effect.outcome is Outcome.NEVER_EXECUTED:
+            outcome, note = Outcome.UNKNOWN, f"{note}; that is none of the bug's doing, as no run has executed it"
         file = Path("evidence") / file_of(ways[0]) if ways else None
-        details = {MUTATION: subject.partition("+")[2]}
         return Verdict(
-            NOTICED, "campaign", Subject("variant", subject, details), Outcome.VIOLATED, outcome, self._replay(file),
-            cost=cost_of(total), evidence=None if file is None else str(file), seed=self._aim.seed, note=note,
+            NOTICED, "campaign", named(subject), Outcome.VIOLATED, outcome, self._replay(file),
+            cost={**cost_of(total), **effect.cost()}, evidence=None if file is None else str(file),
+            seed=self._aim.seed, note=f"{note}; {effect.sentence()}",
         )
 
     def _same_run(self, subject: str) -> Verdict:
@@ -161,14 +186,14 @@ class Sightings:
         cost = {**cost_of(seen), "states": about.coverage.states}
         note = f"{seen.runs - seen.violated} of {seen.runs} runs were repeated from their tapes"
         return Verdict(
-            SAME_RUN, "campaign", Subject("variant", subject), Outcome.HOLDS, outcome, self._command(), cost=cost,
+            SAME_RUN, "campaign", _plain(subject), Outcome.HOLDS, outcome, self._command(), cost=cost,
             seed=self._aim.seed, note=f"{note}; {doubts[0].key[0]} was not" if doubts else note,
         )
 
     def _within(self, subject: str, share: Share) -> Verdict:
         """The row of an enumerable scope: how much of it was visited, and that all of that is reachable."""
         return Verdict(
-            WITHIN, "campaign", Subject("variant", subject, {"scope": share.visited.scope}), Outcome.HOLDS,
+            WITHIN, "campaign", _plain(subject, scope=share.visited.scope), Outcome.HOLDS,
             share.outcome, self._command(), cost=share.cost(), seed=self._aim.seed, note=share.sentence(),
         )
 
@@ -198,10 +223,22 @@ class Sightings:
 
     def files(self) -> Mapping[str, str]:
         """Tests to keep, one beside each piece of evidence; all failures; what was visited, and by which runs."""
-        failures = {name: about.failures.to_json() for name, about in self._about.items()}
-        coverage = {name: visited(about) for name, about in self._about.items()}
+        failures = {subject_named(name).title: about.failures.to_json() for name, about in self._about.items()}
+        coverage = {subject_named(name).title: visited(about) for name, about in self._about.items()}
         kept = tests(self._shown(), self._folder)
         return {**kept, "failures.json": _json(failures), "coverage.json": _json(coverage)}
+
+
+def named(subject: str) -> Subject:
+    """The subject of the row of a planted bug: by its name, and the file that it is from."""
+    plain = _plain(subject)
+    return replace(plain, details={MUTATION: plain.name.removeprefix(f"{simulation.CONTROL}+"), **plain.details})
+
+
+def _plain(subject: str, **details: str) -> Subject:
+    """The subject of any other row."""
+    known = subject_named(subject)
+    return Subject("variant", known.title, {**details, **({"file": known.file} if known.file else {})})
 
 
 def _json(value: Any) -> str:

@@ -17,12 +17,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from impl.variants.variant import VariantError
+from impl.variants.catalogue import SHIPPED
 from invariants.verdict import BadInputError
 from spark_fuzz.work import Unit
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, plays_as_uniform, profile_named, strategy_named
 from stateful_tests.worlds.run import Plan
-from stateful_tests.worlds.subjects import SHIPPED, subject_named
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS, workload_named
 
 CONTROL = "repaired"
@@ -33,6 +33,8 @@ LONGEST = 32
 """Units of an arm in a turn, at most."""
 NOW_AND_THEN = 32
 """Once in so many units failures that are expected are made simpler."""
+LOOKS = 3
+"""Runs of a unit that looks again, besides those that make a tape simpler."""
 REPLAYED = 16
 """Of so many units of an arm one replays its first run."""
 SEEDS = 1_000_000
@@ -61,8 +63,7 @@ class Aim:
 
         Raises BadInputError for what is not there, also for a variant that cannot be put in place.
         """
-        for name in self.subjects:
-            check_subject(name)
+        check_subjects(dict.fromkeys(self.subjects))
         if not 0 <= self.seed < 1 << 31:
             raise BadInputError(f"--seed {self.seed}: give a number from 0 to {(1 << 31) - 1}")
         workloads = tuple(workload_named(name).name for name in dict.fromkeys(self.workloads)) or tuple(WORKLOADS)
@@ -99,13 +100,21 @@ class Aim:
         return {"campaign": "worlds", "seed": self.seed} | {name: list(getattr(self, name)) for name in names}
 
 
+def check_subjects(names: Iterable[str]) -> None:
+    """Check each of them; raise BadInputError, one line, if two are called the same."""
+    known: dict[str, str] = {}
+    for name in names:
+        check_subject(name)
+        other = known.setdefault(subject_named(name).title, name)
+        if other != name:
+            raise BadInputError(f"{subject_named(name).file or name}: its variant is called as that of "
+                                f"{subject_named(other).file or other}; give one of them another name")
+
+
 def check_subject(name: str) -> None:
     """Raise BadInputError, one line, if there is no such subject or its variant does not fit the implementation."""
-    try:
-        with subject_named(name).running():
-            return
-    except VariantError as error:
-        raise BadInputError(str(error)) from error
+    with subject_named(name).running():
+        return
 
 
 def subject_of(variant: str) -> str:
@@ -121,7 +130,7 @@ def search_unit(plan: Plan, seed: int, number: int, turn: int) -> Unit:
     """The unit of an arm with this number; the arm's first has number 0."""
     first = seed * SEEDS + number * RUNS
     body = {"plan": asdict(plan), "seeds": (first, first + RUNS), "turn": turn, "replayed": number % REPLAYED == 0}
-    return Unit(BETWEEN.join([*asdict(plan).values(), f"seeds {first}-{first + RUNS - 1}"]), body)
+    return Unit(BETWEEN.join([*asdict(plan).values(), f"seeds {first}-{first + RUNS - 1}"]), body, RUNS)
 
 
 def plan_of(unit_id: str) -> Plan:
@@ -135,7 +144,7 @@ def again_unit(plan: Plan, key: Sequence[str], choices: bytes, digest: bytes, ru
     body = {"plan": asdict(plan), "key": list(key), "choices": choices.hex(), "digest": digest.hex(),
             "runs": runs}
     named = blake2b("\0".join([*key, choices.hex()]).encode(), digest_size=6).hexdigest()
-    return Unit(BETWEEN.join([*asdict(plan).values(), f"again {key[0]} {named}, {runs} runs"]), body)
+    return Unit(BETWEEN.join([*asdict(plan).values(), f"again {key[0]} {named}, {runs} runs"]), body, runs + LOOKS)
 
 
 def is_again(unit_id: str) -> bool:
@@ -193,7 +202,7 @@ def version(subjects: tuple[str, ...]) -> str:
     root = here.parent
     files = [file for room in _JUDGED for file in sorted((root / room).rglob("*.py"))]
     files += sorted((root / "invariants").glob("*.py"))
-    files += [here / f"{name}.py" for name in ("hunts", "runs", "simulation", "work")]
+    files += [here / f"{name}.py" for name in ("effect", "hunts", "runs", "simulation", "work")]
     own = [Path(name.partition("+")[2]) for name in subjects if name.endswith(".py")]
     content = blake2b(digest_size=6)
     for file in [*files, *own]:

@@ -11,6 +11,7 @@ from typing import Any
 from invariants.refinement.coverage import Visited
 from invariants.runs import SAME_RUN
 from spark_fuzz.coverage import Coverage
+from spark_fuzz.effect import CALLED, Effect
 from spark_fuzz.failures import Failures, Limits
 from spark_fuzz.runs import judged, visited_of
 from spark_fuzz.scopes import shares
@@ -44,7 +45,7 @@ class About:
     """What is known of one subject.
 
     failed -- units that failed, by error. why -- of runs that nothing is known of. scopes -- what was visited of the
-    enumerable ones, by name.
+    enumerable ones, by name. effect -- what the variant has done; None for a subject that has no base.
     """
 
     failures: Failures
@@ -54,10 +55,20 @@ class About:
     why: list[str] = field(default_factory=list)
     arms: Counter[Plan] = field(default_factory=Counter)
     scopes: dict[str, Visited] = field(default_factory=dict)
+    effect: Effect | None = None
 
     def take(self, row: Row) -> None:
         """Count a property's row of a unit."""
         self.seen.setdefault(row["property"], Seen()).take(row)
+
+    def take_effect(self, row: Row) -> None:
+        """Count a row that tells what the variant has done."""
+        if self.effect is None:
+            return
+        if row["kind"] == CALLED:
+            self.effect.take(row)
+        else:
+            self.effect.compare(row["runs"], row["violated"])
 
     def take_scope(self, row: Row) -> None:
         """Add what a unit has visited of an enumerable scope."""
@@ -70,7 +81,8 @@ def begun(subject: str, workloads: Sequence[str]) -> About:
     expected = [name for name in names if subject_named(subject).hazards(name)]
     limits = Limits(1, 1) if planted(subject) else Limits()
     scopes = {name: Visited(name) for workload in workloads for name in workload_named(workload).scopes}
-    return About(Failures(expected, limits), {name: Seen() for name in (*names, SAME_RUN)}, scopes=scopes)
+    return About(Failures(expected, limits), {name: Seen() for name in (*names, SAME_RUN)}, scopes=scopes,
+                 effect=Effect(subject) if subject_named(subject).base else None)
 
 
 def planted(subject: str) -> bool:

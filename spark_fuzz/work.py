@@ -34,10 +34,12 @@ class Unit:
 
     id -- names the unit within its campaign; equal ids mean equal rows.
     body -- whatever the work function needs, as plain JSON values.
+    weight -- how much work it is, beside other units of the campaign.
     """
 
     id: str
     body: Mapping[str, Any] = field(default_factory=dict)
+    weight: int = 1
 
 
 class OverrunError(BaseException):

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from invariants.report.grouping import MUTATION, planted, split
 from invariants.report.terminal import verdict_table
-from invariants.report.words import GLYPHS, cost, one_line, standing, standing_words
+from invariants.report.words import GLYPHS, QUIET, cost, one_line, standing, standing_words
 from invariants.verdict import Outcome, Verdict
 
 _STYLES = {"expected": "", "different": "bold red", "unknown": "bold yellow"}
@@ -52,8 +52,10 @@ def total(rows: Sequence[Verdict]) -> Text:
     """How many rows there are of each kind; planted bugs have a count of their own in the table."""
     rows, _ = split(rows)
     found = Counter(standing(row) for row in rows)
-    violated = sum(row.outcome is Outcome.VIOLATED and row.as_expected for row in rows)
-    parts = [f"{found['expected']} as expected ({violated} of them violated)", f"{found['different']} different",
+    violated, not_met = (sum(row.outcome is one and row.as_expected for row in rows)
+                         for one in (Outcome.VIOLATED, Outcome.NOT_MET))
+    of_them = f"{violated} of them violated" + (f", {not_met} not met" if not_met else "")
+    parts = [f"{found['expected']} as expected ({of_them})", f"{found['different']} different",
              f"{found['unknown']} unknown"]
     worst = next((kind for kind in _ORDER if found[kind]), "expected")
     return Text(f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {', '.join(parts)}", style=_STYLES[worst] or "bold")
@@ -65,4 +67,4 @@ def kind(row: Verdict) -> tuple[str, ...]:
 
 
 def _needs_replay(row: Verdict) -> bool:
-    return row.outcome is not Outcome.HOLDS or not row.as_expected
+    return row.outcome not in QUIET or not row.as_expected

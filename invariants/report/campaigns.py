@@ -4,7 +4,9 @@
                        new_states}, …], scopes: [{scope, states, steps, moments, outside: {reason: moments}}, …]}}; of a
                        scope states and steps are [visited, reachable, visited ones that are not reachable]
     kill-matrix.json   {judges: [judge, …], rows: [{subject, sentence, cells: {judge: {property, killed, of,
-                       time_ms: [quartile, median, quartile], steps, limit_ms, limit_steps}}}, …]}
+                       time_ms: [quartile, median, quartile], steps, limit_ms, limit_steps}}, effect}, …]}; effect is
+                       null for the control, else {calls: {function: calls}, reached: runs with a call, runs, compared:
+                       runs played with the control as well, different, outcome}
 
 Files that anybody may have written: what is not as above raises BadInputError, and the page shows that line.
 """
@@ -78,11 +80,16 @@ class Kill:
 
 @dataclass(frozen=True, slots=True)
 class Bug:
-    """One row of the matrix; seen -- by any judge."""
+    """One row of the matrix; seen -- by any judge.
+
+    effect -- what the bug has done to runs, in words. idle -- whether it has changed none.
+    """
 
     name: str
     sentence: str
     kills: tuple[Kill, ...]
+    effect: str = ""
+    idle: bool = False
 
     @property
     def seen(self) -> bool:
@@ -153,7 +160,20 @@ def _arm(arm: Mapping[str, Any], best: float) -> Arm:
 
 def _bug(row: Mapping[str, Any], judges: Sequence[str]) -> Bug:
     name = str(row["subject"]).removeprefix("repaired+")
-    return Bug(name, str(row["sentence"]), tuple(_kill(row["cells"][judge]) for judge in judges))
+    effect = row.get("effect")
+    return Bug(name, str(row["sentence"]), tuple(_kill(row["cells"][judge]) for judge in judges), _effect(effect),
+               effect is not None and effect["outcome"] != "holds")
+
+
+def _effect(effect: Mapping[str, Any] | None) -> str:
+    """What was replaced, how often it was called, and how many runs are others than those of the control."""
+    if effect is None:
+        return ""
+    calls = ", ".join(f"{place} ({number(int(count))} calls)" for place, count in effect["calls"].items())
+    reached, runs, different, compared = (number(int(effect[name]))
+                                          for name in ("reached", "runs", "different", "compared"))
+    said = "" if effect["outcome"] == "holds" else f"{effect['outcome']}: "
+    return f"{said}called in {reached} of {runs} runs, {different} of {compared} differ: {calls}"
 
 
 def _kill(cell: Mapping[str, Any]) -> Kill:

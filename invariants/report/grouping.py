@@ -7,6 +7,7 @@ nothing about RocketMQ, so no count, table or list of violations may mix it with
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -78,9 +79,11 @@ def split(rows: Iterable[Verdict]) -> tuple[list[Verdict], list[Verdict]]:
 
 
 def noticed(rows: Sequence[Verdict]) -> str:
-    """What became of planted bugs: "2 of 2 planted mutations noticed"."""
+    """What became of planted bugs: "2 of 4 planted mutations noticed, 1 never executed, 1 unknown"."""
     seen = sum(row.as_expected for row in rows)
-    return f"{seen:,} of {len(rows):,} planted mutation{'s' * (len(rows) != 1)} noticed"
+    doubtful = Counter(str(row.outcome) for row in rows if row.outcome.is_unknown)
+    told = [f"{seen:,} of {len(rows):,} planted mutation{'s' * (len(rows) != 1)} noticed"]
+    return ", ".join([*told, *(f"{count:,} {outcome}" for outcome, count in sorted(doubtful.items()))])
 
 
 def kind(row: Verdict) -> str:
@@ -167,8 +170,8 @@ def parts(rows: Sequence[Verdict]) -> list[Part]:
     found: dict[tuple[int, Outcome], list[Verdict]] = {}
     for row in rows:
         found.setdefault((_STANDINGS.index(words.standing(row)), row.outcome), []).append(row)
-    order = (Outcome.VIOLATED, Outcome.HOLDS, Outcome.UNKNOWN)
-    ordered = sorted(found.items(), key=lambda item: (item[0][0], order.index(item[0][1])))
+    first = (Outcome.VIOLATED, Outcome.HOLDS)
+    ordered = sorted(found.items(), key=lambda item: (item[0][0], _index(first, item[0][1]), item[0][1]))
     return [Part(outcome, _STANDINGS[standing], len(own), noun(rows), _hazards(own), at == 0)
             for at, ((standing, outcome), own) in enumerate(ordered)]
 

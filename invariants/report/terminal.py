@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from invariants.report import grouping, shapes, words
-from invariants.verdict import Outcome, Verdict
+from invariants.verdict import Verdict
 
 LONGEST = 40  # rows that are still read one by one
 _WIDEST_NAME = 32  # characters of a property's name before it is folded
@@ -129,7 +129,7 @@ def show(console: Console, what: RenderableType) -> None:
 
 
 def _needs_replay(row: Verdict) -> bool:
-    return row.outcome is not Outcome.HOLDS or not row.as_expected
+    return row.outcome not in words.QUIET or not row.as_expected
 
 
 def _outcome(row: Verdict) -> Text:

@@ -11,7 +11,7 @@ from invariants.report import charts, grouping, words
 from invariants.report.campaigns import Growth, Matrix, growth, matrix
 from invariants.report.exhibits import Exhibit, Shown, anchors, exhibits
 from invariants.report.grouping import Group, Part
-from invariants.verdict import BadInputError, Verdict
+from invariants.verdict import BadInputError, Outcome, Verdict
 
 T = TypeVar("T")
 _BARS = 20  # the longest proofs are looked at; the others are folded below
@@ -115,6 +115,12 @@ class View:
     growths: Sequence[Growth] = ()
     matrices: Sequence[Matrix] = ()
     flaws: Sequence[str] = ()
+
+    @property
+    def signs(self) -> list[tuple[str, str]]:
+        """The outcomes that are counted, with their signs: the three of every judge, and others that occur."""
+        always = {Outcome.HOLDS, Outcome.VIOLATED, Outcome.UNKNOWN}
+        return [(str(one), words.GLYPHS[one]) for one in Outcome if one in always or self.outcomes.get(one)]
 
     @property
     def title(self) -> str:

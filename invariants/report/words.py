@@ -10,7 +10,10 @@ from markupsafe import Markup, escape
 from invariants.verdict import Outcome, Verdict
 
 # One sign per outcome: told apart without colour, in print, and by people who see no red or green.
-GLYPHS = {Outcome.HOLDS: "✓", Outcome.VIOLATED: "✗", Outcome.UNKNOWN: "?"}
+GLYPHS = {Outcome.HOLDS: "✓", Outcome.VIOLATED: "✗", Outcome.UNKNOWN: "?", Outcome.NOT_MET: "○",
+          Outcome.NEVER_EXECUTED: "?", Outcome.NO_DIFFERENCE: "?"}
+QUIET = frozenset({Outcome.HOLDS, Outcome.NOT_MET})
+"""Outcomes that have nothing to show again where they are expected."""
 
 # What users of RocketMQ rely on first; these lead every table in which they occur.
 HEADLINE = (
@@ -29,7 +32,7 @@ CURVE = "coverage_at_"  # cost keys coverage_at_<seconds>, drawn as a curve and 
 
 def standing(row: Verdict) -> str:
     """Whether a row is "expected", "different" or "unknown"."""
-    if row.outcome is Outcome.UNKNOWN:
+    if row.outcome.is_unknown:
         return "unknown"
     return "expected" if row.as_expected else "different"
 

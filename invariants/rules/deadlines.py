@@ -40,6 +40,24 @@ def takes(ms: int, *, steps: int = 1) -> Deadline:
 handled = takes(CALL_MS, steps=2)
 """A request or an event of a connection that has arrived: the thread of the network, then that of the pool."""
 
+RESET_MS = 10_000  # MQClientInstance#resetOffset: TimeUnit.SECONDS.sleep(10)
+TIMERS = 4
+"""The threads that may stand still, one after another, before a timer's work is done: the timer of a client does many
+things, each of which may wait for calls."""
+
+written = takes(2 * PERSIST_MS)
+"""What was committed is in the broker's file: its timer begins 10 s after the start, and goes every 5 s."""
+sent = takes(PERSIST_MS + 2 * TIMERS * CALL_MS, steps=TIMERS)
+"""What a client has in memory it commits: every 5 s, when the one thread of its timers is free."""
+updated = takes(0)
+"""What is settled is in memory: the thread of a listener may stand still in between."""
+begun = takes(2 * CALL_MS, steps=3)
+"""Who was answered an offset has begun its queue there: it may ask for the end of the queue, or a time, first."""
+given_up = takes(CALL_MS)
+"""Who drops a queue has sent the last commit of it: it may ask for the broker's address first."""
+reset = takes(TIMERS * RESET_MS, steps=TIMERS)
+"""A reset that was received is done: each sleeps for 10 s, and they wait for one another."""
+
 rebalanced = takes(REBALANCE_MS + CALL_MS, steps=3)
 """A change of a group: the heartbeat or goodbye that says it, the notification or the timer, and the rebalance."""
 heartbeat_came = takes(HEARTBEAT_MS + CALL_MS, steps=2)
@@ -69,7 +87,7 @@ def close_to_idle(bounds: Bounds) -> int:
 # Name servers and brokers ---------------------------------------------------------------------------------------------
 
 
-def written(bounds: Bounds) -> int:
+def in_file(bounds: Bounds) -> int:
     """What has entered a table is in its file: the thread that writes both may stand still in between."""
     return bounds.thread_pause_ms
 
@@ -112,3 +130,5 @@ all_locked = after_healing(
 
 COPIED_MS = COPY_MS + DEAD_CALLS * CALL_MS
 """What a master has changed has reached its slave, where nothing fails any more."""
+copied = takes(SCAN_MS + 3 * CALL_MS, steps=2)
+"""A slave has the offsets of its master: SlaveSynchronize asks for three tables every 10 s, one after another."""

@@ -27,10 +27,11 @@ from impl.events import (
     SubscriptionUpdated,
 )
 from invariants.rules.match import Match, machine_of
-from invariants.rules.rule import Hears, Kept, on
+from invariants.rules.offset_facts import OffsetFacts
+from invariants.rules.rule import Kept, on
 
 
-class Facts(Hears):
+class Facts(OffsetFacts):
     """Tables by machine ("at") unless said otherwise.
 
     holdings -- client id, group, queue: when it was taken, ms. busy -- client id, group, queue: when its listener
@@ -45,6 +46,7 @@ class Facts(Hears):
 
     def __init__(self) -> None:
         """Nothing has happened."""
+        super().__init__()
         self.holdings = Kept("at client_id group mq", ends=(QueueDropped, ConsumerShutDown))
         self.busy = Kept("at client_id group mq", ends=(ListenerEnded,))
         self.ended_ms = Kept("at client_id group mq")

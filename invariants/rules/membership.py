@@ -38,32 +38,33 @@ _IS_APART = (clock_was_set("at"), clock_was_set("client"), *was_cut_off("at"), *
 
 
 class goodbye_is_final(Rule):
-    """A member that has left a group is not listed again unless it starts again.
+    """A member that has left a group is not listed again on the same connection unless it starts again.
 
     Ignores goodbyes of an earlier consumer of the machine that are handled when the next one runs.
     """
 
     shipped = "violated: B-9 a heartbeat that comes late, B-30 one that was prepared before"
     cite = "ConsumerManager#unregisterConsumer"
-    about = _MEMBER
+    about = f"{_MEMBER} connection"
     excuses = (Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group")),)
 
     def __init__(self, run: Run) -> None:
         """Nobody has left."""
         super().__init__(run)
-        self.left_ms = Kept(_MEMBER)
+        self.left_ms = Kept(self.about)
 
-    @on(GoodbyeTaken)
-    def leaves(self, ms: int, at: str, event: GoodbyeTaken) -> None:
-        """A broker has taken the goodbye of a member."""
+    @on(GoodbyeTaken, ConsumerRemoved)
+    def leaves(self, ms: int, at: str, event: GoodbyeTaken | ConsumerRemoved) -> None:
+        """A broker has taken a goodbye, or removed a connection of a member for it."""
         client = machine_of(event.connection)
-        if not self.facts.runs(client, event.client_id, event.group):
-            self.left_ms[at, event.client_id, event.group, client] = ms
+        by_goodbye = getattr(event, "why", "unregistered") == "unregistered"
+        if by_goodbye and not self.facts.runs(client, event.client_id, event.group):
+            self.left_ms[at, event.client_id, event.group, client, event.connection] = ms
 
     @on(ConsumerRegistered)
     def enters(self, _: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
         """A broker lists a member."""
-        key = at, event.client_id, event.group, machine_of(event.connection)
+        key = at, event.client_id, event.group, machine_of(event.connection), event.connection
         if key in self.left_ms:
             sentence = f"{at} lists {event.client_id} again, who has left {event.group}"
             yield self.told(sentence, *key, since_ms=self.left_ms[key])
@@ -148,9 +149,8 @@ class goodbye_delists_a_member(Duty):
     @on(ConsumerShutDown)
     def has_left(self, ms: int, client: str, event: ConsumerShutDown) -> None:
         """A consumer has said goodbye to all brokers that it knows."""
-        for at in {key[0]: None for key in self.facts.listed if key[1] == event.group}:
-            if self.facts.connections_of(at, event.group, event.client_id, client):
-                self.owe((at, event.client_id, event.group, client), ms)
+        for (at,) in self.facts.brokers:
+            self.owe((at, event.client_id, event.group, client), ms)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
         """See Duty."""

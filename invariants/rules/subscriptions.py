@@ -93,16 +93,17 @@ class new_version_is_told_soon(Duty):
 
     @on(VersionRaised)
     def raised(self, ms: int, client: str, event: VersionRaised) -> None:
-        """A new version counts for the pulls of a member."""
+        """A new version counts for the pulls of a member; who has no route to a broker sends it neither."""
+        routed = {machine_of(addr) for addr in self.views.known_addresses(client).values()}
         for (at, group, connection), heartbeat in self.facts.listed.items():
-            if (group, machine_of(connection), heartbeat.client_id) == (event.group, client, event.client_id) \
-                    and any(topic == event.topic for topic, _, _ in heartbeat.subscriptions):
+            mine = (group, machine_of(connection), heartbeat.client_id) == (event.group, client, event.client_id)
+            if mine and at in routed and any(topic == event.topic for topic, _, _ in heartbeat.subscriptions):
                 self.owe((at, event.client_id, group, event.topic, client), ms, event.sub_version)
 
     @on(ConsumerRegistered)
     def told_now(self, _: int, at: str, event: ConsumerRegistered) -> None:
         """A heartbeat has said versions."""
-        for topic, _text, version in event.subscriptions if self.owed else ():
+        for topic, _text, version in event.subscriptions:
             key = at, event.client_id, event.group, topic, machine_of(event.connection)
             if key in self.owed and version >= self.owed[key][2]:
                 self.pay(key)

@@ -63,7 +63,7 @@ class Watched:
     def finding(self, told: Told, ms: int, event: Any) -> Finding | None:
         """What to report of it; None if it is excused."""
         causes = self.causes(told, ms)
-        if causes is None:
+        if causes is None or (self.rule.calm and not self.rule.views.calm()):
             return None
         what = LATE if event is None else type(event).__name__
         sentence = f"{self.rule.claim()} But {told.sentence}."
@@ -89,7 +89,7 @@ class Watch:
         """Watch from the first record on; rules -- None: all that are declared."""
         run = Run(Facts(), views, bounds)
         chosen = RULES.values() if rules is None else rules
-        self._watched = [Watched(one(run)) for one in chosen if bounds.calm or not one.calm]
+        self._watched = [Watched(one(run)) for one in chosen]
         self.properties = tuple(dict.fromkeys(one.rule.name for one in self._watched))
         self.kept_ms: dict[str, int] = {}
         self._hears = self._staged(run.facts)

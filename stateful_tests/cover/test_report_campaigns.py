@@ -22,7 +22,7 @@ NOBODY = {"property": None, "killed": 0, "of": 20, "time_ms": [None] * 3, "steps
           "limit_steps": 10_000}
 SEEN = {**NOBODY, "property": "one_lock_holder", "killed": 12, "time_ms": [1_500, 60_000, None],
         "steps": [10, 2_000, None]}
-MATRIX = {"judges": ["refinement", "properties"], "rows": [
+MATRIX: dict[str, Any] = {"judges": ["refinement", "properties"], "rows": [
     {"subject": "repaired", "sentence": "All repairs.", "cells": {"refinement": NOBODY, "properties": NOBODY}},
     {"subject": "repaired+lock-for-anyone", "sentence": "Everybody gets the lock.",
      "cells": {"refinement": NOBODY, "properties": SEEN}},
@@ -57,6 +57,21 @@ def test_a_cell_has_median_and_quartiles_and_shows_what_was_not_reached() -> Non
     assert bug.name == "lock-for-anyone"
     assert bug.kills[1] == campaigns.Kill(
         "one_lock_holder", 12, 20, "60 s (1.5 … > 480)", "2,000 (10 … > 10,000)")
+
+
+def test_the_last_column_says_what_a_bug_has_changed(tmp_path: Path) -> None:
+    effect = {"calls": {"ProcessQueue.is_locked": 1200}, "reached": 3, "runs": 18, "compared": 17, "different": 2,
+              "outcome": "holds"}
+    idle = {**effect, "different": 0, "outcome": "no difference"}
+    rows = [{**MATRIX["rows"][0], "effect": None}, *({**MATRIX["rows"][1], "effect": one} for one in (effect, idle))]
+    told = campaigns.matrix({**MATRIX, "rows": rows}).bugs
+    assert [(bug.effect, bug.idle) for bug in told] == [
+        ("", False),
+        ("called in 3 of 18 runs, 2 of 17 differ: ProcessQueue.is_locked (1,200 calls)", False),
+        ("no difference: called in 3 of 18 runs, 0 of 17 differ: ProcessQueue.is_locked (1,200 calls)", True),
+    ]
+    page = written(tmp_path / "out", **{campaigns.MATRIX: {**MATRIX, "rows": rows}})
+    assert '<span class="standing unknown">no difference: called in 3 of 18 runs' in page
 
 
 def written(folder: Path, **files: Any) -> str:

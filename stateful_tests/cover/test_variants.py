@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from impl.broker.consumer_manager import ConsumerManager
 from impl.client import rebalance_push
 from impl.client.process_queue import ProcessQueue
 from impl.decisions import allocation, retry_level, start_offset
@@ -94,10 +95,101 @@ def test_who_replaces_what_another_variant_has_replaced_says_so() -> None:
     message = r"variants a and b both replace Clock.tick: name a in `over` of b"
     with pytest.raises(VariantError, match=message), active([bug(backwards), bug(other, name="b")]):
         pass
-    with pytest.raises(VariantError, match="variants a and b both"), active([bug(DOUBLED), bug(other, name="b")]):
-        pass
     with active([bug(backwards), bug(other, name="b", over=("a",))]):
         assert Clock().tick(3) == 4
+
+
+def test_the_innermost_function_is_replaced_and_what_stands_around_stays() -> None:
+    with active([bug(DOUBLED), bug(backwards, name="b")]):
+        assert Clock().tick(3) == -6
+    with active([bug(DOUBLED), bug(TENFOLD, name="b"), bug(backwards, name="c", over=("a",))]):
+        assert Clock().tick(3) == -30
+
+
+def deaf(_: Callable[[Clock, int], int]) -> Callable[[Clock, int], int]:
+    def tick(self: Clock, by: int) -> int:
+        del self
+        return by
+
+    return tick
+
+
+def both(original: Callable[[Clock, int], int]) -> Callable[[Clock, int], int]:
+    def tick(self: Clock, by: int) -> int:
+        return original(self, by) + original(self, by)
+
+    return tick
+
+
+TWICE = Replacement(Clock, "tick", both, around=True)
+DEAF = Replacement(Clock, "tick", deaf, around=True)
+
+
+class Board:
+    """Nobody makes one; what inherits from it is made."""
+
+    def name(self) -> str:
+        return "board"
+
+    def size(self) -> int:
+        return 1
+
+    def plain(self) -> int:
+        return 1
+
+
+class White(Board):
+    def name(self) -> str:
+        return "white"
+
+    def size(self) -> int:
+        return 2 * super().size()
+
+
+def test_what_stands_around_without_calling_hides_a_replacement_which_is_refused() -> None:
+    with active([bug(DEAF)]):
+        assert Clock().tick(3) == 3
+    message = r"variant b replaces .*Clock.tick: that is never called, as a stands around .*; name a in `over` of b"
+    with pytest.raises(VariantError, match=message), active([bug(DEAF), bug(backwards, name="b")]):
+        pass
+    with active([bug(DEAF), bug(backwards, name="b", over=("a",))]):
+        assert Clock().tick(3) == -3
+    with active([bug(backwards), bug(DEAF, name="b")]):  # who comes later knows what it leaves out
+        assert Clock().tick(3) == 3
+
+
+def test_a_method_that_every_heir_has_of_its_own_is_refused() -> None:
+    name, size, plain = (Replacement(Board, one, lambda self: 7) for one in ("name", "size", "plain"))  # noqa: ARG005
+    with pytest.raises(VariantError, match=r"Board.name: that is never called, as White has .*; replace White.name"), \
+            active([bug(name)]):
+        pass
+    with active([bug(size, plain)]):
+        assert (White().size(), White().plain()) == (14, 7)
+    with active([bug(name, Replacement(White, "name", lambda self: f"white {Board.name(self)}"))]):
+        assert White().name() == "white 7"
+
+
+def test_a_table_that_hides_a_method_of_the_implementation_is_named() -> None:
+    lost = Replacement(ConsumerManager, "get_or_create_group", lambda self, consumer_data: None)  # noqa: ARG005
+    with pytest.raises(VariantError, match=r"as ReportedConsumerManager has a method of its own"), active([bug(lost)]):
+        pass
+
+
+def test_calls_are_counted_where_a_variant_stands_or_would_stand() -> None:
+    with active([bug(backwards), bug(DOUBLED, name="b")], [bug(backwards)]) as calls:
+        assert [Clock().tick(3), Clock().tick(4)] == [-6, -8]
+    assert calls == {"Clock.tick": 2}
+    with active([bug(DOUBLED)], [bug(backwards, name="b")]) as calls:
+        Clock().tick(3)
+    assert calls == {"Clock.tick": 1}
+    with active([bug(DOUBLED), bug(TENFOLD, name="b")], [bug(TENFOLD, name="b")]) as calls:
+        assert Clock().tick(1) == 20
+    assert calls == {"Clock.tick": 1}
+    with active([bug(TWICE), bug(backwards, name="b")], [bug(TWICE)]) as calls:
+        assert Clock().tick(3) == -6
+    assert calls == {"Clock.tick": 1}  # its own calls, not those that it makes
+    with active([bug(backwards)], [bug(backwards)]) as calls:
+        assert calls == {"Clock.tick": 0}
 
 
 @pytest.mark.parametrize(("replacement", "cure"), [

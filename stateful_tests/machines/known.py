@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from impl.variants.catalogue import SHIPPED
 from invariants.verdict import Verdict
 from stateful_tests.machines.judge import broken, unplayed
 from stateful_tests.machines.machine import replay_of
 from stateful_tests.machines.program import parsed
 from stateful_tests.machines.search import played
-from stateful_tests.worlds.subjects import SHIPPED
 
 
 class Known(NamedTuple):

@@ -19,7 +19,7 @@ from hypothesis.strategies import SearchStrategy, runner, sampled_from
 
 from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
-from impl.variants.catalogue import NO_REPAIR
+from impl.variants.catalogue import NO_REPAIR, SHIPPED
 from invariants.history import HISTORIES
 from invariants.refinement.follower import ROUND
 from invariants.refinement.history import Histories
@@ -32,7 +32,7 @@ from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.healing import healing, watching
 from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Judges
-from stateful_tests.worlds.subjects import SHIPPED, Seen, subject_named
+from stateful_tests.worlds.subjects import Seen, subject_named
 from stateful_tests.worlds.workloads import Workload
 from stateful_tests.worlds.world import World
 

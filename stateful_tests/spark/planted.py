@@ -5,6 +5,7 @@ from __future__ import annotations
 _HEAD = """
 from __future__ import annotations
 import random
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.variants.variant import Replacement, Variant, around
 
@@ -24,6 +25,20 @@ def forgetful(original):
         return None if random.random() < 0.3 else original(self, topic)
     return pickup_topic_route_data
 
+
+@around(RouteInfoManager, "register_broker")
+def same(original):
+    def register_broker(self, registration):
+        return original(self, registration)
+    return register_broker
+
+
+@around(DefaultMQPushConsumerImpl, "resume")
+def never(original):
+    async def resume(self):
+        raise AssertionError
+    return resume
+
 """
 
 EARLY = _HEAD + 'VARIANT = Variant("early", "bug", "Entries are a second old.", "a toy", replacements=(early,))\n'
@@ -37,3 +52,9 @@ MISSING = _HEAD + (
     'nowhere = Replacement(RouteInfoManager, "no_such_function", print)\n'
     'VARIANT = Variant("missing", "bug", "Replaces what is not there.", "a toy", replacements=(nowhere,))\n')
 """Names a function that is not there."""
+
+SAME = _HEAD + 'VARIANT = Variant("same", "bug", "Calls what it replaces.", "a toy", replacements=(same,))\n'
+"""Changes nothing."""
+
+NEVER = _HEAD + 'VARIANT = Variant("never", "bug", "No calm run calls it.", "a toy", replacements=(never,))\n'
+"""Would raise an error if it were called."""

@@ -55,8 +55,15 @@ def test_a_worker_killed_in_the_middle_changes_no_row(cluster: Cluster, tmp_path
 
 def test_a_unit_that_always_kills_its_worker_fails_alone(cluster: Cluster) -> None:
     rows = compared(cluster.run_units(marked(5, True), toys.dies_always))
-    assert [row["unit"] for row in rows if row["error"]] == ["unit-5"]
+    assert [(row["unit"], row["error"]) for row in rows if row["error"]] == [
+        ("unit-5", "its worker ended 4 times, with signal 9 (SIGKILL)")]
     assert [row for row in rows if not row["error"]] == [row for row in here(UNITS) if row["unit"] != "unit-5"]
+
+
+def test_a_unit_whose_workers_exit_says_with_which_status(cluster: Cluster) -> None:
+    rows = cluster.run_units(marked(5, 7), toys.exits)
+    assert [row["error"] for row in rows if row["error"]] == ["its worker ended 4 times, with exit status 7"]
+    assert len(rows) == len(UNITS)
 
 
 def test_a_unit_that_raises_is_one_failed_row_without_its_other_rows(cluster: Cluster) -> None:
@@ -72,7 +79,7 @@ def test_our_java_home_is_not_left_in_the_environment(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize(("given", "used"), [
-    ("local", "local[1,4]"), ("local[*]", "local[*,4]"), ("local[3]", "local[3,4]"), ("local[3,1]", "local[3,1]"),
+    ("local", "local[1,5]"), ("local[*]", "local[*,5]"), ("local[3]", "local[3,5]"), ("local[3,1]", "local[3,1]"),
     ("spark://10.0.0.1:7077", "spark://10.0.0.1:7077"),
 ])
 def test_local_masters_get_retries_and_others_pass_unchanged(given: str, used: str, tmp_path: Path) -> None:

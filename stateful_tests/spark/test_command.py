@@ -2,16 +2,22 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from contextlib import nullcontext
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from invariants.verdict import Verdict
-from spark_fuzz import commands
+from invariants.__main__ import app as front_desk
+from invariants.front_desk.desk import CRASHED
+from invariants.verdict import Outcome, Verdict
+from spark_fuzz import commands, progress
 from spark_fuzz.__main__ import app
 from spark_fuzz.cluster import Cluster, ClusterLostError
 from stateful_tests.spark.processes import gone
@@ -72,6 +78,73 @@ def test_a_spark_that_is_lost_is_3_and_keeps_the_verdicts(
     assert result.exit_code == 3
     assert "rocketproof: Spark ended while it worked" in result.stderr
     assert result.stdout == kept == (tmp_path / "verdicts.jsonl").read_text(encoding="utf-8")
+
+
+def written(file: Path) -> list[Verdict]:
+    return [Verdict.from_json(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("ends", [KeyboardInterrupt, ZeroDivisionError])
+@pytest.mark.parametrize("command", [["campaign", "--decisions"], []])
+def test_rows_are_written_whatever_ends_a_campaign(
+    ends: type[BaseException], command: list[str], cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(*_arguments: object) -> None:
+        raise ends
+
+    front = front_desk if command else app
+    words = [*(command or ["--decisions"]), "--out", str(tmp_path), "--json", str(tmp_path / "rows.jsonl")]
+    monkeypatch.setattr(cluster, "run_units", fails)
+    result = CliRunner().invoke(front, words)
+    assert result.exit_code == 3
+    rows = [row for row in written(tmp_path / "rows.jsonl") if row.property != CRASHED]
+    assert {(row.outcome, row.note) for row in rows} == {(Outcome.UNKNOWN, "not reached in the time given")}
+    assert len(rows) > 90
+    monkeypatch.undo()
+    monkeypatch.setattr(commands, "open_cluster", lambda _master: nullcontext(cluster))
+    assert told("--out", str(tmp_path), "--units", "2").exit_code == 3
+    monkeypatch.setattr(cluster, "run_units", fails)
+    assert CliRunner().invoke(front, words).exit_code == 3
+    assert any(row.outcome is not Outcome.UNKNOWN for row in written(tmp_path / "rows.jsonl"))
+
+
+@pytest.mark.parametrize("command", [["invariants", "campaign"], ["invariants", "kill-matrix"], ["spark_fuzz"]])
+def test_who_is_terminated_while_spark_starts_tells_what_it_does_and_writes_rows(
+    command: list[str], tmp_path: Path,
+) -> None:
+    options = ["--out", str(tmp_path / "out"), "--json", str(tmp_path / "rows.jsonl")]
+    began = time.monotonic()
+    process = subprocess.Popen(  # noqa: S603 - this Python
+        [sys.executable, "-u", "-m", *command, *options], env={**os.environ, "TMPDIR": str(tmp_path)},
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert process.stdout is not None
+    told = process.stdout if command == ["spark_fuzz"] else process.stderr
+    assert told.readline().startswith("campaign: 0 s | starting Spark")
+    assert time.monotonic() - began < 10
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    rows = written(tmp_path / "rows.jsonl")
+    assert rows
+    assert {row.outcome for row in rows} == {Outcome.UNKNOWN}
+    assert gone(str(tmp_path), 20)
+
+
+def test_where_nothing_can_move_a_line_is_told_every_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = StringIO()
+    monkeypatch.setattr(progress, "EVERY_S", 0.05)
+    screen = progress.Screen(Console(file=text, width=200))
+    with screen.shown():
+        time.sleep(0.2)
+        screen.within_round(3, 12)
+        time.sleep(0.2)
+    lines = text.getvalue().splitlines()
+    assert lines[0] == "campaign: 0 s | starting Spark"
+    assert lines[-1] == "campaign: 0 s | first round | 3 of 12 units of this round"
+    assert len(lines) > 3
 
 
 def refused(*arguments: str) -> str:

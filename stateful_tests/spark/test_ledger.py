@@ -183,5 +183,36 @@ def test_rounds_grow_with_short_units_and_shrink_near_the_end() -> None:
     assert clock[0] == 40.0
 
 
+def test_a_unit_that_takes_longer_than_what_is_left_is_passed_over() -> None:
+    clock = [0.0]
+    units = [Unit(str(k), weight=100 if k % 10 == 9 else 4) for k in range(1000)]
+    done: list[Unit] = []
+    for batch in Rounds(units, 2, 40.0, now=lambda: clock[0]):
+        done += batch
+        clock[0] += max(sum(unit.weight for unit in batch) / 2, *(unit.weight for unit in batch)) * 0.25
+    assert 38.0 <= clock[0] <= 44.0  # a unit of 100 takes 25 s on one core
+    assert any(unit.weight == 100 for unit in done)
+
+
+def test_a_unit_that_does_not_fit_into_a_round_is_in_the_next() -> None:
+    clock = [0.0]
+    units = [Unit(str(k), weight=30 if k > 2 else 6) for k in range(7)]
+    done: list[Unit] = []
+    for batch in Rounds(units, 1, 100.0, now=lambda: clock[0]):
+        done += batch
+        clock[0] += 6.0 if len(done) == 1 else 1.0  # the first one takes long, and says nothing about the others
+    assert done == units
+
+
+def test_first_units_are_done_in_any_case_but_for_heavy_ones() -> None:
+    clock = [0.0]
+    units = [Unit(str(k), weight=1 + 99 * (k == 3)) for k in range(9)]
+    done: list[Unit] = []
+    for batch in Rounds(units, 2, 1.0, least=5, now=lambda: clock[0]):
+        done += batch
+        clock[0] += 1.0
+    assert [unit.id for unit in done] == list("01245")
+
+
 def test_rounds_end_with_the_units() -> None:
     assert [len(batch) for batch in Rounds([Unit(str(k)) for k in range(5)], 2, 1e9)] == [2, 3]

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from invariants import evidence
-from invariants.runs import NOTICED, SAME_RUN, WITHIN
-from invariants.verdict import BadInputError, Outcome, Verdict
+from invariants.runs import CHANGED, NOTICED, SAME_RUN, WITHIN
+from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
 from spark_fuzz import runs, simulation
 from spark_fuzz.coverage import Coverage, StateSet
 from spark_fuzz.sightings import Sightings
@@ -76,6 +76,55 @@ def test_a_planted_bug_is_one_row_that_expects_to_be_violated(early: tuple[Sight
     assert noticed.note.startswith("refines_route_info: ")
     assert (same.property, same.outcome) == (SAME_RUN, Outcome.HOLDS)
     assert same.cost["states"] > 0
+
+
+def test_a_variant_of_a_file_goes_by_its_name(early: tuple[Sightings, Path, list[Row]]) -> None:
+    book, folder, _ = early
+    noticed = book.verdicts()[0]
+    assert noticed.subject.name == "repaired+early"
+    assert noticed.subject.details == {"mutation": "early", "file": str(folder / "early.py")}
+    assert re.fullmatch(r"evidence/refines-route-info-repaired-early-[0-9a-f]{6}\.json", str(noticed.evidence))
+    tests = [name for name in book.files() if name.startswith("evidence/test_refines_route_info_repaired_early_")]
+    assert len(tests) == 1
+    assert "of RocketMQ, repaired+early." in book.files()[tests[0]]
+    assert list(json.loads(book.files()["failures.json"])) == ["repaired+early"]
+
+
+def test_a_row_says_what_is_replaced_how_often_it_was_called_and_in_how_many_runs_it_differs(
+    early: tuple[Sightings, Path, list[Row]],
+) -> None:
+    noticed = early[0].verdicts()[0]
+    calls = int(noticed.cost["calls of RouteInfoManager.register_broker"])
+    assert calls > 1
+    said = f"replaced: RouteInfoManager.register_broker ({calls:,} calls), in 1 of 1 runs"
+    assert noticed.note.endswith(f"{said}; differs from repaired in 1 of 1 runs on the same tapes")
+
+
+@pytest.mark.parametrize(("source", "outcome", "called"), [
+    (planted.SAME, Outcome.NO_DIFFERENCE, True), (planted.NEVER, Outcome.NEVER_EXECUTED, False),
+])
+def test_a_variant_that_changes_no_run_is_neither_noticed_nor_missed(
+    source: str, outcome: Outcome, called: bool, tmp_path: Path,
+) -> None:
+    (tmp_path / "same.py").write_text(source, encoding="utf-8")
+    aim = aim_of(subject_of(str(tmp_path / "same.py")), limit=1)
+    book = Sightings(aim, tmp_path)
+    done(book, aim)
+    noticed = book.verdicts()[0]
+    assert noticed.outcome is outcome
+    assert ("never called" in noticed.note) is not called
+    assert "differs from repaired in 0 of 1 runs" in noticed.note
+    assert exit_status(book.verdicts()) is ExitStatus.UNKNOWN
+
+
+def test_a_repair_that_is_left_out_has_a_row_that_says_what_came_of_it(tmp_path: Path) -> None:
+    aim = aim_of("repaired-N-1", limit=1)
+    book = Sightings(aim, tmp_path)
+    done(book, aim)
+    changed = next(one for one in book.verdicts() if one.property == CHANGED)
+    assert changed.note.startswith("un-repaired: RouteInfoManager.")
+    assert changed.cost["compared"] == 1
+    assert CHANGED not in {one.property for one in Sightings(aim_of("repaired"), tmp_path).verdicts()}
 
 
 def test_the_campaign_ends_with_the_failure_when_it_is_told_to(early: tuple[Sightings, Path, list[Row]]) -> None:
@@ -183,6 +232,27 @@ def test_what_a_hazard_breaks_is_unknown_until_it_is_seen(tmp_path: Path) -> Non
     unseen = [one for one in book.verdicts() if one.expected is Outcome.VIOLATED]
     assert unseen
     assert {one.outcome for one in unseen} == {Outcome.UNKNOWN}
+
+
+def test_a_control_in_which_nothing_unexpected_happens_ends_with_0(tmp_path: Path) -> None:
+    unit = search_unit(Plan("repaired", "broadcasting", "calm", "uniform"), 0, 0, 0)
+    book = Sightings(aim_of("repaired"), tmp_path)
+    assert exit_status(book.verdicts()) is ExitStatus.UNKNOWN  # nothing was looked at
+    book.add(attempt(runs.work, short(unit, 1)))
+    unseen = [one for one in book.verdicts() if one.expected is Outcome.VIOLATED]
+    assert {one.outcome for one in unseen} == {Outcome.NOT_MET}
+    assert all(one.hazard and one.note.startswith("a hazard may break it, which none of 1 runs has met")
+               for one in unseen)
+    assert exit_status(book.verdicts()) is ExitStatus.AS_EXPECTED
+
+
+def test_a_hazard_whose_repair_is_left_out_has_to_be_met(tmp_path: Path) -> None:
+    unit = search_unit(Plan("repaired-N-2", *(one[0] for one in FEW)), 0, 0, 0)
+    book = Sightings(aim_of("repaired-N-2"), tmp_path)
+    book.add([row for row in attempt(runs.work, short(unit, 1)) if row["kind"] == "judged"])
+    rows = {one.property: one for one in book.verdicts()}
+    assert rows["full_registration_installs_all_topics"].outcome is Outcome.UNKNOWN
+    assert Outcome.NOT_MET in {one.outcome for one in rows.values()}
 
 
 # Plan and coverage ----------------------------------------------------------------------------------------------------
@@ -305,6 +375,13 @@ def test_a_variant_that_names_a_function_that_is_not_there_is_one_line(tmp_path:
     (tmp_path / "missing.py").write_text(planted.MISSING, encoding="utf-8")
     with pytest.raises(BadInputError, match="no_such_function: there is none"):
         Aim((subject_of(str(tmp_path / "missing.py")),)).checked()
+
+
+def test_two_variants_of_one_name_are_one_line(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.py").write_text(planted.EARLY, encoding="utf-8")
+    with pytest.raises(BadInputError, match=r"two.py: its variant is called as that of .*one.py; give"):
+        Aim(tuple(subject_of(str(tmp_path / f"{name}.py")) for name in ("one", "two"))).checked()
 
 
 @pytest.mark.parametrize(("variant", "subject"), [

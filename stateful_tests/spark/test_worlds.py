@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -15,7 +16,7 @@ from typer.testing import CliRunner
 
 from invariants.__main__ import app
 from invariants.runs import NOTICED, WITHIN
-from invariants.verdict import BadInputError, Outcome, Verdict
+from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
 from spark_fuzz import __main__ as command
 from spark_fuzz import commands, runs
 from spark_fuzz.cluster import Cluster
@@ -130,8 +131,8 @@ def test_a_campaign_notices_the_bug_and_leaves_the_control_alone(
     control = [one for one in undisturbed[0] if one.subject.name == "repaired"]
     assert noticed.outcome is Outcome.VIOLATED
     assert str(noticed.evidence).removeprefix("evidence/") in undisturbed[1]
-    assert {one.outcome for one in control} <= {Outcome.HOLDS, Outcome.UNKNOWN}
-    assert all(one.as_expected or one.expected is Outcome.VIOLATED for one in control)
+    assert {one.outcome for one in control} <= {Outcome.HOLDS, Outcome.VIOLATED, Outcome.NOT_MET}
+    assert exit_status(undisturbed[0]) is ExitStatus.AS_EXPECTED
 
 
 def test_a_run_in_parts_has_the_verdicts_and_evidence_of_a_run_in_one(
@@ -283,6 +284,16 @@ def test_a_variant_file_that_names_no_function_is_2(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["campaign", "--variant", str(tmp_path / "missing.py")])
     assert (result.exit_code, result.stdout) == (2, "")
     assert "no_such_function: there is none; correct the name" in result.stderr
+
+
+def test_a_property_that_no_row_is_about_is_2_and_never_silent(
+    cluster: Cluster, bug: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(commands, "open_cluster", lambda _master: nullcontext(cluster))
+    words = ["campaign", "--variant", str(bug), *SELECTED, "--minutes", "0.001", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, [*words, "--property", "refines_route_info"])
+    assert result.exit_code == 2
+    assert "no row of this campaign is about it; a planted bug has one row, planted_bug_is_noticed" in result.stderr
 
 
 def test_a_folder_of_another_campaign_or_version_is_2_and_its_verdicts_stay(

@@ -45,7 +45,7 @@ def verdict_of(plan: Plan, judge: str, name: str, outcome: Outcome, note: str = 
     subject = subject_named(plan.subject)
     details = {"workload": plan.workload, "profile": plan.profile, "strategy": plan.strategy}
     hazards = subject.hazards(name) if outcome is Outcome.VIOLATED else ()
-    return Verdict(name, judge, Subject("variant", plan.subject, details), subject.expected(name), outcome,
+    return Verdict(name, judge, Subject("variant", subject.title, details), subject.expected(name), outcome,
                    row.pop("replay", ""), hazard=hazards, note=note, **row)
 
 

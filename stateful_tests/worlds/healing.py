@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from invariants.finding import Finding
-from invariants.rules import known_brokers, promises, registration, routes, server_files
+from invariants.rules import group_tables, membership, producers, promises, routes, server_files, subscriptions
 from invariants.rules.bounds import Bounds
 from invariants.rules.rule import RULES, Promise, Rule
 from invariants.rules.watch import LATE, Watch
@@ -13,8 +13,8 @@ from stateful_tests.worlds.world import World
 
 LOOK_MS = 5_000
 """How often promises are looked at."""
-DECLARING = (known_brokers, promises, registration, routes, server_files)
-"""Modules that declare rules: whoever imports this one has them all."""
+DECLARING = (group_tables, membership, producers, promises, routes, server_files, subscriptions)
+"""Modules that declare promises: whoever imports this one has them all."""
 
 
 def promised(of_models: Sequence[str] | None = None) -> list[type[Rule]]:

@@ -57,7 +57,7 @@ class RunRecord:
     unknown -- why nothing can be said of the rest; empty if all was judged. segments, ms -- how long it was.
     kept_ms -- property to how long after the healing its promise came true. states -- fingerprints of the model states
     that were visited, concept by concept. visited -- of the workload's enumerable scopes. told -- the tape as
-    sentences, where it was a replay.
+    sentences, where it was a replay. calls -- how often what the subject changes was called, by place.
     """
 
     digest: str
@@ -70,6 +70,7 @@ class RunRecord:
     states: frozenset[int] = frozenset()
     visited: tuple[Visited, ...] = ()
     told: tuple[str, ...] = ()
+    calls: dict[str, int] = field(default_factory=dict)
 
     def signatures(self) -> tuple[tuple[str, ...], ...]:
         """Property and signature of all that was seen, sorted."""
@@ -130,14 +131,14 @@ def lived(
     world = World(tape, profile, judges, show_every=ROUND, max_segments=MAX_SEGMENTS)
     if hasattr(tape, "clock"):
         tape.clock = lambda: world.now_ms
-    with subject_named(plan.subject).running(), world:
+    with subject_named(plan.subject).running() as calls, world:
         try:
             kept = _live(world, workload, judges, judged=judged)
         except (EndlessRunError, TooManyStatesError) as error:
             judges.unknown, kept = str(error), {}
         except SeenError:
             kept = {}
-        yield world, _record(world, judges, kept, tape)
+        yield world, _record(world, judges, kept, tape, dict(calls))
 
 
 def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] = ()) -> RunRecord:
@@ -163,12 +164,13 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
     return watch.kept_ms
 
 
-def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape) -> RunRecord:
+def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape, calls: dict[str, int]) -> RunRecord:
     kernel = world.simulation.kernel
     told = tuple(tape.sentences) if isinstance(tape, ReplayTape) else ()
     return RunRecord(
         world.simulation.digest(), tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
         kernel.segments, kernel.now_ms, kept, _states(judges.followers), _visited(judges.followers), told,
+        calls,
     )
 
 

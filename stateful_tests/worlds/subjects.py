@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
-from impl.variants.catalogue import NO_REPAIR, variants_of
-from impl.variants.variant import Variant, VariantError, active
+from impl.variants.catalogue import NO_REPAIR, REPAIRED, SHIPPED, variants_of
+from impl.variants.variant import Calls, Variant, VariantError, active
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.worlds.promised import DECLARED, REFINES
-
-SHIPPED = "shipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +40,64 @@ class Subject:
     @property
     def is_control(self) -> bool:
         """Whether nothing but what has no repair may go wrong."""
-        return self.name == "repaired"
+        return self.name == REPAIRED
+
+    @property
+    def base(self) -> str | None:
+        """The subject that this one is compared with; None for those that are compared with nothing."""
+        return None if self.name in {SHIPPED, REPAIRED} else REPAIRED
+
+    @property
+    def title(self) -> str:
+        """The name for people: of a file the name that its variant gives itself."""
+        return f"{REPAIRED}+{self.variants[-1].name}" if self.file else self.name
+
+    @property
+    def file(self) -> str | None:
+        """The path of the file that the variant on top is from; None if it is of the catalogue."""
+        return self.name.partition("+")[2] if self.name.endswith(".py") else None
+
+    @property
+    def changes(self) -> tuple[Variant, ...]:
+        """What makes it another subject than its base: the bug that is planted, the repairs that are left out."""
+        if self.base is None:
+            return ()
+        repairs = variants_of(REPAIRED)
+        planted = tuple(variant for variant in self.variants if variant not in repairs)
+        return (*planted, *(repair for repair in repairs if repair not in self.variants))
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """What is made and run in the block is this subject."""
-        with active(self.variants):
-            yield
+    def running(self) -> Iterator[Calls]:
+        """What is made and run in the block is this subject; the block is given how often its changes are called.
+
+        Raises BadInputError, one line, when a variant does not fit the implementation.
+        """
+        with ExitStack() as stack:
+            try:
+                calls = stack.enter_context(active(self.variants, self.changes))
+            except VariantError as error:
+                raise BadInputError(str(error)) from error
+            yield calls
 
     def hazards(self, name: str) -> tuple[str, ...]:
         """The hazards that break a property of this subject; for a planted bug, those that have no repair."""
         declared = REFINES[name] if name in REFINES else DECLARED[name].expected.hazards
         if self.name == SHIPPED:
             return declared
-        undone = self.name.removeprefix("repaired-")
-        return tuple(hazard for hazard in declared if hazard in NO_REPAIR or hazard == undone)
+        return tuple(hazard for hazard in declared if hazard in NO_REPAIR or hazard == self.undone)
+
+    @property
+    def undone(self) -> str | None:
+        """The hazard whose repairs are left out on purpose."""
+        return self.name.removeprefix(f"{REPAIRED}-") if self.name.startswith(f"{REPAIRED}-") else None
+
+    def may_break(self, name: str) -> bool:
+        """Whether a property may be broken, but by hazards alone that no repair ends: nothing that runs must meet.
+
+        4.9.3 as shipped is expected to break it, and so is a subject without the repair of one of its hazards.
+        """
+        hazards = self.hazards(name)
+        return self.name != SHIPPED and bool(hazards) and self.undone not in hazards
 
     def expected(self, name: str) -> Outcome:
         """The outcome that a campaign expects of a property."""
@@ -67,7 +108,7 @@ class Subject:
         return [one for one in seen if self.expected(one.property) is Outcome.HOLDS]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def subject_named(name: str) -> Subject:
     """The subject of a name; raises BadInputError, one line, when there is none or its file is none."""
     try:

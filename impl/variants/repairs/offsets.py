@@ -25,7 +25,7 @@ from impl.common.headers import ConsumerOffsetRequestHeader
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError, not_null
 from impl.decisions.message_queue import MessageQueue
-from impl.events import OffsetCommitted, OffsetReset
+from impl.events import OffsetCommitted, OffsetReset, OffsetsWritten
 from impl.node_ports import Command, Connection
 from impl.ports import UNINTERRUPTED, Channel, Interleave, Threads
 from impl.variants.held import Held
@@ -126,6 +126,7 @@ async def _persist_one(self: LocalFileOffsetStore, mq: MessageQueue | None) -> N
     if mq is not None and offset is not None:
         offsets = {**self._read_local_offset(), mq: offset}
         string_to_file(self.node.files, self.store_path, _text(tuple(offsets.items())))
+        self.node.trace(OffsetsWritten(self.client_id, self.group_name, tuple(offsets.items())))
 
 
 @around(PullCallback, "_no_new_msg")
@@ -299,7 +300,7 @@ REPAIRS = (
     ),
     Variant(
         "file_keeps_corrections", "repair", "A corrected offset of a broadcasting consumer goes to its file.",
-        "apache/rocketmq #7740, #7745, commit d38558800c", (), (_persist_one,),
+        "apache/rocketmq #7740, #7745, commit d38558800c", ("U16",), (_persist_one,),
     ),
     Variant(
         "dropped_is_over", "repair", "The answer to a pull that was under way when its queue was dropped is ignored.",
