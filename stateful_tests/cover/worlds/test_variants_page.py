@@ -17,7 +17,7 @@ from impl.ports import UNINTERRUPTED, Interleave, run_now
 from impl.variants.catalogue import variants_of
 from impl.variants.variant import Calls, VariantError, active
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "variants.md"
+PAGE = Path(__file__).parents[3] / "docs" / "variants.md"
 SUBS = [SubscriptionData(topic=name, sub_string="*", sub_version=1) for name in ("a", "b")]
 LOOK, BETWEEN = "updateSubscription: the topic has been looked up", "updateSubscription: between the two loops"
 

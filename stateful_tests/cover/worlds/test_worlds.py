@@ -33,7 +33,7 @@ from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DIGEST = """
 from impl.hosts.simulation.tape import RandomTape
 from stateful_tests.worlds.run import Plan, run

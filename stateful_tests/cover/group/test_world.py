@@ -21,7 +21,7 @@ from stateful_tests.stories.storm import CONVERGENCE_MS, GROUP, STORMY, TOPIC, g
 from stateful_tests.worlds.script import PAUSING, Script
 from stateful_tests.worlds.world import World
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DIGEST = """
 from impl.hosts.simulation.tape import RandomTape
 from stateful_tests.stories.storm import weather

@@ -16,7 +16,7 @@ import pytest
 from invariants.verdict import Verdict
 from model.scopes import SCOPES
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LIMIT_S = 120
 HANGING = """
 import os, time

@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 
 from invariants.report.terminal import show, trace_table, verdict_table
 from invariants.verdict import BadInputError
-from stateful_tests.cover import report_samples as samples
+from stateful_tests.cover.report import samples
 
 
 def shown(what: RenderableType, width: int = 160) -> str:

@@ -22,7 +22,7 @@ from stateful_tests.decisions.check import candidate_of, check_allocation
 from stateful_tests.decisions.child import ChildStrategy, StrategyEndedError, StrategyHungError
 from stateful_tests.decisions.replay import replay_counterexample
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 STRATEGIES = """
     import os, sys, time
     from impl.decisions.message_queue import MessageQueue

@@ -15,7 +15,7 @@ import pytest
 from model.language import Concept, Misuse, binders, tracing
 from stateful_tests.language.sources import ACT, HEAD, USED
 
-MISUSES = Path(__file__).parents[1] / "language" / "misuses.txt"
+MISUSES = Path(__file__).parents[2] / "language" / "misuses.txt"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from invariants.front_desk.replay import evidence_view
 from invariants.report import runs
 from invariants.report.page import render
 from invariants.verdict import BadInputError
-from stateful_tests.cover import report_samples as samples
+from stateful_tests.cover.report import samples
 
 ROW = samples.row("one_owner_per_queue", "campaign", "shipped", "violated", kind="variant",
                   evidence="evidence/run.json")

@@ -13,7 +13,7 @@ from stateful_tests.language import concepts
 from stateful_tests.language.random_declarations import declaration, drawn
 from stateful_tests.language.sources import ACT, HEAD, USED
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 # Each line is wrong in an action of the concept Group; behind it, the code of mypy's error.
 WRONG = """

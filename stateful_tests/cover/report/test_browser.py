@@ -12,8 +12,9 @@ import pytest
 
 from invariants.report.page import write_report
 from invariants.verdict import BadInputError
-from stateful_tests.cover import report_browser, report_samples
-from stateful_tests.cover.report_browser import Page, browser_page, find_browser
+from stateful_tests.cover.report import browser as report_browser
+from stateful_tests.cover.report import samples as report_samples
+from stateful_tests.cover.report.browser import Page, browser_page, find_browser
 
 pytestmark = pytest.mark.browser
 _VISIBLE = "[...document.querySelectorAll('{}')].filter((one) => one.checkVisibility()).length"

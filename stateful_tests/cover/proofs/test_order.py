@@ -72,7 +72,7 @@ def test_protocols_are_proved_the_same_in_any_order(contexts: list[Any]) -> None
 
 SHARED = """
 from proofs import solve, terms
-from stateful_tests.cover.test_proofs_order import PROPERTIES, by_name, effort
+from stateful_tests.cover.proofs.test_order import PROPERTIES, by_name, effort
 
 spent = []
 for order in (PROPERTIES, PROPERTIES[::-1]):

@@ -19,7 +19,7 @@ from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from stateful_tests.simulation_toys import STORMY, boot_registry, member, play
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SEEDS = 8
 RATES = (
     "thread_pause", "order", "delay", "one_way_loss", "one_way_duplicate", "write_stall", "connect_refused", "chaos",

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from invariants.report import charts, graph, sequence, shapes, words
-from stateful_tests.cover import report_samples as samples
+from stateful_tests.cover.report import samples
 
 TRACES = [samples.group_trace(), samples.subscription_trace(), samples.lock_trace()]
 

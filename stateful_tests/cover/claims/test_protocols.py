@@ -18,7 +18,7 @@ from model.language import Property
 from model.language.properties import ALWAYS, LEADS_TO, LEMMA, STEP
 from model.scopes import SCOPES, averagely
 
-README = Path(__file__).parents[2] / "README.md"
+README = Path(__file__).parents[3] / "README.md"
 CATALOGUED = {
     "heartbeat_is_idempotent", "leaving_member_stays_gone", "bad_expression_is_refused",
     "answered_heartbeat_means_listed", "list_is_exactly_the_living", "live_member_is_never_forgotten",

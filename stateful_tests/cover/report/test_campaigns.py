@@ -11,7 +11,7 @@ import pytest
 from invariants.report import campaigns
 from invariants.report.page import write_report
 from invariants.verdict import BadInputError
-from stateful_tests.cover import report_samples as samples
+from stateful_tests.cover.report import samples
 
 ARM = {"workload": "clustering", "profile": "storm", "strategy": "uniform", "runs": 4, "new_states": 40}
 GROWN = {"repaired": {"runs": 8, "states": 60, "curve": [[4, 40], [8, 60]], "arms": [

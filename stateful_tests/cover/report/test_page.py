@@ -18,7 +18,7 @@ from invariants.report import words
 from invariants.report.graph import LARGEST
 from invariants.report.page import render, write_report
 from invariants.verdict import BadInputError, Verdict
-from stateful_tests.cover import report_samples as samples
+from stateful_tests.cover.report import samples
 
 
 class Reader(HTMLParser):

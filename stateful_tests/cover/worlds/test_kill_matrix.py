@@ -14,7 +14,7 @@ from spark_fuzz.cells import EFFECT
 from spark_fuzz.hunts import JUDGES
 from spark_fuzz.markdown import CONTROL, check_markdown, table, write_markdown
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "kill-matrix.md"
+PAGE = Path(__file__).parents[3] / "docs" / "kill-matrix.md"
 NUMBER = r"(> )?[\d,]+k?"
 SEEN = rf"`[a-z_0-9]+` [1-9]\d*/\d+, {NUMBER} \({NUMBER} … {NUMBER}\)"
 CELL = {**dict.fromkeys(JUDGES, f"({SEEN})?"), "decisions": r"(`[a-z_0-9]+`, [\d,]+ inputs)?",

