@@ -20,7 +20,8 @@ from impl.decisions.names import MASTER_ID
 from impl.decisions.pull_answer import PullCode, pull_code
 from impl.events import PullAnswered, PullSuspended
 from impl.message_store import MessageStore
-from impl.node_ports import Command, Node, ResponseFuture
+from impl.ports.node import Node
+from impl.ports.remoting import Command, ResponseFuture
 
 BROKER_SUSPEND_MAX_TIME_MS = 15_000
 CONSUMER_TIMEOUT_MS_WHEN_SUSPEND = 30_000

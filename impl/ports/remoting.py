@@ -1,20 +1,13 @@
-"""What the threads, servers and clients of one process ask of the host beyond `impl.ports`.
-
-The port of a whole process is `Node`: time, threads, pools, files, chance, remoting, and the trace. Both hosts give it,
-so that the same servers and clients run in a simulation and on real sockets.
-
-A kill -9 runs no `finally`. Under simulation it does, so code written against these ports must have no effect in
-`finally` or `async with`: a port of a dead process raises, and nothing may catch that.
-"""
+"""Remoting: connections, requests and responses, clients and servers."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from impl.decisions.java_errors import JavaError
-from impl.ports import Channel, Clock, Lock, Threads
+from impl.ports.pools import Pool
 
 CURRENT_VERSION = 399  # MQVersion.CURRENT_VERSION: the ordinal of V4_9_3
 
@@ -43,6 +36,22 @@ class Command(NamedTuple):
         return f"{'response ' if self.is_response else ''}{getattr(self.code, 'name', int(self.code))}"
 
 
+class Channel(Protocol):
+    """A connection, as the tables hold it: compared by identity."""
+
+    def close(self) -> None:
+        """RemotingUtil#closeChannel: ask for the end; the event that reports it comes later, on another thread."""
+        ...
+
+    def is_active(self) -> bool:
+        """Channel#isActive: connected, as far as this side knows."""
+        ...
+
+    def is_writable(self) -> bool:
+        """Channel#isWritable: the bytes that wait to be sent are below the mark."""
+        ...
+
+
 class Connection(Channel, Protocol):
     """One end of a connection, and whom it leads to."""
 
@@ -57,9 +66,6 @@ Handler = Callable[[Connection, Command], "Awaitable[Command | None] | Command |
 
 None is no response at all (a suspended pull, a one-way push). A JavaError is answered with SYSTEM_ERROR.
 """
-
-Job = Callable[[], "Awaitable[None] | None"]
-"""What a pool runs: a coroutine function without arguments, or a plain one."""
 
 
 class RemotingError(JavaError):
@@ -98,12 +104,6 @@ class RemotingTooMuchRequestError(RemotingError):
     """No permit and no time to wait for one, or a timeout that was over before anything was sent."""
 
     java_class = "org.apache.rocketmq.remoting.exception.RemotingTooMuchRequestException"
-
-
-class RejectedExecutionError(JavaError):
-    """A pool takes no more work."""
-
-    java_class = "java.util.concurrent.RejectedExecutionException"
 
 
 @dataclass(slots=True, eq=False)
@@ -152,35 +152,6 @@ class ChannelEventListener(Protocol):
         ...
 
 
-class Pool(Protocol):
-    """A ThreadPoolExecutor with a fixed number of threads and a FIFO queue."""
-
-    @property
-    def queue(self) -> Sequence[Job]:
-        """What waits for a thread, oldest first; remoting puts a RequestTask there."""
-        ...
-
-    def execute(self, job: Job) -> None:
-        """Run the job when a thread is free; raises RejectedExecutionError when the queue is full or after shutdown."""
-        ...
-
-    def remove(self, job: Job) -> bool:
-        """ThreadPoolExecutor#remove: take a job out of the queue; False if it is not there (any more)."""
-        ...
-
-    def shutdown(self) -> None:
-        """Take no more jobs; what is queued still runs."""
-        ...
-
-    def shutdown_now(self) -> list[Job]:
-        """Take no more jobs and give back what is queued; what runs goes on (no interrupts here)."""
-        ...
-
-    async def await_termination(self, timeout_ms: int) -> bool:
-        """Wait until all is done after a shutdown; False when the time is over."""
-        ...
-
-
 class RequestTask(Protocol):
     """RequestTask: a request in the queue of a pool, as BrokerFastFailure sees it.
 
@@ -197,45 +168,6 @@ class RequestTask(Protocol):
     def return_response(self, code: int, remark: str) -> None:
         """RequestTask#returnResponse: answer at once (also a one-way request)."""
         ...
-
-
-class Scheduler(Protocol):
-    """A ScheduledThreadPoolExecutor: its jobs share its threads, so a slow one holds up the others."""
-
-    def schedule(self, job: Job, delay_ms: int) -> None:
-        """Run once; also after shutdown, as Java's default is."""
-        ...
-
-    def schedule_at_fixed_rate(self, job: Job, initial_delay_ms: int, period_ms: int) -> None:
-        """Run at fixed times, late ones at once; never again after a Java exception."""
-        ...
-
-    def schedule_with_fixed_delay(self, job: Job, initial_delay_ms: int, delay_ms: int) -> None:
-        """Run with a pause after each run; never again after a Java exception."""
-        ...
-
-    def shutdown(self) -> None:
-        """End the periodic jobs; a run that has begun goes on."""
-        ...
-
-
-class Thread(Protocol):
-    """A thread that was started."""
-
-    async def join(self, timeout_ms: int) -> bool:
-        """Wait for its end; False when the time is over."""
-        ...
-
-
-@dataclass(slots=True, eq=False)
-class Signal:
-    """A flag that one thread waits for: the `hasNotified` of a ServiceThread, a latch, a condition.
-
-    notified -- wakings collapse into one; a wait that ends clears it.
-    """
-
-    name: str
-    notified: bool = False
 
 
 class RemotingClient(Protocol):
@@ -322,87 +254,4 @@ class RemotingServer(Protocol):
 
     async def invoke_oneway(self, channel: Connection, request: Command, timeout_ms: int) -> None:
         """Send to a client without an answer; timeout_ms -- how long to wait for one of the 256 permits."""
-        ...
-
-
-class Files(Protocol):
-    """The files that a process reads and writes as whole texts (MixAll#string2File); each call is atomic."""
-
-    def read_text(self, path: str) -> str | None:
-        """The content; None if there is no such file."""
-        ...
-
-    def write_text(self, path: str, text: str) -> None:
-        """Create or replace a file; the folder is made. Nothing is forced to the disk."""
-        ...
-
-    def rename(self, path: str, to: str) -> None:
-        """Give a file another name, replacing what has it; nothing happens if there is no such file."""
-        ...
-
-    def delete(self, path: str) -> None:
-        """Remove a file if it is there."""
-        ...
-
-
-class Node(Clock, Threads, Protocol):
-    """One process: what its servers, clients and services may ask for.
-
-    Times in milliseconds go by the clock of its machine, which may drift.
-    """
-
-    @property
-    def name(self) -> str:
-        """Of the machine; part of its addresses ("broker-a:10911")."""
-        ...
-
-    @property
-    def files(self) -> Files:
-        """The files of its machine: they survive the process."""
-        ...
-
-    def sleep(self, ms: int) -> Awaitable[None]:
-        """Thread#sleep."""
-        ...
-
-    def lock(self, lock: Lock) -> Awaitable[None]:
-        """Lock#lock, synchronized: wait for as long as it takes."""
-        ...
-
-    def wait(self, signal: Signal, timeout_ms: int) -> Awaitable[bool]:
-        """ServiceThread#waitForRunning: return at once if it was notified, else wait; whether it was. Clears it."""
-        ...
-
-    def wake(self, signal: Signal) -> None:
-        """ServiceThread#wakeup."""
-        ...
-
-    def start_thread(self, name: str, run: Coroutine[Any, Any, None]) -> Thread:
-        """Start a thread; an exception that leaves `run` ends it."""
-        ...
-
-    def pool(self, name: str, threads: int, queue_bound: int | None = None) -> Pool:
-        """Make a pool; None: its queue has no bound."""
-        ...
-
-    def scheduler(self, name: str, threads: int = 1) -> Scheduler:
-        """Make a scheduler."""
-        ...
-
-    def random(self, n: int, where: str) -> int:
-        """Random#nextInt(n), 0 … n-1 with n at most 256; where -- the Java method that asks, for people."""
-        ...
-
-    def trace(self, event: Any) -> None:
-        """Report what has just been done, in the segment that did it; event -- one of `impl.events`."""
-        ...
-
-    def remoting_client(
-        self, name: str, callback_threads: int = 4, listener: ChannelEventListener | None = None,
-    ) -> RemotingClient:
-        """Make a client; name -- of its threads. callback_threads -- clientCallbackExecutorThreads."""
-        ...
-
-    def remoting_server(self, port: int, listener: ChannelEventListener | None = None) -> RemotingServer:
-        """Make a server that will listen at "name:port" once it is started."""
         ...

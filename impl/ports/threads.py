@@ -1,4 +1,4 @@
-"""What the classes and coroutines of `impl` ask of the host that runs them.
+"""Threads: where they can be overtaken, what they wait for, and how one is run alone.
 
 A composed operation is an `async def` that takes one of these ports as its last argument. `async def` is only syntax:
 a simulation steps the coroutine and may run other tasks, or let time pass, at each `interleave`; `run_now` runs it to
@@ -14,14 +14,6 @@ from typing import Any, Protocol, TypeVar
 _T = TypeVar("_T")
 
 
-class Clock(Protocol):
-    """The wall clock of one node."""
-
-    def now_ms(self) -> int:
-        """System#currentTimeMillis: milliseconds since 1970, by the clock of this node; it may jump, also backwards."""
-        ...
-
-
 class Interleave(Protocol):
     """The places at which another thread of the same process can run."""
 
@@ -31,22 +23,6 @@ class Interleave(Protocol):
         where -- the Java method and the place in it ("registerConsumer: before updateChannel"), for people to read. No
         lock is held there: everything that this thread has read may be stale when the call returns.
         """
-        ...
-
-
-class Channel(Protocol):
-    """A connection, as the tables hold it: compared by identity."""
-
-    def close(self) -> None:
-        """RemotingUtil#closeChannel: ask for the end; the event that reports it comes later, on another thread."""
-        ...
-
-    def is_active(self) -> bool:
-        """Channel#isActive: connected, as far as this side knows."""
-        ...
-
-    def is_writable(self) -> bool:
-        """Channel#isWritable: the bytes that wait to be sent are below the mark."""
         ...
 
 
@@ -110,3 +86,22 @@ def run_now(operation: Coroutine[Any, Any, _T]) -> _T:
         return answer
     operation.close()
     raise RuntimeError(f"{operation!r} suspended, but run_now has nothing else to run: give it ports that never wait")
+
+
+@dataclass(slots=True, eq=False)
+class Signal:
+    """A flag that one thread waits for: the `hasNotified` of a ServiceThread, a latch, a condition.
+
+    notified -- wakings collapse into one; a wait that ends clears it.
+    """
+
+    name: str
+    notified: bool = False
+
+
+class Thread(Protocol):
+    """A thread that was started."""
+
+    async def join(self, timeout_ms: int) -> bool:
+        """Wait for its end; False when the time is over."""
+        ...
