@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 
 import invariants.rules.beginnings  # declares its rules
 import invariants.rules.beginnings_of_groups  # declares its rules
@@ -94,7 +94,7 @@ CAME = (*SENT, committed(100_002, 100))
 AGAIN = (answered(300_000, 98), taken(300_001, C2, 98))
 GOES_ON = (answered(300_000, 100), taken(300_001, C2, 100))
 CALM = Bounds()
-NETWORK = Bounds(delay_ms=1, calm=False)
+NETWORK = Bounds(delay_ms=1)
 
 
 def again(*why: Told, before: tuple[Told, ...] = GIVEN_UP, bounds: Bounds = CALM) -> Written:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from impl.broker.queue_offsets import QueueRange
+from impl.broker.given_message_store import QueueRange
 
 import invariants.rules.progress  # declares its rules
 import invariants.rules.resets  # noqa: F401  # declares its rules

@@ -113,7 +113,7 @@ def at_once(*kept: Record, broken: tuple[Record, ...] = (), views: Any = None, k
     """Of members_share_at_once."""
     looks = LOOK, looked(8_000), looked(9_000)
     return Written(
-        "members_share_at_once", (*broken, *looks), (*kept, *looks), views or calm(), kept_views or calm(), CALM)
+        "members_share_at_once", (*broken, *looks), (*kept, *looks), views or calm(), kept_views or calm(), bounds=CALM)
 
 
 HISTORIES = (
