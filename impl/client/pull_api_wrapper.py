@@ -19,7 +19,7 @@ from impl.decisions.java_errors import not_null
 from impl.decisions.names import MASTER_ID
 from impl.decisions.pull_answer import PullCode, pull_code
 from impl.events import PullAnswered, PullSuspended
-from impl.message_store import MessageStore
+from impl.ports.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import Command, ResponseFuture
 

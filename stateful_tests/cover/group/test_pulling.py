@@ -29,7 +29,7 @@ from impl.events import (
     PullSuspended,
     ThreadDied,
 )
-from impl.message_store import MessageStore
+from impl.ports.message_store import MessageStore
 from impl.ports.pools import RejectedExecutionError
 from stateful_tests.stories.scenes import BROKER, FIRST, IN_ORDER, ORDERS, held, join, stage
 from stateful_tests.worlds.arrivals import arrive
@@ -54,7 +54,7 @@ def reported(world: World, kind: type[E], since_ms: int = 0) -> list[tuple[int, 
 
 
 def pull_of(consumer: DefaultMQPushConsumerImpl) -> PullRequest:
-    (pull_request,) = [one for one in consumer.held_pulls if one.message_queue == FIRST]
+    (pull_request,) = [one for one in consumer.pull_api_wrapper.held if one.message_queue == FIRST]
     return pull_request
 
 
@@ -68,7 +68,7 @@ def let_arrive(world: World, consumer: DefaultMQPushConsumerImpl, work_ms: int =
 def locked(world: World) -> DefaultMQPushConsumerImpl:
     """A consumer that believes in the lock of the first queue, and pulls it."""
     consumer = join(world, "c1", IN_ORDER)
-    world.run_until(lambda: any(pull.message_queue == FIRST for pull in consumer.held_pulls), 30_000)
+    world.run_until(lambda: any(pull.message_queue == FIRST for pull in consumer.pull_api_wrapper.held), 30_000)
     return consumer
 
 
@@ -145,10 +145,10 @@ def test_nothing_is_pulled_while_too_much_is_cached(world: World) -> None:
     assert pull_of(consumer)  # 1,000 are not too many
     pq.put_message([MessageExt(1_000)])
     world.run(HOLD_MS)
-    assert FIRST not in [one.message_queue for one in consumer.held_pulls]
+    assert FIRST not in [one.message_queue for one in consumer.pull_api_wrapper.held]
     since_ms = world.now_ms
     pq.remove_message([MessageExt(1_000)])
-    world.run_until(lambda: FIRST in [one.message_queue for one in consumer.held_pulls], 60)
+    world.run_until(lambda: FIRST in [one.message_queue for one in consumer.pull_api_wrapper.held], 60)
     assert reported(world, PullSuspended, since_ms)
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from impl.broker.given_message_store import QueueRange
-
 import invariants.rules.beginnings  # declares its rules
 import invariants.rules.beginnings_of_groups  # declares its rules
 import invariants.rules.begun_again  # noqa: F401  # declares its rules
+from impl.broker.given_message_store import QueueRange
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from impl.broker.given_message_store import QueueRange
-
 import invariants.rules.progress  # declares its rules
 import invariants.rules.resets  # noqa: F401  # declares its rules
+from impl.broker.given_message_store import QueueRange
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
