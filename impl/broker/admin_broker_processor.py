@@ -33,7 +33,7 @@ from impl.decisions.java_errors import JavaError, NullPointerError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import is_system_topic, validate_topic
 from impl.events import ConsumersOfTopicAnswered, GroupOffsetsRemoved, LocksAnswered, SubscriptionGroupDeleted
-from impl.message_store import MessageStore
+from impl.ports.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection
 from impl.ports.threads import Lock

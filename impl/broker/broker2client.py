@@ -26,7 +26,7 @@ from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.java_text import is_blank
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetResetPushed
-from impl.message_store import MessageStore
+from impl.ports.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import Channel, Command, Connection, RemotingServer
 

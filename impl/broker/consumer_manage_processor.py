@@ -13,7 +13,7 @@ from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import not_null
 from impl.decisions.pull_answer import queried_offset
 from impl.events import ConsumerIdsAnswered, OffsetAnswered, OffsetCommitted
-from impl.message_store import MessageStore
+from impl.ports.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection
 

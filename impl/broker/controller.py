@@ -16,7 +16,7 @@ from impl.broker.tables import BrokerTables
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import MASTER_ID
 from impl.events import BrokerShutDown, BrokerStarted, BrokerStopping
-from impl.message_store import MessageStore
+from impl.ports.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import ChannelEventListener, Connection
 

@@ -14,7 +14,7 @@ from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
 from impl.common.config_manager import load_string, persist
 from impl.common.topic_config import TopicConfig
 from impl.events import TopicConfigDeleted, TopicConfigUpdated
-from impl.message_store import MessageStore
+from impl.ports.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import RemotingServer
 from impl.reported_map import ReportedMap

@@ -174,11 +174,6 @@ class DefaultMQPushConsumerImpl:
         """DefaultMQPushConsumerImpl#unsubscribe: here only; the next heartbeat and rebalance will show it."""
         self.rebalance_impl.subscription_inner.remove(topic)
 
-    @property
-    def held_pulls(self) -> Collection[PullRequest]:
-        """The pulls that brokers hold now."""
-        return self.pull_api_wrapper.held.keys()
-
     # What the instance asks -------------------------------------------------------------------------------------------
 
     def consumer_data(self) -> ConsumerData:

@@ -175,7 +175,7 @@ def test_the_rule_can_be_broken(module: str, line: str) -> None:
 
 def test_roots_are_free() -> None:
     assert offences("invariants.__main__", "from proofs.prove import Prover") == []
-    assert offences("stateful_tests.cover.test_proofs", "from proofs.prove import Prover") == []
+    assert offences("stateful_tests.cover.proofs.test_proofs", "from proofs.prove import Prover") == []
 
 
 # Helpers of tests ----------------------------------------------------------------------------------------------------
@@ -201,8 +201,8 @@ def test_helpers_of_tests_are_modules(path: Path) -> None:
 
 
 def test_a_borrowed_helper_is_noticed() -> None:
-    assert borrowed("from stateful_tests.cover.test_readings_agree import by_z3")
+    assert borrowed("from stateful_tests.cover.readings.test_agree import by_z3")
     assert borrowed("from stateful_tests.stories.test_two_owners import believes")
-    assert borrowed("from stateful_tests.cover import test_readings_agree")
+    assert borrowed("from stateful_tests.cover.readings import test_agree")
     assert borrowed("import stateful_tests.stories.test_two_owners")
     assert borrowed("from stateful_tests.stories import test_two_owners, scenes") == []

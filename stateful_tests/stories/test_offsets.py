@@ -44,7 +44,7 @@ ALONE = PushConsumerConfig("G", {"orders": "*"}, message_model=BROADCASTING)
 def read_in_order(world: World, machine: str, *, work_ms: int) -> None:
     """Messages come to a queue, and an orderly listener works on one batch after the other, for so long each."""
     consumer = world.consumers[machine][0]
-    (pull_request,) = [one for one in consumer.held_pulls if one.message_queue == LAST]
+    (pull_request,) = [one for one in consumer.pull_api_wrapper.held if one.message_queue == LAST]
     world.call(machine, partial(arrive, world, consumer, pull_request, work_ms))
 
 
@@ -246,7 +246,7 @@ def test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_r
         consumer = join(world, "c1")
         world.run(20_000)
         world.run_until(lambda: world.now_ms % 20_000 == 11_000, 20_000)  # rebalances begin with such a period
-        (pull,) = [pull for pull in consumer.held_pulls if pull.message_queue == FIRST]
+        (pull,) = [pull for pull in consumer.pull_api_wrapper.held if pull.message_queue == FIRST]
 
         async def answer() -> None:
             look_again(world, consumer, pull)

@@ -182,7 +182,7 @@ def consume(world: World) -> tuple[str, str] | None:
 
     async def arrivals() -> None:
         for _ in range(ARRIVALS):
-            for pull_request in [*consumer.held_pulls]:
+            for pull_request in [*consumer.pull_api_wrapper.held]:
                 world.call(machine, _uncaught(partial(arrive, world, consumer, pull_request, work_ms)))
             await consumer.node.sleep(ARRIVAL_MS)
 
