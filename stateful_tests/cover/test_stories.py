@@ -20,8 +20,8 @@ from invariants.refinement.follower import ROUND
 from invariants.refinement.order_lock import OrderLocks
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import Subscription
-from invariants.rules.watch import Watch
 from invariants.rules.bounds import Bounds
+from invariants.rules.watch import Watch
 from stateful_tests import stories
 from stateful_tests.stories import test_repaired as repaired
 from stateful_tests.worlds.healing import healing, watching
