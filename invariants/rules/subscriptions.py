@@ -81,9 +81,12 @@ def _threads_pause(rule: Rule, _: Told) -> bool:
 
 
 class new_version_is_told_soon(Duty):
-    """Seconds after a member's subscription has a new version the brokers that list the member know it."""
+    """Seconds after a member's subscription has a new version the brokers that list the member know it.
 
-    shipped = "violated: B-4 pulls do not wait for the heartbeat, U12 the heartbeat is skipped"
+    The deadline leaves time for a heartbeat that is sent at once, with pauses of its thread (B-4).
+    """
+
+    shipped = "violated: U12 the heartbeat is skipped"
     cite = "RebalancePushImpl#messageQueueChanged, PullMessageProcessor#processRequest: SUBSCRIPTION_NOT_LATEST"
     about = "at client_id group topic client"
     within_ms = deadlines.told_at_once

@@ -20,12 +20,11 @@ from invariants.refinement.follower import ROUND
 from invariants.refinement.order_lock import OrderLocks
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import Subscription
+from invariants.rules.bounds import Bounds
 from invariants.rules.watch import Watch
 from stateful_tests import stories
 from stateful_tests.stories import test_repaired as repaired
-from stateful_tests.worlds.bounds import bounds_of
 from stateful_tests.worlds.healing import healing, watching
-from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.promised import DECLARED
 from stateful_tests.worlds.run import Judges
 from stateful_tests.worlds.world import World
@@ -137,7 +136,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> list[Judges]:
     def init(world: World, *args: Any, **settings: Any) -> None:
         made(world, *args, **settings)
         judges.append(Judges())
-        promises = watching(world, bounds=bounds_of(PROFILES["storm"]))
+        promises = watching(world, bounds=Bounds())  # stories say themselves when a thread stands still
         judges[-1].followers = [
             promises, ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world),
             RouteInfo(world),
