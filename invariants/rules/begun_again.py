@@ -13,6 +13,7 @@ from impl.events import (
     BrokerStopping,
     ConsumerStopping,
     MessagesSettled,
+    OffsetCommitted,
     ProcessKilled,
     ProcessPaused,
     QueueDropped,
@@ -109,7 +110,13 @@ def _commit_did_not_come(rule: Any, way: Way) -> bool:
     away_ms = rule.away_ms.get((way.place[1].broker_name,), -inf)
     on_its_way_ms = rule.within(deadlines.handled)
     is_away, is_on_its_way = away_ms >= way.sent.ms - on_its_way_ms, way.answered.ms - way.sent.ms <= on_its_way_ms
-    return bool(rule.bounds.delay_ms or is_away or is_on_its_way)
+    return bool(rule.bounds.delay_ms or is_away or is_on_its_way or _took_no_commit(rule, way, way.sent))
+
+
+def _took_no_commit(rule: Any, way: Way, sent: At) -> bool:
+    """Whether the broker was too busy for any commit when this one came: it refuses them, and nobody is told."""
+    came_ms = rule.came_ms.get((way.place[1].broker_name,), ())
+    return not any(sent.ms <= ms <= sent.ms + deadlines.SOON_MS for ms in came_ms)
 
 
 def _former_owner_was_late(_: Any, way: Way) -> bool:
@@ -182,6 +189,12 @@ class settled_is_not_begun_again(Beginnings):
         self.power_ms = Kept("at", survives="all")
         self.stopping_ms = Kept("at group", survives="all")
         self.away_ms = Kept("broker_name", survives="all")
+        self.came_ms = Kept("broker_name", survives="all")
+
+    @on(OffsetCommitted)
+    def takes_commits(self, ms: int, at: str, _: OffsetCommitted) -> None:
+        """A broker is not too busy."""
+        self.came_ms.setdefault((self.facts.broker_name(at),), []).append(ms)
 
     def within(self, deadline: Deadline) -> int:
         """So much time something may take in this world, in ms."""

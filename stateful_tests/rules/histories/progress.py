@@ -98,6 +98,7 @@ HISTORIES = (
             (*HELD, settled(100, 101), UPDATED, UPDATED_AGAIN, sent(102), sent(104))),
     Written("reset_is_done", (TAKEN, RECEIVED), (TAKEN, RECEIVED, RESET)),
     Written("reset_is_done", (TAKEN, RECEIVED, DROPPED), (TAKEN, RECEIVED, GIVEN_UP)),
+    Written("reset_is_done", (TAKEN, RECEIVED), (TAKEN, RECEIVED, TAKEN)),
     Written("reset_is_done", (TAKEN, RECEIVED, STILL_ASSIGNED), (TAKEN, RECEIVED, ASSIGNED)),
     Written("reset_takes_effect", (RESET, sent(9)), (RESET, sent(2))),
     Written("reset_takes_effect", (START, RESET, answered(3, 1), sent(9)), (START, RESET, answered(3, -1), sent(9))),
