@@ -19,7 +19,8 @@ from impl.decisions.java_errors import not_null
 from impl.decisions.names import MASTER_ID
 from impl.decisions.pull_answer import PullCode, pull_code
 from impl.events import PullAnswered, PullSuspended
-from impl.node_ports import Command, Node, ResponseFuture
+from impl.ports.node import Node
+from impl.ports.remoting import Command, ResponseFuture
 
 if TYPE_CHECKING:  # what a pull finds is the business of who lets messages arrive
     from impl.message_store import MessageStore

@@ -35,7 +35,7 @@ from impl.decisions.names import check_group, get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.decisions.subscription import SUB_ALL, TAG, build
 from impl.events import ConsumerShutDown, ConsumerStarted, ConsumerStopping, RouteUpdated, VersionRaised
-from impl.node_ports import Node
+from impl.ports.node import Node
 
 PULL_TIME_DELAY_MS_WHEN_FLOW_CONTROL = 50
 PULL_TIME_DELAY_MS_WHEN_SUSPEND = 1_000

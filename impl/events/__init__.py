@@ -74,6 +74,12 @@ from impl.events.locks import (
     LockReleased as LockReleased,
 )
 from impl.events.locks import (
+    LocksAnswered as LocksAnswered,
+)
+from impl.events.locks import (
+    LocksHeard as LocksHeard,
+)
+from impl.events.locks import (
     RenewalRefused as RenewalRefused,
 )
 from impl.events.membership import (

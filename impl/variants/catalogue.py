@@ -43,6 +43,7 @@ NO_REPAIR: dict[str, str] = {
     "B-13": "nothing is promised of a push: whoever misses one learns of the change by the timer of 20 s",
     "B-19": "a commit does not say which ownership it belongs to; that takes a generation number in the protocol",
     "B-28": "as X8: neither the copy nor what it replaces says how new it is",
+    "B-32": "as B-19: the numbers of requests order those of one connection, and not of two",
     "D1": "nobody waits for the old owner: ownership has no lease that a joiner could wait for",
     "D2": "a broker cannot know whom it has not heard of since it started, or since it has the topic",
     "D3": "routes reach members at different times, and each divides what it knows; that takes a coordinator",

@@ -10,12 +10,10 @@ class Bounds(NamedTuple):
     """The longest that a fault of the world may last, in ms; 0: there is no such fault.
 
     thread_pause_ms -- a thread is not scheduled. delay_ms -- a message is on its way, or waits to be written.
-    calm -- nothing fails but what people do.
     """
 
     thread_pause_ms: int = 0
     delay_ms: int = 0
-    calm: bool = True
 
 
 Deadline = Callable[[Bounds], int]

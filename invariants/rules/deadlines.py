@@ -9,18 +9,23 @@ from __future__ import annotations
 from invariants.rules.bounds import Bounds, Deadline
 
 # RocketMQ's own times, in ms.
+LOCK_CALL_MS = 1_000  # RebalanceImpl#lock, #lockAll, #unlock: timeoutMillis
+CONSUME_LOCK_MS = 1_000  # RebalancePushImpl#removeUnnecessaryMessageQueue: consumeLock.tryLock
 CALL_MS = 3_000  # timeoutMillis of calls to brokers and name servers
 SOON_MS = 2_000  # what takes milliseconds where nothing fails, with the few that calls in a row may take
 PERSIST_MS = 5_000  # ClientConfig#persistConsumerOffsetInterval, BrokerConfig#flushConsumerOffsetInterval
 SCAN_MS = 10_000  # ClientHousekeepingService, RouteInfoManager#scanNotActiveBroker
 SUSPEND_MS = 15_000  # DefaultMQPushConsumerImpl.BROKER_SUSPEND_MAX_TIME_MILLIS
+LOCK_RENEWAL_MS = 20_000  # ProcessQueue.REBALANCE_LOCK_INTERVAL
 REBALANCE_MS = 20_000  # RebalanceService.waitInterval
 UNLOCK_DELAY_MS = 20_000  # RebalancePushImpl.UNLOCK_DELAY_TIME_MILLS
+PULL_CALL_MS = 30_000  # DefaultMQPushConsumerImpl.CONSUMER_TIMEOUT_MILLIS_WHEN_SUSPEND
 HEARTBEAT_MS = 30_000  # ClientConfig#heartbeatBrokerInterval
 ROUTE_MS = 30_000  # ClientConfig#pollNameServerInterval
 REGISTRATION_MS = 30_000  # BrokerConfig#registerNameServerPeriod
 CLIENT_LEASE_MS = 30_000  # ProcessQueue.REBALANCE_LOCK_MAX_LIVE_TIME
 BROKER_LEASE_MS = 60_000  # RebalanceLockManager.REBALANCE_LOCK_MAX_LIVE_TIME
+PULL_IDLE_MS = 120_000  # ProcessQueue.PULL_MAX_IDLE_TIME
 REGISTRATION_CALL_MS = 6_000  # BrokerConfig#registerBrokerTimeoutMills
 COPY_MS = 10_000  # BrokerController#handleSlaveSynchronize: the period of SlaveSynchronize#syncAll
 EXPIRY_MS = 120_000  # CHANNEL_EXPIRED_TIMEOUT, BROKER_CHANNEL_EXPIRED_TIME
@@ -37,8 +42,29 @@ def takes(ms: int, *, steps: int = 1) -> Deadline:
     return lambda bounds: ms + SOON_MS + pauses(steps, bounds)
 
 
+soon = takes(0)
+"""What takes milliseconds."""
+
 handled = takes(CALL_MS, steps=2)
 """A request or an event of a connection that has arrived: the thread of the network, then that of the pool."""
+
+RESET_MS = 10_000  # MQClientInstance#resetOffset: TimeUnit.SECONDS.sleep(10)
+TIMERS = 4
+"""The threads that may stand still, one after another, before a timer's work is done: the timer of a client does many
+things, each of which may wait for calls."""
+
+written = takes(2 * PERSIST_MS)
+"""What was committed is in the broker's file: its timer begins 10 s after the start, and goes every 5 s."""
+sent = takes(PERSIST_MS + 2 * TIMERS * CALL_MS, steps=TIMERS)
+"""What a client has in memory it commits: every 5 s, when the one thread of its timers is free."""
+updated = takes(0)
+"""What is settled is in memory: the thread of a listener may stand still in between."""
+begun = takes(2 * CALL_MS, steps=3)
+"""Who was answered an offset has begun its queue there: it may ask for the end of the queue, or a time, first."""
+given_up = takes(CALL_MS)
+"""Who drops a queue has sent the last commit of it: it may ask for the broker's address first."""
+reset = takes(TIMERS * RESET_MS, steps=TIMERS)
+"""A reset that was received is done: each sleeps for 10 s, and they wait for one another."""
 
 rebalanced = takes(REBALANCE_MS + CALL_MS, steps=3)
 """A change of a group: the heartbeat or goodbye that says it, the notification or the timer, and the rebalance."""
@@ -66,10 +92,38 @@ def close_to_idle(bounds: Bounds) -> int:
     return IDLE_MS - SOON_MS - bounds.thread_pause_ms
 
 
+# Locks, owners and pulls ---------------------------------------------------------------------------------------------
+
+lock_is_fresh = takes(CLIENT_LEASE_MS + LOCK_CALL_MS)
+"""Since a broker has granted a lock: its answer comes in time, and counts for the lease of the client."""
+lease_is_over = takes(BROKER_LEASE_MS)
+"""A lock that is not renewed, as its broker counts."""
+unlocked_late = takes(UNLOCK_DELAY_MS + CONSUME_LOCK_MS)
+"""The lock of a queue with cached messages is given back that much after the queue."""
+told_to_rebalance = takes(CALL_MS, steps=2)
+"""A run of the rebalance that is under way ends first."""
+handed_over = takes(REBALANCE_MS + CALL_MS, steps=2)
+"""Who misses a notification rebalances in any case; the thread that gives up, then the one that takes."""
+handed_over_in_order = takes(UNLOCK_DELAY_MS + REBALANCE_MS + CALL_MS, steps=2)
+"""The same where a lock has to be given back first, and its taker comes again."""
+pulled = takes(PULL_CALL_MS + LOCK_RENEWAL_MS + CALL_MS)
+"""A pull that is not answered ends, or a lock is asked for again, and the next pull is sent."""
+all_have_spoken = takes(HEARTBEAT_MS)
+"""A broker has heard of all members."""
+member_is_forgotten = takes(EXPIRY_MS + SCAN_MS + REBALANCE_MS)
+"""A connection that nobody has closed expires, and those who are left rebalance."""
+route_is_followed = takes(REGISTRATION_MS + ROUTE_MS)
+"""A broker registers what it has, and clients look for it."""
+broker_is_forgotten = takes(EXPIRY_MS + SCAN_MS + ROUTE_MS + REBALANCE_MS)
+"""A server that has vanished leaves the routes, then those of clients, who rebalance."""
+taken_again = takes(RESET_MS + REBALANCE_MS)
+"""A queue that was reset or corrected leaves the table, and the next run of the rebalance takes it."""
+
+
 # Name servers and brokers ---------------------------------------------------------------------------------------------
 
 
-def written(bounds: Bounds) -> int:
+def in_file(bounds: Bounds) -> int:
     """What has entered a table is in its file: the thread that writes both may stand still in between."""
     return bounds.thread_pause_ms
 
@@ -112,3 +166,5 @@ all_locked = after_healing(
 
 COPIED_MS = COPY_MS + DEAD_CALLS * CALL_MS
 """What a master has changed has reached its slave, where nothing fails any more."""
+copied = takes(SCAN_MS + 3 * CALL_MS, steps=2)
+"""A slave has the offsets of its master: SlaveSynchronize asks for three tables every 10 s, one after another."""

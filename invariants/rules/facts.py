@@ -27,10 +27,11 @@ from impl.events import (
     SubscriptionUpdated,
 )
 from invariants.rules.match import Match, machine_of
-from invariants.rules.rule import Hears, Kept, on
+from invariants.rules.offset_facts import OffsetFacts
+from invariants.rules.rule import Kept, on
 
 
-class Facts(Hears):
+class Facts(OffsetFacts):
     """Tables by machine ("at") unless said otherwise.
 
     holdings -- client id, group, queue: when it was taken, ms. busy -- client id, group, queue: when its listener
@@ -45,6 +46,7 @@ class Facts(Hears):
 
     def __init__(self) -> None:
         """Nothing has happened."""
+        super().__init__()
         self.holdings = Kept("at client_id group mq", ends=(QueueDropped, ConsumerShutDown))
         self.busy = Kept("at client_id group mq", ends=(ListenerEnded,))
         self.ended_ms = Kept("at client_id group mq")
@@ -180,6 +182,10 @@ class Facts(Hears):
     def connections(self, at: str, group: str) -> dict[str, Any]:
         """The connections that a broker lists in a group, with the last heartbeat on each."""
         return {key[2]: heartbeat for key, heartbeat in self.listed.items() if key[:2] == (at, group)}
+
+    def locked_for(self, group: str, mq: MessageQueue) -> str | None:
+        """Who has the lock of a queue, as its broker has reported it; None: nobody, or the lease is over unseen."""
+        return next((holder for key, (_, holder) in self.locks.items() if key[1:] == (group, mq)), None)
 
     def connections_of(self, at: str, group: str, client_id: str | None, client: str) -> list[str]:
         """The connections of this client, from this machine, that a broker lists in a group."""

@@ -34,36 +34,37 @@ _IS_REFUSED = Excuse("the broker objects to the heartbeats of the member",
                      until=Match(ConsumerRegistered, of="at client_id group"))
 _CANNOT_CONNECT = Excuse("the member was refused a connection to the broker",
                          by=Match(ConnectionRefused, of="client=at at=server"), lasts=deadlines.expired)
-_IS_APART = (clock_was_set("at"), clock_was_set("client"), *was_cut_off("at"), *was_cut_off("client"))
+_IS_APART = (clock_was_set("at"), clock_was_set("client"), *was_cut_off("at"))
 
 
 class goodbye_is_final(Rule):
-    """A member that has left a group is not listed again unless it starts again.
+    """A member that has left a group is not listed again on the same connection unless it starts again.
 
     Ignores goodbyes of an earlier consumer of the machine that are handled when the next one runs.
     """
 
     shipped = "violated: B-9 a heartbeat that comes late, B-30 one that was prepared before"
     cite = "ConsumerManager#unregisterConsumer"
-    about = _MEMBER
+    about = f"{_MEMBER} connection"
     excuses = (Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group")),)
 
     def __init__(self, run: Run) -> None:
         """Nobody has left."""
         super().__init__(run)
-        self.left_ms = Kept(_MEMBER)
+        self.left_ms = Kept(self.about)
 
-    @on(GoodbyeTaken)
-    def leaves(self, ms: int, at: str, event: GoodbyeTaken) -> None:
-        """A broker has taken the goodbye of a member."""
+    @on(GoodbyeTaken, ConsumerRemoved)
+    def leaves(self, ms: int, at: str, event: GoodbyeTaken | ConsumerRemoved) -> None:
+        """A broker has taken a goodbye, or removed a connection of a member for it."""
         client = machine_of(event.connection)
-        if not self.facts.runs(client, event.client_id, event.group):
-            self.left_ms[at, event.client_id, event.group, client] = ms
+        by_goodbye = getattr(event, "why", "unregistered") == "unregistered"
+        if by_goodbye and not self.facts.runs(client, event.client_id, event.group):
+            self.left_ms[at, event.client_id, event.group, client, event.connection] = ms
 
     @on(ConsumerRegistered)
     def enters(self, _: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
         """A broker lists a member."""
-        key = at, event.client_id, event.group, machine_of(event.connection)
+        key = at, event.client_id, event.group, machine_of(event.connection), event.connection
         if key in self.left_ms:
             sentence = f"{at} lists {event.client_id} again, who has left {event.group}"
             yield self.told(sentence, *key, since_ms=self.left_ms[key])
@@ -136,21 +137,20 @@ class goodbye_delists_a_member(Duty):
     """
 
     shipped = ("violated: B-9 a heartbeat that comes late, B-30 one that was prepared before, "
-               "B-6 another connection")
+               "B-6 another connection, D6 equal ids")
     cite = "MQClientInstance#unregisterConsumer, ClientManageProcessor#unregisterClient"
     about = _MEMBER
     within_ms = deadlines.handled
     excuses = (
         Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group")),
-        clock_was_set("client"), *was_cut_off("at"), *was_cut_off("client"), _CANNOT_CONNECT,
+        clock_was_set("client"), *was_cut_off("at"), _CANNOT_CONNECT,
     )
 
     @on(ConsumerShutDown)
     def has_left(self, ms: int, client: str, event: ConsumerShutDown) -> None:
         """A consumer has said goodbye to all brokers that it knows."""
-        for at in {key[0]: None for key in self.facts.listed if key[1] == event.group}:
-            if self.facts.connections_of(at, event.group, event.client_id, client):
-                self.owe((at, event.client_id, event.group, client), ms)
+        for (at,) in self.facts.brokers:
+            self.owe((at, event.client_id, event.group, client), ms)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
         """See Duty."""
@@ -168,15 +168,21 @@ class goodbye_removes_all_connections(Rule):
     judges = "goodbye_delists_a_member"
     shipped = goodbye_delists_a_member.shipped
     cite = "ConsumerGroupInfo#unregisterChannel"
-    about = _MEMBER
+    about = "at client_id group"
+
+    @classmethod
+    def claim(cls) -> str:
+        """See Rule."""
+        return goodbye_delists_a_member.claim()
 
     @on(GoodbyeTaken)
     def taken(self, _: int, at: str, event: GoodbyeTaken) -> Iterator[Told]:
         """A broker has removed whom it removes; a goodbye of an earlier consumer does not mean the one that runs."""
-        key = at, event.client_id, event.group, machine_of(event.connection)
-        here = self.facts.connections_of(at, event.group, event.client_id, key[3])
-        for connection in here if not self.facts.runs(key[3], event.client_id, event.group) else ():
-            yield self.told(f"{at} lists {event.client_id} of {event.group} by {connection} after its goodbye", *key)
+        if not self.facts.runs(machine_of(event.connection), event.client_id, event.group):
+            for connection, heartbeat in self.facts.connections(at, event.group).items():
+                if heartbeat.client_id == event.client_id:
+                    sentence = f"{at} lists {event.client_id} of {event.group} by {connection} after its goodbye"
+                    yield self.told(sentence, at, event.client_id, event.group)
 
 
 class connections_of_members_last(Rule):

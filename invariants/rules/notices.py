@@ -34,9 +34,8 @@ class list_has_no_repetition(Rule):
         """A client has been answered."""
         client_ids = event.client_ids or ()
         if len({*client_ids}) < len(client_ids):
-            twice = next(one for one in client_ids if client_ids.count(one) > 1)
-            yield self.told(f"{event.broker_addr} tells {at} {twice} of {event.group} more than once",
-                            event.broker_addr, event.group)
+            sentence = f"{event.broker_addr} tells {at} that {', '.join(map(str, client_ids))} are in {event.group}"
+            yield self.told(sentence, event.broker_addr, event.group)
 
 
 class members_are_told_of_changes(Duty):
@@ -135,6 +134,6 @@ class who_consumes_is_answered(Rule):
         """An operator has asked."""
         right = {group for group, topic in self.views.groups_with_offsets(at) if topic == event.topic}
         right |= {group for group in self.views.groups(at) if event.topic in self.views.subscriptions(at, group)}
-        for group in sorted(right ^ event.groups):
-            verb = "leaves out" if group in right else "names"
-            yield self.told(f"{at} {verb} {group} when asked for {event.topic}", at, event.topic)
+        if right != event.groups:
+            answer, truth = ", ".join(sorted(event.groups)), ", ".join(sorted(right))
+            yield self.told(f"{at} names ({answer}) when asked for {event.topic}, not ({truth})", at, event.topic)

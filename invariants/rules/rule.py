@@ -134,7 +134,8 @@ class Rule(Hears):
 
     shipped -- what is expected of RocketMQ 4.9.3 ("holds", or "violated: B-1 why, …"). cite -- class and method of
     RocketMQ that promise it. about -- fields that name whom a finding concerns. excuses -- when nothing is told.
-    judges -- the name of the property, where it is declared by a model. calm -- judged only where nothing fails.
+    judges -- the name of the property, where it is declared by a model. calm -- judged only as long as nothing fails
+    but what people do.
     A class without `cite` is a part that rules share.
     """
 

@@ -61,14 +61,14 @@ class topic_survives_its_broker(Rule):
     about = "at topic"
     excuses = (
         Excuse("its process stood still shortly before it ended, and may not have written the file",
-               by=Match(ProcessPaused, of="at"), lasts=deadlines.written),
+               by=Match(ProcessPaused, of="at"), lasts=deadlines.in_file),
     )
 
     def __init__(self, run: Run) -> None:
         """There are none; topics -- its queues, and since when it has them."""
         super().__init__(run)
         self.topics = Kept("at topic", ends=(TopicConfigDeleted,), survives="kill")
-        self._written_ms = deadlines.written(run.bounds)
+        self._written_ms = deadlines.in_file(run.bounds)
 
     @on(TopicConfigUpdated)
     def updated(self, ms: int, at: str, event: TopicConfigUpdated) -> None:

@@ -6,6 +6,7 @@ they are asked for. Machines are called as in the world that is looked at.
 
 from __future__ import annotations
 
+from impl.broker.given_message_store import QueueRange
 from impl.decisions.message_queue import MessageQueue
 from invariants.refinement.follower import Living, Machines
 from invariants.views.brokers import BrokerViews
@@ -13,7 +14,9 @@ from invariants.views.consumers import ConsumerViews
 from invariants.views.namesrvs import NamesrvViews
 from invariants.views.values import Broker, Consumer, Filter, HeldQueue, QueueLock, Registration, Subscription
 
-__all__ = ["Broker", "Consumer", "Filter", "HeldQueue", "QueueLock", "Registration", "Subscription", "Views"]
+__all__ = [
+    "Broker", "Consumer", "Filter", "HeldQueue", "QueueLock", "QueueRange", "Registration", "Subscription", "Views",
+]
 
 
 class Views(NamesrvViews, BrokerViews, ConsumerViews):
@@ -22,6 +25,10 @@ class Views(NamesrvViews, BrokerViews, ConsumerViews):
     def __init__(self, machines: Machines) -> None:
         """Look at these."""
         self.living = Living(machines)
+
+    def calm(self) -> bool:
+        """Whether nothing fails in this world but what people do."""
+        return self.living.machines.calm
 
     def holders(self, group: str, topic: str) -> dict[MessageQueue, list[str]]:
         """Every queue of the topic at a living broker, and the machines of the consumers that hold it now."""
@@ -43,3 +50,7 @@ class Views(NamesrvViews, BrokerViews, ConsumerViews):
     def no_owner(self, group: str, topic: str) -> list[MessageQueue]:
         """The queues that nobody holds now."""
         return sorted(mq for mq, machines in self.holders(group, topic).items() if not machines)
+
+    def dead_addresses(self, machine: str) -> set[str]:
+        """The addresses that the clients of a machine know of brokers, and where none lives."""
+        return {*self.known_addresses(machine).values()}.difference(broker.broker_addr for broker in self.brokers())

@@ -31,7 +31,8 @@ class BrokerViews:
             return None
         config, now_ms = broker.config, broker.node.now_ms()
         return Broker(
-            machine, config.broker_name, config.broker_id, broker.broker_addr, now_ms, broker.master_addr,
+            machine, config.broker_name, config.broker_id, broker.broker_addr, now_ms,
+            broker.slave_synchronize.master_addr,
         )
 
     def topics(self, broker: str) -> dict[str, QueueData]:
@@ -119,6 +120,14 @@ class BrokerViews:
         return {(topic, queue_id): offset for (topic, _, name), offsets in by_key if name == group
                 for queue_id, offset in offsets.entries()}
 
+    def committed_of(self, broker: str, group: str, topic: str) -> dict[int, int] | None:
+        """ConsumerOffsetManager.offsetTable: queue id to the offset of a group; None: no broker runs there."""
+        found = self.living.broker(broker)
+        offsets = None if found is None else found.consumer_offset_manager.query_offsets(group, topic)
+        if found is None:
+            return None
+        return {} if offsets is None else dict(offsets.entries())
+
     def groups_with_offsets(self, broker: str) -> set[tuple[str, str]]:
         """ConsumerOffsetManager.offsetTable: the pairs of group and topic that have an entry."""
         found = self.living.broker(broker)
@@ -142,6 +151,12 @@ class BrokerViews:
         master = next(found, None)
         store = None if master is None else master.message_store
         return store.range_of(mq.topic, mq.queue_id) if isinstance(store, GivenMessageStore) else QueueRange()
+
+    def stored_at(self, broker: str, topic: str, queue_id: int) -> QueueRange | None:
+        """What one broker has of a queue; None: no broker runs there."""
+        found = self.living.broker(broker)
+        store = None if found is None else found.message_store
+        return store.range_of(topic, queue_id) if isinstance(store, GivenMessageStore) else None
 
     def _group(self, broker: str, group: str) -> ConsumerGroupInfo | None:
         found = self.living.broker(broker)

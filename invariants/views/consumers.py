@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from impl.client.mq_client_instance import SHUTDOWN_ALREADY
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.start_offset import ConsumeFromWhere
 from invariants.refinement.follower import Living
 from invariants.views.values import Consumer, HeldQueue, Subscription
 
@@ -46,6 +47,11 @@ class ConsumerViews:
         for one in self._of(machine, group):
             found.update(one.offset_store.clone_offset_table(None))
         return found
+
+    def consume_from(self, machine: str, group: str) -> tuple[ConsumeFromWhere, int] | None:
+        """DefaultMQPushConsumer.consumeFromWhere and consumeTimestamp, in ms; None: no consumer runs there."""
+        found = [one.rebalance_impl for one in self._of(machine, group)]
+        return (found[0].consume_from_where, found[0].consume_timestamp_ms) if found else None
 
     def known_addresses(self, machine: str) -> dict[tuple[str, int], str]:
         """MQClientInstance.brokerAddrTable of the clients of a machine: broker name and id to address."""

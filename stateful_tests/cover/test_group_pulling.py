@@ -30,7 +30,7 @@ from impl.events import (
     ThreadDied,
 )
 from impl.message_store import MessageStore
-from impl.node_ports import RejectedExecutionError
+from impl.ports.pools import RejectedExecutionError
 from stateful_tests.stories.scenes import BROKER, FIRST, IN_ORDER, ORDERS, held, join, stage
 from stateful_tests.worlds.arrivals import arrive
 from stateful_tests.worlds.world import World

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from inspect import signature
+from types import MethodType
+from typing import cast
+
 import pytest
 
+from impl.broker.admin_broker_processor import AdminBrokerProcessor
 from impl.broker.client_channel_info import CHANNEL_EXPIRED_TIMEOUT_MS
-from impl.broker.controller import CONSUMER_OFFSET_PATH, pool_sizes
+from impl.broker.client_manage_processor import ClientManageProcessor
+from impl.broker.consumer_manage_processor import ConsumerManageProcessor
 from impl.broker.given_message_store import QueueRange
+from impl.broker.request_table import pool_sizes
+from impl.broker.tables import CONSUMER_OFFSET_PATH
+from impl.common.config_manager import file_to_string
 from impl.common.data_version import DataVersion
 from impl.common.headers import (
     BrokerNameRequestHeader,
@@ -30,7 +39,7 @@ from impl.decisions.subscription import SQL92, SubscriptionData
 from impl.events import BrokerRegistered, BrokerUpdateTimestamp, RegistrationEncoded, RegistrationFailed
 from impl.hash_map import ConcurrentHashMap
 from impl.namesrv.kv_config_manager import NAMESPACE_ORDER_TOPIC_CONFIG
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.worlds.world import World
 
 NS, NS_ADDR = "nameserver1", "nameserver1:9876"
@@ -186,13 +195,30 @@ def test_operators_may_look_at_and_change_the_tables_of_a_name_server() -> None:
 # Broker ---------------------------------------------------------------------------------------------------------------
 
 
+def test_every_request_that_a_processor_serves_has_a_row() -> None:
+    with World() as world:
+        one_broker(world)
+        served = {cast("MethodType", handler) for handler, _ in world.brokers[BROKER].processors.values()}
+    assert len(served) == 21
+    kinds = {method.__self__.__class__ for method in served}
+    assert kinds == {AdminBrokerProcessor, ClientManageProcessor, ConsumerManageProcessor}
+    methods = {
+        (kind, name) for kind in kinds for name, method in vars(kind).items()
+        if not name.startswith("_") and list(signature(method).parameters) == ["self", "channel", "request"]
+    }
+    assert {(method.__self__.__class__, method.__name__) for method in served} == methods
+
+
 def test_which_requests_share_a_pool() -> None:
     with World() as world:
         one_broker(world)
         pools: dict[str, set[int]] = {}
         for code, (_, pool) in world.brokers[BROKER].processors.items():
             pools.setdefault(pool, set()).add(code)
-        assert pools == {"heartbeat": {34}, "client_manage": {35, 46}, "consumer_manage": {38, 14, 15}}
+        assert pools == {
+            "heartbeat": {34}, "client_manage": {35, 46}, "consumer_manage": {38, 14, 15},
+            "admin": {17, 21, 29, 30, 31, 41, 42, 43, 201, 207, 215, 222, 223, 300, 308},
+        }
         assert {name: tuple(size) for name, size in pool_sizes(8).items()} == {
             "heartbeat": (8, 50_000), "client_manage": (32, 1_000_000), "consumer_manage": (32, None),
             "admin": (16, None),
@@ -267,7 +293,7 @@ def test_offsets_are_on_the_disk_after_5_s_and_not_before() -> None:
         world.restart(BROKER)
         world.run(100)
         assert world.ask(ADDR, query()).header.offset == 7
-        assert '{"orders@G":{0:7}}' in (world.simulation.nodes[BROKER].files.read_text(CONSUMER_OFFSET_PATH) or "")
+        assert '{"orders@G":{0:7}}' in (file_to_string(world.simulation.nodes[BROKER].disk, CONSUMER_OFFSET_PATH) or "")
 
 
 def test_an_offset_may_go_down() -> None:

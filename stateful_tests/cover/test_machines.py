@@ -15,8 +15,7 @@ from typer.testing import CliRunner, Result
 from impl.events import ProcessStarted, WorldHealed
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.__main__ import app
-from invariants.history import HISTORIES
-from invariants.refinement.history import Histories
+from invariants.rules.declared import BY_NAME
 from invariants.rules.promises import ownership_converges_in_time
 from invariants.rules.watch import Watch
 from invariants.verdict import BadInputError, Outcome
@@ -196,10 +195,9 @@ def test_every_machine_judges_what_its_followers_and_promises_say() -> None:
     for concept, machine in MACHINES.items():
         alive = machine_named(concept)(Trial("shipped", ()))
         alive.teardown()
-        *models, histories, promises = alive.judges.followers
-        assert isinstance(promises, Watch)
+        *models, rules = alive.judges.followers
+        assert isinstance(rules, Watch)
         assert {one.name for one in models} == {name for name in machine.judged if name.startswith("refines_")}, concept
-        assert isinstance(histories, Histories)
         assert {*machine.workload.promises} <= {*machine.judged}, concept
 
 
@@ -304,8 +302,8 @@ def test_a_judge_gives_a_row_for_each_property_and_shrinks_what_it_found(tmp_pat
     told: list[str] = []
     found = judge.judged("route_info", "shipped", Effort(0, 4, 5), out=tmp_path, tell=told.append)
     verdicts = {one.property: one for one in found}
-    assert {*verdicts} - {*HISTORIES} == {*machine_named("route_info").judged}
-    assert all(one.outcome is Outcome.VIOLATED for name, one in verdicts.items() if name in HISTORIES)
+    assert {*verdicts} - {*BY_NAME} == {*machine_named("route_info").judged}
+    assert all(one.outcome is Outcome.VIOLATED for name, one in verdicts.items() if name in BY_NAME)
     row = verdicts[ROUTED]
     assert (row.outcome, row.as_expected, row.note) == (
         Outcome.VIOLATED, True, f"1 deed: {DECLARED[ROUTED].sentence}")

@@ -19,8 +19,8 @@ from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import RandomTape
 from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.namesrv.server import ReportedRouteInfo
-from impl.node_ports import Command
-from impl.ports import Interleave
+from impl.ports.remoting import Command
+from impl.ports.threads import Interleave
 from invariants.finding import Finding
 from invariants.refinement.elements import Followed, Pool
 from invariants.refinement.follower import ROUND, Following

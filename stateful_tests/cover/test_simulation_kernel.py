@@ -16,7 +16,7 @@ from impl.hosts.simulation.process import PAUSES_MS, TIMED_OUT, Future, Process,
 from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from impl.hosts.simulation.threads import Threads
-from impl.ports import Lock
+from impl.ports.threads import Lock
 
 
 def kernel(*choices: int, **profile: int) -> Kernel:

@@ -20,10 +20,10 @@ from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from impl.hosts.simulation.wire import copied
-from impl.node_ports import (
+from impl.ports.node import Node
+from impl.ports.remoting import (
     Command,
     Connection,
-    Node,
     RemotingClient,
     RemotingConnectError,
     RemotingError,

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
+from impl.common.config_manager import file_to_string, string_to_file_not_safe
 from impl.decisions.java_errors import JavaRuntimeError
 from impl.events import ThreadDied
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.node import Node
 from impl.hosts.simulation.profile import CALM
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
-from impl.node_ports import Node as NodePort
-from impl.node_ports import RejectedExecutionError, Signal
-from impl.ports import Lock
+from impl.ports.node import Node as NodePort
+from impl.ports.pools import RejectedExecutionError
+from impl.ports.threads import Lock, Signal
 
 
 async def nothing(node: NodePort) -> None:
@@ -295,16 +296,16 @@ def test_nothing_of_a_dead_process_runs(world: Simulation, node: Node) -> None:
 
 
 def test_files_survive_a_kill(world: Simulation, node: Node) -> None:
-    node.files.write_text("a", "one")
-    node.files.write_text("a.tmp", "two")
-    node.files.rename("a.tmp", "a")
-    node.files.rename("none", "a")
-    node.files.write_text("b", "gone")
-    node.files.delete("b")
-    node.files.delete("never there")
+    string_to_file_not_safe(node.disk, "a", "one")
+    string_to_file_not_safe(node.disk, "a.tmp", "two")
+    node.disk.rename("a.tmp", "a")
+    node.disk.rename("none", "a")
+    string_to_file_not_safe(node.disk, "b", "gone")
+    node.disk.delete("b")
+    node.disk.delete("never there")
     world.kill("broker")
-    files = world.start("broker").files
-    assert [files.read_text(path) for path in ("a", "a.tmp", "b", "none")] == ["two", None, None, None]
+    disk = world.start("broker").disk
+    assert [file_to_string(disk, path) for path in ("a", "a.tmp", "b", "none")] == ["two", None, None, None]
 
 
 @pytest.mark.parametrize(
@@ -312,22 +313,22 @@ def test_files_survive_a_kill(world: Simulation, node: Node) -> None:
 )
 def test_a_power_loss_may_cost_what_was_written_lately(choices: list[int], left: str) -> None:
     with Simulation(ReplayTape(choices)) as world:
-        files = world.add("broker", nothing).files
-        files.write_text("safe", "long ago")
-        files.write_text("file", "old")
+        disk = world.add("broker", nothing).disk
+        string_to_file_not_safe(disk, "safe", "long ago")
+        string_to_file_not_safe(disk, "file", "old")
         world.run(31_000)
-        files.write_text("file", "new")
+        string_to_file_not_safe(disk, "file", "new")
         world.kill("broker", power_loss=True)
-        files = world.start("broker").files
-        assert (files.read_text("file"), files.read_text("safe")) == (left, "long ago")
+        disk = world.start("broker").disk
+        assert (file_to_string(disk, "file"), file_to_string(disk, "safe")) == (left, "long ago")
 
 
 def test_a_power_loss_asks_only_about_what_could_differ() -> None:
     with Simulation(ReplayTape([])) as world:
-        files = world.add("broker", nothing).files
+        disk = world.add("broker", nothing).disk
         for text in ("same", "same"):
-            files.write_text("file", text)
-        files.delete("never there")
+            string_to_file_not_safe(disk, "file", text)
+        disk.delete("never there")
         world.kill("broker", power_loss=True)
         assert world.kernel.tape.choices == []
 

@@ -15,10 +15,8 @@ from typing import Any
 import pytest
 
 from invariants.hazards import HAZARDS
-from invariants.history import HISTORIES
 from invariants.refinement.consumer_group import ConsumerGroup
 from invariants.refinement.follower import ROUND
-from invariants.refinement.history import Histories
 from invariants.refinement.order_lock import OrderLocks
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import Subscription
@@ -139,10 +137,10 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> list[Judges]:
     def init(world: World, *args: Any, **settings: Any) -> None:
         made(world, *args, **settings)
         judges.append(Judges())
-        promises = watching(world, bounds_of(PROFILES["storm"]))
+        promises = watching(world, bounds=bounds_of(PROFILES["storm"]))
         judges[-1].followers = [
             ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world), RouteInfo(world),
-            Histories(world), promises,
+            promises,
         ]
         world.simulation.kernel.monitor, world.simulation.kernel.show_every = judges[-1], ROUND
         of[id(world)] = promises, judges[-1]
@@ -173,7 +171,7 @@ def test_the_stories_of_a_hazard_break_its_properties(hazard: str, watch: list[J
 
 def test_the_story_of_every_hazard_is_judged_by_a_property() -> None:
     assert {hazard for hazard, _ in STORIES} == {hazard for hazards in BREAKS.values() for hazard in hazards.split()}
-    assert {name for name in BREAKS if not name.startswith("refines_")} <= {*DECLARED, *HISTORIES}
+    assert {name for name in BREAKS if not name.startswith("refines_")} <= {*DECLARED}
 
 
 @pytest.mark.parametrize(("story", "name"), TOLD_TWICE, ids=lambda value: getattr(value, "__name__", value))

@@ -21,7 +21,7 @@ from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import ArrayIndexOutOfBoundsError, IllegalArgumentError, NullPointerError
 from impl.decisions.subscription import SQL92, SubscriptionData
-from impl.ports import UNINTERRUPTED, Uninterrupted, run_now
+from impl.ports.threads import UNINTERRUPTED, Uninterrupted, run_now
 
 
 @dataclass(eq=False)

@@ -27,7 +27,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.route_queues import BrokerData, PublishQueues, QueueData, TopicRouteData
 from impl.decisions.subscription import SubscriptionData
 from impl.hash_map import IllegalStateError
-from impl.ports import UNINTERRUPTED, Threads, Uninterrupted, run_now
+from impl.ports.threads import UNINTERRUPTED, Threads, Uninterrupted, run_now
 
 # Process queue --------------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,8 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
 from impl.hash_map import ConcurrentModificationError
 from impl.namesrv.route_info_manager import BrokerRegistration, RouteInfoManager
-from impl.ports import UNINTERRUPTED, Channel, Interleave, Uninterrupted, run_now
+from impl.ports.remoting import Channel
+from impl.ports.threads import UNINTERRUPTED, Interleave, Uninterrupted, run_now
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.client.process_queue import ProcessQueue
 from impl.common.heartbeat_data import ConsumerData
 from impl.decisions.subscription import SubscriptionData
-from impl.ports import UNINTERRUPTED, Interleave, run_now
+from impl.ports.threads import UNINTERRUPTED, Interleave, run_now
 from impl.variants.catalogue import variants_of
 from impl.variants.stack import Calls, active
 from impl.variants.variant import VariantError

@@ -11,10 +11,12 @@ import pytest
 
 from impl.hosts.simulation.profile import CALM
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
-from invariants.rules.watch import LATE
+from invariants.rules.bounds import Bounds
+from invariants.rules.promises import every_name_server_learns_in_time, ownership_converges_in_time
+from invariants.rules.watch import LATE, Watch
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.worlds import evidence
-from stateful_tests.worlds.healing import promised
+from stateful_tests.worlds.healing import healing, is_promise, promised
 from stateful_tests.worlds.profiles import (
     DEPTH,
     FOCUSED,
@@ -29,6 +31,7 @@ from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.shrinking import Simplest
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
+from stateful_tests.worlds.world import World
 
 ROOT = Path(__file__).parents[2]
 DIGEST = """
@@ -71,6 +74,24 @@ def test_a_promise_that_is_not_kept_is_seen() -> None:
         record = run(Plan("repaired", "clustering", "calm"), RandomTape(0), judged=False)
     assert [one.property for one in record.seen] == ["ownership_converges"]
     assert "nobody" in record.seen[0].sentence
+
+
+@pytest.mark.parametrize(("wrong_s", "told"), [
+    (range(79), False), (range(81), True), (range(101, 104), False), (range(101, 106), True), (range(226, 231), True),
+], ids=str)
+def test_a_promise_must_be_true_at_its_deadline_and_to_the_end(
+    wrong_s: range, told: bool, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learns = every_name_server_learns_in_time
+    with World() as world:
+        monkeypatch.setattr(learns, "wrong", lambda self: (
+            self.told("it is wrong", "nameserver1", "broker-a", 0) for s in [world.now_ms // 1_000] if s in wrong_s))
+        watch = Watch(world.views, Bounds(), [learns, ownership_converges_in_time])
+        assert (learns.within_ms(Bounds()), watch.last_promise_ms) == (80_000, 230_000)
+        found = [one for findings in healing(world, watch) for one in findings]
+        assert {one.signature for one in found} == ({(learns.name, LATE)} if told else set())
+        assert all(is_promise((one.property, *one.signature)) for one in found)
+        assert (learns.name in watch.kept_ms) is (world.now_ms // 1_000 not in wrong_s)
 
 
 def test_a_failure_is_shrunk_kept_and_replayed() -> None:

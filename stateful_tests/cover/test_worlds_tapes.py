@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from impl.hosts.simulation.tape import ReplayTape, trimmed
-from invariants.verdict import Outcome
+from invariants.finding import Finding
 from stateful_tests.worlds.run import Plan, RunRecord, run
-from stateful_tests.worlds.subjects import Seen, subject_named
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 
 TAPE_BYTES = 3_000
@@ -21,8 +21,8 @@ FIXED = settings(
 )
 
 
-def unexpected(plan: Plan, record: RunRecord) -> list[Seen]:
-    return [one for one in record.seen if subject_named(plan.subject).expected(one.property) is Outcome.HOLDS]
+def unexpected(plan: Plan, record: RunRecord) -> list[Finding]:
+    return subject_named(plan.subject).surprises(record.seen)
 
 
 def live(plan: Plan, tape: bytes) -> RunRecord:

@@ -215,7 +215,7 @@ def test_a_rule_of_calm_worlds_is_silent_elsewhere() -> None:
     rule = lent_once()
     rule.calm = True
     assert judged(rule, taken(1), taken(2))
-    assert not judged(rule, taken(1), taken(2), bounds=Bounds(calm=False))
+    assert not judged(rule, taken(1), taken(2), views=Tables(calm=False))
 
 
 # Duties ---------------------------------------------------------------------------------------------------------------

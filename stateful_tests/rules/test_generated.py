@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
+from invariants.rules.declared import RULES
 from invariants.rules.excuse import Excuse
-from invariants.rules.rule import RULES, Rule
+from invariants.rules.rule import Ascription, Rule
 from stateful_tests.rules.collected import HISTORIES
 from stateful_tests.rules.generated import ELSEWHERE, Broken, Declared, broken, declared, ends_of_debtors, is_duty, made
 from stateful_tests.rules.generated import silenced as places_of
 from stateful_tests.rules.written import findings
 
-DECLARED = [one for rule in RULES.values() for one in declared(rule)]
+JUDGING = [rule for rule in RULES.values() if not issubclass(rule, Ascription)]
+DECLARED = [one for rule in JUDGING for one in declared(rule)]
 DUTIES = [rule for rule in RULES.values() if is_duty(rule)]
 
 

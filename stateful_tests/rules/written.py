@@ -13,7 +13,7 @@ from invariants.rules.bounds import Bounds
 from invariants.rules.rule import RULES
 from invariants.rules.watch import Watch
 
-STORMY = Bounds(thread_pause_ms=40_000, delay_ms=25_000, calm=False)
+STORMY = Bounds(thread_pause_ms=40_000, delay_ms=25_000)
 """A world in which threads stand still and messages are late."""
 END_MS = 10_000_000
 
@@ -27,6 +27,10 @@ class Tables:
     def __init__(self, **answers: Any) -> None:
         """Write tables."""
         self.answers = answers
+
+    def calm(self) -> bool:
+        """Nothing fails, unless it is written that something does."""
+        return bool(self.answers.get("calm", True))
 
     def __getattr__(self, name: str) -> Any:
         """What a view answers."""
@@ -51,7 +55,8 @@ class Written:
     """A written history of one rule.
 
     broken -- records that the rule tells of. kept -- records of which it says nothing. views -- what tables say all the
-    while; kept_views -- the same of `kept`. Much time passes behind the last record, and a promise is looked at then.
+    while; kept_views -- the same of `kept`. causes -- the hazards that what is found in `broken` is put down to; None:
+    any. Much time passes behind the last record, and a promise is looked at then.
     """
 
     rule: str
@@ -59,6 +64,7 @@ class Written:
     kept: tuple[Record, ...] = ()
     views: Any = field(default_factory=Tables)
     kept_views: Any = None
+    causes: tuple[str, ...] | None = None
     bounds: Bounds = STORMY
 
 

@@ -11,7 +11,7 @@ from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.message_queue import MessageQueue
 from impl.events import ConsumerIdsChanged, OffsetReset, OffsetResetPushed, QueueDropped, QueueTaken
 from impl.hosts.simulation.clock import EPOCH_MS
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import (
     ADDR,
     BROKER,

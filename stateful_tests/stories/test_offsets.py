@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from impl.broker.admin_broker_processor import AdminBrokerProcessor
 from impl.broker.given_message_store import QueueRange
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
@@ -16,7 +15,7 @@ from impl.common.request_code import RequestCode
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import ListenerEnded, MessagesSettled
-from impl.node_ports import Signal
+from impl.ports.threads import Signal
 from stateful_tests.stories.scenes import (
     BROKER,
     FIRST,
@@ -287,9 +286,9 @@ def test_u11_a_member_that_cannot_read_the_offset_keeps_the_lock_from_others() -
         stage(world)
         old_queues(world, 100)
         broker = world.brokers[BROKER]
-        handler, busy = AdminBrokerProcessor(broker).get_max_offset, [True]
+        (handler, pool), busy = broker.processors[RequestCode.GET_MAX_OFFSET], [True]
         broker.remoting_server.register_processor(
-            RequestCode.GET_MAX_OFFSET, handler, broker.pools["admin"], lambda: busy[0],
+            RequestCode.GET_MAX_OFFSET, handler, broker.pools[pool], lambda: busy[0],
         )
         world.run(30_000)
         first = join(world, "c1", IN_ORDER)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from impl.hosts.simulation import channel, process
-from impl.hosts.simulation.profile import CALM, FaultProfile
+from impl.hosts.simulation.profile import FaultProfile
 from invariants.rules.bounds import Bounds
 
 
@@ -14,5 +14,4 @@ def bounds_of(profile: FaultProfile) -> Bounds:
     return Bounds(
         thread_pause_ms=max(process.PAUSES_MS) if profile.thread_pause else 0,
         delay_ms=delay_ms + stall_ms,
-        calm=profile == CALM,
     )

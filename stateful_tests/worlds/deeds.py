@@ -23,7 +23,7 @@ from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_errors import JavaError
 from impl.events import ClusterInfoFetched, OffsetsReset
 from impl.hosts.simulation.clock import EPOCH_MS
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.worlds.arrivals import arrive, refuse_what_is_gone
 from stateful_tests.worlds.world import World
 

@@ -100,15 +100,15 @@ class Channel:
         return f"{self.process.name} -> {self.peer.process.name}"
 
     def is_active(self) -> bool:
-        """See `impl.ports`."""
+        """See `impl.ports.remoting`."""
         return self.active
 
     def is_writable(self) -> bool:
-        """See `impl.ports`."""
+        """See `impl.ports.remoting`."""
         return self.stalled_ms <= self.kernel.now_ms
 
     def close(self) -> None:
-        """See `impl.ports`."""
+        """See `impl.ports.remoting`."""
         self.process.check_alive()
         if self.active:
             self.lose()

@@ -6,6 +6,7 @@ from typing import Any
 
 import invariants.rules.membership  # noqa: F401  # declares the rules
 from impl.events import (
+    BrokerStarted,
     ClientChannelClosed,
     ConsumerRegistered,
     ConsumerRemoved,
@@ -23,6 +24,7 @@ from invariants.views import Broker, Consumer
 from stateful_tests.rules.written import END_MS, STORMY, Tables, Written
 
 B, C, G, AT, TOO = "broker-a", "c1", "G", "c1:1", "c1:2"
+BROKER_RUNS = (0, B, BrokerStarted(B, B, 0))
 GOODBYE = (2, B, GoodbyeTaken(B, G, C, AT, attached=True))
 STARTED = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False))
 STOPPING = (1, C, ConsumerStopping(C, G))
@@ -58,6 +60,9 @@ HISTORIES = (
             kept=(STARTED, GOODBYE, heartbeat(3))),
     Written("goodbye_is_final", broken=(GOODBYE, heartbeat(3)),
             kept=(GOODBYE, (3, B, ConsumerRegistered(B, G, "c2", "c2:1", True, True, frozenset())))),
+    Written("goodbye_is_final", broken=(GOODBYE, heartbeat(3)), kept=(GOODBYE, heartbeat(3, TOO))),
+    Written("goodbye_is_final", broken=(removed(2, "unregistered"), heartbeat(3)),
+            kept=(removed(2, "closed"), heartbeat(3))),
     Written("heartbeats_keep_a_member", broken=(heartbeat(0), removed(119_999, "expired")),
             kept=(heartbeat(0), removed(120_000, "expired"))),
     Written("heartbeats_keep_a_member", broken=(heartbeat(0), heartbeat(60_000), removed(121_000, "expired")),
@@ -74,16 +79,18 @@ HISTORIES = (
             kept=(REFUSED, removed(LATE_MS, "expired"))),
     Written("living_members_do_not_expire", broken=(STOPPING, STARTED, removed(LATE_MS, "expired")),
             kept=(STOPPING, removed(LATE_MS, "expired"))),
-    Written("goodbye_delists_a_member", broken=(heartbeat(0), SHUT_DOWN), views=Tables(members={AT: C}),
-            kept=(heartbeat(0), SHUT_DOWN), kept_views=Tables(members={AT: "c2", "c2:1": C})),
-    Written("goodbye_delists_a_member", broken=(heartbeat(0), SHUT_DOWN), views=Tables(members={AT: C}),
-            kept=(heartbeat(0), removed(1, "unregistered"), SHUT_DOWN)),
-    Written("goodbye_delists_a_member", broken=(heartbeat(0), SHUT_DOWN), views=Tables(members={AT: C}),
-            kept=((0, B, ProcessPaused(2 * END_MS)), heartbeat(0), SHUT_DOWN)),
+    Written("goodbye_delists_a_member", broken=(BROKER_RUNS, SHUT_DOWN), views=Tables(members={AT: C}),
+            kept=(BROKER_RUNS, SHUT_DOWN), kept_views=Tables(members={AT: "c2", "c2:1": C})),
+    Written("goodbye_delists_a_member", broken=(BROKER_RUNS, SHUT_DOWN), views=Tables(members={AT: C}),
+            kept=(SHUT_DOWN,)),
+    Written("goodbye_delists_a_member", broken=(BROKER_RUNS, SHUT_DOWN), views=Tables(members={AT: C}),
+            kept=((0, B, ProcessPaused(2 * END_MS)), BROKER_RUNS, SHUT_DOWN)),
     Written("goodbye_removes_all_connections", broken=(heartbeat(0, TOO), GOODBYE),
             kept=(heartbeat(0), removed(1, "unregistered"), GOODBYE)),
     Written("goodbye_removes_all_connections", broken=(heartbeat(0, TOO), STARTED, STOPPING, GOODBYE),
             kept=(heartbeat(0, TOO), STARTED, GOODBYE)),
+    Written("goodbye_removes_all_connections", broken=(heartbeat(0, "another:1"), GOODBYE),
+            kept=((0, B, ConsumerRegistered(B, G, "c2", TOO, True, True, frozenset())), GOODBYE)),
     Written("connections_of_members_last", broken=(heartbeat(LATE_MS), removed(LATE_MS + IDLE_MS - 1, "closed")),
             kept=(heartbeat(LATE_MS), removed(LATE_MS + IDLE_MS, "closed"))),
     Written("connections_of_members_last", broken=(heartbeat(LATE_MS), removed(LATE_MS, "closed")),

@@ -50,6 +50,7 @@ def gone(ms: int, connection: str = AT, *, attached: bool = True) -> Record:
 
 
 _CLOCK = Tables(broker=Broker(B, B, 0, "broker-a:10911", 1_000, None))
+_ROUTED = Tables(known_addresses={(B, 0): "broker-a:10911"})
 _HOLDS = {"consumers": [consumer()], "process_queues": [HELD]}
 
 HISTORIES = (
@@ -59,6 +60,8 @@ HISTORIES = (
             kept=(CLUSTERS, BROADCASTS, heartbeat(1), gone(2), heartbeat_too(3))),
     Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
             kept=(CLUSTERS, BROADCASTS, heartbeat(1, attached=False), heartbeat_too(2))),
+    Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
+            kept=(BROADCASTS, heartbeat(1), heartbeat_too(2))),
     Written("topics_leave_with_their_member", broken=(heartbeat(0), heartbeat_too(1), PUT, gone(3)),
             kept=(heartbeat(0), heartbeat_too(1), PUT, OUT, gone(3))),
     Written("topics_leave_with_their_member", broken=(heartbeat(0), heartbeat_too(1), PUT, OUT_OF_ANOTHER, gone(3)),
@@ -68,10 +71,13 @@ HISTORIES = (
     Written("topics_leave_with_their_member", broken=(heartbeat(0), heartbeat_too(1), PUT, gone(3)),
             kept=(heartbeat(0), PUT, gone(3))),
     Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED, heartbeat(3)),
-            kept=(heartbeat(0), RAISED, heartbeat(3, 2))),
-    Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED), kept=(heartbeat(0, topic="invoices"), RAISED)),
+            kept=(heartbeat(0), RAISED, heartbeat(3, 2)), views=_ROUTED),
+    Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED), views=_ROUTED,
+            kept=(heartbeat(0, topic="invoices"), RAISED)),
+    Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED), views=_ROUTED,
+            kept=(heartbeat(0), RAISED), kept_views=Tables(known_addresses={("broker-b", 0): "broker-b:10911"})),
     Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED, heartbeat_too(3, "orders")),
-            kept=(heartbeat_too(0, "orders"), RAISED)),
+            kept=(heartbeat_too(0, "orders"), RAISED), views=_ROUTED),
     Written("changed_share_renews_the_subscription",
             broken=(heartbeat(0), CHANGED, heartbeat(3 + ON_THE_WAY_MS)),
             kept=(heartbeat(0), CHANGED, heartbeat(2 + ON_THE_WAY_MS))),

@@ -1,0 +1,153 @@
+"""What is so of offsets in a run: a part of the facts that all rules share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    BrokerStarted,
+    GroupOffsetsRemoved,
+    MessagesFound,
+    MessagesSettled,
+    OffsetAnswered,
+    OffsetCommitted,
+    OffsetCorrected,
+    OffsetReset,
+    OffsetSent,
+    OffsetUpdated,
+    QueueTaken,
+)
+from invariants.rules.match import machine_of
+from invariants.rules.rule import Hears, Kept, on
+
+
+class Progress:
+    """How far a client is in a queue since it began it.
+
+    end -- the offset behind all that was found. open -- what was found and is not settled. told -- the greatest offset
+    that a broker has answered since. settled_ms -- what was settled, and when.
+    """
+
+    __slots__ = ("end", "open", "settled_ms", "told")
+
+    def __init__(self, offset: int) -> None:
+        """Begin at an offset."""
+        self.end = self.told = offset
+        self.open: set[int] = set()
+        self.settled_ms: dict[int, int] = {}
+
+    @property
+    def all_below(self) -> int:
+        """All below this offset is settled."""
+        return min(self.open) if self.open else self.end
+
+
+class At(NamedTuple):
+    """An offset that was remembered, sent, committed or answered: when, at which machine; number -- of the event.
+
+    connection -- on which a commit came to a broker.
+    """
+
+    ms: int
+    at: str
+    offset: int
+    number: int = 0
+    connection: str = ""
+
+
+class OffsetFacts(Hears):
+    """Tables by machine ("at") unless said otherwise.
+
+    progress -- at a client: group, queue: its Progress. answers -- the same: the offsets that brokers have answered to
+    it. remembered -- group, queue: what members have put into memory. sent, arrived -- the same: the commits that they
+    have sent, and that came to brokers. Of equal ones in a row these three have the first. committed -- at a broker:
+    group, topic: what was committed of each queue id since it started.
+    """
+
+    def __init__(self) -> None:
+        """Nothing has happened."""
+        self._events = 0
+        self.progress = Kept("at group mq")
+        self.answers = Kept("at group mq")
+        self.remembered = Kept("group mq", survives="all")
+        self.sent = Kept("group mq", survives="all")
+        self.arrived = Kept("group mq", survives="all")
+        self.committed = Kept("at group topic", ends=(GroupOffsetsRemoved, BrokerStarted))
+
+    @on(QueueTaken, OffsetReset, OffsetCorrected)
+    def begins(self, _: int, at: str, event: QueueTaken | OffsetReset | OffsetCorrected) -> None:
+        """A client is at an offset, whatever was before."""
+        self.progress[at, event.group, event.mq] = Progress(event.offset)
+
+    @on(MessagesFound)
+    def finds(self, _: int, at: str, event: MessagesFound) -> None:
+        """A client has messages."""
+        progress = self.progress.get((at, event.group, event.mq))
+        if progress is not None:
+            progress.open.update(event.offsets)
+            progress.end = event.offsets[-1] + 1
+
+    @on(MessagesSettled)
+    def settles(self, ms: int, at: str, event: MessagesSettled) -> None:
+        """A client has read messages."""
+        progress = self.progress.get((at, event.group, event.mq))
+        if progress is not None:
+            progress.open.difference_update(event.offsets)
+            progress.settled_ms.update(dict.fromkeys(event.offsets, ms))
+
+    @on(OffsetAnswered)
+    def was_answered(self, ms: int, at: str, event: OffsetAnswered) -> None:
+        """A client is told where its group is."""
+        key = machine_of(event.connection), event.group, self.queue(at, event.topic, event.queue_id)
+        self.answers.setdefault(key, []).append(self._at(ms, at, event.offset))
+        progress = self.progress.get(key)
+        if progress is not None:
+            progress.told = max(progress.told, event.offset)
+
+    @on(OffsetUpdated)
+    def remembers(self, ms: int, at: str, event: OffsetUpdated) -> None:
+        """A client has it in memory."""
+        self._note(self.remembered, (event.group, event.mq), self._at(ms, at, event.offset))
+
+    @on(OffsetSent)
+    def was_sent(self, ms: int, at: str, event: OffsetSent) -> None:
+        """A client commits."""
+        self._note(self.sent, (event.group, event.mq), self._at(ms, at, event.offset))
+
+    @on(OffsetCommitted)
+    def has_arrived(self, ms: int, at: str, event: OffsetCommitted) -> None:
+        """A broker has an offset."""
+        place = event.group, self.queue(at, event.topic, event.queue_id)
+        self._note(self.arrived, place, self._at(ms, at, event.offset)._replace(connection=event.connection))
+        self.committed.setdefault((at, event.group, event.topic), {})[event.queue_id] = event.offset
+
+    def _at(self, ms: int, at: str, offset: int) -> At:
+        self._events += 1
+        return At(ms, at, offset, self._events)
+
+    @staticmethod
+    def _note(trail: Kept, key: tuple[str, MessageQueue], one: At) -> None:
+        noted = trail.setdefault(key, [])
+        if not noted or noted[-1][1:3] != one[1:3]:
+            noted.append(one)
+
+    # Questions --------------------------------------------------------------------------------------------------------
+
+    def queue(self, at: str, topic: str, queue_id: int) -> MessageQueue:
+        """The queue that a broker speaks of."""
+        raise NotImplementedError
+
+    def recent_answers(self, at: str, group: str, mq: MessageQueue, since_ms: int) -> list[At]:
+        """What a client has been told of a queue since then."""
+        return [one for one in self.answers.get((at, group, mq), ()) if one.ms >= since_ms]
+
+
+def is_of_another(connection: str, other: str) -> bool:
+    """Whether two commits came from two machines."""
+    return bool(connection and other) and machine_of(connection) != machine_of(other)
+
+
+def is_on_another(connection: str, other: str) -> bool:
+    """Whether two commits came from one machine, and on two connections."""
+    return connection != other and machine_of(connection) == machine_of(other)
