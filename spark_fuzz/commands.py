@@ -202,7 +202,10 @@ class _Stop:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """In the block both signals raise KeyboardInterrupt; SIGTERM once, so that it does not disturb the end."""
+        """In the block both signals raise KeyboardInterrupt; SIGTERM once, so that it does not disturb the end.
+
+        Of one that hits a destructor Python could only say that it is ignored, which is not so.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -210,9 +213,12 @@ class _Stop:
         for number, handler in before.items():
             if handler is not signal.SIG_IGN:
                 signal.signal(number, self._heard)
+        hook = sys.unraisablehook
+        sys.unraisablehook = lambda lost: None if issubclass(lost.exc_type, KeyboardInterrupt) else hook(lost)
         try:
             yield
         finally:
+            sys.unraisablehook = hook
             for number, handler in before.items():
                 signal.signal(number, handler)
 

@@ -26,7 +26,7 @@ from impl.hosts.simulation.tape import RandomTape
 from impl.namesrv.server import SERVER_WORKER_THREADS
 from impl.ports.remoting import Command
 from impl.variants.catalogue import REPAIRS, variants_of
-from impl.variants.variant import active
+from impl.variants.stack import active
 from stateful_tests.stories import test_broker_clients as clients
 from stateful_tests.stories import test_client_tables as tables
 from stateful_tests.stories import test_leaving as leaving

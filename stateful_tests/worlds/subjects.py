@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from impl.variants.catalogue import NO_REPAIR, REPAIRED, SHIPPED, variants_of
-from impl.variants.variant import Calls, Variant, VariantError, active
+from impl.variants.stack import Calls, active
+from impl.variants.variant import Variant, VariantError
 from invariants.finding import Finding, put_down_to
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.worlds.promised import DECLARED, REFINES

@@ -15,7 +15,8 @@ from impl.common.heartbeat_data import ConsumerData
 from impl.decisions.subscription import SubscriptionData
 from impl.ports.threads import UNINTERRUPTED, Interleave, run_now
 from impl.variants.catalogue import variants_of
-from impl.variants.variant import Calls, VariantError, active
+from impl.variants.stack import Calls, active
+from impl.variants.variant import VariantError
 
 PAGE = Path(__file__).parents[3] / "docs" / "variants.md"
 SUBS = [SubscriptionData(topic=name, sub_string="*", sub_version=1) for name in ("a", "b")]
