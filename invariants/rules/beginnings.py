@@ -15,7 +15,6 @@ from invariants.rules.match import machine_of
 from invariants.rules.offset_facts import At
 from invariants.rules.rule import Kept, Rule, Told, on
 from invariants.rules.watch import Run
-from invariants.views import QueueRange
 
 
 def _broadcasts(rule: Rule, told: Told) -> bool:

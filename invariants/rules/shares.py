@@ -88,7 +88,7 @@ class Shares(Rule):
         group, topics = members[0].group, self._topics()
         mqs = [{mq for topic, mqs in self.views.subscribe_info(one.machine, group).items()
                 if topic in self.views.subscribed(one.machine, group) for mq in mqs} for one in members]
-        held = Counter(held.mq for machine in {one.machine for one in members}
+        held = Counter(held.mq for machine in dict.fromkeys(one.machine for one in members)
                        for held in self.views.process_queues(machine) if held.group == group and not held.dropped)
         return {mq: held[mq] for mq in sorted(set.intersection(*mqs)) if (mq.broker_name, mq.topic) in topics}
 

@@ -64,6 +64,7 @@ PLANTED = (
     ("only_the_readable_is_held", "repaired+seeded-all-but-one-given-up", "operators", "calm", 0),
     ("queue_is_not_left_alone", "repaired+seeded-given-up-stays-locked", "orderly", "calm", 0),
     ("members_share_at_once", "repaired+seeded-resume-waits", "clustering", "calm", 2),
+    ("listener_begins_under_a_fresh_lock", "repaired+seeded-belief-never-expires", "one_topic", "crashes", 1),
 )
 
 
