@@ -18,7 +18,7 @@ from impl.events import (
     VersionRaised,
 )
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse, cause
+from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, after, on
@@ -75,11 +75,6 @@ class topics_leave_with_their_member(Duty):
         return f"{at} has {topic} subscribed in {group}, of whose members nobody has subscribed it for {waited_ms} ms"
 
 
-def _threads_pause(rule: Rule, _: Told) -> bool:
-    """Whether threads stand still in this world."""
-    return rule.bounds.thread_pause_ms > 0
-
-
 class new_version_is_told_soon(Duty):
     """Seconds after a member's subscription has a new version the brokers that list the member know it.
 
@@ -99,7 +94,6 @@ class new_version_is_told_soon(Duty):
         Excuse("the member is refused a connection to the broker",
                by=Match(ConnectionRefused, of="client=at at=server")),
         ended_or_stood_still("client", deadlines.told_at_once), *was_cut_off("at"), clock_was_set("client"),
-        cause("B-4", "threads stand still, and hold up the heartbeat that carries the version", when=_threads_pause),
     )
 
     @on(VersionRaised)
