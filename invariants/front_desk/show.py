@@ -94,6 +94,7 @@ def _of_protocol(declared: Property) -> Iterator[str]:
 def _of_rule(declared: type[Rule]) -> Iterator[str]:
     yield f"promised  by {declared.cite}"
     yield f"expected  {_expected(declared.expected)}"
+    yield f"about     {', '.join(declared.about.split())} (at: the machine that reports)"
     if excuses := [one for one in declared.excuses if not one.hazard]:
         yield from ("", "does not speak where")
         yield from (line for one in excuses for line in _folded(one.sentence, "  ", "    "))

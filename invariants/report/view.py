@@ -11,6 +11,7 @@ from invariants.report import charts, grouping, words
 from invariants.report.campaigns import Growth, Matrix, growth, matrix
 from invariants.report.exhibits import Exhibit, Shown, anchors, exhibits
 from invariants.report.grouping import Group, Part
+from invariants.rules.declared import BY_NAME
 from invariants.verdict import BadInputError, Outcome, Verdict
 
 T = TypeVar("T")
@@ -57,6 +58,11 @@ class Line:
     headline: bool
     cells: Mapping[str, Cell]
     planted: str = ""
+
+    def silent(self) -> list[str]:
+        """Where the rule that judges the property does not speak; empty if it always speaks, or no rule judges it."""
+        rule = BY_NAME.get(self.property)
+        return [] if rule is None else [one.sentence for one in rule.excuses if not one.hazard]
 
 
 @dataclass(frozen=True, slots=True)
