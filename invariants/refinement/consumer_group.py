@@ -256,7 +256,7 @@ class ConsumerGroup:
     def _has(self, member: Member, view: View, event: Any, *, told: bool) -> list[Finding]:
         """Compare the list that a client has with the one that the model has for it; told -- that they differ."""
         wanted: Writes = {("answer", member): view, ("fetched", member): True}
-        if all(self.monitor.values(*cell) == {value} for cell, value in wanted.items()):
+        if self.monitor.agrees(wanted):
             return []
         cell = "answer", member
         shown, has = (self.monitor.text(cell, value) for value in (view, self.monitor.value(*cell)))
