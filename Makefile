@@ -25,7 +25,7 @@ verify: $(READY)
 	$(BIN)/rocketproof verify --campaign-seconds 30
 
 test: $(READY)
-	@$(BIN)/python -m stateful_tests.cover.report_browser || echo "no browser: the tests marked 'browser' will fail" >&2
+	@$(BIN)/python -m stateful_tests.cover.report.browser || echo "no browser: the tests marked 'browser' will fail" >&2
 	@failed=0; \
 	$(BIN)/python -m pytest -m "not spark and not java" -n 2 --dist loadfile || failed=1; \
 	$(BIN)/python -m pytest -m spark || failed=1; \

@@ -22,7 +22,8 @@ from impl.hosts.simulation.kernel import Kernel
 from impl.hosts.simulation.process import suspend
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
-from impl.node_ports import Command, Connection, Node
+from impl.ports.node import Node
+from impl.ports.remoting import Command, Connection
 
 TASKS = 50
 REPEATS = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,8 @@ class Finding:
 
     property -- its name. event -- what showed it; None: time has passed, or tables differ. sentence -- what people
     read. signature -- the same for all runs that go wrong in the same way: no names of elements, no numbers.
-    causes -- the hazards whose own cause was seen in the run. time_ms -- of the world; -1: it is not known yet.
+    causes -- the hazards whose own cause was seen in the run; the signature names them too. time_ms -- of the world;
+    -1: it is not known yet.
     """
 
     property: str
@@ -21,3 +23,13 @@ class Finding:
     signature: tuple[str, ...]
     causes: tuple[str, ...] = ()
     time_ms: int = -1
+
+    @builtins.property
+    def key(self) -> tuple[str, ...]:
+        """Property and signature."""
+        return self.property, *self.signature
+
+
+def put_down_to(hazard: str) -> str:
+    """What the signature of a finding says of a hazard whose cause was seen."""
+    return f"put down to {hazard}"

@@ -165,13 +165,20 @@ def _performed(
 ) -> Iterator[Verdict]:
     verdicts: list[Verdict] = []
     ended: BaseException | None = None
+    stop = _Stop()
+
+    def watch(done: int, of: int) -> None:
+        stop.check()
+        screen.within_round(done, of)
+
     try:
         with (
-            _interrupted_when_terminated(), open_ledger(folder, campaign.header, campaign.columns) as ledger,
-            screen.shown(), started as spark,
+            stop.listening(), open_ledger(folder, campaign.header, campaign.columns) as ledger, screen.shown(),
+            started as spark,
         ):
-            for reached in run(campaign, spark, ledger, seconds, limit=limit, watch=screen.within_round):
+            for reached in run(campaign, spark, ledger, seconds, limit=limit, watch=watch):
                 verdicts = reached.verdicts
+                stop.check()
                 screen.after_round(reached, seconds)
     except (Exception, KeyboardInterrupt) as reason:  # noqa: BLE001 - whatever ends it, what was found is told first
         ended = reason
@@ -182,19 +189,41 @@ def _performed(
         raise ended
 
 
-@contextmanager
-def _interrupted_when_terminated() -> Iterator[None]:
-    """SIGTERM ends the block as Ctrl-C does; once, so that it does not disturb the end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+class _Stop:
+    """Ctrl-C and SIGTERM, heard also where a library swallows the exception: who asks hears it later."""
 
-    def terminated(_number: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    def __init__(self) -> None:
+        self._told = False
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if the campaign was told to stop."""
+        if self._told:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """In the block both signals raise KeyboardInterrupt; SIGTERM once, so that it does not disturb the end.
+
+        Of one that hits a destructor Python could only say that it is ignored, which is not so.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, self._heard)
+        hook = sys.unraisablehook
+        sys.unraisablehook = lambda lost: None if issubclass(lost.exc_type, KeyboardInterrupt) else hook(lost)
+        try:
+            yield
+        finally:
+            sys.unraisablehook = hook
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _heard(self, number: int, _frame: FrameType | None) -> None:
+        self._told = True
+        if number == signal.SIGTERM:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, terminated)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -7,7 +7,7 @@ again, so that the answer depends on no clock; the three simplest recordings of 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -136,12 +136,12 @@ class Failure:
 class Failures:
     """All of one subject.
 
-    expected -- names of the properties that hazards break; one way in which such a one fails is looked at again.
+    explains -- whether a hazard explains a property and a signature; of each property one such way is looked at again.
     """
 
-    def __init__(self, expected: Iterable[str], limits: Limits | None = None) -> None:
+    def __init__(self, explains: Callable[[Key], bool], limits: Limits | None = None) -> None:
         """None yet."""
-        self._expected, self._limits = frozenset(expected), limits or Limits()
+        self._explains, self._limits = explains, limits or Limits()
         self._ways: dict[Key, Failure] = {}
         self._asked: dict[str, Failure] = {}
 
@@ -150,7 +150,7 @@ class Failures:
         recording = Recording.of(row)
         key = (row["property"], *json.loads(row["signature"]))
         if key not in self._ways:
-            self._ways[key] = Failure(key, row["property"] in self._expected, recording)
+            self._ways[key] = Failure(key, self._explains(key), recording)
         self._ways[key].take(recording)
 
     def answer(self, row: Row) -> None:
@@ -164,9 +164,10 @@ class Failures:
             asked.unanswered(row["error"])
 
     def of(self, name: str) -> list[Failure]:
-        """The ways in which a property fails that count, in the order in which they were seen."""
+        """The ways in which a property fails that count, as they were seen one after another; unexpected ones first."""
         ways = [one for one in self._ways.values() if one.key[0] == name]
-        return ways[: 1 if name in self._expected else self._limits.ways]
+        unexpected = [one for one in ways if not one.expected]
+        return [*unexpected[: self._limits.ways], *[one for one in ways if one.expected][:1]]
 
     def ways(self, name: str) -> int:
         """In how many ways a property fails."""

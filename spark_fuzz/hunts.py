@@ -87,9 +87,9 @@ def judge_of(key: Key) -> str:
 
 
 @lru_cache
-def counts(name: str) -> bool:
-    """Whether the failure of a property tells of a bug: nothing that has no repair breaks it."""
-    return not subject_named("repaired").hazards(name)
+def counts(key: Key) -> bool:
+    """Whether a failure tells of a bug: no hazard that has no repair explains it."""
+    return not subject_named("repaired").explains(key)
 
 
 def _hunted(subject: str, number: int, most: int) -> Iterator[Row]:
@@ -120,9 +120,9 @@ def _kills(plan: Plan, record: RunRecord, killed: set[str]) -> dict[str, Row]:
     """What each judge that has not yet done so saw first, if the same is seen when it is played again."""
     found: dict[str, Row] = {}
     for seen in record.seen:
-        key = (seen.property, *seen.signature)
+        key = seen.key
         judge = judge_of(key)
-        if judge in killed or judge in found or not counts(seen.property):
+        if judge in killed or judge in found or not counts(key):
             continue
         again = [run(plan, ReplayTape(record.choices), until=key) for _ in range(2)]
         same = again[0].digest == again[1].digest and key in again[0].signatures()

@@ -17,10 +17,10 @@ from hashlib import blake2b
 from typing import Any
 
 from impl.hosts.simulation.tape import ReplayTape
+from invariants.finding import Finding
 from invariants.refinement import consumer_group, order_lock, registration, routes, subscription, topic_routes
 from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import Follower
-from invariants.refinement.history import Histories
 from invariants.runs import SAME_RUN
 from model.language import Property
 from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS
@@ -28,10 +28,11 @@ from spark_fuzz.effect import called_rows, fingerprint
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.evidence import seen_as
 from stateful_tests.worlds.followers import followers
+from stateful_tests.worlds.healing import watching
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
 from stateful_tests.worlds.shrinking import Simplest
-from stateful_tests.worlds.subjects import Seen, subject_named
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import workload_named
 from stateful_tests.worlds.world import World
 
@@ -80,13 +81,12 @@ _FOLLOWED: Mapping[str, Sequence[Property]] = {
 def judged(workload: str) -> tuple[str, ...]:
     """Names of the properties that a run of a workload is judged by."""
     known = workload_named(workload)
-    names = [name for one in followers(World(), known) for name in _judged_by(one)]
-    return tuple(dict.fromkeys([*names, *known.promises]))
+    world = World()
+    names = [name for one in followers(world, known) for name in _judged_by(one)]
+    return tuple(dict.fromkeys([*names, *watching(world, known.promises).properties]))
 
 
 def _judged_by(follower: Follower) -> tuple[str, ...]:
-    if isinstance(follower, Histories):
-        return follower.properties
     return (follower.name, *(declared.name for declared in _FOLLOWED[follower.name]))
 
 
@@ -141,12 +141,12 @@ def _searched(plan: Plan, records: Mapping[int, RunRecord]) -> Iterator[Row]:
             return
 
 
-def _simplest(records: Mapping[int, RunRecord]) -> dict[Key, tuple[int, Seen]]:
+def _simplest(records: Mapping[int, RunRecord]) -> dict[Key, tuple[int, Finding]]:
     """For each way to fail the run with the simplest tape, and what was seen of it."""
-    best: dict[Key, tuple[int, Seen]] = {}
+    best: dict[Key, tuple[int, Finding]] = {}
     for seed in sorted(records, key=lambda seed: (*simplicity(records[seed].choices), seed)):
         for found in records[seed].seen:
-            best.setdefault((found.property, *found.signature), (seed, found))
+            best.setdefault(found.key, (seed, found))
     return best
 
 
@@ -184,7 +184,7 @@ def _digest(digests: Sequence[str]) -> bytes:
     return blake2b("".join(digests).encode(), digest_size=16).digest()
 
 
-def failure_row(key: Key, record: RunRecord, found: Seen) -> Row:
+def failure_row(key: Key, record: RunRecord, found: Finding) -> Row:
     """What is needed to see a failure again."""
     return {
         "kind": "failure", "property": key[0], "signature": json.dumps(key[1:]), "choices": bytes(record.choices),

@@ -93,8 +93,8 @@ class Sightings:
     def _broken(self, subject: str) -> list[str]:
         """The properties that fail, seen again, and that no hazard explains."""
         about = self._about[subject]
-        return [name for name in about.seen if name != SAME_RUN and not subject_named(subject).hazards(name)
-                and self._confirmed(about, name)]
+        return [name for name in about.seen if name != SAME_RUN
+                and any(not one.expected for one in self._confirmed(about, name))]
 
     # Verdicts -----------------------------------------------------------------------------------------------------
 
@@ -121,9 +121,12 @@ class Sightings:
         ways = self._confirmed(about, name)
         outcome, note = self._outcome(about, name, known)
         file = Path("evidence") / file_of(ways[0]) if ways else None
+        surprise = any(not one.expected for one in ways)
         return Verdict(
-            name, "campaign", _plain(subject), known.expected(name), outcome, self._replay(file),
-            hazard=known.hazards(name) if ways or outcome is Outcome.NOT_MET else (), cost=cost_of(about.seen[name]),
+            name, "campaign", _plain(subject), Outcome.HOLDS if surprise else known.expected(name), outcome,
+            self._replay(file),
+            hazard=known.hazards(name) if (ways and not surprise) or outcome is Outcome.NOT_MET else (),
+            cost=cost_of(about.seen[name]),
             evidence=None if file is None else str(file), seed=self._aim.seed, note=note,
         )
 

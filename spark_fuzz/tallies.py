@@ -23,7 +23,7 @@ from stateful_tests.worlds.workloads import workload_named
 
 
 @dataclass
-class Seen:
+class Tally:
     """What is known of one property of one subject; numbers of runs, and of segments."""
 
     runs: int = 0
@@ -49,7 +49,7 @@ class About:
     """
 
     failures: Failures
-    seen: dict[str, Seen]
+    seen: dict[str, Tally]
     coverage: Coverage = field(default_factory=Coverage)
     failed: list[tuple[Plan, str]] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class About:
 
     def take(self, row: Row) -> None:
         """Count a property's row of a unit."""
-        self.seen.setdefault(row["property"], Seen()).take(row)
+        self.seen.setdefault(row["property"], Tally()).take(row)
 
     def take_effect(self, row: Row) -> None:
         """Count a row that tells what the variant has done."""
@@ -78,10 +78,10 @@ class About:
 def begun(subject: str, workloads: Sequence[str]) -> About:
     """Nothing yet; names what these workloads are judged by."""
     names = tuple(dict.fromkeys(chain.from_iterable(map(judged, workloads))))
-    expected = [name for name in names if subject_named(subject).hazards(name)]
     limits = Limits(1, 1) if planted(subject) else Limits()
     scopes = {name: Visited(name) for workload in workloads for name in workload_named(workload).scopes}
-    return About(Failures(expected, limits), {name: Seen() for name in (*names, SAME_RUN)}, scopes=scopes,
+    failures = Failures(subject_named(subject).explains, limits)
+    return About(failures, {name: Tally() for name in (*names, SAME_RUN)}, scopes=scopes,
                  effect=Effect(subject) if subject_named(subject).base else None)
 
 
@@ -103,7 +103,7 @@ def doubt(known: About, name: str) -> str:
     return "" if seen.runs else "not reached in the time given"
 
 
-def cost_of(seen: Seen) -> dict[str, float]:
+def cost_of(seen: Tally) -> dict[str, float]:
     """Plain numbers for a verdict row."""
     cost = {"runs": seen.runs, "violated": seen.violated, "unknown": seen.unknown, "segments": seen.segments,
             "units": seen.units, "cpu_seconds": round(seen.cpu_us / 1e6, 3)}

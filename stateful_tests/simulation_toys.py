@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from impl.common.config_manager import file_to_string, string_to_file_not_safe
 from impl.hosts.simulation.faults import chaos
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import ReplayTape, Tape
-from impl.node_ports import Command, Connection, Node, RemotingError
+from impl.ports.node import Node
+from impl.ports.remoting import Command, Connection, RemotingError
 
 REGISTER, MEMBERS, CHANGED = 34, 38, 40
 SERVER = "registry:10911"
@@ -31,7 +33,7 @@ class Registry:
         """Start from the file."""
         self.node = node
         self.server = node.remoting_server(10911, self)
-        self.members: tuple[str, ...] = tuple((node.files.read_text("members") or "").split())
+        self.members: tuple[str, ...] = tuple((file_to_string(node.disk, "members") or "").split())
         self.channels: dict[Connection, None] = {}
 
     async def run(self) -> None:
@@ -47,7 +49,7 @@ class Registry:
         await self.node.interleave("Registry#register: before the list is written")
         if request.body not in seen:
             self.members = (*seen, request.body)
-            self.node.files.write_text("members", " ".join(self.members))
+            string_to_file_not_safe(self.node.disk, "members", " ".join(self.members))
         self.node.trace(("registered", request.body, self.members))
         self.channels[channel] = None
         for other in list(self.channels):

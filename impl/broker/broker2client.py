@@ -6,10 +6,13 @@ Everything happens in a thread of adminBrokerExecutor, client by client.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from impl.broker.client_channel_info import ClientChannelInfo
+from impl.broker.consumer_manager import ConsumerManager
+from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.broker.reported_tables import connection_of
+from impl.broker.topic_config_manager import TopicConfigManager
 from impl.common.headers import (
     GetConsumerStatusBody,
     GetConsumerStatusRequestHeader,
@@ -23,11 +26,9 @@ from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.java_text import is_blank
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetResetPushed
-from impl.node_ports import Command, Connection, Node
-from impl.ports import Channel
-
-if TYPE_CHECKING:  # the controller's processors make it
-    from impl.broker.controller import BrokerController
+from impl.ports.message_store import MessageStore
+from impl.ports.node import Node
+from impl.ports.remoting import Channel, Command, Connection, RemotingServer
 
 V3_0_7_SNAPSHOT = 28  # its ordinal in MQVersion
 TO_THE_END = -1  # timestamp of ResetOffsetRequestHeader
@@ -38,10 +39,15 @@ STATUS_TIMEOUT_MS = 5_000
 class Broker2Client:
     """`broker.client.net.Broker2Client`."""
 
-    def __init__(self, controller: BrokerController) -> None:
-        """Call the clients of this broker."""
-        self.controller = controller
-        self.node: Node = controller.node
+    def __init__(
+        self, remoting_server: RemotingServer, node: Node, broker_name: str, consumer_manager: ConsumerManager,
+        topic_config_manager: TopicConfigManager, consumer_offset_manager: ConsumerOffsetManager,
+        message_store: MessageStore,
+    ) -> None:
+        """Call the clients that are listed there, by this server."""
+        self.remoting_server, self.node, self.broker_name = remoting_server, node, broker_name
+        self.consumer_manager, self.topic_config_manager = consumer_manager, topic_config_manager
+        self.consumer_offset_manager, self.message_store = consumer_offset_manager, message_store
 
     async def reset_offset(self, header: ResetOffsetRequestHeader, *, is_c: bool) -> Command:
         """Broker2Client#resetOffset: compute, and send the whole table to every connection of the group, one way.
@@ -54,7 +60,7 @@ class Broker2Client:
             return offset_table
         push = ResetOffsetRequestHeader(header.topic, header.group, header.timestamp)
         body = _for_c(offset_table) if is_c else ResetOffsetBody(offset_table)
-        info = self.controller.consumer_manager.get_consumer_group_info(header.group)
+        info = self.consumer_manager.get_consumer_group_info(header.group)
         if info is None or not info.get_all_channel():
             remark = (f"Consumer not online, so can not reset offset, Group: {header.group} Topic: {header.topic} "
                       f"Timestamp: {header.timestamp}")
@@ -68,22 +74,22 @@ class Broker2Client:
 
     def _offset_table(self, header: ResetOffsetRequestHeader) -> dict[MessageQueue, int] | Command:
         """Where each queue of the topic is to go; one queue without a committed offset refuses all of it."""
-        config = self.controller.topic_config_manager.select_topic_config(header.topic)
+        config = self.topic_config_manager.select_topic_config(header.topic)
         if config is None:
             remark = f"[reset-offset] reset offset failed, no topic in this broker. topic={header.topic}"
             return Command(ResponseCode.SYSTEM_ERROR, remark=remark)
         offset_table: dict[MessageQueue, int] = {}
         for queue_id in range(config.write_queue_nums):
-            committed = self.controller.consumer_offset_manager.query_offset(header.group, header.topic, queue_id)
+            committed = self.consumer_offset_manager.query_offset(header.group, header.topic, queue_id)
             if committed == -1:
                 return Command(ResponseCode.SYSTEM_ERROR, remark=f"THe consumer group <{header.group}> not exist")
             wanted = self._wanted(header, queue_id)
             offset = wanted if header.is_force or wanted < committed else committed
-            offset_table[MessageQueue(header.topic, self.controller.config.broker_name, queue_id)] = offset
+            offset_table[MessageQueue(header.topic, self.broker_name, queue_id)] = offset
         return offset_table
 
     def _wanted(self, header: ResetOffsetRequestHeader, queue_id: int) -> int:
-        queues = self.controller.message_store
+        queues = self.message_store
         if header.timestamp == TO_THE_END:
             return max(0, queues.get_max_offset_in_queue(header.topic, queue_id))
         return max(0, queues.get_offset_in_queue_by_time(header.topic, queue_id, header.timestamp))
@@ -91,7 +97,7 @@ class Broker2Client:
     async def _push(self, channel: Channel, request: Command) -> None:
         delivered = channel.is_active()
         try:
-            await self.controller.remoting_server.invoke_oneway(cast("Connection", channel), request, RESET_TIMEOUT_MS)
+            await self.remoting_server.invoke_oneway(cast("Connection", channel), request, RESET_TIMEOUT_MS)
         except JavaError:
             delivered = False  # logged
         self.node.trace(OffsetResetPushed(
@@ -103,7 +109,7 @@ class Broker2Client:
 
         Raises NullPointerError for an unknown group. A client that does not answer is left out.
         """
-        info = not_null(self.controller.consumer_manager.get_consumer_group_info(header.group))
+        info = not_null(self.consumer_manager.get_consumer_group_info(header.group))
         if info.channel_info_table.is_empty():
             remark = f"No Any Consumer online in the consumer group: [{header.group}]"
             return Command(ResponseCode.SYSTEM_ERROR, remark=remark)
@@ -126,7 +132,7 @@ class Broker2Client:
 
     async def _status(self, channel: Channel, request: Command) -> GetConsumerStatusBody | None:
         try:
-            response = await self.controller.remoting_server.invoke_sync(
+            response = await self.remoting_server.invoke_sync(
                 cast("Connection", channel), request, STATUS_TIMEOUT_MS,
             )
         except JavaError:

@@ -12,7 +12,9 @@ from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.java_errors import JavaError
 from impl.events import RegistrationEncoded, RegistrationFailed
-from impl.node_ports import Command, Node, RemotingTooMuchRequestError, Signal
+from impl.ports.node import Node
+from impl.ports.remoting import Command, RemotingTooMuchRequestError
+from impl.ports.threads import Signal
 
 POOL_THREADS, POOL_QUEUE = 4, 32  # brokerOuterExecutor; its further six threads start only when 32 name servers wait
 REGISTER_BROKER_TIMEOUT_MS = 6_000  # BrokerConfig.registerBrokerTimeoutMills

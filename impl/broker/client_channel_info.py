@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from impl.ports import Channel
+from impl.ports.remoting import Channel
 
 CHANNEL_EXPIRED_TIMEOUT_MS = 1000 * 120  # ConsumerManager.CHANNEL_EXPIRED_TIMEOUT, and the same in ProducerManager
 

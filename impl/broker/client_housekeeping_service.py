@@ -7,7 +7,8 @@ from impl.broker.producer_manager import ProducerManager
 from impl.broker.reported_tables import connection_of
 from impl.decisions.java_errors import JavaError
 from impl.events import ClientChannelClosed
-from impl.node_ports import Connection, Node
+from impl.ports.node import Node
+from impl.ports.remoting import Connection
 
 SCAN_PERIOD_MS = 10_000
 

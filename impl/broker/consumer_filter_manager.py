@@ -12,7 +12,7 @@ from impl.broker.sql_filter import compile_sql92
 from impl.decisions.java_errors import JavaError, NullPointerError, not_null
 from impl.decisions.subscription import SQL92, SubscriptionData, is_tag_type
 from impl.hash_map import ConcurrentHashMap
-from impl.ports import Interleave
+from impl.ports.threads import Interleave
 
 FILTER_DATA_CLEAN_TIME_SPAN_MS = 24 * 3600 * 1000  # BrokerConfig.filterDataCleanTimeSpan
 _DEAD_BEFORE_LOAD_MS = 30 * 1000

@@ -9,7 +9,8 @@ from impl.common.heartbeat_data import ConsumerData
 from impl.decisions.java_errors import not_null
 from impl.decisions.subscription import SubscriptionData
 from impl.hash_map import ConcurrentHashMap
-from impl.ports import Channel, Interleave
+from impl.ports.remoting import Channel
+from impl.ports.threads import Interleave
 
 
 class ConsumerGroupInfo:

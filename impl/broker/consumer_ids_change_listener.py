@@ -12,8 +12,9 @@ from impl.common.request_code import RequestCode
 from impl.decisions.java_errors import JavaError
 from impl.decisions.subscription import SubscriptionData
 from impl.events import ConsumerIdsChanged
-from impl.node_ports import Command, Connection, Node, RemotingServer
-from impl.ports import Channel, Interleave
+from impl.ports.node import Node
+from impl.ports.remoting import Channel, Command, Connection, RemotingServer
+from impl.ports.threads import Interleave
 
 NOTIFY_TIMEOUT_MS = 10  # for one of the server's 256 one-way permits
 

@@ -5,19 +5,17 @@ All three codes share consumerManageExecutor, 32 threads: two commits of one cli
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from impl.broker.consumer_manager import ConsumerManager
+from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.broker.reported_tables import connection_of
 from impl.common.headers import ConsumerGroupRequestHeader, ConsumerOffsetRequestHeader, OffsetResponseHeader
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import not_null
 from impl.decisions.pull_answer import queried_offset
 from impl.events import ConsumerIdsAnswered, OffsetAnswered, OffsetCommitted
-from impl.node_ports import Command, Connection, Node
-
-if TYPE_CHECKING:  # the controller makes its processors
-    from impl.broker.controller import BrokerController
-
+from impl.ports.message_store import MessageStore
+from impl.ports.node import Node
+from impl.ports.remoting import Command, Connection
 
 _SUCCESS = Command(ResponseCode.SUCCESS)
 
@@ -25,15 +23,18 @@ _SUCCESS = Command(ResponseCode.SUCCESS)
 class ConsumerManageProcessor:
     """`broker.processor.ConsumerManageProcessor`."""
 
-    def __init__(self, controller: BrokerController) -> None:
-        """Work on the tables of this broker."""
-        self.controller = controller
-        self.node: Node = controller.node
+    def __init__(
+        self, node: Node, consumer_manager: ConsumerManager, consumer_offset_manager: ConsumerOffsetManager,
+        message_store: MessageStore,
+    ) -> None:
+        """Work on these tables."""
+        self.node, self.consumer_manager = node, consumer_manager
+        self.consumer_offset_manager, self.message_store = consumer_offset_manager, message_store
 
     def get_consumer_list_by_group(self, channel: Connection, request: Command) -> Command:
         """ConsumerManageProcessor#getConsumerListByGroup: one id for each connection of the GROUP; no lock."""
         header: ConsumerGroupRequestHeader = request.header
-        info = self.controller.consumer_manager.get_consumer_group_info(header.consumer_group)
+        info = self.consumer_manager.get_consumer_group_info(header.consumer_group)
         client_ids = [] if info is None else info.get_all_client_id()
         self.node.trace(ConsumerIdsAnswered(
             self.node.name, header.consumer_group, connection_of(channel), tuple(client_ids),
@@ -43,24 +44,24 @@ class ConsumerManageProcessor:
             return Command(ResponseCode.SYSTEM_ERROR, remark=remark)
         return Command(ResponseCode.SUCCESS, body=client_ids)
 
-    async def update_consumer_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # Handler
+    async def update_consumer_offset(self, channel: Connection, request: Command) -> Command:
         """ConsumerManageProcessor#updateConsumerOffset: whoever sends it, whatever was there before."""
         header: ConsumerOffsetRequestHeader = request.header
         offset = not_null(header.commit_offset)
         await self.node.interleave("updateConsumerOffset: before commitOffset")
-        await self.controller.consumer_offset_manager.commit_offset(
+        await self.consumer_offset_manager.commit_offset(
             header.consumer_group, header.topic, header.queue_id, offset, self.node,
         )
         self.node.trace(OffsetCommitted(
-            self.node.name, header.consumer_group, header.topic, header.queue_id, offset,
+            self.node.name, header.consumer_group, header.topic, header.queue_id, offset, connection_of(channel),
         ))
         return _SUCCESS
 
     def query_consumer_offset(self, channel: Connection, request: Command) -> Command:
         """ConsumerManageProcessor#queryConsumerOffset: a young queue answers 0 to a group it does not know."""
         header: ConsumerOffsetRequestHeader = request.header
-        topic, queue_id, store = header.topic, header.queue_id, self.controller.message_store
-        stored = self.controller.consumer_offset_manager.query_offset(header.consumer_group, topic, queue_id)
+        topic, queue_id, store = header.topic, header.queue_id, self.message_store
+        stored = self.consumer_offset_manager.query_offset(header.consumer_group, topic, queue_id)
         offset = queried_offset(
             stored, store.get_min_offset_in_queue(topic, queue_id),
             first_in_disk=store.check_in_disk_by_consume_offset(topic, queue_id, 0),

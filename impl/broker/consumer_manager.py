@@ -10,7 +10,8 @@ from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.common.heartbeat_data import ConsumerData
 from impl.decisions.subscription import SubscriptionData
 from impl.hash_map import ConcurrentHashMap
-from impl.ports import Channel, Interleave
+from impl.ports.remoting import Channel
+from impl.ports.threads import Interleave
 
 
 class ConsumerIdsChangeListener(Protocol):

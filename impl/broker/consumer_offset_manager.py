@@ -10,7 +10,7 @@ from functools import lru_cache
 from impl.decisions.java_errors import ArrayIndexOutOfBoundsError
 from impl.decisions.java_text import is_blank, split
 from impl.hash_map import ConcurrentHashMap, HashMap
-from impl.ports import Interleave
+from impl.ports.threads import Interleave
 
 TOPIC_GROUP_SEPARATOR = "@"
 _NUMBER_KEY = re.compile(r"(?<=[{,])(-?\d+)(?=:)")

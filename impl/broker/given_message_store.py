@@ -7,7 +7,7 @@ from typing import NamedTuple
 from impl.common.message import MessageExt
 from impl.decisions.pull_answer import GetMessageStatus
 from impl.hash_map import ConcurrentHashMap
-from impl.message_store import GetMessageResult
+from impl.ports.message_store import GetMessageResult
 
 
 class QueueRange(NamedTuple):

@@ -8,7 +8,8 @@ from impl.broker.client_channel_info import CHANNEL_EXPIRED_TIMEOUT_MS, ClientCh
 from impl.decisions.java_arithmetic import INT_MAX, wrap32
 from impl.decisions.java_errors import not_null
 from impl.hash_map import ConcurrentHashMap
-from impl.ports import Channel, Interleave
+from impl.ports.remoting import Channel
+from impl.ports.threads import Interleave
 
 GET_AVAILABLE_CHANNEL_RETRY_COUNT = 3
 

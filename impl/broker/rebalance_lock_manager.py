@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from impl.decisions.message_queue import MessageQueue
 from impl.hash_map import ConcurrentHashMap
-from impl.ports import Interleave
+from impl.ports.threads import Interleave
 
 REBALANCE_LOCK_MAX_LIVE_TIME_MS = 60000  # property rocketmq.broker.rebalance.lockMaxLiveTime
 

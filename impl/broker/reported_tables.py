@@ -27,8 +27,9 @@ from impl.events import (
     SubscriptionUpdated,
 )
 from impl.hash_map import ConcurrentHashMap
-from impl.node_ports import Node
-from impl.ports import Channel, Interleave
+from impl.ports.node import Node
+from impl.ports.remoting import Channel
+from impl.ports.threads import Interleave
 from impl.reported_map import ReportedMap
 
 

@@ -27,7 +27,7 @@ from impl.decisions.names import (
     RMQ_SYS_TRACE_TOPIC,
 )
 from impl.hash_map import ConcurrentHashMap
-from impl.ports import Lock, Threads
+from impl.ports.threads import Lock, Threads
 
 LOCK_TIMEOUT_MS = 3000
 SCHEDULE_TOPIC_QUEUE_NUM = 18

@@ -13,7 +13,7 @@ from impl.common.headers import (
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaRuntimeError
 from impl.decisions.message_queue import MessageQueue
-from impl.node_ports import Command, Connection
+from impl.ports.remoting import Command, Connection
 
 
 class JSONError(JavaRuntimeError):

@@ -16,7 +16,7 @@ from impl.common.message import MessageExt
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.events import ListenerEnded, ListenerStarted
-from impl.ports import Lock
+from impl.ports.threads import Lock
 
 if TYPE_CHECKING:  # a consumer has a service
     from impl.client.push_consumer import DefaultMQPushConsumerImpl

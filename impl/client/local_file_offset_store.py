@@ -6,14 +6,14 @@ import re
 from collections.abc import Collection
 
 from impl.client.offset_store import ReadOffsetType
-from impl.common.config_manager import load_string, string_to_file
+from impl.common.config_manager import load_string, persist
 from impl.decisions.java_text import is_blank
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
 from impl.events import OffsetsWritten
 from impl.hash_map import ConcurrentHashMap
-from impl.node_ports import Node
-from impl.ports import Interleave
+from impl.ports.node import Node
+from impl.ports.threads import Interleave
 
 _ENTRY = re.compile(r'\{\s*"brokerName":"([^"]*)",\s*"queueId":(-?\d+),\s*"topic":"([^"]*)"\s*\}:(-?\d+)')
 
@@ -65,8 +65,8 @@ class LocalFileOffsetStore:
             return
         kept = [(mq, offset) for mq, offset in self.offset_table.entries() if mq in mqs]
         await threads.interleave("persistAll: before the file is written")
-        string_to_file(self.node.files, self.store_path, _text(kept))
-        self.node.trace(OffsetsWritten(self.client_id, self.group_name, tuple(kept)))
+        if persist(self.node.disk, self.store_path, _text(kept)):
+            self.node.trace(OffsetsWritten(self.client_id, self.group_name, tuple(kept)))
 
     async def persist(self, mq: MessageQueue | None) -> None:
         """LocalFileOffsetStore#persist does nothing."""
@@ -81,7 +81,7 @@ class LocalFileOffsetStore:
 
     def _read_local_offset(self) -> dict[MessageQueue, int]:
         """LocalFileOffsetStore#readLocalOffset: the file, or its backup."""
-        text = load_string(self.node.files, self.store_path) or ""
+        text = load_string(self.node.disk, self.store_path) or ""
         return {
             MessageQueue(topic, broker_name, int(queue_id)): int(offset)
             for broker_name, queue_id, topic, offset in _ENTRY.findall(text)

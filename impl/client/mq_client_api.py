@@ -21,7 +21,7 @@ from impl.decisions.java_errors import MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.route_queues import TopicRouteData
 from impl.decisions.subscription import SubscriptionData
-from impl.node_ports import Command, RemotingClient
+from impl.ports.remoting import Command, RemotingClient
 
 
 class MQClientAPI:

@@ -19,10 +19,10 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC, MASTER_ID
 from impl.decisions.route_queues import PublishQueues, TopicRouteData
 from impl.decisions.subscription import SubscriptionData, is_tag_type
-from impl.events import ConsumerIdsFetched, OffsetReset, OffsetSent, ResetReceived
+from impl.events import ConsumerIdsFetched, LocksHeard, OffsetReset, OffsetSent, ResetReceived
 from impl.hash_map import ConcurrentHashMap
-from impl.node_ports import Node
-from impl.ports import Lock
+from impl.ports.node import Node
+from impl.ports.threads import Lock
 
 if TYPE_CHECKING:  # a consumer has an instance
     from impl.client.push_consumer import DefaultMQPushConsumerImpl
@@ -393,11 +393,13 @@ class MQClientInstance:
         except JavaError as error:
             raise MQClientError(f"Invoke Broker[{addr}] exception") from error
 
-    def lock_batch_mq(
+    async def lock_batch_mq(
         self, addr: str, group: str, mqs: Collection[MessageQueue], timeout_ms: int,
-    ) -> Coroutine[Any, Any, Collection[MessageQueue]]:
+    ) -> Collection[MessageQueue]:
         """MQClientAPIImpl#lockBatchMQ."""
-        return self.api.lock_batch_mq(addr, group, mqs, timeout_ms)
+        locked_mq = await self.api.lock_batch_mq(addr, group, mqs, timeout_ms)
+        self.node.trace(LocksHeard(self.client_id, group, frozenset(mqs)))
+        return locked_mq
 
     def unlock_batch_mq(
         self, addr: str, group: str, mqs: Collection[MessageQueue], timeout_ms: int, *, oneway: bool,

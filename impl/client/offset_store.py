@@ -12,7 +12,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from impl.decisions.start_offset import NO_OFFSET, READ_FAILED
 from impl.hash_map import ConcurrentHashMap
-from impl.ports import Interleave
+from impl.ports.threads import Interleave
 
 OFFSET_RPC_TIMEOUT_MS = 1000 * 5
 

@@ -11,7 +11,7 @@ from impl.decisions.java_arithmetic import quotient
 from impl.decisions.java_errors import not_null
 from impl.decisions.java_text import parse_integer
 from impl.hash_map import NoSuchElementError
-from impl.ports import Lock
+from impl.ports.threads import Lock
 
 REBALANCE_LOCK_MAX_LIVE_TIME_MS = 30000  # property rocketmq.client.rebalance.lockMaxLiveTime
 REBALANCE_LOCK_INTERVAL_MS = 20000  # property rocketmq.client.rebalance.lockInterval

@@ -7,7 +7,7 @@ is illegal everywhere, is asked of the broker itself: it says where its queue be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.pull_callback import PullCallback, process_pull_response
@@ -19,10 +19,9 @@ from impl.decisions.java_errors import not_null
 from impl.decisions.names import MASTER_ID
 from impl.decisions.pull_answer import PullCode, pull_code
 from impl.events import PullAnswered, PullSuspended
-from impl.node_ports import Command, Node, ResponseFuture
-
-if TYPE_CHECKING:  # what a pull finds is the business of who lets messages arrive
-    from impl.message_store import MessageStore
+from impl.ports.message_store import MessageStore
+from impl.ports.node import Node
+from impl.ports.remoting import Command, ResponseFuture
 
 BROKER_SUSPEND_MAX_TIME_MS = 15_000
 CONSUMER_TIMEOUT_MS_WHEN_SUSPEND = 30_000

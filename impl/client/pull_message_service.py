@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from impl.client.rebalance import PullRequest
-from impl.node_ports import Job, Node
+from impl.ports.node import Node
+from impl.ports.pools import Job
 
 
 class PullingConsumer(Protocol):

@@ -35,7 +35,7 @@ from impl.decisions.names import check_group, get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.decisions.subscription import SUB_ALL, TAG, build
 from impl.events import ConsumerShutDown, ConsumerStarted, ConsumerStopping, RouteUpdated, VersionRaised
-from impl.node_ports import Node
+from impl.ports.node import Node
 
 PULL_TIME_DELAY_MS_WHEN_FLOW_CONTROL = 50
 PULL_TIME_DELAY_MS_WHEN_SUSPEND = 1_000
@@ -173,11 +173,6 @@ class DefaultMQPushConsumerImpl:
     def unsubscribe(self, topic: str) -> None:
         """DefaultMQPushConsumerImpl#unsubscribe: here only; the next heartbeat and rebalance will show it."""
         self.rebalance_impl.subscription_inner.remove(topic)
-
-    @property
-    def held_pulls(self) -> Collection[PullRequest]:
-        """The pulls that brokers hold now."""
-        return self.pull_api_wrapper.held.keys()
 
     # What the instance asks -------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from impl.decisions.subscription import SubscriptionData
 from impl.hash_map import ConcurrentHashMap, HashMap
-from impl.ports import Threads
+from impl.ports.threads import Threads
 
 LOCK_RPC_TIMEOUT_MS = 1000
 

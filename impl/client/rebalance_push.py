@@ -17,8 +17,8 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
 from impl.decisions.start_offset import ConsumeFromWhere, Source, start_offset, start_offset_source
 from impl.events import LockBelieved, QueueDropped, QueuesAssigned, QueueTaken, RenewalRefused, VersionRaised
-from impl.node_ports import Node
-from impl.ports import Interleave, Lock, Threads
+from impl.ports.node import Node
+from impl.ports.threads import Interleave, Lock, Threads
 
 UNLOCK_DELAY_TIME_MS = 20_000  # property rocketmq.client.unlockDelayTimeMills
 CONSUME_LOCK_TIMEOUT_MS = 1_000
@@ -213,14 +213,14 @@ class _Reporting:
         self.rebalance, self.threads = rebalance, threads
 
     def interleave(self, where: str) -> Awaitable[None]:
-        """See `impl.ports`."""
+        """See `impl.ports.threads`."""
         self.rebalance.report_dropped(by_rebalance=True)
         return self.threads.interleave(where)
 
     def try_lock(self, lock: Lock, timeout_ms: int) -> Coroutine[Any, Any, bool]:
-        """See `impl.ports`."""
+        """See `impl.ports.threads`."""
         return self.threads.try_lock(lock, timeout_ms)
 
     def unlock(self, lock: Lock) -> None:
-        """See `impl.ports`."""
+        """See `impl.ports.threads`."""
         self.threads.unlock(lock)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from impl.node_ports import Node, Signal, Thread
+from impl.ports.node import Node
+from impl.ports.threads import Signal, Thread
 
 WAIT_INTERVAL_MS = 20_000  # property rocketmq.client.rebalance.waitInterval
 JOIN_TIME_MS = 90_000  # ServiceThread.JOIN_TIME

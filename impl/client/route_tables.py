@@ -18,7 +18,7 @@ from impl.decisions.route_queues import (
     topic_subscribe_queues,
 )
 from impl.hash_map import ConcurrentHashMap, HashMap, IllegalStateError
-from impl.ports import Lock, Threads
+from impl.ports.threads import Lock, Threads
 
 LOCK_TIMEOUT_MS = 3000  # MQClientInstance.LOCK_TIMEOUT_MILLIS
 MQ_CLIENT_API_TIMEOUT_MS = 3000  # ClientConfig.mqClientApiTimeout

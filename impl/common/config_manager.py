@@ -2,35 +2,72 @@
 
 from __future__ import annotations
 
-from impl.node_ports import Files
-from impl.ports import Interleave
+from impl.ports.disk import Disk, DiskError
+from impl.ports.threads import Interleave
 
 _BACKUP = ".bak"
 
 
-def string_to_file(files: Files, path: str, text: str) -> None:
-    """MixAll#string2File: .tmp, then the old one to .bak, then the new one takes its place. Nothing is forced."""
-    files.write_text(path + ".tmp", text)
-    previous = files.read_text(path)
+def file_to_string(disk: Disk, path: str) -> str | None:
+    """MixAll#file2String: the whole text of a file; None if there is no such file."""
+    length = disk.length(path)
+    if length is None:
+        return None
+    file = disk.open(path)
+    data = file.read(0, length)
+    file.close()
+    return data.decode("utf-8", "replace")
+
+
+def string_to_file_not_safe(disk: Disk, path: str, text: str) -> None:
+    """MixAll#string2FileNotSafe: make or overwrite a file, and its folder. Nothing is forced; raises DiskFullError."""
+    file = disk.open(path)
+    file.truncate(0)
+    file.append(text.encode("utf-8", "replace"))
+    file.close()
+
+
+def string_to_file(disk: Disk, path: str, text: str) -> None:
+    """MixAll#string2File: .tmp, then the old one to .bak, then the new one takes its place. Nothing is forced.
+
+    Raises DiskFullError; the file is then as it was.
+    """
+    string_to_file_not_safe(disk, path + ".tmp", text)
+    previous = file_to_string(disk, path)
     if previous is not None:
-        files.write_text(path + _BACKUP, previous)
-    files.delete(path)
-    files.rename(path + ".tmp", path)
+        string_to_file_not_safe(disk, path + _BACKUP, previous)
+    disk.delete(path)
+    disk.rename(path + ".tmp", path)
 
 
-def load_string(files: Files, path: str) -> str | None:
+def persist(disk: Disk, path: str, text: str) -> bool:
+    """ConfigManager#persist: an IOException is logged; whether the file has the text."""
+    try:
+        string_to_file(disk, path, text)
+    except DiskError:
+        return False
+    return True
+
+
+def load_string(disk: Disk, path: str) -> str | None:
     """ConfigManager#load: the file, or its backup if it is missing or empty; None: start empty."""
-    return files.read_text(path) or files.read_text(path + _BACKUP) or None
+    return file_to_string(disk, path) or file_to_string(disk, path + _BACKUP) or None
 
 
-async def string_to_file_unguarded(files: Files, path: str, text: str, threads: Interleave) -> None:
-    """MixAll#string2File by a thread that no lock keeps from others that write the same file: they share the .tmp."""
-    files.write_text(path + ".tmp", text)
-    await threads.interleave("string2File: before the old file is read")
-    previous = files.read_text(path)
-    if previous is not None:
-        files.write_text(path + _BACKUP, previous)
+async def persist_unguarded(disk: Disk, path: str, text: str, threads: Interleave) -> None:
+    """MixAll#string2File by a thread that no lock keeps from others that write the same file: they share the .tmp.
+
+    An IOException is logged.
+    """
+    try:
+        string_to_file_not_safe(disk, path + ".tmp", text)
+        await threads.interleave("string2File: before the old file is read")
+        previous = file_to_string(disk, path)
+        if previous is not None:
+            string_to_file_not_safe(disk, path + _BACKUP, previous)
+    except DiskError:
+        return
     await threads.interleave("string2File: before the old file is deleted")
-    files.delete(path)
+    disk.delete(path)
     await threads.interleave("string2File: before the new file is renamed")
-    files.rename(path + ".tmp", path)
+    disk.rename(path + ".tmp", path)

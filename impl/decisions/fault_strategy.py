@@ -1,4 +1,7 @@
-"""The latency fault strategy of a producer: how long to shun a broker, and which queue to take instead."""
+"""The latency fault strategy of a producer: how long to shun a broker, and which queue to take instead.
+
+Nothing in the rest of `impl` calls it yet.
+"""
 
 from __future__ import annotations
 

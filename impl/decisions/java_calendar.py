@@ -1,4 +1,7 @@
-"""java.util.GregorianCalendar in UTC: days and dates of any year, Julian before 1582-10-15, lenient fields."""
+"""java.util.GregorianCalendar in UTC: days and dates of any year, Julian before 1582-10-15, lenient fields.
+
+Nothing in the rest of `impl` calls it yet.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Namespaces inside the names of topics and groups: `namespace%name`, behind the prefix of retry and dead letters."""
+"""Namespaces inside the names of topics and groups: `namespace%name`, behind the prefix of retry and dead letters.
+
+Nothing in the rest of `impl` calls it yet.
+"""
 
 from __future__ import annotations
 

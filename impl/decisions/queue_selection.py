@@ -1,4 +1,7 @@
-"""Which queue a producer sends to: round robin over a 32-bit counter, avoiding a broker, by hash."""
+"""Which queue a producer sends to: round robin over a 32-bit counter, avoiding a broker, by hash.
+
+Nothing in the rest of `impl` calls it yet.
+"""
 
 from __future__ import annotations
 

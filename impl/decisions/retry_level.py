@@ -1,4 +1,7 @@
-"""Delay levels: their table, the delivery time of a delayed message, and the level of a message sent back."""
+"""Delay levels: their table, the delivery time of a delayed message, and the level of a message sent back.
+
+Nothing in the rest of `impl` calls it yet.
+"""
 
 from __future__ import annotations
 

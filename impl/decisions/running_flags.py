@@ -1,4 +1,7 @@
-"""RunningFlags: why a store may refuse to read or write, as bits of one number. Each function answers the new bits."""
+"""RunningFlags: why a store may refuse to read or write, as bits of one number. Each function answers the new bits.
+
+Nothing in the rest of `impl` calls it yet.
+"""
 
 from __future__ import annotations
 

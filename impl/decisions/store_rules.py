@@ -1,4 +1,7 @@
-"""Small rules of the store: record length, index slot, checkpoint, configured sizes."""
+"""Small rules of the store: record length, index slot, checkpoint, configured sizes.
+
+Nothing in the rest of `impl` calls it yet.
+"""
 
 from __future__ import annotations
 

@@ -47,6 +47,9 @@ from impl.events.host import (
     EventDropped as EventDropped,
 )
 from impl.events.host import (
+    MessageLost as MessageLost,
+)
+from impl.events.host import (
     PartitionBegan as PartitionBegan,
 )
 from impl.events.host import (
@@ -72,6 +75,12 @@ from impl.events.locks import (
 )
 from impl.events.locks import (
     LockReleased as LockReleased,
+)
+from impl.events.locks import (
+    LocksAnswered as LocksAnswered,
+)
+from impl.events.locks import (
+    LocksHeard as LocksHeard,
 )
 from impl.events.locks import (
     RenewalRefused as RenewalRefused,

@@ -51,6 +51,12 @@ class PartitionBegan(NamedTuple):
     target: str
 
 
+class MessageLost(NamedTuple):
+    """The network has lost a one-way message of the machine to another one."""
+
+    other: str
+
+
 class ClockJumped(NamedTuple):
     """The machine's clock was set by so much."""
 
@@ -75,6 +81,6 @@ class WorldHealed(NamedTuple):
 
 HOST_EVENTS: tuple[type, ...] = (
     ProcessStarted, ProcessKilled, ProcessPaused, ThreadDied, ConnectionRefused, ConnectionSevered, PartitionBegan,
-    ClockJumped, ClockDrifts, EventDropped, WorldHealed,
+    MessageLost, ClockJumped, ClockDrifts, EventDropped, WorldHealed,
 )
 """All of them."""

@@ -45,3 +45,21 @@ class RenewalRefused(NamedTuple):
     client_id: str
     group: str
     mqs: frozenset[MessageQueue]
+
+
+class LocksAnswered(NamedTuple):
+    """AdminBrokerProcessor#lockBatchMQ: the answer; asked, granted -- queues."""
+
+    broker: str
+    group: str
+    client_id: str
+    asked: frozenset[MessageQueue]
+    granted: frozenset[MessageQueue]
+
+
+class LocksHeard(NamedTuple):
+    """MQClientAPIImpl#lockBatchMQ: the answer of a broker has come in time; mqs -- the queues that were asked for."""
+
+    client_id: str
+    group: str
+    mqs: frozenset[MessageQueue]

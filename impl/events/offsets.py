@@ -8,13 +8,14 @@ from impl.decisions.message_queue import MessageQueue
 
 
 class OffsetCommitted(NamedTuple):
-    """ConsumerOffsetManager#commitOffset: put, unconditionally."""
+    """ConsumerOffsetManager#commitOffset: put, unconditionally; connection -- on which the commit came."""
 
     broker: str
     group: str
     topic: str
     queue_id: int
     offset: int
+    connection: str = ""
 
 
 class GroupOffsetsRemoved(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from impl.common.config_manager import string_to_file_unguarded
+from impl.common.config_manager import file_to_string, persist_unguarded
 from impl.events import KVConfigLoaded, KVConfigPut
 from impl.hash_map import HashMap
-from impl.node_ports import Node
-from impl.ports import Lock
+from impl.ports.node import Node
+from impl.ports.threads import Lock
 
 NAMESPACE_ORDER_TOPIC_CONFIG = "ORDER_TOPIC_CONFIG"  # NamesrvUtil
 KV_CONFIG_PATH = "namesrv/kvConfig.json"
@@ -32,7 +32,7 @@ class KVConfigManager:
 
     def load(self) -> None:
         """KVConfigManager#load: nobody looks at the backup."""
-        text = self.node.files.read_text(KV_CONFIG_PATH)
+        text = file_to_string(self.node.disk, KV_CONFIG_PATH)
         for namespace, table in (json.loads(text)["configTable"] if text else {}).items():
             for key, value in table.items():
                 self._put(namespace, key, value)
@@ -82,7 +82,7 @@ class KVConfigManager:
         if not self._readers:
             await self.node.lock(self._lock)  # never waits: a writer is done in one segment
         self._readers += 1
-        await string_to_file_unguarded(self.node.files, KV_CONFIG_PATH, self.text(), self.node)
+        await persist_unguarded(self.node.disk, KV_CONFIG_PATH, self.text(), self.node)
         self._readers -= 1
         if not self._readers:
             self.node.unlock(self._lock)

@@ -25,7 +25,8 @@ from impl.decisions.route_queues import TopicRouteData
 from impl.events import RegistrationAnswered, RouteAnswered, VersionQueried
 from impl.namesrv.kv_config_manager import NAMESPACE_ORDER_TOPIC_CONFIG, KVConfigManager
 from impl.namesrv.route_info_manager import BrokerRegistration, RouteInfoManager
-from impl.node_ports import Command, Connection, Handler, Node
+from impl.ports.node import Node
+from impl.ports.remoting import Command, Connection, Handler
 
 _FAQ = "\nSee http://rocketmq.apache.org/docs/faq/ for further details."  # FAQUrl#suggestTodo
 SUCCESS = Command(ResponseCode.SUCCESS)

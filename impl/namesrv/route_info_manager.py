@@ -16,7 +16,8 @@ from impl.decisions.flags import FLAG_UNIT, FLAG_UNIT_SUB, PERM_READ, PERM_WRITE
 from impl.decisions.names import MASTER_ID
 from impl.decisions.route_queues import BrokerData, QueueData, TopicRouteData
 from impl.hash_map import HashMap
-from impl.ports import Channel, Interleave
+from impl.ports.remoting import Channel
+from impl.ports.threads import Interleave
 
 BROKER_CHANNEL_EXPIRED_TIME_MS = 1000 * 60 * 2
 

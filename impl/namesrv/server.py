@@ -16,8 +16,8 @@ from impl.events import (
 from impl.namesrv.kv_config_manager import KVConfigManager
 from impl.namesrv.request_handlers import DefaultRequestProcessor
 from impl.namesrv.route_info_manager import BrokerLiveInfo, BrokerRegistration, RegisterBrokerResult, RouteInfoManager
-from impl.node_ports import Connection, Node
-from impl.ports import Channel
+from impl.ports.node import Node
+from impl.ports.remoting import Channel, Connection
 from impl.reported_map import ReportedHashMap
 
 LISTEN_PORT = 9876

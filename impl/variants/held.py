@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from impl.ports import Interleave, Lock, Threads
+from impl.ports.threads import Interleave, Lock, Threads
 
 
 class Held:
@@ -23,14 +23,14 @@ class Held:
         self.threads, self.places = cast("Threads", threads), places
 
     async def interleave(self, where: str) -> None:
-        """See `impl.ports`."""
+        """See `impl.ports.threads`."""
         if where not in self.places:
             await self.threads.interleave(where)
 
     async def try_lock(self, lock: Lock, timeout_ms: int) -> bool:
-        """See `impl.ports`."""
+        """See `impl.ports.threads`."""
         return await self.threads.try_lock(lock, timeout_ms)
 
     def unlock(self, lock: Lock) -> None:
-        """See `impl.ports`."""
+        """See `impl.ports.threads`."""
         self.threads.unlock(lock)

@@ -13,7 +13,8 @@ from functools import lru_cache
 import invariants.decisions  # noqa: F401 - importing it declares the claims
 from invariants import allocation, claim, exploring
 from invariants.claim import Claim
-from invariants.history import HISTORIES, HISTORY, History
+from invariants.rules.declared import BY_NAME
+from invariants.rules.rule import RULE, Rule
 from invariants.runs import CAMPAIGN, KILL_MATRIX, MACHINE, OF_RUNS
 from invariants.verdict import BadInputError
 from model.language.properties import ALWAYS, LEMMA, STEP, Property
@@ -34,7 +35,7 @@ OWN: Mapping[str, tuple[str, str]] = {
 class Entry:
     """One property of the catalogue.
 
-    kind -- always, step, sometimes, leads_to, lemma, history, decision, strategy, or house (about the suite itself).
+    kind -- always, step, sometimes, leads_to, lemma, rule, decision, strategy, or house (about the suite itself).
     home -- where it is declared. expected -- of RocketMQ as shipped: "holds", "violated" or, where that depends on the
     subject, "both". hazards -- that explain a violation. judges -- that apply, cheapest first.
     """
@@ -95,13 +96,13 @@ def claims_of(name: str) -> list[Claim]:
 
 
 def entries(judged: Collection[str] = ()) -> list[Entry]:
-    """The catalogue: protocols concept by concept, histories, strategies, decisions, runs, and the suite itself.
+    """The catalogue: protocols concept by concept, rules, strategies, decisions, runs, and the suite itself.
 
     judged -- protocol properties that are judged of runs of the implementation, too.
     """
     decided = dict.fromkeys(one.promises for one in claim.CLAIMS.values())
     return [
-        *(entry(name, judged) for name in protocol()), *(entry(name) for name in HISTORIES),
+        *(entry(name, judged) for name in protocol()), *(entry(name) for name in BY_NAME),
         *(entry(name) for name in allocation.CLAIMS),
         *(entry(name) for name in decided if name not in allocation.CLAIMS),
         *(entry(name) for name in OF_RUNS), *(entry(name) for name in OWN),
@@ -116,8 +117,8 @@ def entry(name: str, judged: Collection[str] = ()) -> Entry:
         return Entry(name, HOUSE, sentence, "the suite", "holds", (), (judge,))
     if name in protocol():
         return _protocol(protocol()[name], (MACHINE, CAMPAIGN) if name in judged else ())
-    if name in HISTORIES:
-        return _history(HISTORIES[name])
+    if name in BY_NAME:
+        return _rule(BY_NAME[name])
     if name in OF_RUNS:
         return _of_runs(name)
     return _strategy(name) if name in allocation.CLAIMS else _decision(name)
@@ -130,8 +131,8 @@ def _protocol(declared: Property, more: tuple[str, ...]) -> Entry:
                  declared.expected.hazards, judges)
 
 
-def _history(declared: History) -> Entry:
-    return Entry(declared.name, HISTORY, declared.sentence, "invariants.history", declared.expected.outcome,
+def _rule(declared: type[Rule]) -> Entry:
+    return Entry(declared.name, RULE, declared.sentence, declared.__module__, declared.expected.outcome,
                  declared.expected.hazards, (MACHINE, CAMPAIGN))
 
 
@@ -170,7 +171,7 @@ def chosen(names: Sequence[str]) -> Chosen:
     """What to judge for these names; everything without names. Raises BadInputError for one that it does not judge."""
     for name in names:
         known(name)
-        if name in HISTORIES or name in OF_RUNS:
+        if name in BY_NAME or name in OF_RUNS:
             raise BadInputError(f"{name} is judged of simulated worlds: rocketproof {of_runs(name)}")
     wanted = names or [*protocol(), *allocation.CLAIMS, *claim.CLAIMS, *OWN]
     return Chosen(
@@ -196,7 +197,7 @@ def known(name: str) -> None:
     """Raise BadInputError, with the nearest names, unless it is a property or a claim."""
     promises = [one.promises for one in claim.CLAIMS.values()]
     names = list(dict.fromkeys(
-        [*protocol(), *HISTORIES, *allocation.CLAIMS, *promises, *claim.CLAIMS, *OF_RUNS, *OWN]))
+        [*protocol(), *BY_NAME, *allocation.CLAIMS, *promises, *claim.CLAIMS, *OF_RUNS, *OWN]))
     if name not in names:
         raise BadInputError(f"no property is called {name!r}; {nearest(name, names)}`rocketproof list` names them all")
 

@@ -9,7 +9,8 @@ from invariants import allocation
 from invariants.allocation import Shipped
 from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entry, of_runs, protocol, scopes_of
 from invariants.hazards import HAZARDS
-from invariants.history import HISTORIES
+from invariants.rules.declared import BY_NAME
+from invariants.rules.rule import Rule
 from invariants.runs import OF_RUNS
 from model.language import Expectation, Property, text
 
@@ -56,18 +57,17 @@ def shown(name: str, judged: Collection[str] = ()) -> Iterator[str]:
     yield f"declared  {one.home}"
     if name in protocol():
         yield from _of_protocol(protocol()[name])
-    elif name in HISTORIES:
-        yield f"promised  by {HISTORIES[name].cite}"
-        yield f"expected  {_expected(HISTORIES[name].expected)}"
+    elif name in BY_NAME:
+        yield from _of_rule(BY_NAME[name])
     elif one.kind != HOUSE:
         yield from _of_strategies(name)
     yield from _judges(one)
     yield from _hazards(one)
     if name in protocol():
         yield from _actions(protocol()[name])
-    elif one.kind != HOUSE and name not in HISTORIES:
+    elif one.kind != HOUSE and name not in BY_NAME:
         yield from _of_claims(name)
-    command = of_runs(name) if name in HISTORIES or name in OF_RUNS else f"verify {name}"
+    command = of_runs(name) if name in BY_NAME or name in OF_RUNS else f"verify {name}"
     yield from ("", f"judge it  rocketproof {command}")
 
 
@@ -89,6 +89,17 @@ def _of_protocol(declared: Property) -> Iterator[str]:
     yield from ("", "formula", *_folded(text.claim(declared), "  "))
     if declared.broken_by:
         yield from ("", "must fail with", *(f"  {mutation}" for mutation in declared.broken_by))
+
+
+def _of_rule(declared: type[Rule]) -> Iterator[str]:
+    yield f"promised  by {declared.cite}"
+    yield f"expected  {_expected(declared.expected)}"
+    if excuses := [one for one in declared.excuses if not one.hazard]:
+        yield from ("", "does not speak where")
+        yield from (line for one in excuses for line in _folded(one.sentence, "  ", "    "))
+    if causes := [one for one in declared.excuses if one.hazard]:
+        yield from ("", "puts down what it finds to")
+        yield from (line for one in causes for line in _folded(f"{one.hazard}, where {one.sentence}", "  ", "    "))
 
 
 def _actions(declared: Property) -> Iterator[str]:
@@ -122,7 +133,7 @@ def _of_claims(name: str) -> Iterator[str]:
 
 def _judges(one: Entry) -> Iterator[str]:
     yield from ("", "judges")
-    runs = one.name in protocol() or one.name in HISTORIES or one.name in OF_RUNS
+    runs = one.name in protocol() or one.name in BY_NAME or one.name in OF_RUNS
     for judge in one.judges:
         if runs and judge in _OF_RUNS:
             yield _OF_RUNS[judge]

@@ -6,6 +6,8 @@ from typing import Any
 
 from impl.events import (
     BrokerStarted,
+    ClockDrifts,
+    ClockJumped,
     ConnectionRefused,
     ConnectionSevered,
     ConsumerRegistered,
@@ -20,7 +22,7 @@ from impl.events import (
     TopicConfigUpdated,
 )
 from invariants.rules import deadlines
-from invariants.rules.excuse import cause
+from invariants.rules.excuse import FOR_EVER, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Ascription, Kept, Told, on
 from invariants.rules.watch import Run
@@ -60,7 +62,11 @@ class filter_of_another_member_counts(Ascription):
     """The table has one expression for a topic, and the greatest version wins."""
 
     judges = "pull_is_filtered_by_own_expression"
-    excuses = (cause("B-3", "members subscribed a topic with two expressions", when=_expressions_differ),)
+    excuses = (
+        cause("B-3", "members subscribed a topic with two expressions", when=_expressions_differ),
+        cause("L3", "members subscribed a topic with two expressions", when=_expressions_differ),
+        cause("L4", "a clock was set or drifts", by=Match(ClockJumped, ClockDrifts, of=""), lasts=FOR_EVER),
+    )
 
     def __init__(self, run: Run) -> None:
         """Nobody subscribes anything."""

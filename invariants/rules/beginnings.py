@@ -15,7 +15,6 @@ from invariants.rules.match import machine_of
 from invariants.rules.offset_facts import At
 from invariants.rules.rule import Kept, Rule, Told, on
 from invariants.rules.watch import Run
-from invariants.views import QueueRange
 
 
 def _broadcasts(rule: Rule, told: Told) -> bool:
@@ -94,13 +93,17 @@ class new_group_begins_where_it_is_to(Rule):
         """Where a consumer is to begin what a broker has; None where one of them is not there."""
         stored = self.views.stored_at(broker, mq.topic, mq.queue_id)
         where = self.views.consume_from(machine, group)
-        return None if stored is None or where is None else _configured(stored, *where, mq.topic)
+        if stored is None or where is None:
+            return None
+        return _configured(stored.max_offset, stored.stored, *where, mq.topic)
 
 
-def _configured(stored: QueueRange, where: ConsumeFromWhere, timestamp_ms: int, topic: str) -> int:
+def _configured(
+    end: int, stored: Sequence[tuple[int, int]], where: ConsumeFromWhere, timestamp_ms: int, topic: str,
+) -> int:
     """See ConsumeFromWhere: the three deprecated modes are CONSUME_FROM_LAST_OFFSET."""
     if where == ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET or topic.startswith(RETRY_GROUP_TOPIC_PREFIX):
         return 0
     if where == ConsumeFromWhere.CONSUME_FROM_TIMESTAMP:
-        return next((offset for ms, offset in stored.stored if ms >= timestamp_ms), stored.max_offset)
-    return stored.max_offset
+        return next((offset for ms, offset in stored if ms >= timestamp_ms), end)
+    return end

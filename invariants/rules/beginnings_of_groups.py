@@ -111,8 +111,7 @@ class Beginnings(Rule):
     def _forget(self, ms: int, lost: list[Place]) -> None:
         for place in lost:
             self.lost_ms[place] = ms
-            for table in (self.read, self.begun, self.known_ms):
-                table.pop(place, None)
+            del self.known_ms[place]
 
     @on(ProcessPaused)
     def writes_later(self, ms: int, at: str, event: ProcessPaused) -> None:

@@ -13,6 +13,7 @@ from impl.events import (
     BrokerStopping,
     ConsumerStopping,
     MessagesSettled,
+    OffsetCommitted,
     ProcessKilled,
     ProcessPaused,
     QueueDropped,
@@ -23,7 +24,7 @@ from invariants.rules.beginnings_of_groups import LOST, MOVED, Beginnings, Read
 from invariants.rules.bounds import Deadline
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
-from invariants.rules.offset_facts import At
+from invariants.rules.offset_facts import At, is_of_another, is_on_another
 from invariants.rules.rule import Kept, Told, on
 from invariants.rules.watch import Run
 
@@ -96,6 +97,8 @@ def _broker_was_killed(rule: Any, way: Way) -> bool:
     if way.arrived is None or way.arrived.at != way.answered.at:
         return False
     killed_ms = rule.killed_ms.get((way.arrived.at,), -inf)
+    if rule.power_ms.get((way.arrived.at,), -inf) >= way.arrived.ms:
+        return True
     since_ms = max(way.arrived.ms, rule.awake_ms.get((way.arrived.at,), -inf))
     return bool(way.arrived.ms <= killed_ms <= since_ms + rule.within(deadlines.written))
 
@@ -107,22 +110,30 @@ def _commit_did_not_come(rule: Any, way: Way) -> bool:
     away_ms = rule.away_ms.get((way.place[1].broker_name,), -inf)
     on_its_way_ms = rule.within(deadlines.handled)
     is_away, is_on_its_way = away_ms >= way.sent.ms - on_its_way_ms, way.answered.ms - way.sent.ms <= on_its_way_ms
-    return bool(rule.bounds.delay_ms or is_away or is_on_its_way)
+    return bool(rule.bounds.delay_ms or is_away or is_on_its_way or _took_no_commit(rule, way, way.sent))
+
+
+def _took_no_commit(rule: Any, way: Way, sent: At) -> bool:
+    """Whether the broker was too busy for any commit when this one came: it refuses them, and nobody is told."""
+    came_ms = rule.came_ms.get((way.place[1].broker_name,), ())
+    return not any(sent.ms <= ms <= sent.ms + deadlines.SOON_MS for ms in came_ms)
 
 
 def _former_owner_was_late(_: Any, way: Way) -> bool:
     """X4: a commit of less, which another member had sent, came to the broker behind it."""
-    if way.arrived is None or way.last is None or way.last.offset >= way.arrived.offset:
-        return False
-    late = way.last.is_late(way.arrived)
-    return late is not None and late.at not in {one.at for one in way.arrived.sends}
+    return is_of_another(*_overwritten(way))
 
 
-def _two_owners(_: Any, way: Way) -> bool:
-    """D1: another member that had begun the queue, too, has committed less behind it."""
+def _former_connection(_: Any, way: Way) -> bool:
+    """B-32: a commit of less came behind it, on another connection of the same client."""
+    return is_on_another(*_overwritten(way))
+
+
+def _overwritten(way: Way) -> tuple[str, str]:
+    """The connections of a commit of less and of the one that it overwrote; none, if there is no such commit."""
     if way.arrived is None or way.last is None or way.last.offset >= way.arrived.offset:
-        return False
-    return bool({one.at for one in way.last.sends} - {one.at for one in way.arrived.sends})
+        return "", ""
+    return way.last.connection, way.arrived.connection
 
 
 def _slave_had_it(rule: Any, way: Way) -> bool:
@@ -150,7 +161,7 @@ class settled_is_not_begun_again(Beginnings):
     """
 
     shipped = ("violated: X1 a crash, X3 a lost commit, X4 a late one, X8 a slave's, B-28 a slave that is promoted, "
-               "X12 a topic that is left, X15 a stop, D1 a joiner that is early")
+               "X12 a topic that is left, X15 a stop, D1 a joiner that is early, B-32 one of a former connection")
     cite = "MQClientInstance#persistAllConsumerOffset: at least once, not exactly once"
     about = "at group mq"
     excuses = (
@@ -163,7 +174,7 @@ class settled_is_not_begun_again(Beginnings):
         cause("D1", "the member that settled it had not given the queue up", when=_unsent(_joiner_was_early)),
         cause("X3", "its commit did not come, or not in time", when=_case(_commit_did_not_come)),
         cause("X4", "a commit of another member came behind it", when=_case(_former_owner_was_late)),
-        cause("D1", "another member held the queue and has committed less", when=_case(_two_owners)),
+        cause("B-32", "a commit on another connection of its client came behind it", when=_case(_former_connection)),
         cause("X8", "its commit went to a slave", when=_case(_slave_had_it)),
         cause("B-28", "a slave answered, or was promoted, that had not copied it", when=_case(_slave_answered)),
     )
@@ -175,8 +186,15 @@ class settled_is_not_begun_again(Beginnings):
         self.settled = Kept("group mq", survives="all")
         self.dropped_ms = Kept("at group mq")
         self.killed_ms, self.awake_ms = Kept("at", survives="all"), Kept("at", survives="all")
+        self.power_ms = Kept("at", survives="all")
         self.stopping_ms = Kept("at group", survives="all")
         self.away_ms = Kept("broker_name", survives="all")
+        self.came_ms = Kept("broker_name", survives="all")
+
+    @on(OffsetCommitted)
+    def takes_commits(self, ms: int, at: str, _: OffsetCommitted) -> None:
+        """A broker is not too busy."""
+        self.came_ms.setdefault((self.facts.broker_name(at),), []).append(ms)
 
     def within(self, deadline: Deadline) -> int:
         """So much time something may take in this world, in ms."""
@@ -237,5 +255,7 @@ class settled_is_not_begun_again(Beginnings):
         self.away_ms[self.facts.broker_name(at),] = until_ms
         if isinstance(event, ProcessKilled):
             self.killed_ms[at,] = ms
+            if event.power_loss:
+                self.power_ms[at,] = ms
         elif isinstance(event, ProcessPaused):
             self.awake_ms[at,] = until_ms

@@ -17,6 +17,7 @@ from impl.events import (
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
 from invariants.rules.watch import Run
 
@@ -131,7 +132,8 @@ class file_keeps_its_offsets(Rule):
     cite = "LocalFileOffsetStore#persistAll"
     about = "at client_id group mq offset"
     excuses = (
-        Excuse("the offset was corrected since, or reset", by=(OffsetCorrected, OffsetReset)),
+        Excuse("the offset was corrected since, or reset",
+               by=Match(OffsetCorrected, OffsetReset, of="at client_id group mq")),
         cause("L10", "the queue was away when the file was written", when=_is_not_in_it),
         cause("X16", "two consumers with one client id write it", when=_another_writes),
     )

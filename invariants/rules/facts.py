@@ -183,6 +183,10 @@ class Facts(OffsetFacts):
         """The connections that a broker lists in a group, with the last heartbeat on each."""
         return {key[2]: heartbeat for key, heartbeat in self.listed.items() if key[:2] == (at, group)}
 
+    def locked_for(self, group: str, mq: MessageQueue) -> str | None:
+        """Who has the lock of a queue, as its broker has reported it; None: nobody, or the lease is over unseen."""
+        return next((holder for key, (_, holder) in self.locks.items() if key[1:] == (group, mq)), None)
+
     def connections_of(self, at: str, group: str, client_id: str | None, client: str) -> list[str]:
         """The connections of this client, from this machine, that a broker lists in a group."""
         return [connection for connection, heartbeat in self.connections(at, group).items()

@@ -34,7 +34,7 @@ _IS_REFUSED = Excuse("the broker objects to the heartbeats of the member",
                      until=Match(ConsumerRegistered, of="at client_id group"))
 _CANNOT_CONNECT = Excuse("the member was refused a connection to the broker",
                          by=Match(ConnectionRefused, of="client=at at=server"), lasts=deadlines.expired)
-_IS_APART = (clock_was_set("at"), clock_was_set("client"), *was_cut_off("at"), *was_cut_off("client"))
+_IS_APART = (clock_was_set("at"), clock_was_set("client"), *was_cut_off("at"))
 
 
 class goodbye_is_final(Rule):
@@ -137,13 +137,13 @@ class goodbye_delists_a_member(Duty):
     """
 
     shipped = ("violated: B-9 a heartbeat that comes late, B-30 one that was prepared before, "
-               "B-6 another connection")
+               "B-6 another connection, D6 equal ids")
     cite = "MQClientInstance#unregisterConsumer, ClientManageProcessor#unregisterClient"
     about = _MEMBER
     within_ms = deadlines.handled
     excuses = (
         Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group")),
-        clock_was_set("client"), *was_cut_off("at"), *was_cut_off("client"), _CANNOT_CONNECT,
+        clock_was_set("client"), *was_cut_off("at"), _CANNOT_CONNECT,
     )
 
     @on(ConsumerShutDown)
@@ -168,15 +168,21 @@ class goodbye_removes_all_connections(Rule):
     judges = "goodbye_delists_a_member"
     shipped = goodbye_delists_a_member.shipped
     cite = "ConsumerGroupInfo#unregisterChannel"
-    about = _MEMBER
+    about = "at client_id group"
+
+    @classmethod
+    def claim(cls) -> str:
+        """See Rule."""
+        return goodbye_delists_a_member.claim()
 
     @on(GoodbyeTaken)
     def taken(self, _: int, at: str, event: GoodbyeTaken) -> Iterator[Told]:
         """A broker has removed whom it removes; a goodbye of an earlier consumer does not mean the one that runs."""
-        key = at, event.client_id, event.group, machine_of(event.connection)
-        here = self.facts.connections_of(at, event.group, event.client_id, key[3])
-        for connection in here if not self.facts.runs(key[3], event.client_id, event.group) else ():
-            yield self.told(f"{at} lists {event.client_id} of {event.group} by {connection} after its goodbye", *key)
+        if not self.facts.runs(machine_of(event.connection), event.client_id, event.group):
+            for connection, heartbeat in self.facts.connections(at, event.group).items():
+                if heartbeat.client_id == event.client_id:
+                    sentence = f"{at} lists {event.client_id} of {event.group} by {connection} after its goodbye"
+                    yield self.told(sentence, at, event.client_id, event.group)
 
 
 class connections_of_members_last(Rule):

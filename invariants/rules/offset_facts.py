@@ -46,23 +46,14 @@ class Progress:
 class At(NamedTuple):
     """An offset that was remembered, sent, committed or answered: when, at which machine; number -- of the event.
 
-    sends -- of a commit that has come to a broker: the sends that it may be.
+    connection -- on which a commit came to a broker.
     """
 
     ms: int
     at: str
     offset: int
     number: int = 0
-    sends: tuple[At, ...] = ()
-
-    def is_late(self, more: At) -> At | None:
-        """The send of this commit that was made before that of another one which came before it; None: there is none.
-
-        One of another member is preferred to one of the same.
-        """
-        last = max(more.sends, key=lambda one: one.number, default=None)
-        late = [one for one in self.sends if last is not None and one.number < last.number]
-        return next((one for one in late if last is not None and one.at != last.at), late[0] if late else None)
+    connection: str = ""
 
 
 class OffsetFacts(Hears):
@@ -70,9 +61,8 @@ class OffsetFacts(Hears):
 
     progress -- at a client: group, queue: its Progress. answers -- the same: the offsets that brokers have answered to
     it. remembered -- group, queue: what members have put into memory. sent, arrived -- the same: the commits that they
-    have sent, and that came to brokers. on_its_way -- those that were sent and have not come. Of equal ones in a row
-    these three have the first. committed -- at a broker: group, topic: what was committed of each queue id since it
-    started.
+    have sent, and that came to brokers. Of equal ones in a row these three have the first. committed -- at a broker:
+    group, topic: what was committed of each queue id since it started.
     """
 
     def __init__(self) -> None:
@@ -83,7 +73,6 @@ class OffsetFacts(Hears):
         self.remembered = Kept("group mq", survives="all")
         self.sent = Kept("group mq", survives="all")
         self.arrived = Kept("group mq", survives="all")
-        self.on_its_way = Kept("group mq", survives="all")
         self.committed = Kept("at group topic", ends=(GroupOffsetsRemoved, BrokerStarted))
 
     @on(QueueTaken, OffsetReset, OffsetCorrected)
@@ -124,18 +113,13 @@ class OffsetFacts(Hears):
     @on(OffsetSent)
     def was_sent(self, ms: int, at: str, event: OffsetSent) -> None:
         """A client commits."""
-        place, one = (event.group, event.mq), self._at(ms, at, event.offset)
-        self.on_its_way.setdefault(place, []).append(one)
-        self._note(self.sent, place, one)
+        self._note(self.sent, (event.group, event.mq), self._at(ms, at, event.offset))
 
     @on(OffsetCommitted)
     def has_arrived(self, ms: int, at: str, event: OffsetCommitted) -> None:
-        """A broker has an offset; of equal commits that are on their way the last is taken to have come."""
+        """A broker has an offset."""
         place = event.group, self.queue(at, event.topic, event.queue_id)
-        sends = self.sends_of(*place, event.offset)
-        if sends:
-            self.on_its_way[place].remove(sends[-1])
-        self._note(self.arrived, place, self._at(ms, at, event.offset)._replace(sends=sends))
+        self._note(self.arrived, place, self._at(ms, at, event.offset)._replace(connection=event.connection))
         self.committed.setdefault((at, event.group, event.topic), {})[event.queue_id] = event.offset
 
     def _at(self, ms: int, at: str, offset: int) -> At:
@@ -158,6 +142,12 @@ class OffsetFacts(Hears):
         """What a client has been told of a queue since then."""
         return [one for one in self.answers.get((at, group, mq), ()) if one.ms >= since_ms]
 
-    def sends_of(self, group: str, mq: MessageQueue, offset: int) -> tuple[At, ...]:
-        """The commits of an offset that are on their way, in the order in which they were sent."""
-        return tuple(one for one in self.on_its_way.get((group, mq), ()) if one.offset == offset)
+
+def is_of_another(connection: str, other: str) -> bool:
+    """Whether two commits came from two machines."""
+    return bool(connection and other) and machine_of(connection) != machine_of(other)
+
+
+def is_on_another(connection: str, other: str) -> bool:
+    """Whether two commits came from one machine, and on two connections."""
+    return connection != other and machine_of(connection) == machine_of(other)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from impl.events import (
     BrokerShutDown,
     BrokerStarted,
-    ClientChannelClosed,
-    ConnectionSevered,
     GroupOffsetsRemoved,
     OffsetAnswered,
     OffsetCommitted,
@@ -22,7 +19,7 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
-from invariants.rules.offset_facts import At
+from invariants.rules.offset_facts import is_of_another, is_on_another
 from invariants.rules.rule import Kept, Rule, Told, after, on
 from invariants.rules.watch import Run
 
@@ -62,43 +59,37 @@ class broker_keeps_what_was_committed(Rule):
             yield self.told(sentence, at, event.group, event.topic, event.queue_id)
 
 
-def _former_owner_was_late(_: Rule, told: Told) -> bool:
-    """B-19: another member had sent it before the one sent what had come before it."""
-    return bool(told.about[-1] == LATE_OF_ANOTHER)
+def _of_another_member(_: Rule, told: Told) -> bool:
+    """B-19: what was greater came from another machine."""
+    return is_of_another(*told.about[-2:])
 
 
-def _two_owners(_: Rule, told: Told) -> bool:
-    """D1: two members had the queue at once, and commit it in turns."""
-    return bool(told.about[-1] == OF_ANOTHER)
+def _of_a_former_connection(_: Rule, told: Told) -> bool:
+    """B-32: what was greater came from the same machine, on another connection."""
+    return is_on_another(*told.about[-2:])
 
 
 def _was_reset(rule: committed_offset_never_regresses, told: Told) -> bool:
     """Whether it is where the queue was reset to."""
-    _, group, mq, offset, *_rest = told.about
+    _, group, mq, offset, *_connections = told.about
     return offset in rule.reset_to.get((group, mq), ())
-
-
-LATE_OF_ANOTHER, LATE_OF_THE_SAME, OF_ANOTHER, OF_NOBODY = "late", "overtaken", "another", ""
 
 
 class committed_offset_never_regresses(Rule):
     """Without a reset the committed offset of a queue does not go down.
 
     A broker that starts again is taken to have nothing. Behind a reset commits may begin anew where that went.
-    sender -- who has sent both, where that one has sent the lower one before. why -- how that came behind.
+    connection, former -- on which the lower one and the greater one have come.
     """
 
     shipped = ("violated: B-18 commits are reordered, B-19 the former owner's comes late, "
-               "B-32 one of a former connection comes late, D1 two owners commit")
+               "B-32 one of a former connection comes late, X23 a read comes late")
     cite = "ConsumerOffsetManager#commitOffset"
-    about = "at group mq offset sender why"
+    about = "at group mq offset connection former"
     excuses = (
         Excuse("the commit is that of a reset", when=_was_reset),
-        cause("B-19", "another member had sent it before", when=_former_owner_was_late),
-        cause("D1", "another member that had the queue, too, has sent it", when=_two_owners),
-        *(cause("B-32", "a connection of its sender had ended", by=Match(kind, of=of), lasts=deadlines.handled)
-          for kind, of in ((ClientChannelClosed, "at sender=connection.machine"),
-                           (ConnectionSevered, "at sender=other"), (ConnectionSevered, "sender=at at=other"))),
+        cause("B-19", "another member has sent what came last", when=_of_another_member),
+        cause("B-32", "it came on another connection of the same client", when=_of_a_former_connection),
     )
 
     def __init__(self, run: Run) -> None:
@@ -112,29 +103,17 @@ class committed_offset_never_regresses(Rule):
         """What is committed may go down so far."""
         self.reset_to.setdefault((event.group, event.mq), set()).add(event.offset)
         for key in [key for key in self.last if key[1:] == (event.group, event.mq)]:
-            self.last[key] = min(self.last[key], At(-1, "", event.offset), key=lambda one: one.offset)
+            self.last[key] = min(self.last[key], (event.offset, ""))
 
     @on(OffsetCommitted)
-    def commits(self, ms: int, at: str, event: OffsetCommitted) -> Iterator[Told]:
+    def commits(self, _: int, at: str, event: OffsetCommitted) -> Iterator[Told]:
         """What is committed goes up."""
         key = at, event.group, self.facts.queue(at, event.topic, event.queue_id)
-        one = At(ms, at, event.offset, sends=self.facts.sends_of(*key[1:], event.offset))
-        more = self.last.get(key, one)
-        self.last[key] = one._replace(sends=one.sends or more.sends) if one.offset == more.offset else one
-        if one.offset < more.offset:
-            sentence = f"{one.offset} is committed of {queue_text(key[2])} after {more.offset}"
-            yield self.told(sentence, *key, one.offset, *self._sender(key, one, more))
-
-    def _sender(self, key: tuple[str, str, MessageQueue], one: At, more: At) -> tuple[str, str]:
-        """Who has sent both, and how the lower one came behind."""
-        theirs = {send.at for send in more.sends}
-        others = {send.at for send in one.sends} - theirs
-        late = one.is_late(more)
-        if not others:
-            return ("", OF_NOBODY) if late is None else (late.at, LATE_OF_THE_SAME)
-        if late is not None and late.at in others:
-            return "", LATE_OF_ANOTHER
-        return "", OF_ANOTHER
+        now = event.offset, event.connection
+        (last, former), self.last[key] = self.last.get(key, now), now
+        if event.offset < last:
+            sentence = f"{event.offset} is committed of {queue_text(key[2])} after {last}"
+            yield self.told(sentence, *key, *now, former)
 
 
 class group_offsets_go_with_the_group(Rule):

@@ -17,6 +17,7 @@ from impl.events import (
     OffsetsReset,
     QueueDropped,
     QueuesAssigned,
+    QueueTaken,
     ResetReceived,
 )
 from invariants.rules import deadlines
@@ -51,12 +52,17 @@ class reset_is_done(Duty):
         if event.by_rebalance:
             self._keeps(at, event, lambda mq: mq != event.mq)
 
+    @on(QueueTaken)
+    def takes(self, _: int, at: str, event: QueueTaken) -> None:
+        """A queue that is taken again had left the table, whether anybody dropped it or not (X22)."""
+        self._keeps(at, event, lambda mq: mq != event.mq)
+
     @on(QueuesAssigned)
     def has(self, _: int, at: str, event: QueuesAssigned) -> None:
         """A rebalance that was under way has ended."""
         self._keeps(at, event, lambda mq: mq.topic != event.topic or mq in event.mqs)
 
-    def _keeps(self, at: str, event: QueueDropped | QueuesAssigned, kept: Any) -> None:
+    def _keeps(self, at: str, event: QueueDropped | QueueTaken | QueuesAssigned, kept: Any) -> None:
         key = at, event.client_id, event.group
         if key in self.owed:
             mqs = self.owed[key][2]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeVar
 
-from invariants.finding import Finding
+from invariants.finding import Finding, put_down_to
 from invariants.refinement.follower import Record
 from invariants.rules.bounds import Bounds
 from invariants.rules.excuse import Excuse, Sight
@@ -67,7 +67,7 @@ class Watched:
             return None
         what = LATE if event is None else type(event).__name__
         sentence = f"{self.rule.claim()} But {told.sentence}."
-        return Finding(self.rule.name, event, sentence, (self.rule.name, what), causes, ms)
+        return Finding(self.rule.name, event, sentence, (self.rule.name, what, *map(put_down_to, causes)), causes, ms)
 
 
 def _of(kind: type, heard: Iterable[tuple[type, _T]]) -> tuple[_T, ...]:
@@ -158,7 +158,8 @@ class Watch:
         """What another judge has found, with the hazards that it is put down to."""
         one = self._ascribing.get(found.property)
         causes = () if one is None else one.causes(Told("", (), now_ms), now_ms) or ()
-        return replace(found, causes=causes, time_ms=now_ms)
+        signature = *found.signature, *map(put_down_to, causes)
+        return replace(found, signature=signature, causes=causes, time_ms=now_ms)
 
     @property
     def last_promise_ms(self) -> int:

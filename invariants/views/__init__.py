@@ -50,3 +50,7 @@ class Views(NamesrvViews, BrokerViews, ConsumerViews):
     def no_owner(self, group: str, topic: str) -> list[MessageQueue]:
         """The queues that nobody holds now."""
         return sorted(mq for mq, machines in self.holders(group, topic).items() if not machines)
+
+    def dead_addresses(self, machine: str) -> set[str]:
+        """The addresses that the clients of a machine know of brokers, and where none lives."""
+        return {*self.known_addresses(machine).values()}.difference(broker.broker_addr for broker in self.brokers())

@@ -31,7 +31,8 @@ class BrokerViews:
             return None
         config, now_ms = broker.config, broker.node.now_ms()
         return Broker(
-            machine, config.broker_name, config.broker_id, broker.broker_addr, now_ms, broker.master_addr,
+            machine, config.broker_name, config.broker_id, broker.broker_addr, now_ms,
+            broker.slave_synchronize.master_addr,
         )
 
     def topics(self, broker: str) -> dict[str, QueueData]:

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from invariants import evidence
-from invariants.history import HISTORIES
+from invariants.finding import Finding
+from invariants.rules.declared import BY_NAME
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.machines.machine import Found, Trial, WorldMachine
 from stateful_tests.machines.program import Program, parsed
 from stateful_tests.machines.search import Effort, machine_named, played, shortest, survey
 from stateful_tests.worlds.evidence import BEFORE_MS, MOST, said
 from stateful_tests.worlds.healing import promised
-from stateful_tests.worlds.subjects import Seen, subject_named
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.world import World
 
 JUDGE = "machine"
@@ -28,21 +29,21 @@ def judged(
 ) -> Iterator[Verdict]:
     """A verdict for each property that the machine of a concept can break: violated by a shrunk program, or not.
 
-    Of a history that no program has broken there is a row only if it is named.
+    Of a rule that no program has broken there is a row only if it is named.
 
     names -- only these; empty: all. tell -- is told what is done at the moment. Raises BadInputError for a name that is
     none.
     """
     machine, started = machine_named(concept), time.process_time()
     subject_named(subject)
-    left, histories = _chosen(machine, names), [*(() if names else HISTORIES)]
+    left, rules = _chosen(machine, names), [*(() if names else BY_NAME)]
     healed = {rule.name for rule in promised()}
     trial = Trial(subject, (), to_the_end=any(name in healed for name in left), on_program=lambda one: tell(
         f"{one.programs:,} of {effort.examples:,} programs, {len(one.found)} properties broken"))
     for part in effort.parts():
         survey(concept, trial, part)
-        for name in [name for name in (*left, *histories) if name in trial.found]:
-            (left if name in left else histories).remove(name)
+        for name in [name for name in (*left, *rules) if name in trial.found]:
+            (left if name in left else rules).remove(name)
             tell(f"shrinking a program that breaks {name}")
             found = shortest(trial.found[name], part)
             cost = {**_cost(trial), "cpu_seconds": round(time.process_time() - started, 1)}
@@ -56,10 +57,10 @@ def _cost(trial: Trial) -> dict[str, float]:
 
 
 def _chosen(machine: type[WorldMachine], names: Sequence[str]) -> list[str]:
-    unknown = next((name for name in names if name not in machine.judged and name not in HISTORIES), None)
+    unknown = next((name for name in names if name not in machine.judged and name not in BY_NAME), None)
     if unknown is not None:
         raise BadInputError(f"{machine.concept} does not judge {unknown}; it judges {', '.join(machine.judged)}, "
-                            "and every property of kind history")
+                            "and every property of kind rule")
     return [*(names or machine.judged)]
 
 
@@ -87,7 +88,7 @@ def broken(found: Found, out: Path | None, cost: Mapping[str, float], seed: int 
     """The row of a property that a program has broken; its evidence is written below out."""
     name, deeds = found.seen.property, len(found.program)
     note = f"{deeds} deed{'s' * (deeds != 1)}: {found.seen.sentence}"
-    stem = f"machine-{found.concept}-{found.subject}-{name}"
+    stem = f"machine-{found.concept}-{subject_named(found.subject).title}-{name}"
     file = f"evidence/{''.join(c if c.isalnum() or c in '._-' else '_' for c in stem)[:180]}.json"
     replay = found.replay if out is None else f"rocketproof replay {out / file}"
     verdict = _row(found.concept, found.subject, name, Outcome.VIOLATED, note, replay=replay, cost=cost, seed=seed,
@@ -100,8 +101,10 @@ def broken(found: Found, out: Path | None, cost: Mapping[str, float], seed: int 
 def _row(concept: str, subject: str, name: str, outcome: Outcome, note: str, **row: Any) -> Verdict:
     machine = machine_named(concept)
     hazards = machine.hazards(subject, name) if outcome is Outcome.VIOLATED else ()
-    return Verdict(name, JUDGE, Subject("variant", subject, {"concept": concept}), machine.expected(subject, name),
-                   outcome, row.pop("replay"), hazard=hazards, note=note, **row)
+    known = subject_named(subject)
+    details = {"concept": concept, **({"file": known.file} if known.file else {})}
+    return Verdict(name, JUDGE, Subject("variant", known.title, details), machine.expected(subject, name), outcome,
+                   row.pop("replay"), hazard=hazards, note=note, **row)
 
 
 def document(found: Found, verdict: Verdict) -> dict[str, Any]:
@@ -139,7 +142,7 @@ def _shown(world: World, until_ms: int) -> dict[str, Any]:
     return {"lifelines": list(world.simulation.boots), "events": events[-MOST:], "messages": messages[-MOST:]}
 
 
-def _seen(machine: WorldMachine, wanted: Seen) -> Seen | None:
+def _seen(machine: WorldMachine, wanted: Finding) -> Finding | None:
     return next((one for one in machine.seen
                  if (one.property, one.signature) == (wanted.property, wanted.signature)), None)
 
@@ -159,7 +162,7 @@ def replay_program(stored: Mapping[str, Any]) -> Verdict:
     if digests[0] != digests[1]:
         note = "two replays differ: the run is not deterministic"
         return _row(concept, subject, name, Outcome.UNKNOWN, note, **again)
-    seen = _seen(first, Seen(name, tuple(signature), 0, ""))
+    seen = _seen(first, Finding(name, None, "", tuple(signature)))
     if seen is None:
         return _row(concept, subject, name, Outcome.HOLDS, "the program does not break it any more", **again)
     same = "digest as stored" if digests[0] == stored["digest"] else "another digest: the code has changed"

@@ -20,10 +20,10 @@ from hypothesis.strategies import SearchStrategy, runner, sampled_from
 from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.variants.catalogue import NO_REPAIR, SHIPPED
-from invariants.history import HISTORIES
+from invariants.finding import Finding
 from invariants.refinement.follower import ROUND
-from invariants.refinement.history import Histories
 from invariants.refinement.monitor import TooManyStatesError
+from invariants.rules.declared import BY_NAME
 from invariants.verdict import Outcome
 from stateful_tests.machines.program import Line, Program, listed, one_line
 from stateful_tests.machines.tape import RuleTape
@@ -32,7 +32,7 @@ from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.healing import healing, watching
 from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Judges
-from stateful_tests.worlds.subjects import Seen, subject_named
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import Workload
 from stateful_tests.worlds.world import World
 
@@ -62,7 +62,7 @@ class Found:
 
     concept: str
     subject: str
-    seen: Seen
+    seen: Finding
     program: Program
     at_the_end: bool
 
@@ -139,7 +139,7 @@ class WorldMachine(RuleBasedStateMachine):
     """A program in the making.
 
     concept -- its name. judged -- property to the hazards of RocketMQ as shipped that can break it in this world; the
-    followers of other concepts are left out, histories are judged in every world. workload -- the world, and what must
+    followers of other concepts are left out, rules are judged in every world. workload -- the world, and what must
     come true at its end.
     stronger -- of a property that is judged at every step, the name that it has under what holds in this world.
     world -- use it in rules. program -- what was done so far; what found nothing to do is left out.
@@ -158,26 +158,30 @@ class WorldMachine(RuleBasedStateMachine):
         self.tape, self.judges = RuleTape(telling=telling), Judges()
         self.program: list[Line] = []
         self.said: list[tuple[int, str, str]] = []
-        self.seen: list[Seen] = []
+        self.seen: list[Finding] = []
         self._over = self._ending = False
         with ExitStack() as opened:
             opened.enter_context(subject_named(self.trial.subject).running())
             self.world = opened.enter_context(World(
                 self.tape, CALM, self.judges, show_every=ROUND, max_segments=MAX_SEGMENTS))
             followed = followers(self.world, self.workload)
-            self.watch = watching(self.world, BOUNDS, self.workload.promises)
-            self.judges.followers = [
-                *(one for one in followed if one.name in self.judged or isinstance(one, Histories)), self.watch]
+            self.watch = watching(self.world, self.workload.promises, bounds=BOUNDS)
+            self.judges.followers = [self.watch, *(one for one in followed if one.name in self.judged)]
             self.workload.build(self.world)
             self._opened = opened.pop_all()
 
     @classmethod
     def hazards(cls, subject: str, name: str) -> tuple[str, ...]:
-        """The hazards of a subject that can break a property in this world; of a history, in any."""
-        if name in HISTORIES:
+        """The hazards of a subject that can break a property in this world; one that a rule declares, in any."""
+        if name in BY_NAME:
             return subject_named(subject).hazards(name)
         shown, undone = cls.judged.get(name, ()), subject.removeprefix("repaired-")
         return tuple(hazard for hazard in shown if subject == SHIPPED or hazard in NO_REPAIR or hazard == undone)
+
+    @classmethod
+    def explains(cls, subject: str, found: Finding) -> bool:
+        """Whether a hazard that this world can show explains a finding."""
+        return bool(cls.hazards(subject, found.property)) and subject_named(subject).explains(found.key)
 
     @classmethod
     def expected(cls, subject: str, name: str) -> Outcome:
@@ -258,13 +262,13 @@ class WorldMachine(RuleBasedStateMachine):
         found = [Found(self.concept, self.trial.subject, one, program, self._ending) for one in self.seen[judged:]]
         for broken in found:
             self.trial.note(broken)
-        failure = next((broken for broken in found if self._fails(broken.seen.property)), None)
+        failure = next((broken for broken in found if self._fails(broken.seen)), None)
         if failure is not None:
             self._over = True
             raise ViolatedError(str(failure))
 
-    def _fails(self, name: str) -> bool:
-        """Whether a violation of this property is a failure."""
+    def _fails(self, found: Finding) -> bool:
+        """Whether what was found is a failure."""
         if self.trial.wanted is None:
-            return self.expected(self.trial.subject, name) is Outcome.HOLDS
-        return name in self.trial.wanted
+            return not self.explains(self.trial.subject, found)
+        return found.property in self.trial.wanted

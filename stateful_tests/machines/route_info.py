@@ -8,7 +8,7 @@ from impl.client.push_consumer import PushConsumerConfig
 from impl.common.headers import CreateTopicRequestHeader
 from impl.common.request_code import RequestCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.machines.deeds import DOWN, JUMPS, LATE, PAUSES, SHORT, Time
 from stateful_tests.machines.faults import Faulty
 from stateful_tests.machines.machine import deed

@@ -118,7 +118,7 @@ def _values(annotation: Any) -> tuple[Any, ...]:
     text = str(getattr(annotation, "__forward_arg__", annotation))
     for name, values in _BY_TYPE.items():
         if text.startswith(name):
-            return values
+            return (*values, None) if text.endswith("| None") else values
     return (f"{ELSEWHERE}:1", *WORDS)
 
 

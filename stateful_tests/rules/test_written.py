@@ -8,6 +8,8 @@ from stateful_tests.rules.written import Written, findings
 
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.rule)
 def test_a_rule_tells_what_is_wrong_and_nothing_else(history: Written) -> None:
-    assert findings(history, history.broken)
+    found = findings(history, history.broken)
+    assert found
+    assert history.causes is None or {one.causes for one in found} == {history.causes}
     if history.kept or history.kept_views is not None:
         assert findings(history, history.kept, history.kept_views) == []

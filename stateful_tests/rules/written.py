@@ -55,7 +55,8 @@ class Written:
     """A written history of one rule.
 
     broken -- records that the rule tells of. kept -- records of which it says nothing. views -- what tables say all the
-    while; kept_views -- the same of `kept`. Much time passes behind the last record, and a promise is looked at then.
+    while; kept_views -- the same of `kept`. causes -- the hazards that what is found in `broken` is put down to; None:
+    any. Much time passes behind the last record, and a promise is looked at then.
     """
 
     rule: str
@@ -64,6 +65,7 @@ class Written:
     views: Any = field(default_factory=Tables)
     kept_views: Any = None
     bounds: Bounds = STORMY
+    causes: tuple[str, ...] | None = None
 
 
 def findings(history: Written, records: Iterable[Record], views: Any = None) -> list[Finding]:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from io import StringIO
 from pathlib import Path
 
@@ -131,6 +131,27 @@ def test_who_is_terminated_while_spark_starts_tells_what_it_does_and_writes_rows
     assert rows
     assert {row.outcome for row in rows} == {Outcome.UNKNOWN}
     assert gone(str(tmp_path), 20)
+
+
+def test_a_ctrl_c_that_is_swallowed_is_heard_later(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    swallowed: list[int] = []
+    done = Cluster._done
+
+    def swallows(self: Cluster, group: str) -> int:
+        if not swallowed:
+            swallowed.append(1)
+            with suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        return done(self, group)
+
+    monkeypatch.setattr(Cluster, "_done", swallows)
+    result = told("--out", str(tmp_path), "--minutes", "0.3", "--json", str(tmp_path / "rows.jsonl"))
+    assert swallowed
+    assert (cluster.cores > 0, result.exit_code) == (True, 3)
+    assert "interrupted; what was found is kept" in result.stderr
+    assert written(tmp_path / "rows.jsonl")
 
 
 def test_where_nothing_can_move_a_line_is_told_every_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

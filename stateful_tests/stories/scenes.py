@@ -21,7 +21,7 @@ from impl.events import (
     QueueTaken,
 )
 from impl.hosts.simulation.clock import EPOCH_MS
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.worlds.world import World
 
 NS, NS_ADDR, BROKER, ADDR = "nameserver1", "nameserver1:9876", "broker-a", "broker-a:10911"

@@ -15,7 +15,7 @@ from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.subscription import SQL92
 from impl.events import ConsumerIdsChanged, ConsumerRemoved, SubscriptionUpdated
 from impl.hosts.simulation.clock import EPOCH_MS
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import (
     ADDR,
     BROKER,

@@ -13,7 +13,7 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import QueueDropped, QueueTaken
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import ADDR, BROKER, IN_ORDER, NS, acknowledge, heartbeat, start_asking, subscription
 from stateful_tests.worlds.world import World
 

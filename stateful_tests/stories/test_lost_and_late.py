@@ -18,7 +18,7 @@ from impl.events import (
     SubscriptionUpdated,
 )
 from impl.hosts.simulation.clock import EPOCH_MS
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from invariants.subscription import subscription_version_never_goes_back
 from model.language.open import OpenReading
 from model.subscription import Versions

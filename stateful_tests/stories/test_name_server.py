@@ -6,7 +6,7 @@ from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
 from impl.events import BrokerLiveRemoved, BrokerRegistered, RegistrationEncoded, ThreadDied
 from impl.hash_map import ConcurrentModificationError
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import NS_ADDR, registration
 from stateful_tests.worlds.world import World
 

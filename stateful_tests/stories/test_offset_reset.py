@@ -11,7 +11,7 @@ from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.message_queue import MessageQueue
 from impl.events import ConsumerIdsChanged, OffsetReset, OffsetResetPushed, QueueDropped, QueueTaken
 from impl.hosts.simulation.clock import EPOCH_MS
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import (
     ADDR,
     BROKER,
@@ -169,7 +169,7 @@ def test_x18_an_answer_that_comes_while_the_reset_waits_is_overwritten_and_one_t
 
 def settles_late(world: World, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, late_ms: int) -> None:
     """Messages come, and the last listener's thread stands still when it has seen that the queue is not dropped."""
-    (pull_request,) = [one for one in consumer.held_pulls if one.message_queue == mq]
+    (pull_request,) = [one for one in consumer.pull_api_wrapper.held if one.message_queue == mq]
     world.call("c1", partial(arrive, world, consumer, pull_request, 300))
     world.run(200)  # the other listener has ended
     paused = world.pause("processConsumeResult: between removeMessage and updateOffset", late_ms)

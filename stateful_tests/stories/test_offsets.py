@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from impl.broker.admin_broker_processor import AdminBrokerProcessor
 from impl.broker.given_message_store import QueueRange
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
@@ -16,7 +15,7 @@ from impl.common.request_code import RequestCode
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import ListenerEnded, MessagesSettled
-from impl.node_ports import Signal
+from impl.ports.threads import Signal
 from stateful_tests.stories.scenes import (
     BROKER,
     FIRST,
@@ -45,7 +44,7 @@ ALONE = PushConsumerConfig("G", {"orders": "*"}, message_model=BROADCASTING)
 def read_in_order(world: World, machine: str, *, work_ms: int) -> None:
     """Messages come to a queue, and an orderly listener works on one batch after the other, for so long each."""
     consumer = world.consumers[machine][0]
-    (pull_request,) = [one for one in consumer.held_pulls if one.message_queue == LAST]
+    (pull_request,) = [one for one in consumer.pull_api_wrapper.held if one.message_queue == LAST]
     world.call(machine, partial(arrive, world, consumer, pull_request, work_ms))
 
 
@@ -247,7 +246,7 @@ def test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_r
         consumer = join(world, "c1")
         world.run(20_000)
         world.run_until(lambda: world.now_ms % 20_000 == 11_000, 20_000)  # rebalances begin with such a period
-        (pull,) = [pull for pull in consumer.held_pulls if pull.message_queue == FIRST]
+        (pull,) = [pull for pull in consumer.pull_api_wrapper.held if pull.message_queue == FIRST]
 
         async def answer() -> None:
             look_again(world, consumer, pull)
@@ -287,9 +286,9 @@ def test_u11_a_member_that_cannot_read_the_offset_keeps_the_lock_from_others() -
         stage(world)
         old_queues(world, 100)
         broker = world.brokers[BROKER]
-        handler, busy = AdminBrokerProcessor(broker).get_max_offset, [True]
+        (handler, pool), busy = broker.processors[RequestCode.GET_MAX_OFFSET], [True]
         broker.remoting_server.register_processor(
-            RequestCode.GET_MAX_OFFSET, handler, broker.pools["admin"], lambda: busy[0],
+            RequestCode.GET_MAX_OFFSET, handler, broker.pools[pool], lambda: busy[0],
         )
         world.run(30_000)
         first = join(world, "c1", IN_ORDER)

@@ -14,6 +14,7 @@ import pytest
 
 from impl.client.push_consumer import PushConsumerConfig
 from impl.client.rebalance import RebalanceImpl
+from impl.common.config_manager import file_to_string
 from impl.common.headers import TopicRequestHeader
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.request_code import RequestCode
@@ -23,9 +24,9 @@ from impl.hosts.simulation.node import Node
 from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.tape import RandomTape
 from impl.namesrv.server import SERVER_WORKER_THREADS
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from impl.variants.catalogue import REPAIRS, variants_of
-from impl.variants.variant import active
+from impl.variants.stack import active
 from stateful_tests.stories import test_broker_clients as clients
 from stateful_tests.stories import test_client_tables as tables
 from stateful_tests.stories import test_leaving as leaving
@@ -302,7 +303,8 @@ def test_a_corrected_offset_of_a_broadcasting_consumer_is_in_its_file() -> None:
         consumer.offset_store.update_offset(LAST, 4_711, increase_only=False)
         world.call("c1", lambda consumer=consumer: consumer.offset_store.persist(LAST))  # type: ignore[misc]  # same
         world.run(100)
-        text = world.simulation.disks["c1"].read(consumer.offset_store.store_path) or ""  # type: ignore[attr-defined]
+        path = consumer.offset_store.store_path  # type: ignore[attr-defined]
+        text = file_to_string(world.simulation.nodes["c1"].disk, path) or ""
         assert ("4711" in text) is repaired
 
 

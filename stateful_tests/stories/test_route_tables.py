@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from impl.broker.controller import CONSUMER_OFFSET_PATH, BrokerController
+from impl.broker.controller import BrokerController
+from impl.broker.tables import CONSUMER_OFFSET_PATH
+from impl.common.config_manager import file_to_string
 from impl.common.data_version import DataVersion
 from impl.common.headers import (
     BrokerNameRequestHeader,
@@ -19,7 +21,7 @@ from impl.hash_map import ConcurrentModificationError
 from impl.hosts.simulation.remoting_server import RemotingServer
 from impl.namesrv.kv_config_manager import KV_CONFIG_PATH, NAMESPACE_ORDER_TOPIC_CONFIG
 from impl.namesrv.route_info_manager import RouteInfoManager
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import (
     ADDR,
     BROKER,
@@ -182,8 +184,7 @@ def test_n24_two_writers_of_the_key_values_leave_no_file() -> None:
         assert paused.hit
         assert second_one.hit
 
-        disk = world.simulation.disks[NS]
-        assert disk.read(KV_CONFIG_PATH) is None
+        assert file_to_string(world.simulation.nodes[NS].disk, KV_CONFIG_PATH) is None
         world.restart(NS)
         assert world.namesrvs[NS].kv_config.get_kv_list_by_namespace(NAMESPACE_ORDER_TOPIC_CONFIG) is None
 
@@ -375,9 +376,9 @@ def test_n22_a_name_server_that_hangs_holds_up_new_groups_and_the_offsets() -> N
         assert new == []
         assert world.views.listed(BROKER, "H") == []
         world.run(2_000)
-        disk = world.simulation.disks[BROKER]
+        disk = world.simulation.nodes[BROKER].disk
         assert world.now_ms - since_ms == 5_000
-        assert "70" not in (disk.read(CONSUMER_OFFSET_PATH) or "")
+        assert "70" not in (file_to_string(disk, CONSUMER_OFFSET_PATH) or "")
         world.run(1_000)
         assert new[0].code == ResponseCode.SUCCESS
-        assert "70" in (disk.read(CONSUMER_OFFSET_PATH) or "")
+        assert "70" in (file_to_string(disk, CONSUMER_OFFSET_PATH) or "")

@@ -54,7 +54,7 @@ def test_a_slave_copies_topics_offsets_and_groups() -> None:
         in_sync(world, 50)
 
         master, slave = world.brokers[BROKER], world.brokers[SLAVE]
-        assert slave.master_addr == ADDR
+        assert slave.slave_synchronize.master_addr == ADDR
         assert slave.topic_config_manager.topic_config_table == master.topic_config_manager.topic_config_table
         assert slave.topic_config_manager.data_version == master.topic_config_manager.data_version
         groups = slave.subscription_group_manager.subscription_group_table
@@ -83,7 +83,7 @@ def test_a_slave_without_a_master_copies_nothing_and_goes_on_trying() -> None:
         master_and_slave(world)
         world.simulation.kill(BROKER)
         world.run(60_000)
-        assert world.brokers[SLAVE].master_addr is None
+        assert world.brokers[SLAVE].slave_synchronize.master_addr is None
         world.simulation.start(BROKER)
         world.run(100)
         commit_everywhere(world, 60)
@@ -172,7 +172,7 @@ def test_n19_the_name_server_that_answers_first_tells_the_slave_that_there_is_no
         world.run_until(lambda: world.now_ms % 30_000 == 13_000, 30_000)  # the slave registers in 2 s
         world.restart("nameserver2")
         world.simulation.kernel.pause(world.simulation.nodes[NS], 3_000)
-        world.run_until(lambda: world.brokers[SLAVE].master_addr is None, 4_000)
+        world.run_until(lambda: world.brokers[SLAVE].slave_synchronize.master_addr is None, 4_000)
         assert world.views.address_of(NS, BROKER) == ADDR  # the other one knew better
         commit_everywhere(world, 80)
         world.run(25_000)

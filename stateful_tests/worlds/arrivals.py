@@ -42,6 +42,6 @@ async def refuse_what_is_gone(world: World) -> None:
     while True:
         await world.simulation.kernel.world.sleep(LOOK_MS)
         for machine, consumer in world.running():
-            for pull_request in consumer.held_pulls:
+            for pull_request in consumer.pull_api_wrapper.held:
                 if pull_request.next_offset < world.views.stored(pull_request.message_queue).min_offset:
                     world.call(machine, partial(refuse, consumer, pull_request))

@@ -23,7 +23,7 @@ from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_errors import JavaError
 from impl.events import ClusterInfoFetched, OffsetsReset
 from impl.hosts.simulation.clock import EPOCH_MS
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from stateful_tests.worlds.arrivals import arrive, refuse_what_is_gone
 from stateful_tests.worlds.world import World
 
@@ -182,7 +182,7 @@ def consume(world: World) -> tuple[str, str] | None:
 
     async def arrivals() -> None:
         for _ in range(ARRIVALS):
-            for pull_request in [*consumer.held_pulls]:
+            for pull_request in [*consumer.pull_api_wrapper.held]:
                 world.call(machine, _uncaught(partial(arrive, world, consumer, pull_request, work_ms)))
             await consumer.node.sleep(ARRIVAL_MS)
 

@@ -23,9 +23,10 @@ from typing import Any
 from impl.events import HOST_EVENTS
 from impl.hosts.simulation.tape import ReplayTape
 from invariants import evidence
+from invariants.finding import Finding
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.worlds.run import Plan, RunRecord, lived, run
-from stateful_tests.worlds.subjects import Seen, subject_named
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.world import World
 
 BEFORE_MS, AFTER_MS = 5_000, 2_000
@@ -35,7 +36,7 @@ MOST = 2_000
 
 
 
-def seen_as(record: RunRecord, signature: Sequence[str]) -> Seen | None:
+def seen_as(record: RunRecord, signature: Sequence[str]) -> Finding | None:
     """The finding with this property and signature; None if the run has none."""
     return next((one for one in record.seen if (one.property, *one.signature) == tuple(signature)), None)
 
@@ -74,7 +75,7 @@ def _last(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 class _Kept:
     """The times of a run that explain a failure."""
 
-    def __init__(self, tape: ReplayTape, found: Seen) -> None:
+    def __init__(self, tape: ReplayTape, found: Finding) -> None:
         self.ends = [(told.time_ms, told.time_ms + AFTER_MS) for told in tape.told]
         self.ends.append((found.time_ms - BEFORE_MS, found.time_ms))
         self.last_ms = found.time_ms

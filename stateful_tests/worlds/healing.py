@@ -5,37 +5,47 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from invariants.finding import Finding
-from invariants.rules import group_tables, membership, producers, promises, routes, server_files, subscriptions
 from invariants.rules.bounds import Bounds
-from invariants.rules.rule import RULES, Promise, Rule
+from invariants.rules.declared import RULES
+from invariants.rules.rule import Promise, Rule
 from invariants.rules.watch import LATE, Watch
+from stateful_tests.worlds.bounds import bounds_of
 from stateful_tests.worlds.world import World
 
 LOOK_MS = 5_000
 """How often promises are looked at."""
-DECLARING = (group_tables, membership, producers, promises, routes, server_files, subscriptions)
-"""Modules that declare promises: whoever imports this one has them all."""
+
+
+def applying(of_models: Sequence[str] | None = None) -> list[type[Rule]]:
+    """The rules that apply to a world.
+
+    of_models -- names of the declared properties of models that must come true in it; None: all. Other rules always
+    apply.
+    """
+    return [rule for rule in RULES.values()
+            if not issubclass(rule, Promise) or of_models is None or not rule.judges or rule.judges in of_models]
 
 
 def promised(of_models: Sequence[str] | None = None) -> list[type[Rule]]:
-    """The promises that apply to a world.
-
-    of_models -- names of the declared properties of models that must come true in it; None: all. Promises that no model
-    declares always apply.
-    """
-    return [rule for rule in RULES.values() if issubclass(rule, Promise)
-            and (of_models is None or not rule.judges or rule.judges in of_models)]
+    """The promises among them."""
+    return [rule for rule in applying(of_models) if issubclass(rule, Promise)]
 
 
 def is_promise(signature: Sequence[str]) -> bool:
     """Whether a property and a signature say that a promise was not kept: that is seen without any other judge."""
     name, *what = signature
-    return what == [name, LATE] and name in {rule.name for rule in promised()}
+    return what[:2] == [name, LATE] and name in {rule.name for rule in promised()}
 
 
-def watching(world: World, bounds: Bounds, of_models: Sequence[str] | None = None) -> Watch:
-    """A follower of the promises alone; see `promised`."""
-    return Watch(world.views, bounds, promised(of_models))
+def watching(
+    world: World, of_models: Sequence[str] | None = None, *, bounds: Bounds | None = None, promises_only: bool = False,
+) -> Watch:
+    """The follower of all rules that apply to a world.
+
+    bounds -- None: what the world's faults may hold up now. promises_only -- nothing else is judged.
+    """
+    rules = promised(of_models) if promises_only else applying(of_models)
+    return Watch(world.views, bounds or bounds_of(world.simulation.kernel.profile), rules)
 
 
 def healing(world: World, watch: Watch) -> Iterator[list[Finding]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from impl.common.message import MessageExt
 from impl.decisions.message_queue import MessageQueue
-from impl.node_ports import Node
+from impl.ports.node import Node
 
 BATCH_MAX_SIZE = 2
 """How many messages a listener is given at once, at most."""

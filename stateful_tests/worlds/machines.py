@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from impl.broker.controller import BrokerConfig, BrokerController
+from impl.broker.broker_config import BrokerConfig
+from impl.broker.controller import BrokerController
 from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
@@ -14,7 +15,7 @@ from impl.common.topic_config import TopicConfig
 from impl.hosts.simulation.host import Boot
 from impl.hosts.simulation.node import Node
 from impl.namesrv.server import NamesrvController
-from impl.node_ports import RemotingClient
+from impl.ports.remoting import RemotingClient
 from stateful_tests.worlds.course import Course
 from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
 

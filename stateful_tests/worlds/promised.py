@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from invariants.history import HISTORIES, History
+from invariants.rules.declared import BY_NAME
+from invariants.rules.rule import Rule
 from invariants.runs import OF_RUNS
 from model.consumer_group import Convergence, Group, Running
 from model.language import Property
@@ -20,10 +21,10 @@ CONCEPTS = tuple(state.concept for state in (
     Group, Running, Convergence, Registration, Membership, Subscriptions, Versions, Filters, OrderLock, Abandoned,
     Routes, TopicRoutes, NameServers, RouteCache,
 ))
-DECLARED: dict[str, Property | History] = {
-    **{name: declared for concept in CONCEPTS for name, declared in concept.properties.items()}, **HISTORIES,
+DECLARED: dict[str, Property | type[Rule]] = {
+    **{name: declared for concept in CONCEPTS for name, declared in concept.properties.items()}, **BY_NAME,
 }
-"""Every property of a protocol or of its history, by name."""
+"""Every property of a protocol, or of runs, by name."""
 
 REFINES: dict[str, tuple[str, ...]] = {
     name: one.hazards for name, one in OF_RUNS.items() if name.startswith("refines_")

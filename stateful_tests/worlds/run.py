@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from impl.hosts.simulation.kernel import EndlessRunError, Record
@@ -18,11 +18,11 @@ from invariants.finding import Finding
 from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import ROUND, Follower, Following
 from invariants.refinement.monitor import TooManyStatesError
-from stateful_tests.worlds.bounds import bounds_of
+from invariants.rules.watch import Watch
 from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.healing import healing, is_promise, watching
 from stateful_tests.worlds.profiles import played, profile_named, strategy_named
-from stateful_tests.worlds.subjects import Seen, subject_named
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import Workload, traffic, workload_named
 from stateful_tests.worlds.world import World
 
@@ -62,7 +62,7 @@ class RunRecord:
 
     digest: str
     choices: tuple[int, ...]
-    seen: tuple[Seen, ...]
+    seen: tuple[Finding, ...]
     unknown: str
     segments: int
     ms: int
@@ -87,9 +87,10 @@ class Judges:
     def __init__(self, until: tuple[str, ...] = ()) -> None:
         """Nobody follows yet. until -- property and signature that end the run."""
         self.until = until
-        self.seen: dict[tuple[str, ...], Seen] = {}
+        self.seen: dict[tuple[str, ...], Finding] = {}
         self.unknown = ""
         self._following = Following()
+        self.watch: Watch | None = None
 
     @property
     def followers(self) -> Sequence[Follower]:
@@ -99,6 +100,7 @@ class Judges:
     @followers.setter
     def followers(self, followers: Sequence[Follower]) -> None:
         self._following = Following(followers)
+        self.watch = next((one for one in followers if isinstance(one, Watch)), None)
 
     def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:
         """See `impl.hosts.simulation.kernel.Monitor`."""
@@ -110,10 +112,10 @@ class Judges:
     def note(self, time_ms: int, findings: Iterable[Finding]) -> None:
         """Keep what is new."""
         for finding in findings:
-            key = (finding.property, *finding.signature)
-            if key not in self.seen:
-                self.seen[key] = Seen(finding.property, finding.signature, time_ms, finding.sentence)
-                if key == self.until:
+            found = finding if self.watch is None or finding.time_ms >= 0 else self.watch.ascribed(finding, time_ms)
+            if found.key not in self.seen:
+                self.seen[found.key] = replace(found, event=None, time_ms=time_ms)
+                if found.key == self.until:
                     raise SeenError
 
 
@@ -149,8 +151,8 @@ def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] =
 
 def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> dict[str, int]:
     """Both phases; how long each promise took."""
-    watch = watching(world, bounds_of(world.simulation.kernel.profile), workload.promises)
-    judges.followers = [*(followers(world, workload) if judged else ()), watch]
+    watch = watching(world, workload.promises, promises_only=not judged)
+    judges.followers = [watch, *(followers(world, workload) if judged else ())]  # causes are seen first
     workload.build(world)
     world.strike()
     world.simulation.kernel.world.spawn("traffic", traffic(world, workload.deeds))

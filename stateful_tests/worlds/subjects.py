@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
 from impl.variants.catalogue import NO_REPAIR, REPAIRED, SHIPPED, variants_of
-from impl.variants.variant import Calls, Variant, VariantError, active
+from impl.variants.stack import Calls, active
+from impl.variants.variant import Variant, VariantError
+from invariants.finding import Finding, put_down_to
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.worlds.promised import DECLARED, REFINES
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """Something that went wrong.
-
-    property -- its name. signature -- the same for all runs that go wrong in the same way. time_ms -- of the world.
-    sentence -- what people read.
-    """
-
-    property: str
-    signature: tuple[str, ...]
-    time_ms: int
-    sentence: str
 
 
 @dataclass(frozen=True)
@@ -103,9 +91,20 @@ class Subject:
         """The outcome that a campaign expects of a property."""
         return Outcome.VIOLATED if self.hazards(name) else Outcome.HOLDS
 
-    def surprises(self, seen: Iterable[Seen]) -> list[Seen]:
-        """What breaks a property that this subject is expected to keep."""
-        return [one for one in seen if self.expected(one.property) is Outcome.HOLDS]
+    def explains(self, key: Sequence[str]) -> bool:
+        """Whether a hazard of this subject explains a finding.
+
+        4.9.3 as shipped, and a subject without the repair of a hazard, break what names the hazard. Of a hazard that no
+        repair ends the cause must have been seen in the run. key -- property and signature.
+        """
+        hazards = self.hazards(key[0])
+        if self.name == SHIPPED:
+            return bool(hazards)
+        return any(hazard == self.undone or put_down_to(hazard) in key for hazard in hazards)
+
+    def surprises(self, found: Iterable[Finding]) -> list[Finding]:
+        """What no hazard of this subject explains."""
+        return [one for one in found if not self.explains(one.key)]
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 from impl.common.headers import CreateTopicRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE
-from impl.node_ports import Command
+from impl.ports.remoting import Command
 from invariants.views import Views
 from stateful_tests.worlds.course import STEP_MS
 from stateful_tests.worlds.machines import Machines

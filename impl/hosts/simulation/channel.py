@@ -19,6 +19,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from impl.events.host import MessageLost
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.profile import CALM
 
@@ -100,15 +101,15 @@ class Channel:
         return f"{self.process.name} -> {self.peer.process.name}"
 
     def is_active(self) -> bool:
-        """See `impl.ports`."""
+        """See `impl.ports.remoting`."""
         return self.active
 
     def is_writable(self) -> bool:
-        """See `impl.ports`."""
+        """See `impl.ports.remoting`."""
         return self.stalled_ms <= self.kernel.now_ms
 
     def close(self) -> None:
-        """See `impl.ports`."""
+        """See `impl.ports.remoting`."""
         self.process.check_alive()
         if self.active:
             self.lose()
@@ -142,6 +143,7 @@ class Channel:
             self.stalled_ms = kernel.now_ms + stall_ms
             delay_ms += stall_ms
         if lossy and kernel.fault(profile.one_way_loss, ONCE, where, name, "lost"):
+            kernel.record(name, MessageLost(self.peer.process.name))
             return
         if lossy and kernel.fault(profile.one_way_duplicate, ONCE, where, name, "doubled"):
             self.peer.arrive(message, delay_ms, flow)

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Awaitable
 
 from impl.hosts.simulation.process import Future, Process, ProcessDeadError
-from impl.node_ports import Job, RejectedExecutionError
+from impl.ports.pools import Job, RejectedExecutionError
 
 
 class Pool:
@@ -34,7 +34,7 @@ class Pool:
         return f"{self.process.name} {self.name}"
 
     def execute(self, job: Job) -> None:
-        """See Pool in `impl.node_ports`."""
+        """See Pool in `impl.ports.pools`."""
         if self.is_shutdown:
             raise RejectedExecutionError(f"{self.name} is shut down")
         process = self.process
@@ -61,25 +61,25 @@ class Pool:
                 waiting.resolve(True)
 
     def remove(self, job: Job) -> bool:
-        """See Pool in `impl.node_ports`."""
+        """See Pool in `impl.ports.pools`."""
         if job not in self.queue:
             return False
         self.queue.remove(job)
         return True
 
     def shutdown(self) -> None:
-        """See Pool in `impl.node_ports`."""
+        """See Pool in `impl.ports.pools`."""
         self.is_shutdown = True
 
     def shutdown_now(self) -> list[Job]:
-        """See Pool in `impl.node_ports`."""
+        """See Pool in `impl.ports.pools`."""
         self.is_shutdown = True
         given_back = list(self.queue)
         self.queue.clear()
         return given_back
 
     async def await_termination(self, timeout_ms: int) -> bool:
-        """See Pool in `impl.node_ports`."""
+        """See Pool in `impl.ports.pools`."""
         if self.is_shutdown and self.free == self.threads:
             return True
         waiting = Future(self.process.kernel)
@@ -97,21 +97,21 @@ class Scheduler:
         self.is_shutdown = False
 
     def schedule(self, job: Job, delay_ms: int) -> None:
-        """See Scheduler in `impl.node_ports`."""
+        """See Scheduler in `impl.ports.pools`."""
         if self.is_shutdown:
             raise RejectedExecutionError(f"{self.pool.name} is shut down")
         self.process.after(delay_ms, lambda: self.pool.execute(job))
 
     def schedule_at_fixed_rate(self, job: Job, initial_delay_ms: int, period_ms: int) -> None:
-        """See Scheduler in `impl.node_ports`."""
+        """See Scheduler in `impl.ports.pools`."""
         self._schedule(job, initial_delay_ms, period_ms, fixed_rate=True)
 
     def schedule_with_fixed_delay(self, job: Job, initial_delay_ms: int, delay_ms: int) -> None:
-        """See Scheduler in `impl.node_ports`."""
+        """See Scheduler in `impl.ports.pools`."""
         self._schedule(job, initial_delay_ms, delay_ms, fixed_rate=False)
 
     def shutdown(self) -> None:
-        """See Scheduler in `impl.node_ports`."""
+        """See Scheduler in `impl.ports.pools`."""
         self.is_shutdown = True
 
     def _schedule(self, job: Job, initial_delay_ms: int, period_ms: int, *, fixed_rate: bool) -> None:

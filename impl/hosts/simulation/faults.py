@@ -5,7 +5,7 @@ is not 0, each standing in the list as often as its weight says (choice 0: nothi
 
 * `process_pause`: one process stands still for one of PAUSES_MS;
 * `process_kill`: kill -9 of one process, which is started again after one of DOWN_MS;
-* `power_loss`: the same, but nobody closes its connections, and files may be older than they were (`files.py`);
+* `power_loss`: the same, but nobody closes its connections, and files may be older than they were (`disk.py`);
 * `connection_break`: one connection breaks, seen by its other end after one of HALF_OPEN_MS;
 * `partition`: nothing passes from one machine to another for one of PARTITION_MS; one pick: also the other way;
 * `clock_jump`: one clock is set by one of JUMPS_MS;

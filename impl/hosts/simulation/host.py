@@ -8,7 +8,7 @@ from typing import Any, Self
 from impl.events.host import ProcessStarted, WorldHealed
 from impl.hosts.simulation.clock import WallClock
 from impl.hosts.simulation.digest import digest
-from impl.hosts.simulation.files import Disk
+from impl.hosts.simulation.disk import MachineDisk
 from impl.hosts.simulation.kernel import Kernel, Monitor
 from impl.hosts.simulation.network import Network
 from impl.hosts.simulation.node import Node
@@ -35,7 +35,7 @@ class Simulation:
         self.boots: dict[str, Boot] = {}
         self.nodes: dict[str, Node] = {}
         self.clocks: dict[str, WallClock] = {}
-        self.disks: dict[str, Disk] = {}
+        self.disks: dict[str, MachineDisk] = {}
 
     def __enter__(self) -> Self:
         """Nothing to prepare."""
@@ -49,7 +49,7 @@ class Simulation:
         """Add a machine and start its process; clock_offset_ms -- how far ahead its clock is."""
         self.boots[name] = boot
         self.clocks[name] = WallClock(self.kernel, clock_offset_ms)
-        self.disks[name] = Disk(self.kernel, name)
+        self.disks[name] = MachineDisk(self.kernel, name)
         return self.start(name)
 
     def start(self, name: str) -> Node:

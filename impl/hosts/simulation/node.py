@@ -1,40 +1,40 @@
-"""Node: one process of RocketMQ under simulation, with all ports of `impl.node_ports`."""
+"""Node: one process of RocketMQ under simulation, with all ports of `impl.ports`."""
 
 from __future__ import annotations
 
 from impl.hosts.simulation.clock import WallClock
+from impl.hosts.simulation.disk import Disk, MachineDisk
 from impl.hosts.simulation.executor import Pool, Scheduler
-from impl.hosts.simulation.files import Disk, Files
 from impl.hosts.simulation.network import Network
 from impl.hosts.simulation.remoting_client import RemotingClient
 from impl.hosts.simulation.remoting_server import RemotingServer
 from impl.hosts.simulation.threads import Threads
-from impl.node_ports import ChannelEventListener
+from impl.ports.remoting import ChannelEventListener
 
 
 class Node(Threads):
-    """See Node in `impl.node_ports`: here only what needs the network, the disk or a pool."""
+    """See Node in `impl.ports.node`: here only what needs the network, the disk or a pool."""
 
-    def __init__(self, name: str, network: Network, clock: WallClock, disk: Disk) -> None:
+    def __init__(self, name: str, network: Network, clock: WallClock, disk: MachineDisk) -> None:
         """Come to life on the machine of this name, which has this clock and disk."""
         super().__init__(network.kernel, name, clock)
         self.network = network
-        self.files = Files(self, disk)
+        self.disk = Disk(self, disk)
 
     def pool(self, name: str, threads: int, queue_bound: int | None = None) -> Pool:
-        """See Node in `impl.node_ports`."""
+        """See Node in `impl.ports.node`."""
         return Pool(self, name, threads, queue_bound)
 
     def scheduler(self, name: str, threads: int = 1) -> Scheduler:
-        """See Node in `impl.node_ports`."""
+        """See Node in `impl.ports.node`."""
         return Scheduler(self, name, threads)
 
     def remoting_client(
         self, name: str, callback_threads: int = 4, listener: ChannelEventListener | None = None,
     ) -> RemotingClient:
-        """See Node in `impl.node_ports`."""
+        """See Node in `impl.ports.node`."""
         return RemotingClient(self, self.network, name, callback_threads, listener)
 
     def remoting_server(self, port: int, listener: ChannelEventListener | None = None) -> RemotingServer:
-        """See Node in `impl.node_ports`."""
+        """See Node in `impl.ports.node`."""
         return RemotingServer(self, self.network, f"{self.name}:{port}", listener)

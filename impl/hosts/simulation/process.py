@@ -156,7 +156,7 @@ class Process:
         return task
 
     def now_ms(self) -> int:
-        """See `impl.ports`."""
+        """See `impl.ports.clock`."""
         clock = self.clock
         return clock.now_ms() if clock.drift_ppm else self.kernel.now_ms + clock.ahead_ms
 
@@ -192,7 +192,7 @@ class Process:
         return future
 
     def interleave(self, where: str) -> Awaitable[None]:
-        """See `impl.ports`: end of a segment, and the place at which thread_pause strikes."""
+        """See `impl.ports.threads`: end of a segment, and the place at which thread_pause strikes."""
         if not self.alive:
             raise ProcessDeadError(self.name)
         kernel = self.kernel

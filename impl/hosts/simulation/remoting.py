@@ -30,19 +30,19 @@ from impl.hosts.simulation.executor import Pool
 from impl.hosts.simulation.network import Network
 from impl.hosts.simulation.process import TIMED_OUT, Future, Process
 from impl.hosts.simulation.wire import FIXED, copied
-from impl.node_ports import (
+from impl.ports.pools import Pool as PoolPort
+from impl.ports.pools import RejectedExecutionError
+from impl.ports.remoting import (
     ChannelEventListener,
     Command,
     Connection,
     Handler,
     InvokeCallback,
-    RejectedExecutionError,
     RemotingSendRequestError,
     RemotingTimeoutError,
     RemotingTooMuchRequestError,
     ResponseFuture,
 )
-from impl.node_ports import Pool as PoolPort
 
 SYSTEM_ERROR, SYSTEM_BUSY, REQUEST_CODE_NOT_SUPPORTED = 1, 2, 3  # RemotingSysResponseCode
 SCAN_PERIOD_MS = 1000  # the timer of scanResponseTable
@@ -50,7 +50,7 @@ MAX_EVENTS = 10_001  # putNettyEvent adds while at most maxSize = 10,000 wait
 
 
 class RequestTask:
-    """RequestTask: a request on its way through a pool; see `impl.node_ports`."""
+    """RequestTask: a request on its way through a pool; see `impl.ports.remoting`."""
 
     __slots__ = ("_handler", "_remoting", "channel", "create_timestamp", "request", "stop_run")
 
@@ -158,7 +158,7 @@ class Remoting:
     def register_processor(
         self, code: int, handler: Handler, pool: PoolPort | None = None, rejects: Callable[[], bool] | None = None,
     ) -> None:
-        """See RemotingServer in `impl.node_ports`."""
+        """See RemotingServer in `impl.ports.remoting`."""
         self.processor_table[code] = handler, pool or self.callback_pool, rejects
 
     def respond(self, channel: Connection, request: Command, response: Command) -> None:

@@ -14,7 +14,7 @@ from impl.hosts.simulation.network import Network
 from impl.hosts.simulation.process import Future
 from impl.hosts.simulation.remoting import Remoting
 from impl.hosts.simulation.threads import Threads
-from impl.node_ports import (
+from impl.ports.remoting import (
     ChannelEventListener,
     Command,
     InvokeCallback,
@@ -23,7 +23,7 @@ from impl.node_ports import (
     RemotingTimeoutError,
     RemotingTooMuchRequestError,
 )
-from impl.ports import Lock
+from impl.ports.threads import Lock
 
 CONNECT_TIMEOUT_MS = 3000  # NettySystemConfig.connectTimeoutMillis
 LOCK_TIMEOUT_MS = 3000  # NettyRemotingClient.LOCK_TIMEOUT_MILLIS
@@ -53,7 +53,7 @@ class _ChannelWrapper:
 
 
 class RemotingClient(Remoting):
-    """NettyRemotingClient; see `impl.node_ports`.
+    """NettyRemotingClient; see `impl.ports.remoting`.
 
     channel_tables -- address to its connection.
     """
@@ -73,10 +73,10 @@ class RemotingClient(Remoting):
         self._namesrv_channel_lock = Lock("NettyRemotingClient.namesrvChannelLock")
 
     def start(self) -> None:
-        """See RemotingClient in `impl.node_ports`."""
+        """See RemotingClient in `impl.ports.remoting`."""
 
     def shutdown(self) -> None:
-        """See RemotingClient in `impl.node_ports`."""
+        """See RemotingClient in `impl.ports.remoting`."""
         self.stopped = True
         for addr, wrapper in list(self.channel_tables.items()):
             self._close_channel(addr, wrapper.channel)
@@ -84,11 +84,11 @@ class RemotingClient(Remoting):
         self.callback_pool.shutdown()
 
     def get_name_server_address_list(self) -> list[str] | None:
-        """See RemotingClient in `impl.node_ports`."""
+        """See RemotingClient in `impl.ports.remoting`."""
         return self._namesrv_addr_list
 
     def update_name_server_address_list(self, addrs: Sequence[str]) -> None:
-        """See RemotingClient in `impl.node_ports`."""
+        """See RemotingClient in `impl.ports.remoting`."""
         old = self._namesrv_addr_list
         if not addrs or (old is not None and len(old) == len(addrs) and all(addr in old for addr in addrs)):
             return
@@ -103,12 +103,12 @@ class RemotingClient(Remoting):
             self._namesrv_addr_choosed = None
 
     def is_channel_writable(self, addr: str) -> bool:
-        """See RemotingClient in `impl.node_ports`."""
+        """See RemotingClient in `impl.ports.remoting`."""
         wrapper = self.channel_tables.get(addr)
         return wrapper is None or wrapper.channel is None or not wrapper.is_ok() or wrapper.channel.is_writable()
 
     async def invoke_sync(self, addr: str | None, request: Command, timeout_ms: int) -> Command:
-        """See RemotingClient in `impl.node_ports`."""
+        """See RemotingClient in `impl.ports.remoting`."""
         channel = self._channel_at_hand(addr)
         if channel is None:
             begin_ms = self.process.now_ms()
@@ -124,7 +124,7 @@ class RemotingClient(Remoting):
             raise
 
     async def invoke_async(self, addr: str | None, request: Command, timeout_ms: int, callback: InvokeCallback) -> None:
-        """See RemotingClient in `impl.node_ports`."""
+        """See RemotingClient in `impl.ports.remoting`."""
         begin_ms = self.process.now_ms()
         channel = self._channel_at_hand(addr) or await self._open_channel(addr)
         timeout_ms -= self.process.now_ms() - begin_ms
@@ -133,7 +133,7 @@ class RemotingClient(Remoting):
         await self.invoke_async_on(channel, request, timeout_ms, callback)
 
     async def invoke_oneway(self, addr: str | None, request: Command, timeout_ms: int) -> None:
-        """See RemotingClient in `impl.node_ports`."""
+        """See RemotingClient in `impl.ports.remoting`."""
         channel = self._channel_at_hand(addr) or await self._open_channel(addr)
         if self.oneway_permits.take():
             self._write_oneway(channel, request)
@@ -141,7 +141,7 @@ class RemotingClient(Remoting):
             await self.invoke_oneway_on(channel, request, timeout_ms)
 
     async def close_channels(self, addrs: Sequence[str]) -> None:
-        """See RemotingClient in `impl.node_ports`."""
+        """See RemotingClient in `impl.ports.remoting`."""
         for addr in addrs:
             wrapper = self.channel_tables.get(addr)
             if wrapper is not None:

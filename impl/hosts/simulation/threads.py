@@ -13,19 +13,18 @@ from typing import Any
 from impl.hosts.simulation.clock import WallClock
 from impl.hosts.simulation.kernel import Kernel
 from impl.hosts.simulation.process import TIMED_OUT, Future, Process, Task
-from impl.node_ports import Signal
-from impl.ports import Lock
+from impl.ports.threads import Lock, Signal
 
 
 class Thread:
-    """A thread that was started; see `impl.node_ports`."""
+    """A thread that was started; see `impl.ports.threads`."""
 
     def __init__(self, process: Process, task: Task) -> None:
         """Of this process."""
         self.process, self.task = process, task
 
     async def join(self, timeout_ms: int) -> bool:
-        """See Thread in `impl.node_ports`."""
+        """See Thread in `impl.ports.threads`."""
         self.process.check_alive()
         if self.task.done:
             return True
@@ -35,7 +34,7 @@ class Thread:
 
 
 class Threads(Process):
-    """A process with the ports of `impl.ports` and the thread part of Node in `impl.node_ports`."""
+    """A process with the ports of `impl.ports.threads`, and what Node in `impl.ports.node` has for threads."""
 
     def __init__(self, kernel: Kernel, name: str, clock: WallClock) -> None:
         """No lock is held, nobody waits."""
@@ -44,22 +43,22 @@ class Threads(Process):
         self._sleepers: dict[Signal, Future] = {}
 
     def start_thread(self, name: str, run: Coroutine[Any, Any, None]) -> Thread:
-        """See Node in `impl.node_ports`."""
+        """See Node in `impl.ports.node`."""
         return Thread(self, self.spawn(name, run))
 
     async def try_lock(self, lock: Lock, timeout_ms: int) -> bool:
-        """See `impl.ports`."""
+        """See `impl.ports.threads`."""
         if self._take(lock):
             return True
         return await self._wait_for(lock, self.uptime_ms() + timeout_ms)
 
     async def lock(self, lock: Lock) -> None:
-        """See Node in `impl.node_ports`."""
+        """See Node in `impl.ports.node`."""
         if not self._take(lock):
             await self._wait_for(lock, None)
 
     def unlock(self, lock: Lock) -> None:
-        """See `impl.ports`; raises RuntimeError if nobody holds the lock."""
+        """See `impl.ports.threads`; raises RuntimeError if nobody holds the lock."""
         self.check_alive()
         if not lock.held:
             raise RuntimeError(f"{lock.name} is not held: java.lang.IllegalMonitorStateException")
@@ -97,7 +96,7 @@ class Threads(Process):
         return True
 
     async def wait(self, signal: Signal, timeout_ms: int) -> bool:
-        """See Node in `impl.node_ports`; raises RuntimeError if another thread waits for the signal."""
+        """See Node in `impl.ports.node`; raises RuntimeError if another thread waits for the signal."""
         self.check_alive()
         if not signal.notified:
             if signal in self._sleepers:
@@ -109,7 +108,7 @@ class Threads(Process):
         return notified
 
     def wake(self, signal: Signal) -> None:
-        """See Node in `impl.node_ports`."""
+        """See Node in `impl.ports.node`."""
         self.check_alive()
         signal.notified = True
         waiting = self._sleepers.get(signal)
@@ -117,7 +116,7 @@ class Threads(Process):
             waiting.resolve(True)
 
     def random(self, n: int, where: str) -> int:
-        """See Node in `impl.node_ports`."""
+        """See Node in `impl.ports.node`."""
         self.check_alive()
         tape = self.kernel.tape
         drawn = tape.pick(n, where)

@@ -10,7 +10,8 @@ from impl.broker.consumer_manager import ConsumerManager
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.heartbeat_data import ConsumerData
 from impl.decisions.message_queue import MessageQueue
-from impl.ports import Channel, Threads
+from impl.ports.remoting import Channel
+from impl.ports.threads import Threads
 from impl.variants.variant import Variant, around, replace
 
 

@@ -11,7 +11,7 @@ from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.heartbeat_data import CLUSTERING
 from impl.decisions import retry_level
 from impl.decisions.message_queue import MessageQueue
-from impl.ports import Threads
+from impl.ports.threads import Threads
 from impl.variants.variant import Variant, around, replace
 
 

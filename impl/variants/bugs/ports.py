@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from impl.broker.client_channel_info import ClientChannelInfo
 from impl.broker.consumer_manager import ConsumerManager
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.broker.controller import BrokerController
 from impl.broker.producer_manager import ProducerManager
 from impl.broker.rebalance_lock_manager import RebalanceLockManager
 from impl.broker.slave_synchronize import SlaveSynchronize
+from impl.broker.tables import BrokerTables
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import MQClientInstance
@@ -24,7 +24,8 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.hash_map import ConcurrentHashMap
 from impl.namesrv.route_info_manager import RouteInfoManager
-from impl.ports import Channel, Interleave, Threads
+from impl.ports.remoting import Channel
+from impl.ports.threads import Interleave, Threads
 from impl.variants.variant import Variant, around, replace
 
 EARLY_MS = 45_000
@@ -208,18 +209,18 @@ async def _keep_the_unsubscribed(self: RebalanceImpl, threads: Threads) -> None:
     del self, threads
 
 
-@replace(BrokerController, "persist_topics")
-def _write_no_topics(self: BrokerController) -> None:
+@replace(BrokerTables, "persist_topics")
+def _write_no_topics(self: BrokerTables) -> None:
     del self
 
 
-@replace(BrokerController, "persist_groups")
-def _write_no_groups(self: BrokerController) -> None:
+@replace(BrokerTables, "persist_groups")
+def _write_no_groups(self: BrokerTables) -> None:
     del self
 
 
-@replace(BrokerController, "persist_consumer_offset")
-def _write_no_offsets(self: BrokerController) -> None:
+@replace(BrokerTables, "persist_consumer_offset")
+def _write_no_offsets(self: BrokerTables) -> None:
     del self
 
 

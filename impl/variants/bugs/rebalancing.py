@@ -11,7 +11,7 @@ from impl.decisions import allocation
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom, Members, Queues, machine_room_range
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
-from impl.ports import Threads
+from impl.ports.threads import Threads
 from impl.variants.variant import Variant, around, replace
 
 

@@ -21,7 +21,8 @@ from impl.decisions.route_queues import TopicRouteData
 from impl.decisions.subscription import SubscriptionData
 from impl.hash_map import ConcurrentHashMap
 from impl.namesrv.route_info_manager import BrokerAddrs, BrokerRegistration, RegisterBrokerResult, RouteInfoManager
-from impl.ports import Channel, Interleave, Threads
+from impl.ports.remoting import Channel
+from impl.ports.threads import Interleave, Threads
 from impl.variants.variant import Variant, around, replace
 
 # Name server ----------------------------------------------------------------------------------------------------------

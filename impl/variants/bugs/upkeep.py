@@ -15,8 +15,8 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
 from impl.namesrv.server import BrokerHousekeepingService
-from impl.node_ports import Command, Connection
-from impl.ports import Interleave, Threads
+from impl.ports.remoting import Command, Connection
+from impl.ports.threads import Interleave, Threads
 from impl.variants.variant import Variant, around, replace
 
 

@@ -14,7 +14,7 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import not_null
 from impl.decisions.java_text import split
 from impl.hash_map import HashMap
-from impl.ports import UNINTERRUPTED, Interleave, Threads
+from impl.ports.threads import UNINTERRUPTED, Interleave, Threads
 from impl.variants.variant import Variant, around, replace
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace as with_fields
 from impl.client.mq_client_instance import ClientConfig, MQClientInstance, MQClientManager, _logging
 from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.remoting_client import RemotingClient
-from impl.node_ports import Command, RemotingSendRequestError, RemotingTimeoutError
+from impl.ports.remoting import Command, RemotingSendRequestError, RemotingTimeoutError
 from impl.variants.variant import Variant, around, replace
 
 

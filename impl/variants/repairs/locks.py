@@ -20,8 +20,8 @@ from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
-from impl.node_ports import Command, Connection
-from impl.ports import UNINTERRUPTED, Interleave, Threads
+from impl.ports.remoting import Command, Connection
+from impl.ports.threads import UNINTERRUPTED, Interleave, Threads
 from impl.variants.variant import Variant, around, replace
 
 # At the broker --------------------------------------------------------------------------------------------------------
@@ -63,9 +63,9 @@ async def _lock_in_order(self: AdminBrokerProcessor, channel: Connection, reques
     body: LockBatchRequestBody = request.body
     await self.node.interleave("lockBatchMQ: before tryLockBatch")
     mqs = _newest(self, request)
-    locks = self.controller.rebalance_lock_manager
+    locks = self.rebalance_lock_manager
     locked = await locks.try_lock_batch(body.consumer_group, mqs, body.client_id, UNINTERRUPTED)
-    return Command(ResponseCode.SUCCESS, body=tuple(locked))
+    return self.answer_locks(body, locked)
 
 
 @replace(AdminBrokerProcessor, "unlock_batch_mq")
@@ -75,7 +75,7 @@ async def _unlock_in_order(self: AdminBrokerProcessor, channel: Connection, requ
     body: LockBatchRequestBody = request.body
     await self.node.interleave("unlockBatchMQ: before unlockBatch")
     mqs = _newest(self, request)
-    self.controller.rebalance_lock_manager.unlock_batch(body.consumer_group, mqs, body.client_id)
+    self.rebalance_lock_manager.unlock_batch(body.consumer_group, mqs, body.client_id)
     return Command(ResponseCode.SUCCESS)
 
 

@@ -13,8 +13,8 @@ from impl.common.headers import UnregisterClientRequestHeader
 from impl.common.heartbeat_data import ConsumerData, HeartbeatData
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import not_null
-from impl.node_ports import Command, Connection
-from impl.ports import Channel, Interleave
+from impl.ports.remoting import Channel, Command, Connection
+from impl.ports.threads import Interleave
 from impl.variants.held import Held
 from impl.variants.variant import Variant, around, replace
 
@@ -117,7 +117,7 @@ def _remember_who_left(original: Callable[..., Awaitable[Command]]) -> Callable[
         header: UnregisterClientRequestHeader = request.header
         if header.consumer_group is not None:
             left: dict[tuple[str | None, str], _Goodbye] = vars(self).setdefault("left", {})
-            info = self.controller.consumer_manager.get_consumer_group_info(header.consumer_group)
+            info = self.consumer_manager.get_consumer_group_info(header.consumer_group)
             entries = () if info is None else info.channel_info_table.entries()
             channels = (channel, *(one for one, client in entries if client.client_id == header.client_id))
             left[header.client_id, header.consumer_group] = _Goodbye(channels, request.opaque, _next_place(self))
@@ -142,10 +142,10 @@ async def _ignore_what_is_older(self: ClientManageProcessor, channel: Connection
         goodbye = left.get((heartbeat_data.client_id, data.group_name))
         older = goodbye is not None and goodbye.counts(channel, request.opaque, place)
         if not older and channel.is_active():
-            await self.controller.consumer_manager.register_consumer(info, data, notify=notify, threads=held)
+            await self.consumer_manager.register_consumer(info, data, notify=notify, threads=held)
         await self.node.interleave("heartBeat: before the next group")
     for producer in heartbeat_data.producer_data_set if channel.is_active() else ():
-        self.controller.producer_manager.register_producer(producer.group_name, info)
+        self.producer_manager.register_producer(producer.group_name, info)
     return Command(ResponseCode.SUCCESS)
 
 

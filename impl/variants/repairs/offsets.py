@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
+from impl.broker.reported_tables import connection_of
 from impl.client.local_file_offset_store import LocalFileOffsetStore, _text
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.offset_store import (
@@ -20,14 +21,14 @@ from impl.client.pull_callback import PullCallback
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
-from impl.common.config_manager import string_to_file
+from impl.common.config_manager import persist
 from impl.common.headers import ConsumerOffsetRequestHeader
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetCommitted, OffsetReset, OffsetsWritten
-from impl.node_ports import Command, Connection
-from impl.ports import UNINTERRUPTED, Channel, Interleave, Threads
+from impl.ports.remoting import Channel, Command, Connection
+from impl.ports.threads import UNINTERRUPTED, Interleave, Threads
 from impl.variants.held import Held
 from impl.variants.variant import Variant, around, replace
 
@@ -72,8 +73,8 @@ async def _commit_in_order(self: ConsumerManageProcessor, channel: Connection, r
     if last is not None and last[0] is channel and last[1] > request.opaque:
         return Command(ResponseCode.SUCCESS)
     stored[key] = (channel, request.opaque)
-    await self.controller.consumer_offset_manager.commit_offset(*key, offset, UNINTERRUPTED)
-    self.node.trace(OffsetCommitted(self.node.name, *key, offset))
+    await self.consumer_offset_manager.commit_offset(*key, offset, UNINTERRUPTED)
+    self.node.trace(OffsetCommitted(self.node.name, *key, offset, connection_of(channel)))
     return Command(ResponseCode.SUCCESS)
 
 
@@ -125,8 +126,8 @@ async def _persist_one(self: LocalFileOffsetStore, mq: MessageQueue | None) -> N
     offset = None if mq is None else self.offset_table.get(mq)
     if mq is not None and offset is not None:
         offsets = {**self._read_local_offset(), mq: offset}
-        string_to_file(self.node.files, self.store_path, _text(tuple(offsets.items())))
-        self.node.trace(OffsetsWritten(self.client_id, self.group_name, tuple(offsets.items())))
+        if persist(self.node.disk, self.store_path, _text(tuple(offsets.items()))):
+            self.node.trace(OffsetsWritten(self.client_id, self.group_name, tuple(offsets.items())))
 
 
 @around(PullCallback, "_no_new_msg")

@@ -15,7 +15,7 @@ from impl.decisions.allocation import Members, Queues
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.events import ResetReceived
-from impl.ports import Threads
+from impl.ports.threads import Threads
 from impl.variants.variant import Variant, around, replace
 
 _SOME = MessageQueue("", "", 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from impl.broker.broker_outer_api import BrokerOuterAPI
-from impl.broker.controller import BrokerController
+from impl.broker.registration import Registration
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.route_tables import DefaultTopic, RouteTables
 from impl.common.data_version import DataVersion
@@ -22,8 +22,8 @@ from impl.namesrv.route_info_manager import (
     RegisterBrokerResult,
     RouteInfoManager,
 )
-from impl.node_ports import Command, Connection
-from impl.ports import Channel, Interleave
+from impl.ports.remoting import Channel, Command, Connection
+from impl.ports.threads import Interleave
 from impl.variants.held import Held
 from impl.variants.variant import Variant, around, replace
 
@@ -72,8 +72,8 @@ def _register_the_living(
     return register_broker
 
 
-@replace(BrokerController, "register_increment_broker_data")
-async def _register_everything(self: BrokerController, topic_config: TopicConfig) -> None:
+@replace(Registration, "register_increment_broker_data")
+async def _register_everything(self: Registration, topic_config: TopicConfig) -> None:
     """The whole table under its version, as for any other change."""
     del topic_config
     await self.register_broker_all(check_order_config=True, oneway=False, force_register=True)

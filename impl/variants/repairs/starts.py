@@ -18,7 +18,7 @@ from impl.common.message import MessageExt
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import Source
-from impl.ports import Threads
+from impl.ports.threads import Threads
 from impl.variants.variant import Variant, around, replace
 
 

@@ -15,8 +15,8 @@ from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError
 from impl.decisions.subscription import SubscriptionData, is_tag_type
 from impl.events import HeartbeatRefused
-from impl.node_ports import Command, Connection
-from impl.ports import UNINTERRUPTED, Channel, Interleave
+from impl.ports.remoting import Channel, Command, Connection
+from impl.ports.threads import UNINTERRUPTED, Interleave
 from impl.variants.held import Held
 from impl.variants.variant import Replacement, Variant, around
 
@@ -94,7 +94,7 @@ def _answer_refusals(original: Callable[..., Awaitable[Command]]) -> Callable[..
     async def heart_beat(self: ClientManageProcessor, channel: Connection, request: Command) -> Command:
         """An error is the answer to a heartbeat that was refused for one of its groups; the others are entered."""
         response = await original(self, channel, request)
-        refused = vars(self.controller.consumer_manager).get("refused", {})
+        refused = vars(self.consumer_manager).get("refused", {})
         groups = [data.group_name for data in request.body.consumer_data_set if (channel, data.group_name) in refused]
         for key in [key for key in refused if not key[0].is_active()]:
             del refused[key]

@@ -9,8 +9,8 @@ from typing import Any
 from impl.broker import broker_outer_api
 from impl.broker.broker_outer_api import RegisterResult
 from impl.broker.client_manage_processor import ClientManageProcessor
-from impl.broker.controller import BrokerController
-from impl.common.config_manager import string_to_file
+from impl.broker.registration import Registration
+from impl.common.config_manager import persist
 from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import PERM_WRITE, clear_flag
@@ -27,7 +27,7 @@ from impl.namesrv.route_info_manager import (
     RegisterBrokerResult,
     RouteInfoManager,
 )
-from impl.node_ports import Command, Connection
+from impl.ports.remoting import Command, Connection
 from impl.variants.variant import Variant, around, replace
 
 
@@ -210,7 +210,7 @@ def _leave_its_cluster(original: Callable[[RouteInfoManager, str, str, str, int]
 async def _persist_alone(self: KVConfigManager) -> None:
     """Under the write lock: one writer after another."""
     await self.node.lock(self._lock)
-    string_to_file(self.node.files, KV_CONFIG_PATH, self.text())
+    persist(self.node.disk, KV_CONFIG_PATH, self.text())
     self.node.unlock(self._lock)
 
 
@@ -227,8 +227,8 @@ def _keep_all_events(original: Callable[[Remoting, str, Channel], None]) -> Call
 # Brokers --------------------------------------------------------------------------------------------------------------
 
 
-@replace(BrokerController, "_master_of")
-def _first_that_knows(self: BrokerController, results: list[RegisterResult]) -> str | None:
+@replace(Registration, "_master_of")
+def _first_that_knows(self: Registration, results: list[RegisterResult]) -> str | None:
     """The first name server that knows a master says who it is."""
     del self
     return next((result.master_addr for result in results if result.master_addr is not None), None)
@@ -236,14 +236,14 @@ def _first_that_knows(self: BrokerController, results: list[RegisterResult]) -> 
 
 @replace(ClientManageProcessor, "_announce_topics")
 async def _announce_later(self: ClientManageProcessor) -> None:
-    """In a thread of another pool; if that fails, the next registration of the timer is soon enough."""
+    """In a thread of its own; if that fails, the next registration of the timer is soon enough."""
     async def announce() -> None:
         try:
-            await self.controller.register_broker_all(check_order_config=False, oneway=True, force_register=True)
+            await self.registration.register_broker_all(check_order_config=False, oneway=True, force_register=True)
         except JavaError:
             return
 
-    self.controller.pools["client_manage"].execute(announce)
+    self.node.start_thread("announceTopics", announce())
 
 
 @replace(broker_outer_api, "_compressed")

@@ -16,7 +16,8 @@ from impl.broker.rebalance_lock_manager import RebalanceLockManager
 from impl.common.heartbeat_data import ConsumerData
 from impl.decisions.java_errors import not_null
 from impl.decisions.subscription import SubscriptionData, build_subscription_data, is_tag_type
-from impl.ports import UNINTERRUPTED, Channel, Interleave, run_now
+from impl.ports.remoting import Channel
+from impl.ports.threads import UNINTERRUPTED, Interleave, run_now
 from stateful_tests.conformance.adapters.sequence import (
     T0,
     Channels,

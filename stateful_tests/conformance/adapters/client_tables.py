@@ -22,7 +22,7 @@ from impl.decisions.java_errors import JavaRuntimeError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
 from impl.hash_map import IllegalStateError
-from impl.ports import UNINTERRUPTED, Threads, run_now
+from impl.ports.threads import UNINTERRUPTED, Threads, run_now
 from stateful_tests.conformance.adapters.sequence import (
     T0,
     ControlledClock,

@@ -8,7 +8,7 @@ from impl.common.data_version import DataVersion
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.route_queues import QueueData
 from impl.namesrv.route_info_manager import BrokerLiveInfo, BrokerRegistration, RouteInfoManager
-from impl.ports import UNINTERRUPTED, run_now
+from impl.ports.threads import UNINTERRUPTED, run_now
 from stateful_tests.conformance.adapters.sequence import (
     T0,
     Channels,

@@ -20,10 +20,11 @@ MEMBER = Consumer(C, C, G, CLUSTERING, orderly=False, service_state="RUNNING", p
 ORDERLY, BROADCASTER = MEMBER._replace(orderly=True), MEMBER._replace(orderly=True, message_model=BROADCASTING)
 ROOMS = MEMBER._replace(strategy=AllocateMessageQueueByMachineRoom(frozenset({"west"})))
 MQ, GONE = MessageQueue(ORDERS, B, 0), MessageQueue(ORDERS, "broker-b", 0)
+BESIDE = MessageQueue(ORDERS, B, 1)
 EAST, WEST = (MessageQueue(ORDERS, f"{room}@{B}", 0) for room in ("east", "west"))
 HELD = HeldQueue(C, C, G, MQ, dropped=False, locked=True, lock_expired=False, msg_count=0, last_pull_timestamp=0)
 OLD, NEW = Subscription("*", 1, None), Subscription("*", 2, None)
-THERE = QueueData(B, 1, 1, 6, 0)
+THERE, ELSEWHERE = QueueData(B, 1, 1, 6, 0), QueueData("broker-b", 1, 1, 6, 0)
 LOST_POWER = ((0, B, BrokerStarted(B, B, 0)), (1, B, ProcessKilled(1, power_loss=True)))
 KILLED = (LOST_POWER[0], (1, B, ProcessKilled(1, power_loss=False)))
 TWO = [MASTER, MASTER._replace(machine="broker-b", broker_name="broker-b")]
@@ -47,8 +48,8 @@ def held(consumer: Consumer, *queues: HeldQueue, lock: QueueLock | None = None) 
 
 
 LEFT_OVER: dict[str, Any] = {
-    "namesrvs": [NS], "queue_datas": {ORDERS: (QueueData("broker-b", 1, 1, 6, 0),)}, "brokers": TWO}
-NOBODY_HOLDS = {"holders": {MQ: []}, "namesrvs": [NS], "queue_datas": {ORDERS: (THERE,)}, "topics": {}}
+    "namesrvs": [NS], "queue_datas": {ORDERS: (ELSEWHERE,)}, "brokers": TWO}
+NOBODY_HOLDS: dict[str, Any] = {"holders": {MQ: []}, "namesrvs": [NS], "queue_datas": {ORDERS: (THERE,)}, "topics": {}}
 LOCK = QueueLock(C, 0, expired=False)
 
 HISTORIES = (
@@ -65,10 +66,13 @@ HISTORIES = (
     Written("dead_broker_is_dropped_in_time", broken=(),
             views=Tables(namesrvs=[NS], brokers=[MASTER], addresses={(B, 0): ADDR, (B, 1): "slave:1"}),
             kept_views=Tables(namesrvs=[NS], brokers=[MASTER, SLAVE], addresses={(B, 0): ADDR, (B, 1): "slave:1"})),
-    Written("route_cache_becomes_true_in_time", broken=(), views=knowing(), kept_views=knowing(MQ)),
+    Written("route_cache_becomes_true_in_time", broken=(), views=knowing(), kept_views=knowing(MQ), causes=()),
     Written("route_cache_becomes_true_in_time", broken=(), views=knowing(MQ, GONE),
-            kept_views=knowing(topic="%RETRY%G")),
-    Written("route_cache_becomes_true_in_time", broken=(), views=knowing(MQ, GONE, **LEFT_OVER)),
+            kept_views=knowing(topic="%RETRY%G"), causes=()),
+    Written("route_cache_becomes_true_in_time", broken=(), views=knowing(MQ, GONE, **LEFT_OVER), causes=("N-14",)),
+    Written("route_cache_becomes_true_in_time", broken=(), views=knowing(GONE, **LEFT_OVER), causes=()),
+    Written("route_cache_becomes_true_in_time", broken=(), causes=(),
+            views=knowing(MQ, GONE, **{**LEFT_OVER, "queues": [MQ, BESIDE]})),
     Written("list_is_exactly_the_living_in_time", broken=(), views=members(MEMBER, listed=[]),
             kept_views=members(MEMBER, listed=[C])),
     Written("list_is_exactly_the_living_in_time", broken=(), views=members(listed=[C]), kept_views=members(listed=[])),
@@ -84,8 +88,14 @@ HISTORIES = (
             kept_views=members(BROADCASTER, holders={MQ: [C, "c2"]})),
     Written("ownership_converges_in_time", broken=(), views=members(ROOMS, holders={EAST: [C], WEST: [C]}),
             kept_views=members(ROOMS, holders={EAST: [], WEST: [C]})),
-    Written("ownership_converges_in_time", broken=LOST_POWER, views=members(MEMBER, **NOBODY_HOLDS)),
-    Written("ownership_converges_in_time", broken=KILLED, views=members(MEMBER, **NOBODY_HOLDS)),
+    Written("ownership_converges_in_time", broken=LOST_POWER, views=members(MEMBER, **NOBODY_HOLDS), causes=("N-14",)),
+    Written("ownership_converges_in_time", broken=LOST_POWER, causes=(),
+            views=members(MEMBER, **{**NOBODY_HOLDS, "brokers": [MASTER._replace(broker_id=1)]})),
+    Written("ownership_converges_in_time", broken=LOST_POWER, causes=(),
+            views=members(MEMBER, **{**NOBODY_HOLDS, "topics": {ORDERS: THERE}})),
+    Written("ownership_converges_in_time", broken=LOST_POWER, causes=(),
+            views=members(MEMBER, **{**NOBODY_HOLDS, "queue_datas": {ORDERS: (ELSEWHERE,)}})),
+    Written("ownership_converges_in_time", broken=KILLED, views=members(MEMBER, **NOBODY_HOLDS), causes=()),
     Written("locks_are_those_of_holders_in_time", broken=(), views=held(ORDERLY, HELD._replace(locked=False)),
             kept_views=held(ORDERLY, HELD, lock=LOCK)),
     Written("locks_are_those_of_holders_in_time", broken=(), views=held(ORDERLY, HELD._replace(lock_expired=True)),

@@ -39,11 +39,11 @@ def dies(ms: int, *, power_loss: bool = False) -> Told:
     return ms, B, ProcessKilled(1, power_loss)
 
 
-def couple(**slaves: Any) -> Tables:
-    """A master with a topic and an offset, and its slave, which has what is given."""
+def couple(*brokers: Broker, **slaves: Any) -> Tables:
+    """A master with a topic and an offset, and its slave, which has what is given; brokers -- in another order."""
     mine: dict[str, Any] = {"topics": FOUR, "committed": {("orders", 0): 5}, "groups_with_offsets": {("G", "orders")}}
     theirs = {**mine, **slaves}
-    return Tables(brokers=[MASTER, SLAVE], **{
+    return Tables(brokers=list(brokers or (MASTER, SLAVE)), **{
         view: lambda broker, *_, view=view: (mine if broker == B else theirs)[view] for view in mine})
 
 
@@ -76,6 +76,8 @@ HISTORIES = (
     Written("slave_follows_its_master", broken=(), views=couple(committed={("orders", 0): 4}), kept_views=couple()),
     Written("slave_follows_its_master", broken=(), views=couple(topics=EIGHT),
             kept_views=couple(groups_with_offsets={("G", "orders"), ("H", "orders")})),
+    Written("slave_follows_its_master", broken=(), views=couple(SLAVE, MASTER, topics=EIGHT),
+            kept_views=couple(SLAVE._replace(broker_name="another"), MASTER, topics=EIGHT)),
     Written("slave_follows_its_master", broken=(), views=couple(topics={**FOUR, "more": FOUR["orders"]}),
             kept_views=couple()),
 )

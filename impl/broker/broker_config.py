@@ -1,0 +1,30 @@
+"""BrokerConfig: what is set in the configuration file of a broker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from impl.decisions.flags import PERM_READ, PERM_WRITE
+from impl.decisions.names import MASTER_ID
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerConfig:
+    """`common.BrokerConfig`, what is read here, with its defaults. namesrv_addrs -- "host:port" each."""
+
+    broker_name: str
+    namesrv_addrs: tuple[str, ...]
+    broker_id: int = MASTER_ID
+    cluster_name: str = "DefaultCluster"
+    listen_port: int = 10911
+    cores: int = 4
+    broker_permission: int = PERM_READ | PERM_WRITE
+    auto_create_topic_enable: bool = True
+    default_topic_queue_nums: int = 8
+    auto_create_subscription_group: bool = True
+    notify_consumer_ids_changed_enable: bool = True
+    enable_property_filter: bool = False
+    force_register: bool = True
+    compressed_register: bool = False
+    register_name_server_period_ms: int = 30_000
+    flush_consumer_offset_interval_ms: int = 5_000

@@ -1,0 +1,102 @@
+"""The request table of a broker: which method serves a request code, and in which pool.
+
+It stands for BrokerController#registerProcessor. A new server behaviour is a method of a processor and a row here. A
+new processor is given the tables that it works on. Which codes share a pool decides which requests can meet or overtake
+each other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from impl.broker.admin_broker_processor import AdminBrokerProcessor
+from impl.broker.broker2client import Broker2Client
+from impl.broker.client_manage_processor import ClientManageProcessor
+from impl.broker.consumer_manage_processor import ConsumerManageProcessor
+from impl.broker.registration import Registration
+from impl.broker.tables import BrokerTables
+from impl.common.request_code import RequestCode, ResponseCode
+from impl.ports.remoting import Command, Connection, Handler, RemotingServer
+
+
+class PoolSize(NamedTuple):
+    """A pool: threads, and how many requests may wait (None: any number)."""
+
+    threads: int
+    queue: int | None
+
+
+def pool_sizes(cores: int) -> dict[str, PoolSize]:
+    """BrokerController#initialize: the pools that the rows name."""
+    return {
+        "heartbeat": PoolSize(min(32, cores), 50_000),
+        "client_manage": PoolSize(32, 1_000_000),
+        "consumer_manage": PoolSize(32, None),
+        "admin": PoolSize(16, None),
+    }
+
+
+class Row(NamedTuple):
+    """What serves a request, and the name of the pool in which it does."""
+
+    handler: Handler
+    pool: str
+
+
+def request_table(
+    tables: BrokerTables, remoting_server: RemotingServer, registration: Registration,
+) -> dict[RequestCode, Row]:
+    """The processors of one broker, by request code."""
+    client = ClientManageProcessor(
+        tables.node, tables.consumer_manager, tables.producer_manager, tables.subscription_group_manager,
+        tables.topic_config_manager, registration, enable_property_filter=tables.config.enable_property_filter,
+    )
+    consumer = ConsumerManageProcessor(
+        tables.node, tables.consumer_manager, tables.consumer_offset_manager, tables.message_store,
+    )
+    return {
+        RequestCode.HEART_BEAT: Row(client.heart_beat, "heartbeat"),
+        RequestCode.UNREGISTER_CLIENT: Row(client.unregister_client, "client_manage"),
+        RequestCode.CHECK_CLIENT_CONFIG: Row(client.check_client_config, "client_manage"),
+        RequestCode.GET_CONSUMER_LIST_BY_GROUP: Row(consumer.get_consumer_list_by_group, "consumer_manage"),
+        RequestCode.UPDATE_CONSUMER_OFFSET: Row(consumer.update_consumer_offset, "consumer_manage"),
+        RequestCode.QUERY_CONSUMER_OFFSET: Row(consumer.query_consumer_offset, "consumer_manage"),
+        **_admin_rows(tables, remoting_server, registration),
+    }
+
+
+def _admin_rows(
+    tables: BrokerTables, remoting_server: RemotingServer, registration: Registration,
+) -> dict[RequestCode, Row]:
+    """AdminBrokerProcessor is the default processor in Java; the codes that it knows are rows all the same."""
+    broker2client = Broker2Client(
+        remoting_server, tables.node, tables.config.broker_name, tables.consumer_manager,
+        tables.topic_config_manager, tables.consumer_offset_manager, tables.message_store,
+    )
+    admin = AdminBrokerProcessor(
+        tables.node, tables.rebalance_lock_manager, tables.topic_config_manager, tables.subscription_group_manager,
+        tables.consumer_manager, tables.consumer_offset_manager, tables.message_store, registration, broker2client,
+    )
+    return {
+        RequestCode.LOCK_BATCH_MQ: Row(admin.lock_batch_mq, "admin"),
+        RequestCode.UNLOCK_BATCH_MQ: Row(admin.unlock_batch_mq, "admin"),
+        RequestCode.SEARCH_OFFSET_BY_TIMESTAMP: Row(admin.search_offset_by_timestamp, "admin"),
+        RequestCode.GET_MAX_OFFSET: Row(admin.get_max_offset, "admin"),
+        RequestCode.GET_MIN_OFFSET: Row(admin.get_min_offset, "admin"),
+        RequestCode.UPDATE_AND_CREATE_TOPIC: Row(admin.update_and_create_topic, "admin"),
+        RequestCode.DELETE_TOPIC_IN_BROKER: Row(admin.delete_topic, "admin"),
+        RequestCode.DELETE_SUBSCRIPTIONGROUP: Row(admin.delete_subscription_group, "admin"),
+        RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: Row(admin.reset_offset, "admin"),
+        RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS: Row(admin.get_consumer_status, "admin"),
+        RequestCode.QUERY_CORRECTION_OFFSET: Row(admin.query_correction_offset, "admin"),
+        RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: Row(admin.query_topic_consume_by_who, "admin"),
+        RequestCode.GET_ALL_TOPIC_CONFIG: Row(admin.get_all_topic_config, "admin"),
+        RequestCode.GET_ALL_CONSUMER_OFFSET: Row(admin.get_all_consumer_offset, "admin"),
+        RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: Row(admin.get_all_subscription_group, "admin"),
+    }
+
+
+def request_not_supported(channel: Connection, request: Command) -> Command:  # noqa: ARG001  # a Handler
+    """AdminBrokerProcessor#getUnknownCmdResponse: the answer to every code without a row."""
+    remark = f" request type {int(request.code)} not supported"
+    return Command(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)

@@ -1,0 +1,1 @@
+"""A host that keeps its files in a folder of this machine."""

@@ -1,0 +1,164 @@
+"""The rule of queues that nobody holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from impl.decisions.allocation import (
+    AllocateMessageQueueByConfig,
+    AllocateMessageQueueByMachineRoom,
+    room_of_broker,
+)
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    BrokerStarted,
+    ConnectionSevered,
+    ListenerEnded,
+    LockGranted,
+    PartitionBegan,
+    ProcessKilled,
+    ProcessPaused,
+)
+from invariants.rules import deadlines
+from invariants.rules.bounds import Deadline
+from invariants.rules.excuse import Excuse, cause
+from invariants.rules.match import Match, machine_of
+from invariants.rules.rule import Kept, Told, on
+from invariants.rules.shares import Shares
+from invariants.rules.watch import Run
+from invariants.views import Consumer
+
+
+class queue_is_not_left_alone(Shares):
+    """No queue is without an owner for longer than a hand-over takes, while members of its group run."""
+
+    shipped = (
+        "violated: U1 who has gone is still listed, B-5 or listed twice, D6 ids are equal, U3 the later place is "
+        "nobody's, U7 a queue that comes back stays dropped, U10 an illegal offset, U11 a lock without its queue, "
+        "U13 a strategy that throws, L13 one that leaves queues out, B-22b a lock that nobody wants, "
+        "D12 one of a consumer that stopped"
+    )
+    cite = "RebalanceService#run: every 20 s, RebalanceImpl#updateProcessQueueTableInRebalance"
+    excuses = (
+        Excuse("a broker has just started, and has not heard of all members",
+               when=lambda rule, told: rule.heard_ms >= told.since_ms),
+        Excuse("its broker has granted no lock since it started, and may wait for the leases of its former life",
+               when=lambda rule, told: rule.waits_for_leases(*told.about)),
+        Excuse("a member may ask a dead broker for the list", when=lambda rule, told: rule.asks_the_dead(*told.about)),
+        Excuse("a broker stood still or was cut off, and members may ask it",
+               when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
+        Excuse("a listener still works on it", when=lambda rule, told: rule.works(*told.about)),
+        Excuse("a listener has worked on it, and the next run of the rebalance gives it back",
+               by=Match(ListenerEnded, of="group mq"), lasts=deadlines.handed_over),
+        Excuse("a process that was killed had it, or worked on it, and its lock lasts",
+               when=lambda rule, told: rule.leased_ms.get(told.about, -1) >= told.since_ms),
+        cause("U1", "a member that is listed has vanished, stood still or was cut off",
+              when=lambda rule, told: rule.is_lost(told, rule.listed(*told.about))),
+        cause("U13", "a strategy throws: it was told of no rooms",
+              when=lambda rule, told: rule.strategy_says(told.about, throws)),
+        cause("L13", "a strategy leaves the queue out",
+              when=lambda rule, told: rule.strategy_says(told.about, leaves_out)),
+    )
+
+    def __init__(self, run: Run) -> None:
+        """Granting -- brokers that have granted locks since they started.
+
+        lost_ms -- machines that vanished, stood still or were cut off, and until when others feel it.
+
+        leased_ms -- group and queue to when the lease of a holder ends that was killed.
+        """
+        super().__init__(run)
+        self.lost_ms = Kept("machine", survives="all")
+        self.leased_ms = Kept("group mq", survives="all")
+        self.granting = Kept("at")
+        self.heard_ms = 0
+
+    @on(BrokerStarted)
+    def starts(self, ms: int, _: str, __: BrokerStarted) -> None:
+        """Members that run have to tell it of themselves."""
+        if self.facts.consumers:
+            self.heard_ms = ms + deadlines.all_have_spoken(self.bounds)
+
+    @on(LockGranted)
+    def grants(self, ms: int, at: str, _: LockGranted) -> None:
+        """A broker waits for nothing more."""
+        self.granting[at,] = ms
+
+    @on(ProcessPaused)
+    def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
+        """A machine does not answer."""
+        self._lose(ms + event.ms, at)
+
+    @on(PartitionBegan)
+    def is_cut_off(self, ms: int, at: str, event: PartitionBegan) -> None:
+        """Two machines do not hear each other."""
+        self._lose(ms, at, event.target)
+
+    @on(ConnectionSevered)
+    def loses_a_connection(self, ms: int, at: str, event: ConnectionSevered) -> None:
+        """A member is not heard of; a broker is heard of by all others."""
+        self._lose(ms, *(one for one in (at, event.other) if (one,) not in self.facts.brokers))
+
+    @on(ProcessKilled)
+    def is_killed(self, ms: int, at: str, event: ProcessKilled) -> None:
+        """What it held stays locked for a while; nobody is told where power was lost."""
+        if event.power_loss:
+            self._lose(ms, at)
+        for key in (*self.facts.holdings, *self.facts.busy):
+            if key[0] == at and self.facts.is_orderly(at, key[2]):
+                self.leased_ms[key[2:]] = ms + deadlines.lease_is_over(self.bounds)
+
+    def _lose(self, ms: int, *machines: str) -> None:
+        for machine in machines:
+            self.lost_ms[machine,] = max(ms, self.lost_ms.get((machine,), ms))
+
+    def is_lost(self, told: Told, machines: set[str]) -> bool:
+        """Whether one of these machines was lost so shortly before that it is still felt."""
+        since_ms = told.since_ms or 0
+        lasts_ms = deadlines.member_is_forgotten(self.bounds)
+        return any(ms + lasts_ms >= since_ms for (machine,), ms in self.lost_ms.items() if machine in machines)
+
+    def asks_the_dead(self, group: str, *_: object) -> bool:
+        """Whether a member knows an address where no broker lives: for the list it may ask that one, and get none."""
+        return any(self.views.dead_addresses(one.machine) for one in self.groups().get(group, ()))
+
+    def listed(self, group: str, *_: object) -> set[str]:
+        """The machines of the members that brokers list, and of those that run."""
+        listed = (machine_of(connection) for broker in self.views.brokers()
+                  for connection in self.views.members(broker.machine, group))
+        return {*listed, *(one.machine for one in self.groups().get(group, ()))}
+
+    def waits_for_leases(self, group: str, mq: MessageQueue) -> bool:
+        """Whether a group needs locks, and the broker of a queue has granted none yet."""
+        in_order = any(one.orderly for one in self.groups().get(group, ()))
+        return in_order and all(self.facts.broker_name(at) != mq.broker_name for (at,) in self.granting)
+
+    def works(self, group: str, mq: MessageQueue) -> bool:
+        """Whether a listener of the group works on a queue."""
+        return any(key[2:] == (group, mq) for key in self.facts.busy)
+
+    def strategy_says(self, about: tuple[str, MessageQueue], says: Any) -> bool:
+        """Whether this is true of the strategy of a member, and of the queue."""
+        return any(says(one.strategy, about[1]) for one in self.groups().get(about[0], ()))
+
+    def is_right(self, count: int) -> bool:
+        """See Shares."""
+        return count > 0
+
+    def limit(self, members: Sequence[Consumer]) -> Deadline:
+        """See Shares."""
+        return deadlines.handed_over_in_order if any(one.orderly for one in members) else deadlines.handed_over
+
+
+def throws(strategy: Any, _: MessageQueue) -> bool:
+    """Whether a strategy was told of no rooms."""
+    return isinstance(strategy, AllocateMessageQueueByMachineRoom) and strategy.consumeridcs is None
+
+
+def leaves_out(strategy: Any, mq: MessageQueue) -> bool:
+    """Whether a strategy gives a queue to nobody: it is not configured, or in no room that is read."""
+    if isinstance(strategy, AllocateMessageQueueByConfig):
+        return mq not in (strategy.message_queue_list or ())
+    rooms = strategy.consumeridcs if isinstance(strategy, AllocateMessageQueueByMachineRoom) else None
+    return rooms is not None and room_of_broker(mq.broker_name) not in rooms

@@ -1,0 +1,23 @@
+"""All rules: whoever imports this module has them declared."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from invariants.rules.rule import RULES, Rule
+
+__all__ = ["BY_NAME", "CONCEPTS", "RULES"]
+
+CONCEPTS = (
+    "abandoned_queues", "ascriptions", "beginnings", "beginnings_of_groups", "begun_again", "broadcasting",
+    "freed_locks", "group_tables", "known_brokers", "locks", "membership", "notices", "offsets", "ownership",
+    "producers", "progress", "promises", "pulls", "registration", "resets", "routes", "server_files", "shares",
+    "subscriptions",
+)
+"""The modules that declare rules; a new one belongs here."""
+
+for _concept in CONCEPTS:
+    import_module(f"invariants.rules.{_concept}")
+
+BY_NAME: dict[str, type[Rule]] = {rule.name: rule for rule in RULES.values() if not rule.judges}
+"""The properties that rules declare, by name; other rules judge what models declare."""

@@ -1,0 +1,120 @@
+"""Rules of locks that nobody needs any more: whoever gives a queue up, or leaves, gives its lock back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from impl.events import (
+    ConsumerRemoved,
+    ConsumerStarted,
+    ConsumerStopping,
+    ListenerEnded,
+    LockGranted,
+    LockReleased,
+    QueueDropped,
+    QueueTaken,
+)
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
+from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
+from invariants.rules.rule import Duty, Kept, Told, on
+from invariants.rules.watch import Run
+
+
+class leaver_frees_its_locks(Duty):
+    """A client that shuts down and says goodbye has given the locks of its idle queues back.
+
+    Of what it held when its shutdown began, or has taken since.
+    """
+
+    shipped = "violated: D12 locks that are taken meanwhile, B-22b a renewal that comes late"
+    cite = "ConsumeMessageOrderlyService#unlockAllMQ"
+    about = "at group mq client_id"
+    within_ms = deadlines.handled
+    paid_by = (Match(LockReleased, of="at group mq"),)
+    excuses = (
+        Excuse("a listener goes on: its lock is left to the lease",
+               when=lambda rule, told: rule.facts.works(told.about[3], *told.about[1:3]) is not None),
+        Excuse("a listener has just ended, and its thread may still hold the queue",
+               by=Match(ListenerEnded, of="client_id group mq"), lasts=deadlines.soon),
+    )
+
+    def __init__(self, run: Run) -> None:
+        """Theirs -- the queues of those who stop: since when; a rebalance frees them by a call that may be lost."""
+        super().__init__(run)
+        self.theirs = Kept("client_id group mq", survives="all", ends=(
+            ConsumerStarted, Match(QueueDropped, having=lambda event: event.by_rebalance),
+        ))
+        self._since_ms = Kept("client_id group", survives="all")
+
+    @on(ConsumerStopping)
+    def stops(self, ms: int, at: str, event: ConsumerStopping) -> None:
+        """What it holds is to be freed."""
+        self._since_ms[tuple(event)] = ms
+        for mq in self.facts.held_at(at, *event):
+            self.theirs[*event, mq] = ms
+
+    @on(QueueTaken)
+    def taken(self, ms: int, _: str, event: QueueTaken) -> None:
+        """What it takes although it stops is to be freed, too."""
+        if self.facts.stops_now(event.client_id, event.group):
+            self.theirs[event[:3]] = ms
+
+    @on(ConsumerRemoved)
+    def says_goodbye(self, ms: int, at: str, event: ConsumerRemoved) -> None:
+        """From now on; unless the shutdown has lasted so long that an UNLOCK_BATCH_MQ may have failed."""
+        mine = event.client_id, event.group
+        in_time = ms - self._since_ms.get(mine, ms) < deadlines.LOCK_CALL_MS
+        for key in self.theirs if event.why == "unregistered" and in_time else ():
+            lock = self.facts.locks.get((at, event.group, key[2]))
+            if key[:2] == mine and lock is not None and lock[1] == event.client_id:
+                self.owe((at, event.group, key[2], event.client_id), ms)
+
+    @on(LockGranted)
+    def granted(self, ms: int, at: str, event: LockGranted) -> Iterator[Told]:
+        """Somebody else has got it because its lease is over."""
+        for key, (since_ms, *_) in [*self.owed.items()]:
+            if key[:3] == (at, event.group, event.mq):
+                self.pay(key)
+                if key[3] != event.holder:
+                    yield self.told(f"the lease of {queue_text(event.mq)} had to end: "
+                                    f"{key[3]} left {ms - since_ms} ms ago", *key, since_ms=since_ms)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
+        """See Duty."""
+        del what, waited_ms
+        return f"{key[0]} has {queue_text(key[2])} locked for {key[3]}, who left"
+
+
+class given_up_lock_is_freed(Duty):
+    """Where nothing fails who gives a queue up in a rebalance frees its lock, after 20 s at the latest."""
+
+    cite = "RebalancePushImpl#removeUnnecessaryMessageQueue, #unlockDelay"
+    calm = True
+    about = "at client_id group mq"
+    within_ms = deadlines.unlocked_late
+    paid_by = (QueueTaken, Match(LockReleased, of="client_id group mq"))
+    excuses = (
+        Excuse("a client stops meanwhile, and leaves it to the lease", by=ConsumerStopping),
+    )
+
+    @on(QueueDropped)
+    def dropped(self, ms: int, at: str, event: QueueDropped) -> None:
+        """From now on; while a listener works on the queue its lock is needed."""
+        key = event.client_id, event.group, event.mq
+        if event.by_rebalance and self.facts.works(*key) is None:
+            self.owe((at, *key), ms, self._lock(*key))
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
+        """A lock that was granted later is another one."""
+        lock = self._lock(*key[1:])
+        if lock is None or lock != what:
+            return None
+        return f"{lock[0]} has {queue_text(key[3])} locked for {key[1]}, who gave it up {waited_ms} ms ago"
+
+    def _lock(self, client_id: str, group: str, mq: Any) -> tuple[str, int] | None:
+        """The broker that has it locked for a client, and since when."""
+        return next(((key[0], ms) for key, (ms, holder) in self.facts.locks.items()
+                     if key[1:] == (group, mq) and holder == client_id), None)

@@ -1,0 +1,189 @@
+"""Rules of locks: brokers lock queues for those who hold them in order, and clients believe in no other lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl.events import (
+    ConsumerStopping,
+    ListenerStarted,
+    LockGranted,
+    LockReleased,
+    LocksAnswered,
+    LocksHeard,
+    MessagesSettled,
+    ProcessPaused,
+    QueueDropped,
+    QueueTaken,
+)
+from invariants.rules.deadlines import lock_is_fresh
+from invariants.rules.excuse import Excuse
+from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
+from invariants.rules.rule import Kept, Rule, Told, after, on
+from invariants.rules.watch import Run
+from invariants.rules.weather import clock_was_set
+
+
+class only_ordered_groups_lock(Rule):
+    """Queues are locked for orderly consumers in clustering, and for nobody else."""
+
+    shipped = "violated: U9 who reads in order broadcasts"
+    cite = "RebalanceImpl#updateProcessQueueTableInRebalance: isOrder"
+    about = "at client_id group mq"
+
+    @on(LockGranted)
+    def granted(self, _: int, at: str, event: LockGranted) -> Iterator[Told]:
+        """Look for the consumer of that id."""
+        for (machine, group), started in self.facts.consumers.items():
+            theirs = (started.client_id, group) == (event.client_id, event.group)
+            if theirs and not self.facts.is_orderly(machine, group):
+                yield self.told(f"{at} locks {queue_text(event.mq)} for {event.client_id}, who is not orderly",
+                                at, event.client_id, event.group, event.mq)
+
+
+class taken_queue_counts_as_locked(Rule):
+    """An orderly consumer that was granted the lock of a queue that it takes may pull it from then on."""
+
+    shipped = "violated: U8 it waits for the next renewal"
+    cite = "RebalanceImpl#lock, ProcessQueue#setLocked"
+    about = "at client_id group mq"
+
+    @after(QueueTaken)
+    def taken(self, _: int, at: str, event: QueueTaken) -> Iterator[Told]:
+        """Look at the process queue that has just entered the table."""
+        for held in self.views.process_queues(at) if self.facts.is_orderly(at, event.group) else ():
+            if held[1:4] == event[:3] and not held.dropped and not held.locked:
+                yield self.told(f"{at} holds {queue_text(event.mq)} and waits for its lock", at, *event[:3])
+
+
+class held_queue_stays_locked(Rule):
+    """A lock is not given back while its client holds the queue."""
+
+    shipped = "violated: D9 a delayed unlock, D10 shutdown unlocks first, D6 equal ids"
+    cite = "RebalancePushImpl#unlockDelay"
+    about = "at client_id group mq"
+
+    @on(LockReleased)
+    def released(self, _: int, at: str, event: LockReleased) -> Iterator[Told]:
+        """Look who holds it."""
+        if self.facts.holds(event.client_id, event.group, event.mq):
+            yield self.told(f"{at} frees {queue_text(event.mq)}, which {event.client_id} holds",
+                            at, event.client_id, event.group, event.mq)
+
+
+class listener_keeps_its_lock(Rule):
+    """A lock is not given back while a listener of its client works on the queue."""
+
+    shipped = "violated: D9 a delayed unlock, D10 shutdown does not wait, D6 equal ids"
+    cite = "RebalancePushImpl#removeUnnecessaryMessageQueue: consumeLock"
+    about = "at client_id group mq"
+
+    @on(LockReleased)
+    def released(self, _: int, at: str, event: LockReleased) -> Iterator[Told]:
+        """Look who works on it."""
+        where = self.facts.works(event.client_id, event.group, event.mq)
+        if where is not None:
+            yield self.told(f"{at} frees {queue_text(event.mq)} while a listener of {where} works on it",
+                            at, event.client_id, event.group, event.mq)
+
+
+class lock_outlasts_the_batch(Rule):
+    """A lock is not given back before the last batch that was read under it is settled.
+
+    Of a queue that is reset or corrected, and of a consumer that stops, nothing more is settled.
+    """
+
+    shipped = "violated: X11 a batch that ends too late, D9 a delayed unlock, D6 equal ids"
+    cite = "RebalancePushImpl#removeUnnecessaryMessageQueue, ConsumeMessageOrderlyService#processConsumeResult"
+    about = "client_id group mq"
+
+    def __init__(self, run: Run) -> None:
+        """Open -- batches that listeners have begun."""
+        super().__init__(run)
+        self.open = Kept("at client_id group mq", ends=(
+            MessagesSettled, ConsumerStopping, Match(QueueDropped, having=lambda event: not event.by_rebalance),
+        ))
+
+    @on(ListenerStarted)
+    def begins(self, ms: int, at: str, event: ListenerStarted) -> None:
+        """A batch has begun."""
+        self.open[at, event.client_id, event.group, event.mq] = ms
+
+    @on(LockReleased)
+    def released(self, _: int, at: str, event: LockReleased) -> Iterator[Told]:
+        """Tell once of each batch."""
+        about = event.client_id, event.group, event.mq
+        for key in [key for key in self.open if key[1:] == about]:
+            del self.open[key]
+            yield self.told(f"{at} frees the lock of {queue_text(event.mq)}, whose batch {key[0]} has not settled",
+                            *about)
+
+
+class listener_begins_under_a_fresh_lock(Rule):
+    """A listener that reads in order begins when its lock was granted in the last 30 s.
+
+    The broker says when it has granted it.
+    """
+
+    cite = "ConsumeMessageOrderlyService.ConsumeRequest#run: isLocked, isLockExpired"
+    about = "at client_id group mq"
+    excuses = (
+        clock_was_set("at"),
+        Excuse("its process stood still while the answer was on its way, and counts from when it went on",
+               by=Match(ProcessPaused, of="at"), lasts=lock_is_fresh),
+    )
+
+    def __init__(self, run: Run) -> None:
+        """granted_ms -- the last grant to each client."""
+        super().__init__(run)
+        self.granted_ms = Kept("client_id group mq", survives="all")
+
+    @on(LockGranted)
+    def granted(self, ms: int, _: str, event: LockGranted) -> None:
+        """Its lease begins anew."""
+        self.granted_ms[event.client_id, event.group, event.mq] = ms
+
+    @on(ListenerStarted)
+    def begins(self, ms: int, at: str, event: ListenerStarted) -> Iterator[Told]:
+        """Look how old the lock is."""
+        since_ms = self.granted_ms.get(tuple(event))
+        if since_ms is None or ms - since_ms > lock_is_fresh(self.bounds):
+            old = "was never granted its lock" if since_ms is None else f"was granted its lock {ms - since_ms} ms ago"
+            yield self.told(f"a listener of {at} begins with {queue_text(event.mq)} and {old}", at, *event)
+
+
+class refused_lock_is_not_believed(Rule):
+    """A client whose renewal of a lock is refused does not go on believing in it.
+
+    The broker says what it has refused, and the client's table what it believes when it has heard that.
+    """
+
+    cite = "RebalanceImpl#lockAll"
+    about = "at client_id group mq"
+
+    def __init__(self, run: Run) -> None:
+        """Refused -- whose last answer was a refusal."""
+        super().__init__(run)
+        self.refused = Kept("client_id group mq", survives="all")
+
+    @on(LocksAnswered)
+    def answered(self, ms: int, _: str, event: LocksAnswered) -> None:
+        """Remember refusals until there is another answer."""
+        for mq in event.asked:
+            key = event.client_id, event.group, mq
+            if mq in event.granted:
+                self.refused.pop(key, None)
+            else:
+                self.refused[key] = ms
+
+    @after(LocksHeard)
+    def heard(self, _: int, at: str, event: LocksHeard) -> Iterator[Told]:
+        """Look at the client's table."""
+        refused = {mq for mq in event.mqs if (event.client_id, event.group, mq) in self.refused}
+        for held in self.views.process_queues(at) if refused else ():
+            # RebalanceImpl#lock asks for one queue, when its lock has expired, and leaves `locked` as it is.
+            is_renewal = len(event.mqs) > 1 or not held.lock_expired
+            if held[1:3] == event[:2] and held.mq in refused and held.locked and is_renewal:
+                yield self.told(f"{at} believes in the lock of {queue_text(held.mq)} and was refused it",
+                                at, *held[1:4])

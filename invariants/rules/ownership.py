@@ -1,0 +1,210 @@
+"""Rules of owners: who takes a queue, who gives it up, and when a member looks what is its share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from impl.events import (
+    ClockDrifts,
+    ClockJumped,
+    ConnectionSevered,
+    ConsumerIdsAnswered,
+    ConsumerIdsChanged,
+    ConsumerIdsFetched,
+    ConsumerStopping,
+    MessageLost,
+    OffsetCorrected,
+    PartitionBegan,
+    ProcessPaused,
+    PullSuspended,
+    QueueDropped,
+    QueuesAssigned,
+    QueueTaken,
+)
+from invariants.rules import deadlines
+from invariants.rules.excuse import FOR_EVER, Excuse, cause
+from invariants.rules.facts import queue_text
+from invariants.rules.match import Match, machine_of
+from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, on
+from invariants.rules.watch import Run
+
+RUNNING = "RUNNING"
+
+
+class queue_is_taken_once(Rule):
+    """A client that holds a queue does not take it again before it has given it up."""
+
+    shipped = "violated: X21 a reset removes what it has not dropped, X22 so does one of two runs at once"
+    cite = "RebalanceImpl#updateProcessQueueTableInRebalance: putIfAbsent"
+    about = "at client_id group mq"
+
+    @on(QueueTaken)
+    def taken(self, _: int, at: str, event: QueueTaken) -> Iterator[Told]:
+        """Look whether it holds it."""
+        if (at, *event[:3]) in self.facts.holdings:
+            yield self.told(f"{at} takes {queue_text(event.mq)} a second time", at, *event[:3])
+
+
+class only_the_listed_give_up(Rule):
+    """A rebalance takes queues only from members that are in the list by which it divides."""
+
+    shipped = "violated: U2 who is not listed has no share"
+    cite = "RebalanceImpl#rebalanceByTopic: cidAll"
+    about = "at client_id group mq"
+    excuses = (
+        cause("U2", "the broker that it has just asked does not list it",
+              when=lambda rule, told: rule.unlisted[told.about[0], told.about[2], told.about[3].topic]),
+    )
+
+    def __init__(self, run: Run) -> None:
+        """Unlisted -- runs whose list has not their client: whether a broker has just answered so.
+
+        answered_ms -- lists that brokers have answered to a machine, and when.
+        """
+        super().__init__(run)
+        self.unlisted = Kept("at group topic", ends=(QueuesAssigned,))
+        self.answered_ms = Kept("machine group client_ids", machine="machine")
+
+    @on(ConsumerIdsAnswered)
+    def answers(self, ms: int, _: str, event: ConsumerIdsAnswered) -> None:
+        """A broker answers."""
+        self.answered_ms[machine_of(event.connection), event.group, event.client_ids] = ms
+
+    @on(ConsumerIdsFetched)
+    def fetched(self, ms: int, at: str, event: ConsumerIdsFetched) -> None:
+        """A run has its list."""
+        self.unlisted.pop((at, event.group, event.topic), None)
+        if event.client_ids is not None and event.client_id not in event.client_ids:
+            answered_ms = self.answered_ms.get((at, event.group, event.client_ids))
+            is_new = answered_ms is not None and ms - answered_ms <= deadlines.handled(self.bounds)
+            self.unlisted[at, event.group, event.topic] = is_new
+
+    @on(QueueDropped)
+    def dropped(self, _: int, at: str, event: QueueDropped) -> Iterator[Told]:
+        """Look by which list."""
+        if event.by_rebalance and (at, event.group, event.mq.topic) in self.unlisted:
+            yield self.told(f"{at} gives {queue_text(event.mq)} up by a list that it is not in", at, *event[:3])
+
+
+class share_is_kept(Rule):
+    """A rebalance takes no queue from a member that is in the member's share.
+
+    It is in the share if the same run takes it again: one that has fetched its list later is another one.
+    """
+
+    shipped = "violated: X13 it was not pulled for 120 s"
+    cite = "RebalanceImpl#updateProcessQueueTableInRebalance"
+    about = "at client_id group mq"
+    excuses = (
+        Excuse("its offset has been corrected, and the correction removes it from the table",
+               by=OffsetCorrected, lasts=deadlines.soon),
+        cause("X13", "the queue was not pulled for 120 s",
+              when=lambda rule, told: rule.given_up[(*told.about, told.about[3].topic)] > deadlines.PULL_IDLE_MS),
+        cause("X13", "the client's clock was set, or runs at another speed, and counts 120 s",
+              by=Match(ClockJumped, ClockDrifts, of="at"), lasts=FOR_EVER),
+    )
+
+    def __init__(self, run: Run) -> None:
+        """given_up -- by the run that goes on: how long they were not pulled, ms. pulled_ms -- their last pulls."""
+        super().__init__(run)
+        self.given_up = Kept("at client_id group mq topic", ends=(QueuesAssigned, ConsumerIdsFetched))
+        self.pulled_ms = Kept("at client_id group mq")
+
+    @on(PullSuspended)
+    def pulls(self, ms: int, at: str, event: PullSuspended) -> None:
+        """A broker has a pull of it."""
+        self.pulled_ms[at, event.client_id, event.group, event.mq] = ms
+
+    @on(QueueDropped)
+    def dropped(self, ms: int, at: str, event: QueueDropped) -> None:
+        """A run gives it up."""
+        if event.by_rebalance:
+            key = at, *event[:3]
+            last_ms = max(self.pulled_ms.get(key, 0), self.facts.holdings.get(key, 0))
+            self.given_up[(*key, event.mq.topic)] = ms - last_ms
+
+    @on(QueueTaken)
+    def taken(self, _: int, at: str, event: QueueTaken) -> Iterator[Told]:
+        """The same run takes it."""
+        if (at, *event[:3], event.mq.topic) in self.given_up:
+            yield self.told(f"{at} has given {queue_text(event.mq)} up and takes it again", at, *event[:3])
+
+
+class told_members_rebalance(Duty):
+    """A member that is told of a change of its group rebalances within 5 s."""
+
+    shipped = "violated: B-13 the notification is lost, U15 a reset holds the thread"
+    cite = "ClientRemotingProcessor#notifyConsumerIdsChanged, RebalanceService#wakeup"
+    about = "at group"
+    within_ms = deadlines.told_to_rebalance
+    paid_by = (ConsumerIdsFetched,)
+    excuses = (
+        Excuse("it shuts down", by=ConsumerStopping),
+        Excuse("it is suspended, or not yet running", when=lambda rule, told: not rule.is_at_work(*told.about)),
+        Excuse("a run that is under way may wait for a dead broker",
+               when=lambda rule, told: bool(rule.views.dead_addresses(told.about[0]))),
+        Excuse("a broker stood still, and a run that is under way may wait for it",
+               when=lambda rule, told: rule.waits_until_ms >= told.since_ms),
+        cause("B-13", "a connection of the member broke, or nothing passed to it",
+              by=ConnectionSevered, lasts=deadlines.member_is_forgotten),
+        cause("B-13", "a connection to the member broke",
+              by=Match(ConnectionSevered, of="at=other"), lasts=deadlines.member_is_forgotten),
+        cause("B-13", "a one-way message to the member was lost",
+              by=Match(MessageLost, of="at=other"), lasts=deadlines.soon),
+        cause("B-13", "nothing passed to the member",
+              by=Match(PartitionBegan, of="at=target"), lasts=deadlines.member_is_forgotten),
+    )
+
+    waits_until_ms = 0
+
+    @on(ProcessPaused)
+    def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
+        """A broker answers nobody for a while."""
+        super().stands_still(ms, at, event)
+        if (at,) in self.facts.brokers:
+            self.waits_until_ms = max(self.waits_until_ms, ms + event.ms + deadlines.handled(self.bounds))
+
+    @on(ConsumerIdsChanged)
+    def is_told(self, ms: int, _: str, event: ConsumerIdsChanged) -> None:
+        """From now on; who broadcasts asks for no list."""
+        machine = machine_of(event.connection)
+        if event.delivered and self.facts.clusters(machine, event.group):
+            self.owe((machine, event.group), ms)
+
+    def is_at_work(self, machine: str, group: str) -> bool:
+        """Whether its consumer runs, and nobody has suspended it."""
+        return any((one.machine, one.group, one.service_state, one.pause) == (machine, group, RUNNING, False)
+                   for one in self.views.consumers())
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
+        """See Duty."""
+        del what
+        return f"{key[0]} was told {waited_ms} ms ago that {key[1]} has changed, and has not rebalanced"
+
+
+class only_the_readable_is_held(Promise):
+    """After the last fault a consumer that has a route of a topic holds no queues that the route does not have."""
+
+    shipped = "violated: U14 an empty route is an error"
+    cite = "RebalanceImpl#updateProcessQueueTableInRebalance"
+    about = "at client_id group mq"
+    within_ms = deadlines.broker_is_forgotten
+    excuses = (
+        Excuse("a suspended consumer keeps what it has", when=lambda rule, told: rule.is_suspended(*told.about)),
+    )
+
+    def wrong(self) -> Iterator[Told]:
+        """Look at the tables of all that run."""
+        for one in self.views.consumers():
+            routes = self.views.subscribe_info(one.machine, one.group) if one.service_state == RUNNING else {}
+            for held in self.views.process_queues(one.machine) if routes else ():
+                route = routes.get(held.mq.topic)
+                if held[1:3] == (one.client_id, one.group) and not held.dropped \
+                        and route is not None and held.mq not in route:
+                    yield self.told(f"{one.machine} holds {queue_text(held.mq)}, which its route does not have",
+                                    *held[:4])
+
+    def is_suspended(self, machine: str, client_id: str, group: str, _: object) -> bool:
+        """Whether its user has suspended it."""
+        return any(one[:3] == (machine, client_id, group) and one.pause for one in self.views.consumers())

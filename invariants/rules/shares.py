@@ -1,0 +1,179 @@
+"""Rules of shares: whether the members of a group have all queues of their topics between them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from impl.decisions.allocation import (
+    AllocateMessageQueueAveragely,
+)
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import MASTER_ID
+from impl.events import (
+    BrokerStarted,
+    ConsumerIdsFetched,
+    ConsumerRegistered,
+    ConsumerRemoved,
+    ConsumerShutDown,
+    ConsumerStarted,
+    ConsumerStopping,
+    HeartbeatRefused,
+    ProcessKilled,
+    QueueDropped,
+    QueuesAssigned,
+    QueueTaken,
+    RouteUpdated,
+    TopicConfigDeleted,
+    TopicConfigUpdated,
+)
+from invariants.rules import deadlines
+from invariants.rules.bounds import Deadline
+from invariants.rules.excuse import Excuse
+from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
+from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.watch import Run
+from invariants.views import Consumer
+
+CLUSTERING, RUNNING = "CLUSTERING", "RUNNING"
+
+
+class Shares(Rule):
+    """What is common: queues that all members know and want, and how many of them hold each.
+
+    Time counts while all members of a group run, nobody is suspended, and the master of the queue lives; then it is
+    told at each look that it has been wrong for as long as it may be, so that excuses only put that off.
+    """
+
+    about = "group mq"
+
+    def __init__(self, run: Run) -> None:
+        """wrong_ms -- queues that do not have the holders that they should have, and since when."""
+        super().__init__(run)
+        self.wrong_ms = Kept(self.about, survives="all")
+        self._looked_ms, self._has_moved = 0, False
+
+    @on(QueueTaken, QueueDropped, ConsumerShutDown, ProcessKilled)
+    def moves(self, _: int, __: str, ___: Any) -> None:
+        """Queues come and go."""
+        self._has_moved = True
+
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """Look at all groups at once where queues have moved, or are wrong; else once in a while."""
+        if not self._has_moved and not self.wrong_ms and now_ms - self._looked_ms < deadlines.PERSIST_MS:
+            return
+        self._looked_ms, self._has_moved, before = now_ms, False, dict(self.wrong_ms)
+        self.wrong_ms.clear()
+        for group, members in self.groups().items():
+            limit_ms = self.limit(members)(self.bounds)
+            for mq, count in self.holders(members).items() if self.is_judged(members) else ():
+                if not self.is_right(count):
+                    since_ms = self.wrong_ms[group, mq] = before.get((group, mq), now_ms)
+                    if now_ms - since_ms > limit_ms:
+                        yield self.told(f"{queue_text(mq)} has {count or 'no'} owners in {group}, "
+                                        f"for {now_ms - since_ms} ms", group, mq, since_ms=now_ms - limit_ms)
+
+    def groups(self) -> dict[str, list[Consumer]]:
+        """The members of each group that reads as a cluster."""
+        groups: dict[str, list[Consumer]] = {}
+        for one in self.views.in_service():
+            if one.message_model == CLUSTERING:
+                groups.setdefault(one.group, []).append(one)
+        return groups
+
+    def holders(self, members: Sequence[Consumer]) -> dict[MessageQueue, int]:
+        """The queues that all members subscribe and find in their routes, and that masters have: how many hold each."""
+        group, topics = members[0].group, self._topics()
+        mqs = [{mq for topic, mqs in self.views.subscribe_info(one.machine, group).items()
+                if topic in self.views.subscribed(one.machine, group) for mq in mqs} for one in members]
+        held = Counter(held.mq for machine in dict.fromkeys(one.machine for one in members)
+                       for held in self.views.process_queues(machine) if held.group == group and not held.dropped)
+        return {mq: held[mq] for mq in sorted(set.intersection(*mqs)) if (mq.broker_name, mq.topic) in topics}
+
+    def _topics(self) -> set[tuple[str, str]]:
+        return {(broker.broker_name, topic) for broker in self.views.brokers() if broker.broker_id == MASTER_ID
+                for topic in self.views.topics(broker.machine)}
+
+    def is_judged(self, members: Sequence[Consumer]) -> bool:
+        """Whether anything is expected of them."""
+        return all(one.service_state == RUNNING and not one.pause for one in members)
+
+    def is_right(self, count: int) -> bool:
+        """Whether so many members may hold a queue."""
+        raise NotImplementedError
+
+    def limit(self, members: Sequence[Consumer]) -> Deadline:
+        """How long it may be wrong."""
+        raise NotImplementedError
+
+
+class members_share_at_once(Shares):
+    """Where nothing fails a group has shared out its queues, each to one member, seconds after its last change.
+
+    Of members that subscribe the same topics under ids of their own, need no locks, and divide averagely.
+    """
+
+    cite = "ClientRemotingProcessor#notifyConsumerIdsChanged, DefaultMQPushConsumerImpl#start, #resume"
+    calm = True
+    excuses = (
+        Excuse("a member comes or goes meanwhile",
+               by=Match(ConsumerStarted, ConsumerStopping, ConsumerShutDown, ConsumerRemoved, of="group")),
+        Excuse("a broker hears of a member meanwhile",
+               by=Match(ConsumerRegistered, of="group", having=lambda event: event.added)),
+        Excuse("topics change, or a broker starts", lasts=deadlines.route_is_followed,
+               by=Match(BrokerStarted, TopicConfigUpdated, TopicConfigDeleted, of="")),
+        Excuse("the route of a member has changed since it rebalanced last",
+               when=lambda rule, told: rule.routed_ms.get(told.about[:1], -1) >= told.since_ms),
+        Excuse("a member is refused, and expires", by=Match(HeartbeatRefused, of="group"),
+               lasts=deadlines.member_is_forgotten),
+        Excuse("a member has asked for the list and was given none",
+               by=Match(ConsumerIdsFetched, of="group", having=lambda event: event.client_ids is None),
+               lasts=deadlines.handed_over),
+        Excuse("it was reset, or its offset corrected, and a later run takes it again",
+               when=lambda rule, told: rule.away_ms.get(told.about, -1) >= told.since_ms),
+    )
+
+    def __init__(self, run: Run) -> None:
+        """Rebalanced -- consumers that have. routed_ms -- when all will have followed the last change of a route.
+
+        away_ms -- queues that were reset or corrected: when they will have been taken again.
+        """
+        super().__init__(run)
+        self.rebalanced = Kept("at group", ends=(ConsumerShutDown,))
+        self.routed_ms = Kept("group", survives="all")
+        self.away_ms = Kept("group mq", survives="all")
+
+    @on(QueuesAssigned)
+    def assigned(self, ms: int, at: str, event: QueuesAssigned) -> None:
+        """A run of the rebalance has ended."""
+        self.rebalanced[at, event.group] = ms
+
+    @on(RouteUpdated)
+    def routed(self, ms: int, at: str, event: RouteUpdated) -> None:
+        """Nobody rebalances because of a route; who has not done so yet is about to."""
+        if (at, event.group) in self.rebalanced and self.facts.routes.get((at, *event[1:3])) != event.mqs:
+            self.routed_ms[event.group,] = ms + deadlines.handed_over(self.bounds)
+
+    @on(QueueDropped)
+    def dropped(self, ms: int, _: str, event: QueueDropped) -> None:
+        """It comes back if neither a rebalance nor a shutdown has dropped it."""
+        if not event.by_rebalance and not self.facts.stops_now(event.client_id, event.group):
+            self.away_ms[event.group, event.mq] = ms + deadlines.taken_again(self.bounds)
+
+    def is_judged(self, members: Sequence[Consumer]) -> bool:
+        """See Shares."""
+        topics = {frozenset(self.views.subscribed(one.machine, one.group)) for one in members}
+        ids = {one.client_id for one in members}
+        return super().is_judged(members) and len(topics) == 1 and len(ids) == len(members) and all(
+            not one.orderly and one.strategy == AllocateMessageQueueAveragely() for one in members)
+
+    def is_right(self, count: int) -> bool:
+        """See Shares."""
+        return count == 1
+
+    def limit(self, members: Sequence[Consumer]) -> Deadline:
+        """See Shares."""
+        del members
+        return deadlines.soon

@@ -1,0 +1,1 @@
+"""The import rule, the style and the documentation."""

@@ -1,0 +1,176 @@
+"""Worlds: a run is its tape, promises come true after a storm, and a failure can be kept, shrunk and replayed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from impl.hosts.simulation.profile import CALM
+from impl.hosts.simulation.tape import RandomTape, ReplayTape
+from invariants.rules.bounds import Bounds
+from invariants.rules.promises import every_name_server_learns_in_time, ownership_converges_in_time
+from invariants.rules.watch import LATE, Watch
+from invariants.verdict import BadInputError, Outcome
+from stateful_tests.worlds import evidence
+from stateful_tests.worlds.healing import healing, is_promise, promised
+from stateful_tests.worlds.profiles import (
+    DEPTH,
+    FOCUSED,
+    PROFILES,
+    STRATEGIES,
+    FocusTape,
+    PriorityTape,
+    played,
+    rates,
+)
+from stateful_tests.worlds.run import Plan, run
+from stateful_tests.worlds.shrinking import Simplest
+from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.workloads import WORKLOADS
+from stateful_tests.worlds.world import World
+
+ROOT = Path(__file__).parents[3]
+DIGEST = """
+from impl.hosts.simulation.tape import RandomTape
+from stateful_tests.worlds.run import Plan, run
+record = run(Plan("repaired", "groups", "storm"), RandomTape(5))
+print(record.digest, len(record.states), record.signatures())
+"""
+INCREMENT = Plan("shipped", "routes", "network")
+"""Here about every fourth seed meets N-2: a name server takes an increment for the whole."""
+MISSING = ("full_registration_installs_all_topics", "full_registration_installs_all_topics", LATE)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_a_calm_world_keeps_every_promise(workload: str) -> None:
+    record = run(Plan("repaired", workload, "calm"), RandomTape(1))
+    assert subject_named("repaired").surprises(record.seen) == []
+    assert record.unknown == ""
+    assert set(record.kept_ms) == {rule.name for rule in promised(WORKLOADS[workload].promises)}
+    assert set(record.kept_ms) > set(WORKLOADS[workload].promises)
+    assert record.segments > 1_000
+
+
+def test_a_run_is_its_tape_in_every_process() -> None:
+    plan = Plan("repaired", "groups", "storm")
+    first = run(plan, RandomTape(5))
+    again = run(plan, ReplayTape(first.choices))
+    assert (again.digest, again.choices, again.states) == (first.digest, first.choices, first.states)
+    assert run(plan, RandomTape(6)).digest != first.digest
+    environment = {**os.environ, "PYTHONHASHSEED": "2"}
+    elsewhere = subprocess.check_output(  # noqa: S603  # the interpreter that runs this test, and a program above
+        [sys.executable, "-c", DIGEST], cwd=ROOT, env=environment, text=True, timeout=120,
+    )
+    assert elsewhere.strip() == f"{first.digest} {len(first.states)} {first.signatures()}"
+
+
+def test_a_promise_that_is_not_kept_is_seen() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("impl.client.rebalance_push.start_offset", lambda *_: -1)  # no queue is ever taken
+        record = run(Plan("repaired", "clustering", "calm"), RandomTape(0), judged=False)
+    assert [one.property for one in record.seen] == ["ownership_converges"]
+    assert "nobody" in record.seen[0].sentence
+
+
+@pytest.mark.parametrize(("wrong_s", "told"), [
+    (range(79), False), (range(81), True), (range(101, 104), False), (range(101, 106), True), (range(226, 231), True),
+], ids=str)
+def test_a_promise_must_be_true_at_its_deadline_and_to_the_end(
+    wrong_s: range, told: bool, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learns = every_name_server_learns_in_time
+    with World() as world:
+        monkeypatch.setattr(learns, "wrong", lambda self: (
+            self.told("it is wrong", "nameserver1", "broker-a", 0) for s in [world.now_ms // 1_000] if s in wrong_s))
+        watch = Watch(world.views, Bounds(), [learns, ownership_converges_in_time])
+        assert (learns.within_ms(Bounds()), watch.last_promise_ms) == (80_000, 230_000)
+        found = [one for findings in healing(world, watch) for one in findings]
+        assert {one.signature for one in found} == ({(learns.name, LATE)} if told else set())
+        assert all(is_promise((one.property, *one.signature)) for one in found)
+        assert (learns.name in watch.kept_ms) is (world.now_ms // 1_000 not in wrong_s)
+
+
+def test_a_failure_is_shrunk_kept_and_replayed() -> None:
+    runs = (run(INCREMENT, RandomTape(seed), judged=False) for seed in range(40))
+    found = next(one for one in runs if MISSING in one.signatures())
+    simplest = Simplest(INCREMENT, found.choices, MISSING, max_runs=25)
+    assert sum(1 for choice in simplest.choices if choice) < sum(1 for choice in found.choices if choice) / 2
+    verdict = evidence.verdict_of(INCREMENT, "campaign", MISSING[0], Outcome.VIOLATED, replay="rocketproof replay F")
+    assert verdict.as_expected
+    assert verdict.hazard == ("N-2", "N-3", "N-16")
+    kept = evidence.document(verdict, INCREMENT, simplest.choices, MISSING)
+    assert any("connection" in told["sentence"] or "told" in told["sentence"] for told in kept["told"])
+    again = evidence.replay_run(kept)
+    assert again.outcome is Outcome.VIOLATED
+    assert "digest as stored" in again.note
+    mended = evidence.replay_run({**kept, "choices": [], "digest": ""})
+    assert (mended.outcome, mended.note) == (Outcome.HOLDS, "the run does not fail any more")
+
+
+def test_a_tape_that_does_not_fail_is_not_shrunk() -> None:
+    with pytest.raises(ValueError, match="give the choices of a run that did"):
+        Simplest(Plan("repaired", "broadcasting", "calm"), [], MISSING)
+
+
+@pytest.mark.parametrize(("plan", "said"), [
+    ({"subject": "mended"}, "mended"), ({"workload": "w"}, "no workload 'w'; there are clustering"),
+    ({"profile": "p"}, "no fault profile 'p'; there are calm"),
+    ({"strategy": "s"}, "no strategy 's'; there are uniform"),
+    ({"subject": "repaired+no-such-bug"}, "no-such-bug"), ({"subject": "repaired+no/such/file.py"}, "no/such/file.py"),
+])
+def test_a_plan_names_what_is_there(plan: dict[str, str], said: str) -> None:
+    with pytest.raises(BadInputError) as refused:
+        Plan(**plan)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_every_promise_is_a_declared_property_with_its_expectations() -> None:
+    shipped, repaired = subject_named("shipped"), subject_named("repaired")
+    of_models = {rule.name for rule in promised() if rule.judges}
+    assert {shipped.expected(name) for name in of_models} == {Outcome.VIOLATED}
+    assert repaired.expected("full_registration_installs_all_topics") is Outcome.HOLDS
+    assert subject_named("repaired-N-2").expected("full_registration_installs_all_topics") is Outcome.VIOLATED
+    assert {name for workload in WORKLOADS.values() for name in workload.promises} == of_models
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_priority_strategy_makes_few_rare_choices(seed: int) -> None:
+    tape = PriorityTape(seed)
+    chosen = [tape.pick(4, one_in=20) for _ in range(30_000)]
+    assert 0 < sum(1 for choice in chosen if choice) <= DEPTH
+    assert set(chosen) <= {0, 1, 2, 3}
+
+
+def test_the_focus_strategy_makes_rare_choices_at_some_places_again_and_again() -> None:
+    rare: dict[int, set[int]] = {}
+    for seed in range(40):
+        tape = FocusTape(seed)
+        for _ in range(200):
+            rare.setdefault(seed, set()).update(
+                place for place in range(10) if tape.pick(9, f"line {place}", 1_000_000))
+    everywhere = sum(map(len, rare.values()))
+    assert 40 * 10 / FOCUSED / 1.5 < everywhere < 40 * 10 / FOCUSED * 1.5
+    assert len({frozenset(places) for places in rare.values()}) > 20
+
+
+def test_the_focus_strategy_is_uniform_at_places_without_a_name_and_where_nothing_is_rare() -> None:
+    focus, uniform = FocusTape(3), RandomTape(3)
+    for one_in in (1, 2, 20, 1_000):
+        assert [focus.pick(9, "", one_in) for _ in range(100)] == [uniform.pick(9, "", one_in) for _ in range(100)]
+        assert [focus.pick(9, "line", 1 + one_in % 2) for _ in range(100)] == [
+            uniform.pick(9, "line", 1 + one_in % 2) for _ in range(100)]
+
+
+def test_strategies_differ_in_what_is_on() -> None:
+    storm = PROFILES["storm"]
+    assert set(STRATEGIES) == {"uniform", "swarm", "priority", "focus"}
+    assert played(storm, "uniform", RandomTape(0)) == storm
+    swarms = [set(rates(played(storm, "swarm", RandomTape(seed)))) for seed in range(20)]
+    assert all(on <= set(rates(storm)) for on in swarms)
+    assert len({frozenset(on) for on in swarms}) > 10
+    assert played(storm, "swarm", ReplayTape([])) == CALM

@@ -1,0 +1,162 @@
+"""Written histories of beginnings: where consumers begin queues, and why they begin again what was settled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.beginnings  # declares its rules
+import invariants.rules.beginnings_of_groups  # declares its rules
+import invariants.rules.begun_again  # noqa: F401  # declares its rules
+from impl.broker.given_message_store import QueueRange
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.start_offset import ConsumeFromWhere
+from impl.events import (
+    BrokerStarted,
+    BrokerStopping,
+    ConsumerStarted,
+    ConsumerStopping,
+    GroupOffsetsRemoved,
+    MessagesSettled,
+    OffsetAnswered,
+    OffsetCommitted,
+    OffsetReset,
+    OffsetSent,
+    OffsetUpdated,
+    ProcessKilled,
+    ProcessPaused,
+    QueueDropped,
+    QueueTaken,
+)
+from invariants.rules.bounds import Bounds
+from stateful_tests.rules.written import Tables, Written
+
+MQ = MessageQueue("orders", "broker-a", 0)
+RETRY = MessageQueue("%RETRY%G", "broker-a", 0)
+B, B2, C, C2, G = "broker-a", "broker-a-s", "c1", "c2", "G"
+START = (0, B, BrokerStarted(B, B, 0))
+SLAVE = (0, B2, BrokerStarted(B2, B, 1))
+BROADCASTING = (0, C2, ConsumerStarted(C2, G, "BROADCASTING", orderly=False))
+REMOVED = (100, B, GroupOffsetsRemoved(B, G))
+LOST_POWER = (100, B, ProcessKilled(1, power_loss=True))
+
+Told = tuple[int, str, Any]
+
+
+def taken(ms: int, at: str, offset: int, mq: MessageQueue = MQ) -> Told:
+    """A client begins a queue."""
+    return ms, at, QueueTaken(at, G, mq, offset)
+
+
+def dropped(ms: int, at: str) -> Told:
+    """A client gives the queue up."""
+    return ms, at, QueueDropped(at, G, MQ, by_rebalance=True)
+
+
+def killed(ms: int, at: str) -> Told:
+    """A process dies."""
+    return ms, at, ProcessKilled(1, power_loss=False)
+
+
+def answered(ms: int, offset: int, at: str = C2, broker: str = B, topic: str = "orders") -> Told:
+    """A client is told an offset."""
+    return ms, broker, OffsetAnswered(broker, G, topic, 0, f"{at}:1", offset)
+
+
+def committed(ms: int, offset: int, connection: str = "c1:1", broker: str = B) -> Told:
+    """A commit comes."""
+    return ms, broker, OffsetCommitted(broker, G, "orders", 0, offset, connection)
+
+
+def sent(ms: int, offset: int) -> Told:
+    """A client commits."""
+    return ms, C, OffsetSent(C, G, MQ, offset)
+
+
+def settled(ms: int, *offsets: int) -> Told:
+    """A client has read messages."""
+    return ms, C, MessagesSettled(C, G, MQ, offsets)
+
+
+def configured(where: ConsumeFromWhere) -> Tables:
+    """A queue and where its group is to begin."""
+    return Tables(stored_at=QueueRange(0, 9, stored=((60, 4), (80, 5))), consume_from=(where, 70))
+
+
+END, TIME, FIRST = (configured(one) for one in (
+    ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, ConsumeFromWhere.CONSUME_FROM_TIMESTAMP,
+    ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET))
+KNOWN = (START, committed(0, 98), taken(0, C, 98))
+READ = (*KNOWN, settled(10, 98, 99))
+GIVEN_UP = (*READ, (10, C, OffsetUpdated(C, G, MQ, 100)), dropped(100_000, C))
+SENT = (*GIVEN_UP, sent(100_001, 100))
+CAME = (*SENT, committed(100_002, 100))
+AGAIN = (answered(300_000, 98), taken(300_001, C2, 98))
+GOES_ON = (answered(300_000, 100), taken(300_001, C2, 100))
+CALM = Bounds()
+NETWORK = Bounds(delay_ms=1)
+
+
+def again(*why: Told, before: tuple[Told, ...] = GIVEN_UP, bounds: Bounds = CALM) -> Written:
+    """Two messages are settled, something happens, and the first of them is begun again."""
+    return Written("settled_is_not_begun_again", (*before, *why, *AGAIN), (*before, *why, *GOES_ON), bounds=bounds)
+
+
+HISTORIES = (
+    Written("start_is_what_the_broker_answered", (START, answered(0, 70), taken(1, C2, 100)),
+            (START, answered(0, 100), taken(1, C2, 100))),
+    Written("start_is_what_the_broker_answered", (START, taken(1, C2, 100)),
+            (START, answered(0, -1), taken(1, C2, 100))),
+    Written("start_is_what_the_broker_answered", (START, taken(1, C2, 100)),
+            (START, BROADCASTING, taken(1, C2, 100))),
+    *(Written("new_group_begins_where_it_is_to", (START, answered(0, -1, topic=mq.topic), taken(1, C2, wrong, mq)),
+              (START, answered(0, -1, topic=mq.topic), taken(1, C2, right, mq)), views=views, kept_views=views)
+      for mq, views, right, wrong in (
+          (MQ, END, 9, 8), (MQ, TIME, 5, 4), (MQ, FIRST, 0, 1), (RETRY, END, 0, 9), (RETRY, TIME, 0, 5))),
+    Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 8)),
+            (START, answered(0, 3), taken(1, C2, 8)), views=END),
+    Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 8)),
+            (START, BROADCASTING, answered(0, -1), taken(1, C2, 8)), views=END),
+    Written("nothing_is_skipped", (*KNOWN, settled(10, 98), taken(11, C2, 100)),
+            (*KNOWN, settled(10, 98, 99), taken(11, C2, 100))),
+    Written("nothing_is_skipped", (START, taken(0, C, 98), answered(1, 98), taken(2, C2, 100)),
+            (taken(0, C, 98), answered(1, -1), taken(2, C2, 100))),
+    Written("nothing_is_skipped", (*KNOWN, killed(100_000, B), answered(100_001, 98), taken(100_002, C2, 100)),
+            (*KNOWN, killed(1, B), answered(2, 98), taken(3, C2, 100))),
+    Written("nothing_is_skipped", (*KNOWN, killed(90_000, B), answered(90_001, 98), taken(90_002, C2, 100)),
+            (*KNOWN, (1, B, ProcessPaused(60_000)), killed(90_000, B), answered(90_001, 98), taken(90_002, C2, 100))),
+    Written("nothing_is_skipped", (*KNOWN, (100, B, GroupOffsetsRemoved(B, "H")), taken(101, C2, 100)),
+            (*KNOWN, REMOVED, answered(101, 98), taken(102, C2, 100))),
+    Written("nothing_is_skipped", (*KNOWN, taken(1, C2, 100)), (*KNOWN, BROADCASTING, taken(1, C2, 100))),
+    Written("nothing_is_skipped", (*KNOWN, taken(1, C2, 100)), (*KNOWN, LOST_POWER, answered(101, 98),
+                                                               taken(102, C2, 100))),
+    Written("first_beginning_is_kept", (START, taken(0, C, 98), settled(1, 98), killed(2, C), taken(3, C2, 100)),
+            (START, taken(0, C, 98), settled(1, 98, 99), killed(2, C), taken(3, C2, 100))),
+    Written("first_beginning_is_kept", (START, taken(0, C, 98), dropped(1, C), taken(3, C2, 100)),
+            (START, taken(0, C, 98), taken(3, C2, 100))),
+    Written("first_beginning_is_kept", (START, taken(0, C, 98), answered(1, -1), killed(2, C), taken(3, C2, 100)),
+            (START, taken(0, C, 98), committed(1, 98), killed(2, C), taken(3, C2, 100))),
+    again(),
+    Written("settled_is_not_begun_again", (*GIVEN_UP, *AGAIN),
+            (*GIVEN_UP, (200_000, B, GroupOffsetsRemoved(B, G)), answered(200_001, 98), taken(200_002, C2, 98))),
+    Written("settled_is_not_begun_again", (*GIVEN_UP, *AGAIN), (*KNOWN, dropped(5, C), settled(10, 98, 99), *AGAIN)),
+    Written("settled_is_not_begun_again", (*GIVEN_UP, *AGAIN), (*READ, dropped(11, C), *AGAIN)),
+    Written("settled_is_not_begun_again", (*GIVEN_UP, *AGAIN), (*GIVEN_UP, (1, C, OffsetReset(C, G, MQ, 98)), *AGAIN)),
+    Written("settled_is_not_begun_again", (*CAME, *AGAIN)),
+    again(killed(10_000, C), before=READ),
+    again((11, C, ConsumerStopping(C, G)), before=READ),
+    Written("settled_is_not_begun_again", (*READ, answered(11, 98), taken(12, C2, 98))),
+    again(before=SENT),
+    again((100_001, B, BrokerStopping(B)), before=SENT),
+    again(before=SENT, bounds=NETWORK),
+    again(committed(100_003, 98, "c2:1"), before=CAME),
+    again(committed(100_003, 98, "c1:2"), before=CAME),
+    again(committed(100_003, 98), before=CAME),
+    again(killed(100_003, B), before=CAME),
+    again(killed(200_000, B), before=CAME),
+    again(LOST_POWER, before=CAME),
+    Written("settled_is_not_begun_again",
+            (*SENT, SLAVE, committed(100_002, 100, broker=B2), *AGAIN)),
+    Written("settled_is_not_begun_again",
+            (SLAVE, *SENT, committed(299_999, 100), answered(300_000, 98, broker=B2), taken(300_001, C2, 98)),
+            bounds=CALM),
+)

@@ -1,0 +1,56 @@
+"""Written histories of broadcasting consumers and their files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.broadcasting  # noqa: F401  # declares its rules
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    ConsumerStarted,
+    ConsumerStopping,
+    MessagesFound,
+    MessagesSettled,
+    OffsetCorrected,
+    OffsetsWritten,
+    ProcessKilled,
+    QueueTaken,
+)
+from stateful_tests.rules.written import Written
+
+MQ = MessageQueue("orders", "broker-a", 0)
+C, G = "c1", "G"
+BROADCASTING = (0, C, ConsumerStarted(C, G, "BROADCASTING", orderly=False))
+TAKEN = (1, C, QueueTaken(C, G, MQ, 100))
+FOUND = (2, C, MessagesFound(C, G, MQ, (100,)))
+SETTLED = (3, C, MessagesSettled(C, G, MQ, (100,)))
+STOPPING, SOON = (100_000, C, ConsumerStopping(C, G)), (4, C, ConsumerStopping(C, G))
+BEGINS = (200_000, C, QueueTaken(C, G, MQ, 100))
+CORRECTED = (5, C, OffsetCorrected(C, G, MQ, 101))
+DIES = (2, C, ProcessKilled(1, power_loss=False))
+LOST_POWER = (2, C, ProcessKilled(1, power_loss=True))
+
+
+def written(ms: int, *offsets: tuple[MessageQueue, int]) -> tuple[int, str, Any]:
+    """The file is written."""
+    return ms, C, OffsetsWritten(C, G, offsets)
+
+
+ENDED = (BROADCASTING, TAKEN, FOUND, SETTLED)
+
+HISTORIES = (
+    Written("broadcaster_goes_on_where_it_ended", (*ENDED, written(5, (MQ, 101)), STOPPING, BEGINS),
+            (BROADCASTING, TAKEN, FOUND, STOPPING, BEGINS)),
+    Written("broadcaster_goes_on_where_it_ended", (*ENDED, STOPPING, written(100_001), BEGINS)),
+    Written("broadcaster_goes_on_where_it_ended", (*ENDED, SOON, BEGINS),
+            (*ENDED, SOON, (5, C, ProcessKilled(1, power_loss=True)), BEGINS)),
+    Written("broadcaster_goes_on_where_it_ended", (BROADCASTING, TAKEN, CORRECTED, BEGINS)),
+    Written("broadcaster_goes_on_where_it_ended", (BROADCASTING, TAKEN, CORRECTED, written(6, (MQ, 101)), BEGINS),
+            (TAKEN, CORRECTED, BEGINS)),
+    Written("file_keeps_its_offsets", (written(1, (MQ, 5)), written(2, (MQ, 4))),
+            (written(1, (MQ, 5)), written(2, (MQ, 6)))),
+    Written("file_keeps_its_offsets", (written(1, (MQ, 5)), written(2))),
+    Written("file_keeps_its_offsets", (written(1, (MQ, 5)), DIES, written(2, (MQ, 4))),
+            (written(1, (MQ, 5)), LOST_POWER, written(2, (MQ, 4)))),
+    Written("file_keeps_its_offsets", (BROADCASTING, BROADCASTING, written(1, (MQ, 5)), written(2, (MQ, 4)))),
+)

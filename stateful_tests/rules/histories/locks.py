@@ -1,0 +1,156 @@
+"""What becomes of the locks of queues."""
+
+from __future__ import annotations
+
+import invariants.rules.freed_locks
+import invariants.rules.locks  # noqa: F401  # both declare rules
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    ConsumerRemoved,
+    ConsumerShutDown,
+    ConsumerStarted,
+    ConsumerStopping,
+    ListenerEnded,
+    ListenerStarted,
+    LockGranted,
+    LockReleased,
+    LocksAnswered,
+    LocksHeard,
+    MessagesSettled,
+    ProcessKilled,
+    QueueDropped,
+    QueueTaken,
+)
+from invariants.refinement.follower import Record
+from invariants.rules.bounds import Bounds
+from invariants.views import HeldQueue
+from stateful_tests.rules.written import Tables, Written
+
+B, C, ID, G = "broker-a", "c1", "c1@1", "G"
+MQ, MQ2 = (MessageQueue("orders", B, queue_id) for queue_id in range(2))
+
+
+def started(*, orderly: bool = True, model: str = "CLUSTERING") -> Record:
+    """The consumer starts."""
+    return 0, C, ConsumerStarted(ID, G, model, orderly)
+
+
+def taken(ms: int = 1, mq: MessageQueue = MQ) -> Record:
+    """It takes a queue."""
+    return ms, C, QueueTaken(ID, G, mq, 0)
+
+
+def dropped(ms: int = 3, *, by_rebalance: bool = True) -> Record:
+    """It gives it up."""
+    return ms, C, QueueDropped(ID, G, MQ, by_rebalance)
+
+
+def granted(ms: int = 1, client_id: str = ID, group: str = G) -> Record:
+    """The broker locks the queue for a client."""
+    return ms, B, LockGranted(B, group, MQ, client_id, client_id, fast=False)
+
+
+def released(ms: int = 5) -> Record:
+    """The client has given the lock back."""
+    return ms, B, LockReleased(B, G, MQ, ID)
+
+
+def listens(ms: int = 2, mq: MessageQueue = MQ) -> Record:
+    """A listener begins."""
+    return ms, C, ListenerStarted(ID, G, mq)
+
+
+def answered(*granted_mqs: MessageQueue, asked: tuple[MessageQueue, ...] = (MQ,)) -> Record:
+    """The broker answers a request for locks."""
+    return 2, B, LocksAnswered(B, G, ID, frozenset(asked), frozenset(granted_mqs))
+
+
+def heard(*mqs: MessageQueue) -> Record:
+    """The client has the answer."""
+    return 3, C, LocksHeard(ID, G, frozenset(mqs or (MQ,)))
+
+
+def table(*, is_dropped: bool = False, locked: bool = True, expired: bool = False, mq: MessageQueue = MQ) -> Tables:
+    """The client holds one queue."""
+    return Tables(process_queues=[HeldQueue(C, ID, G, mq, is_dropped, locked, expired, 0, 0)])
+
+
+def goodbye(ms: int = 10, why: str = "unregistered", client_id: str | None = ID) -> Record:
+    """The broker removes the client."""
+    return ms, B, ConsumerRemoved(B, G, client_id, f"{C}:1", why, attached=True)
+
+
+ENDED, SETTLED = (3, C, ListenerEnded(ID, G, MQ)), (3, C, MessagesSettled(ID, G, MQ, (100,)))
+STOPPING, SHUT_DOWN = (4, C, ConsumerStopping(ID, G)), (4, C, ConsumerShutDown(ID, G))
+RESTARTED = (5, C, ConsumerStarted(ID, G, "CLUSTERING", True))
+DIES, BROKER_DIES = (2, C, ProcessKilled(1, False)), (4, B, ProcessKilled(1, False))
+CALM = Bounds()
+
+HISTORIES = (
+    Written("only_ordered_groups_lock", broken=(started(orderly=False), granted()), kept=(started(), granted())),
+    Written("only_ordered_groups_lock", broken=(started(model="BROADCASTING"), granted()), kept=(granted(),)),
+    Written("only_ordered_groups_lock", broken=(started(orderly=False), granted()),
+            kept=(started(orderly=False), granted(client_id="c2@1"), granted(group="H"))),
+    Written("taken_queue_counts_as_locked", broken=(started(), taken()), kept=(started(), taken()),
+            views=table(locked=False), kept_views=table()),
+    Written("taken_queue_counts_as_locked", broken=(started(), taken()), kept=(started(orderly=False), taken()),
+            views=table(locked=False), kept_views=table(locked=False)),
+    Written("taken_queue_counts_as_locked", broken=(started(), taken()), kept=(started(), taken()),
+            views=table(locked=False), kept_views=table(locked=False, is_dropped=True)),
+    Written("taken_queue_counts_as_locked", broken=(started(), taken()), kept=(started(), taken(mq=MQ2)),
+            views=table(locked=False), kept_views=table(locked=False)),
+    Written("held_queue_stays_locked", broken=(taken(), released()), kept=(taken(), dropped(), released())),
+    Written("held_queue_stays_locked", broken=(taken(), STOPPING, released()), kept=(taken(), SHUT_DOWN, released())),
+    Written("held_queue_stays_locked", broken=(taken(), released()), kept=(taken(), DIES, released())),
+    Written("listener_keeps_its_lock", broken=(listens(), released()), kept=(listens(), ENDED, released())),
+    Written("listener_keeps_its_lock", broken=(listens(), released()), kept=(listens(mq=MQ2), released())),
+    Written("lock_outlasts_the_batch", broken=(listens(), dropped(), released()),
+            kept=(listens(), SETTLED, released())),
+    Written("lock_outlasts_the_batch", broken=(listens(), released()),
+            kept=(listens(), dropped(by_rebalance=False), released())),
+    Written("lock_outlasts_the_batch", broken=(listens(), ENDED, released()), kept=(listens(), STOPPING, released())),
+    Written("lock_outlasts_the_batch", broken=(listens(), released()), kept=(listens(mq=MQ2), DIES, released())),
+    Written("listener_begins_under_a_fresh_lock", broken=(granted(0), listens(33_001)),
+            kept=(granted(0), listens(33_000)), bounds=CALM),
+    Written("listener_begins_under_a_fresh_lock", broken=(granted(0), listens(98_001)),
+            kept=(granted(0), granted(60_000), listens(98_001))),
+    Written("listener_begins_under_a_fresh_lock", broken=(granted(0, client_id="c2@1"), listens())),
+    Written("refused_lock_is_not_believed", broken=(answered(), heard()), kept=(answered(), heard()),
+            views=table(), kept_views=table(locked=False)),
+    Written("refused_lock_is_not_believed", broken=(answered(MQ), answered(), heard()),
+            kept=(answered(), answered(MQ), heard()), views=table(), kept_views=table()),
+    Written("refused_lock_is_not_believed", broken=(answered(asked=(MQ, MQ2)), heard(MQ, MQ2)),
+            kept=(answered(), heard()), views=table(expired=True), kept_views=table(expired=True)),
+    Written("refused_lock_is_not_believed", broken=(answered(MQ2, asked=(MQ, MQ2)), heard(MQ, MQ2)),
+            kept=(answered(MQ2, asked=(MQ, MQ2)), heard(MQ, MQ2)), views=table(), kept_views=table(mq=MQ2)),
+    Written("leaver_frees_its_locks", broken=(taken(), granted(), STOPPING, goodbye()),
+            kept=(taken(), granted(), STOPPING, dropped(6), goodbye())),
+    Written("leaver_frees_its_locks", broken=(taken(), granted(), STOPPING, dropped(6, by_rebalance=False), goodbye()),
+            kept=(taken(), granted(), STOPPING, goodbye(why="closed"))),
+    Written("leaver_frees_its_locks", broken=(STOPPING, taken(5), granted(6), goodbye(1_003)),
+            kept=(STOPPING, taken(5), granted(6), goodbye(1_004))),
+    Written("leaver_frees_its_locks", broken=(taken(), granted(), STOPPING, goodbye()),
+            kept=(granted(), taken(), STOPPING, RESTARTED, goodbye())),
+    Written("leaver_frees_its_locks", broken=(taken(), granted(), STOPPING, goodbye(), granted(50, client_id="c2@1")),
+            kept=(taken(), granted(client_id="c2@1"), STOPPING, goodbye())),
+    Written("leaver_frees_its_locks", broken=(taken(), granted(), STOPPING, goodbye()),
+            kept=(taken(), granted(), STOPPING, goodbye(), granted(50))),
+    Written("leaver_frees_its_locks", broken=(taken(), granted(), STOPPING, goodbye()),
+            kept=(taken(), granted(), listens(), STOPPING, goodbye())),
+    Written("leaver_frees_its_locks", broken=(taken(), granted(), STOPPING, goodbye()),
+            kept=(taken(), granted(), STOPPING, goodbye(client_id="c2@1"), (11, B, ConsumerRemoved(
+                B, "H", ID, f"{C}:1", "unregistered", attached=True)))),
+    Written("leaver_frees_its_locks", broken=(taken(), granted(), STOPPING, goodbye()),
+            kept=(granted(), taken(5), goodbye())),
+    Written("given_up_lock_is_freed", broken=(granted(), dropped()), kept=(granted(), dropped(by_rebalance=False)),
+            bounds=CALM),
+    Written("given_up_lock_is_freed", broken=(granted(), dropped()), kept=(granted(), listens(), dropped()),
+            bounds=CALM),
+    Written("given_up_lock_is_freed", broken=(granted(), dropped()),
+            kept=(granted(), dropped(), BROKER_DIES, granted(5)), bounds=CALM),
+    Written("given_up_lock_is_freed", broken=(granted(), dropped()),
+            kept=(dropped(), granted(4)), bounds=CALM),
+    Written("given_up_lock_is_freed", broken=(granted(), dropped()),
+            kept=(granted(client_id="c2@1"), dropped()), bounds=CALM),
+    Written("given_up_lock_is_freed", broken=(granted(), dropped()), kept=(granted(group="H"), dropped()), bounds=CALM),
+)

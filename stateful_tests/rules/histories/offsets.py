@@ -1,0 +1,67 @@
+"""Written histories of offsets: what brokers keep of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.offsets  # noqa: F401  # declares its rules
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    BrokerShutDown,
+    BrokerStarted,
+    GroupOffsetsRemoved,
+    OffsetAnswered,
+    OffsetCommitted,
+    OffsetReset,
+    ProcessKilled,
+)
+from stateful_tests.rules.written import Tables, Written
+
+MQ = MessageQueue("orders", "broker-a", 0)
+B, C, G, AT = "broker-a", "c1", "G", "c1:32768"
+START = (0, B, BrokerStarted(B, B, 0))
+SLAVE = (0, B, BrokerStarted(B, B, 1))
+DIES = (200_000, B, ProcessKilled(1, power_loss=False))
+AGAIN = (200_010, B, BrokerStarted(B, B, 0))
+RESET = (2, C, OffsetReset(C, G, MQ, 4))
+REMOVED = (2, B, GroupOffsetsRemoved(B, G))
+
+Told = tuple[int, str, Any]
+
+
+def committed(ms: int, offset: int, connection: str = AT) -> Told:
+    """A commit comes."""
+    return ms, B, OffsetCommitted(B, G, "orders", 0, offset, connection)
+
+
+def answered(ms: int, offset: int) -> Told:
+    """A client is told an offset."""
+    return ms, B, OffsetAnswered(B, G, "orders", 0, AT, offset)
+
+
+HAS_5 = Tables(committed_of={0: 5})
+HAS_NONE = Tables(committed_of={})
+
+HISTORIES = (
+    Written("broker_keeps_what_was_committed", (START, committed(1, 5), answered(2, 0)),
+            (START, committed(1, 5), answered(2, 5)), views=HAS_5),
+    Written("broker_keeps_what_was_committed", (START, committed(1, 5)), (SLAVE, committed(1, 5)), views=HAS_NONE),
+    Written("broker_keeps_what_was_committed", (START, committed(1, 5), answered(2, 0)),
+            (START, committed(1, 5), REMOVED, answered(3, 0)), views=HAS_5),
+    Written("committed_offset_never_regresses", (START, committed(1, 5), committed(2, 4)),
+            (START, committed(1, 5), RESET, committed(3, 4))),
+    Written("committed_offset_never_regresses", (START, committed(1, 5), committed(2, 4, "c2:1")),
+            (START, committed(1, 5), REMOVED, committed(3, 4))),
+    Written("committed_offset_never_regresses", (START, committed(1, 5), committed(2, 4, "c1:32769")),
+            (START, RESET, committed(3, 5), committed(4, 4))),
+    Written("group_offsets_go_with_the_group", (REMOVED,), (REMOVED,),
+            views=Tables(groups_with_offsets={(G, "orders")}),
+            kept_views=Tables(groups_with_offsets={("H", "orders")})),
+    Written("committed_offset_survives_its_broker", (START, committed(1, 5), DIES, AGAIN),
+            (START, committed(1, 5), DIES, AGAIN), views=HAS_NONE, kept_views=HAS_5),
+    Written("committed_offset_survives_its_broker", (START, committed(1, 5), committed(2, 6), DIES, AGAIN),
+            (START, committed(1, 4), committed(199_000, 5), committed(199_001, 6), DIES, AGAIN), views=HAS_5),
+    Written("committed_offset_survives_its_broker",
+            (START, committed(199_000, 6), (199_999, B, BrokerShutDown(B)), DIES, AGAIN),
+            (START, committed(199_000, 6), DIES, AGAIN), views=HAS_5),
+)

@@ -1,0 +1,153 @@
+"""Who takes queues, gives them up, and pulls them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.ownership
+import invariants.rules.pulls  # noqa: F401  # both declare rules
+from impl.decisions.allocation import AllocateMessageQueueAveragely
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    BrokerStarted,
+    ConsumerIdsAnswered,
+    ConsumerIdsChanged,
+    ConsumerIdsFetched,
+    ConsumerStarted,
+    LockGranted,
+    ProcessKilled,
+    ProcessPaused,
+    PullAnswered,
+    PullSuspended,
+    QueueDropped,
+    QueuesAssigned,
+    QueueTaken,
+    WorldHealed,
+)
+from invariants.refinement.follower import Record
+from invariants.rules.bounds import Bounds
+from invariants.views import Consumer, HeldQueue
+from stateful_tests.rules.written import Tables, Turns, Written
+
+B, C, ID, G = "broker-a", "c1", "c1@1", "G"
+MQ, MQ2 = (MessageQueue("orders", B, queue_id) for queue_id in range(2))
+CALM = Bounds()
+
+
+def taken(ms: int = 1, mq: MessageQueue = MQ) -> Record:
+    """The client takes a queue."""
+    return ms, C, QueueTaken(ID, G, mq, 0)
+
+
+def dropped(ms: int = 3, *, by_rebalance: bool = True) -> Record:
+    """It gives it up."""
+    return ms, C, QueueDropped(ID, G, MQ, by_rebalance)
+
+
+def answered(*client_ids: str, ms: int = 1) -> Record:
+    """A broker answers who is in the group."""
+    return ms, B, ConsumerIdsAnswered(B, G, f"{C}:1", client_ids)
+
+
+def fetched(*client_ids: str, topic: str = "orders") -> Record:
+    """The client has this list."""
+    return 2, C, ConsumerIdsFetched(ID, G, topic, f"{B}:10911", client_ids)
+
+
+def pulled(ms: int) -> Record:
+    """A broker holds a pull."""
+    return ms, C, PullSuspended(ID, G, MQ, 0)
+
+
+def consumer(state: str = "RUNNING", *, pause: bool = False, group: str = G) -> Consumer:
+    """The client's consumer."""
+    return Consumer(C, ID, group, "CLUSTERING", False, state, pause, AllocateMessageQueueAveragely(), 0)
+
+
+def tables(one: Consumer, **others: Any) -> Tables:
+    """What is seen of it."""
+    return Tables(consumers=[one], **others)
+
+
+def held(mq: MessageQueue = MQ, *, is_dropped: bool = False, group: str = G, pulled_ms: int = 0) -> HeldQueue:
+    """A queue of its table."""
+    return HeldQueue(C, ID, group, mq, is_dropped, True, False, 0, pulled_ms)
+
+
+def readable(one: Consumer, queue: HeldQueue, *mqs: MessageQueue) -> Tables:
+    """What is seen of a consumer that holds a queue and has a route."""
+    return tables(one, process_queues=[queue], subscribe_info={"orders": frozenset(mqs)})
+
+
+def told(group: str = G, *, delivered: bool = True) -> Record:
+    """The member is told of a change."""
+    return 5, B, ConsumerIdsChanged(B, group, f"{C}:1", delivered)
+
+
+ASSIGNED = (3, C, QueuesAssigned(ID, G, "orders", frozenset(), True))
+STARTED = (0, C, ConsumerStarted(ID, G, "CLUSTERING", False))
+BROADCASTS = (0, C, ConsumerStarted(ID, G, "BROADCASTING", False))
+DIES = (2, C, ProcessKilled(1, False))
+BROKER = (0, B, BrokerStarted(B, B, 0))
+ANSWERED = (3, C, PullAnswered(ID, G, MQ, 19))
+HEALED = (0, "world", WorldHealed())
+RUNS = tables(consumer())
+GOES_ON = tuple((ms, "world", WorldHealed()) for ms in (6_000, 60_000, 110_000))
+
+HISTORIES = (
+    Written("queue_is_taken_once", broken=(taken(), taken()), kept=(taken(), dropped(), taken())),
+    Written("queue_is_taken_once", broken=(taken(), taken()), kept=(taken(), DIES, taken(), taken(mq=MQ2))),
+    Written("only_the_listed_give_up", broken=(taken(), fetched("c2@1"), dropped()),
+            kept=(taken(), fetched("c2@1", ID), dropped())),
+    Written("only_the_listed_give_up", broken=(taken(), answered("c2@1"), fetched("c2@1"), dropped()),
+            kept=(taken(), fetched("c2@1"), ASSIGNED, dropped())),
+    Written("only_the_listed_give_up", broken=(taken(), answered("c2@1", ms=-200_000), fetched("c2@1"), dropped()),
+            kept=(taken(), fetched("c2@1"), fetched(ID), dropped())),
+    Written("only_the_listed_give_up", broken=(taken(), fetched("c2@1"), dropped()),
+            kept=(taken(), fetched("c2@1", topic="invoices"), dropped(), fetched("c2@1"), dropped(by_rebalance=False))),
+    Written("share_is_kept", broken=(taken(), dropped(), taken(3)), kept=(taken(), dropped(), ASSIGNED, taken(3))),
+    Written("share_is_kept", broken=(taken(), fetched(ID), dropped(), taken(3)),
+            kept=(taken(), dropped(), fetched(ID), taken(3))),
+    Written("share_is_kept", broken=(taken(), dropped(120_002), taken(120_003)),
+            kept=(taken(), dropped(by_rebalance=False), taken(3))),
+    Written("share_is_kept", broken=(taken(), pulled(100), dropped(120_002), taken(120_003)),
+            kept=(taken(), dropped(), taken(3, mq=MQ2))),
+    Written("told_members_rebalance", broken=(STARTED, told()), kept=(BROADCASTS, told()), views=RUNS, kept_views=RUNS),
+    Written("told_members_rebalance", broken=(STARTED, told()), kept=(STARTED, told(delivered=False), told("H")),
+            views=RUNS, kept_views=RUNS),
+    Written("told_members_rebalance", broken=(STARTED, told()), kept=(STARTED, told()), views=RUNS,
+            kept_views=tables(consumer(pause=True))),
+    Written("told_members_rebalance", broken=(STARTED, told()), kept=(STARTED, told()), views=RUNS,
+            kept_views=tables(consumer("START_FAILED"))),
+    Written("told_members_rebalance", broken=(STARTED, told()), kept=(STARTED, told()), views=RUNS,
+            kept_views=tables(consumer(), dead_addresses={f"{B}:10911"})),
+    Written("told_members_rebalance", broken=(STARTED, (4, B, ProcessPaused(10)), told()),
+            kept=(STARTED, BROKER, (4, B, ProcessPaused(10)), told()), views=RUNS, kept_views=RUNS),
+    Written("only_the_readable_is_held", broken=(HEALED,), views=readable(consumer(), held(), MQ2),
+            kept_views=readable(consumer(), held(), MQ)),
+    Written("only_the_readable_is_held", broken=(HEALED,), views=readable(consumer(), held()),
+            kept_views=readable(consumer(pause=True), held())),
+    Written("only_the_readable_is_held", broken=(HEALED,), views=readable(consumer(), held()),
+            kept_views=readable(consumer("SHUTDOWN_ALREADY"), held())),
+    Written("only_the_readable_is_held", broken=(HEALED,), views=readable(consumer(), held()),
+            kept_views=readable(consumer(), held(is_dropped=True))),
+    Written("only_the_readable_is_held", broken=(HEALED,), views=readable(consumer(), held()),
+            kept_views=readable(consumer(), held(group="H"))),
+    Written("only_the_readable_is_held", broken=(HEALED,), views=readable(consumer(), held()),
+            kept_views=readable(consumer(), held(MessageQueue("invoices", B, 0)))),
+    Written("held_queue_is_worked_on", broken=(taken(),), kept=(taken(), pulled(2))),
+    Written("held_queue_is_worked_on", broken=(taken(), pulled(2), ANSWERED), kept=(ANSWERED,)),
+    Written("held_queue_is_worked_on", broken=(taken(),), kept=(taken(), (2, B, LockGranted(
+        B, G, MQ, "c2@1", "c2@1", fast=False)))),
+    Written("held_queue_is_worked_on", broken=((1, B, LockGranted(B, G, MQ, ID, ID, fast=False)), taken())),
+    Written("held_queue_is_worked_on", broken=(taken(), (2_000, "world", HEALED)), views=tables(consumer(pause=True))),
+    Written("held_queue_is_pulled", broken=(taken(), *GOES_ON), kept=(taken(), *GOES_ON),
+            views=tables(consumer(), process_queues=[held()]),
+            kept_views=tables(consumer(), process_queues=Turns([held(pulled_ms=1)], [held(pulled_ms=2)])), bounds=CALM),
+    Written("held_queue_is_pulled", broken=(taken(), *GOES_ON), kept=(taken(), *GOES_ON),
+            views=tables(consumer(), process_queues=[held()]),
+            kept_views=tables(consumer("SHUTDOWN_ALREADY"), process_queues=[held()]), bounds=CALM),
+    Written("held_queue_is_pulled", broken=(taken(), *GOES_ON), kept=(taken(), dropped(), *GOES_ON),
+            views=tables(consumer(), process_queues=[held()]),
+            kept_views=tables(consumer(), process_queues=[held(is_dropped=True)]), bounds=CALM),
+)

@@ -1,0 +1,113 @@
+"""Written histories of progress: what clients commit of what they have settled, and what resets do to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.progress  # declares its rules
+import invariants.rules.resets  # noqa: F401  # declares its rules
+from impl.broker.given_message_store import QueueRange
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    BrokerStarted,
+    ConsumerShutDown,
+    ConsumerStarted,
+    ConsumerStopping,
+    MessagesFound,
+    MessagesSettled,
+    OffsetAnswered,
+    OffsetReset,
+    OffsetSent,
+    OffsetsReset,
+    OffsetUpdated,
+    ProcessKilled,
+    QueueDropped,
+    QueuesAssigned,
+    QueueTaken,
+    ResetReceived,
+    RouteUpdated,
+)
+from stateful_tests.rules.written import Tables, Written
+
+MQ = MessageQueue("orders", "broker-a", 0)
+B, C, G, AT = "broker-a", "c1", "G", "c1:32768"
+START = (0, B, BrokerStarted(B, B, 0))
+CLUSTERING = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False))
+ROUTED = (0, C, RouteUpdated(C, G, "orders", frozenset({MQ})))
+UNROUTED = (3, C, RouteUpdated(C, G, "orders", frozenset()))
+TAKEN = (1, C, QueueTaken(C, G, MQ, 100))
+DROPPED = (2, C, QueueDropped(C, G, MQ))
+GIVEN_UP = (2, C, QueueDropped(C, G, MQ, by_rebalance=True))
+RESET = (2, C, OffsetReset(C, G, MQ, 2))
+UPDATED = (3, C, OffsetUpdated(C, G, MQ, 102))
+UPDATED_AGAIN = (4, C, OffsetUpdated(C, G, MQ, 104))
+STOPPING = (4, C, ConsumerStopping(C, G))
+SHUT_DOWN = (4, C, ConsumerShutDown(C, G))
+DIES = (2, C, ProcessKilled(1, power_loss=False))
+RECEIVED = (2, C, ResetReceived(C, G, frozenset({MQ})))
+ASSIGNED = (3, C, QueuesAssigned(C, G, "orders", frozenset(), changed=True))
+STILL_ASSIGNED = (3, C, QueuesAssigned(C, G, "orders", frozenset({MQ}), changed=True))
+WENT_TO = (2, "operator", OffsetsReset(B, G, "orders", 70, ((0, 4),)))
+
+Told = tuple[int, str, Any]
+
+
+def sent(offset: int, ms: int = 3) -> Told:
+    """A client commits."""
+    return ms, C, OffsetSent(C, G, MQ, offset)
+
+
+def found(*offsets: int) -> Told:
+    """A client has messages."""
+    return 2, C, MessagesFound(C, G, MQ, offsets)
+
+
+def settled(*offsets: int) -> Told:
+    """A client has read messages."""
+    return 3, C, MessagesSettled(C, G, MQ, offsets)
+
+
+def answered(ms: int, offset: int) -> Told:
+    """A client is told an offset."""
+    return ms, B, OffsetAnswered(B, G, "orders", 0, AT, offset)
+
+
+HELD = (CLUSTERING, ROUTED, TAKEN, found(100, 101))
+
+HISTORIES = (
+    Written("only_the_settled_is_committed", (TAKEN, found(100, 101), settled(101), sent(102)),
+            (TAKEN, found(100, 101), settled(100), sent(101))),
+    Written("only_the_settled_is_committed", (START, answered(0, 101), TAKEN, sent(101)),
+            (START, TAKEN, answered(2, 101), sent(101))),
+    Written("commits_of_a_holding_go_forward", (TAKEN, sent(2)), (TAKEN, RESET, sent(2))),
+    Written("commits_of_a_holding_go_forward", (START, answered(0, 2), TAKEN, sent(2)),
+            (START, TAKEN, answered(2, 2), sent(2))),
+    Written("settled_is_committed", (*HELD, settled(100, 101), sent(101)), (*HELD, settled(100, 101), sent(102))),
+    Written("settled_is_committed", (*HELD, settled(100, 101), UPDATED, DROPPED),
+            (*HELD, settled(100, 101), UPDATED, DROPPED, sent(102))),
+    Written("settled_is_committed", (*HELD, settled(100, 101), UPDATED, DROPPED, sent(2)),
+            (*HELD, settled(100, 101), UPDATED, DROPPED, RESET, sent(2))),
+    Written("settled_is_committed", (*HELD, GIVEN_UP, settled(100, 101), UPDATED),
+            (CLUSTERING, TAKEN, found(100, 101), GIVEN_UP, settled(100, 101), UPDATED)),
+    Written("settled_is_committed", (*HELD, settled(100, 101)), (*HELD, settled(100, 101), GIVEN_UP)),
+    Written("settled_is_committed", (*HELD, settled(100, 101), UPDATED, STOPPING, SHUT_DOWN),
+            (*HELD, settled(100, 101), STOPPING, SHUT_DOWN)),
+    Written("settled_is_committed", (*HELD, settled(100, 101)), (*HELD, STOPPING, settled(100, 101))),
+    Written("settled_is_committed", (*HELD, settled(100, 101)), (*HELD, settled(100, 101), UNROUTED)),
+    Written("settled_is_committed", (*HELD, settled(100, 101), UPDATED, UPDATED_AGAIN, sent(102)),
+            (*HELD, settled(100, 101), UPDATED, UPDATED_AGAIN, sent(102), sent(104))),
+    Written("reset_is_done", (TAKEN, RECEIVED), (TAKEN, RECEIVED, RESET)),
+    Written("reset_is_done", (TAKEN, RECEIVED, DROPPED), (TAKEN, RECEIVED, GIVEN_UP)),
+    Written("reset_is_done", (TAKEN, RECEIVED), (TAKEN, RECEIVED, TAKEN)),
+    Written("reset_is_done", (TAKEN, RECEIVED, STILL_ASSIGNED), (TAKEN, RECEIVED, ASSIGNED)),
+    Written("reset_takes_effect", (RESET, sent(9)), (RESET, sent(2))),
+    Written("reset_takes_effect", (START, RESET, answered(3, 1), sent(9)), (START, RESET, answered(3, -1), sent(9))),
+    Written("reset_takes_effect", (START, RESET, answered(3, 2), sent(9)), (START, RESET, answered(3, 3), sent(9))),
+    Written("reset_goes_to_its_time", (START, WENT_TO), (START, WENT_TO),
+            views=Tables(stored_at=QueueRange(0, 9, stored=((60, 4), (80, 5)))),
+            kept_views=Tables(stored_at=QueueRange(0, 9, stored=((70, 4), (80, 5))))),
+    Written("reset_goes_to_its_time", (START, WENT_TO), (START, sent(4, 1), WENT_TO),
+            views=Tables(stored_at=QueueRange(0, 9, stored=((60, 4), (80, 5))))),
+    Written("reset_goes_to_its_time", (START, sent(4, 1), WENT_TO), (START, WENT_TO),
+            views=Tables(stored_at=QueueRange(0, 9, stored=((80, 3),))), kept_views=Tables(stored_at=None)),
+)

@@ -1,0 +1,175 @@
+"""Whether the members of a group have all queues between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import invariants.rules.abandoned_queues
+import invariants.rules.shares  # noqa: F401  # both declare rules
+from impl.decisions.allocation import (
+    AllocateMessageQueueAveragely,
+    AllocateMessageQueueAveragelyByCircle,
+    AllocateMessageQueueByConfig,
+    AllocateMessageQueueByMachineRoom,
+)
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    BrokerStarted,
+    ConnectionSevered,
+    ConsumerShutDown,
+    ConsumerStarted,
+    ConsumerStopping,
+    ListenerStarted,
+    LockGranted,
+    PartitionBegan,
+    ProcessKilled,
+    ProcessPaused,
+    QueueDropped,
+    QueuesAssigned,
+    QueueTaken,
+    RouteUpdated,
+    WorldHealed,
+)
+from invariants.refinement.follower import Record
+from invariants.rules.bounds import Bounds
+from invariants.views import Broker, Consumer, HeldQueue
+from stateful_tests.rules.written import Tables, Turns, Written
+
+B, C, ID, G = "broker-a", "c1", "c1@1", "G"
+MQ = MessageQueue("orders", B, 0)
+CALM = Bounds()
+AVERAGELY = AllocateMessageQueueAveragely()
+MASTER, SLAVE = Broker(B, B, 0, f"{B}:10911", 0, None), Broker("s", B, 1, "s:10911", 0, None)
+
+
+def member(
+    machine: str = C, state: str = "RUNNING", *, pause: bool = False, orderly: bool = False, model: str = "CLUSTERING",
+    strategy: Any = AVERAGELY,
+) -> Consumer:
+    """A consumer of the group."""
+    return Consumer(machine, f"{machine}@1", G, model, orderly, state, pause, strategy, 0)
+
+
+def held(machine: str = C, group: str = G, *, dropped: bool = False) -> HeldQueue:
+    """A queue in a table."""
+    return HeldQueue(machine, f"{machine}@1", group, MQ, dropped, True, False, 0, 0)
+
+
+def seen(*members: Consumer, queues: Sequence[HeldQueue] = (), **others: Any) -> Tables:
+    """Tables of members that all know one queue; nothing is seen of it any more when a history has ended."""
+    return Tables(**{
+        "in_service": members or (member(),), "brokers": [MASTER], "topics": Turns(*[{"orders"}] * 2, ()),
+        "subscribed": {"orders"}, "subscribe_info": {"orders": {MQ}}, "members": {f"{C}:1": ID},
+        "process_queues": lambda machine: [one for one in queues if one.machine == machine], **others,
+    })
+
+
+def calm(*members: Consumer, queues: Sequence[HeldQueue] = (), **others: Any) -> Tables:
+    """The same for a longer history."""
+    return seen(*members, queues=queues, **{"topics": Turns(*[{"orders"}] * 3, ()), **others})
+
+
+def started(*, orderly: bool = False) -> Record:
+    """A consumer starts."""
+    return 0, C, ConsumerStarted(ID, G, "CLUSTERING", orderly)
+
+
+def dropped(ms: int, *, by_rebalance: bool = False) -> Record:
+    """The queue is given up."""
+    return ms, C, QueueDropped(ID, G, MQ, by_rebalance)
+
+
+def looked(ms: int) -> Record:
+    """It is time to look."""
+    return ms, "world", WorldHealed()
+
+
+def routed(*mqs: MessageQueue) -> Record:
+    """The consumer has a route."""
+    return 2, C, RouteUpdated(ID, G, "orders", frozenset(mqs))
+
+
+LOOK, LATE = looked(6_000), looked(170_000)
+TAKEN = (1, C, QueueTaken(ID, G, MQ, 0))
+LISTENS, ASSIGNED = (1, C, ListenerStarted(ID, G, MQ)), (1, C, QueuesAssigned(ID, G, "orders", frozenset(), True))
+STARTED_BROKER, RESTARTED_BROKER = (-200_000, B, BrokerStarted(B, B, 0)), (500, B, BrokerStarted(B, B, 0))
+GRANTED, GRANTED_ELSEWHERE = (
+    (1, broker, LockGranted(broker, G, MQ, ID, ID, fast=False)) for broker in (B, "broker-b"))
+KILLED, LOST = (5, C, ProcessKilled(1, False)), (5, C, ProcessKilled(1, True))
+STOPPING, SHUT_DOWN = (-50_000, C, ConsumerStopping(ID, G)), (1, C, ConsumerShutDown(ID, G))
+OWNED, TWICE = [held()], [held(), held("c2")]
+IN_ORDER, SECOND = member(orderly=True), member("c2")
+ROOMS = AllocateMessageQueueByMachineRoom(frozenset({"east"}))
+
+
+def alone(*kept: Record, broken: tuple[Record, ...] = (), views: Any = None, kept_views: Any = None) -> Written:
+    """Of queue_is_not_left_alone."""
+    return Written(
+        "queue_is_not_left_alone", (*broken, LOOK, LATE), (*kept, LOOK, LATE), views or seen(), kept_views or seen())
+
+
+def at_once(*kept: Record, broken: tuple[Record, ...] = (), views: Any = None, kept_views: Any = None) -> Written:
+    """Of members_share_at_once."""
+    looks = LOOK, looked(8_000), looked(9_000)
+    return Written(
+        "members_share_at_once", (*broken, *looks), (*kept, *looks), views or calm(), kept_views or calm(), bounds=CALM)
+
+
+HISTORIES = (
+    alone(kept_views=seen(queues=OWNED)),
+    alone(kept_views=seen(member(), SECOND, queues=TWICE)),
+    alone(views=seen(queues=[held(dropped=True)]), kept_views=seen(member(state="START_FAILED"))),
+    alone(views=seen(queues=[held(group="H")]), kept_views=seen(member(pause=True))),
+    alone(views=seen(member(), SECOND), kept_views=seen(member(), member("c2", pause=True))),
+    alone(kept_views=seen(member(model="BROADCASTING"))),
+    alone(kept_views=seen(brokers=[SLAVE])),
+    alone(kept_views=seen(brokers=[])),
+    alone(kept_views=seen(topics={"invoices"})),
+    alone(kept_views=seen(subscribed={"invoices"})),
+    alone(views=seen(member(), SECOND), kept_views=seen(
+        member(), SECOND, subscribe_info=lambda machine, _: {"orders": {MQ} if machine == C else set()})),
+    alone(kept_views=seen(in_service=Turns([member()], [member(pause=True)]))),
+    alone(kept_views=seen(dead_addresses={"broker-b:10911"})),
+    alone(LISTENS),
+    alone(started(), RESTARTED_BROKER, broken=(RESTARTED_BROKER, started())),
+    alone(STARTED_BROKER, (1, B, ProcessPaused(10)), broken=((-250_000, B, ProcessPaused(10)), STARTED_BROKER)),
+    alone(STARTED_BROKER, (1, B, PartitionBegan(C)), broken=(STARTED_BROKER, (1, C, ConnectionSevered(B, None)))),
+    alone(STARTED_BROKER, (1, C, PartitionBegan(B)), broken=((1, C, PartitionBegan("c2")),)),
+    alone(started(orderly=True), TAKEN, KILLED, broken=(started(), TAKEN, KILLED), views=seen(SECOND)),
+    alone(started(orderly=True), TAKEN, LISTENS, SHUT_DOWN, KILLED,
+          broken=(started(orderly=True), TAKEN, SHUT_DOWN, KILLED)),
+    alone(broken=(GRANTED,), views=seen(IN_ORDER), kept_views=seen(IN_ORDER)),
+    alone(GRANTED_ELSEWHERE, broken=(GRANTED_ELSEWHERE, GRANTED), views=seen(IN_ORDER), kept_views=seen(IN_ORDER)),
+    alone(kept_views=seen(queues=OWNED), broken=(LOST,), views=seen(SECOND)),
+    alone(kept_views=seen(queues=OWNED), broken=(LOST,), views=seen(SECOND, members={})),
+    alone(kept_views=seen(queues=OWNED), broken=((1, "c2", ConnectionSevered("c3", None)),),
+          views=seen(SECOND, members={})),
+    alone(kept_views=seen(queues=OWNED), views=seen(member(strategy=AllocateMessageQueueByMachineRoom()))),
+    alone(kept_views=seen(queues=OWNED), views=seen(member(strategy=ROOMS))),
+    alone(kept_views=seen(queues=OWNED), views=seen(member(strategy=AllocateMessageQueueByConfig([])))),
+    alone(kept_views=seen(queues=OWNED), views=seen(member(strategy=AllocateMessageQueueByConfig([MQ])))),
+    Written("queue_is_not_left_alone", broken=(LOOK, looked(32_000)), kept=(LOOK, looked(31_000)), views=seen(),
+            kept_views=seen(), bounds=CALM),
+    Written("queue_is_not_left_alone", broken=(GRANTED, LOOK, looked(52_000)), kept=(GRANTED, LOOK, looked(51_000)),
+            views=seen(IN_ORDER), kept_views=seen(IN_ORDER), bounds=CALM),
+    at_once(kept_views=calm(queues=OWNED)),
+    at_once(views=calm(member(), SECOND, queues=TWICE), kept_views=calm(queues=OWNED)),
+    at_once(views=calm(member(), SECOND), kept_views=calm(member(), member())),
+    at_once(kept_views=calm(IN_ORDER)),
+    at_once(kept_views=calm(member(strategy=AllocateMessageQueueAveragelyByCircle()))),
+    at_once(views=calm(member(), SECOND),
+            kept_views=calm(member(), SECOND, subscribed=lambda machine, _: {"orders", machine})),
+    at_once(kept_views=calm(member(), member("c2", pause=True))),
+    at_once(dropped(1)),
+    at_once(dropped(1), broken=(dropped(1, by_rebalance=True),)),
+    at_once(dropped(1), broken=(STOPPING, dropped(1))),
+    at_once(ASSIGNED, routed(MQ), broken=(routed(MQ),)),
+    at_once(ASSIGNED, routed(MQ), broken=(routed(MQ), ASSIGNED, routed(MQ))),
+    Written("members_share_at_once", broken=(TAKEN, looked(1_000), looked(4_000)), bounds=CALM,
+            views=seen(member(), SECOND, queues=TWICE), kept=(TAKEN, looked(1_000), looked(3_000)),
+            kept_views=seen(member(), SECOND, queues=TWICE)),
+    Written("members_share_at_once", broken=(TAKEN, looked(1_000), looked(4_000)), bounds=CALM,
+            views=seen(member(), SECOND, queues=TWICE), kept=(looked(1_000), looked(4_000)),
+            kept_views=seen(member(), SECOND, queues=TWICE)),
+)

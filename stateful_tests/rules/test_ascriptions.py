@@ -1,0 +1,70 @@
+"""What followers find is put down to a hazard if its cause was seen, and to none otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    BrokerStarted,
+    ClockJumped,
+    ConnectionSevered,
+    ConsumerRegistered,
+    ConsumerStarted,
+    ListenerEnded,
+    ListenerStarted,
+    SubscriptionUpdated,
+)
+from invariants.finding import Finding
+from invariants.rules import deadlines
+from invariants.rules.bounds import Bounds
+from invariants.rules.declared import RULES
+from invariants.rules.rule import Ascription
+from invariants.rules.watch import Watch
+from stateful_tests.rules.written import Tables
+
+BOUNDS = Bounds()
+LATE_MS = 10_000_000
+MQ = MessageQueue("orders", "broker-a", 0)
+LISTENS = (0, "c1", ListenerStarted("c1", "G", MQ))
+LEASE_MS = deadlines.CLIENT_LEASE_MS
+
+
+def heartbeat(*, added: bool) -> tuple[int, str, Any]:
+    return 0, "broker-a", ConsumerRegistered("broker-a", "G", "c1", "c1:1", True, added, frozenset())
+
+
+def subscribed(expression: str) -> tuple[int, str, Any]:
+    return 0, "broker-a", SubscriptionUpdated("broker-a", "G", "orders", expression, 1, attached=True)
+
+
+def causes(name: str, now_ms: int, *records: tuple[int, str, Any]) -> set[str]:
+    views: Any = Tables()
+    watch = Watch(views, BOUNDS, [rule for rule in RULES.values() if issubclass(rule, Ascription)])
+    for record in records:
+        watch.segment(record[1], [record])
+    return set(watch.ascribed(Finding(name, None, "it is so", ("differs",)), now_ms).causes)
+
+
+@pytest.mark.parametrize(("name", "now_ms", "records", "hazards"), [
+    ("one_owner_per_queue", 1, (heartbeat(added=True),), {"D1"}),
+    ("one_owner_per_queue", 1, (heartbeat(added=False),), set()),
+    ("one_owner_per_queue", 1, ((0, "c2", ConsumerStarted("c2", "G", "CLUSTERING", orderly=False)),), {"D1"}),
+    ("one_owner_per_queue", deadlines.rebalanced(BOUNDS), (heartbeat(added=True),), {"D1"}),
+    ("one_owner_per_queue", deadlines.rebalanced(BOUNDS) + 1, (heartbeat(added=True),), set()),
+    ("one_owner_while_nobody_joins", 1, ((0, "broker-a", BrokerStarted("broker-a", "broker-a", 0)),), {"D2"}),
+    ("one_owner_while_nobody_joins", 1, ((0, "c1", ConnectionSevered("broker-a", None)),), {"D4"}),
+    ("one_owner_while_nobody_joins", LATE_MS, ((0, "c1", ConnectionSevered("broker-a", None)),), set()),
+    ("pull_is_filtered_by_own_expression", 1, (subscribed("a"), subscribed("b")), {"B-3", "L3"}),
+    ("pull_is_filtered_by_own_expression", 1, (subscribed("a"), subscribed("a")), set()),
+    ("pull_is_filtered_by_own_expression", LATE_MS, ((0, "c1", ClockJumped(-1)),), {"L4"}),
+    ("listeners_do_not_overlap", LEASE_MS + 1, (LISTENS,), {"D7"}),
+    ("listeners_do_not_overlap", LEASE_MS, (LISTENS,), set()),
+    ("listeners_do_not_overlap", LEASE_MS + 1, (LISTENS, (1, "c1", ListenerEnded("c1", "G", MQ))), set()),
+])
+def test_a_finding_is_put_down_to_what_was_seen(
+    name: str, now_ms: int, records: tuple[tuple[int, str, Any], ...], hazards: set[str],
+) -> None:
+    assert causes(name, now_ms, *records) == hazards

@@ -1,0 +1,125 @@
+"""Rules see the bugs that are planted for them, in whole runs, and the control is silent in such runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from impl.variants.catalogue import NO_REPAIR
+from invariants.hazards import HAZARDS
+from invariants.rules.declared import BY_NAME
+from invariants.rules.rule import RULES
+from invariants.verdict import Outcome
+from stateful_tests.worlds.profiles import STRATEGIES
+from stateful_tests.worlds.run import Plan, run
+from stateful_tests.worlds.subjects import subject_named
+
+PLANTED = (
+    ("what_is_taken_away_stays_away", "repaired-N-13", "operators", "calm", 5),
+    ("group_offsets_go_with_the_group", "repaired+po-deleted-group-keeps-offset", "operators", "calm", 1),
+    ("committed_offset_survives_its_broker", "repaired+seeded-offsets-are-not-written", "operators", "calm", 1),
+    ("closed_producer_is_delisted", "repaired+seeded-producers-outlive-connections", "clustering", "threads", 1),
+    ("who_consumes_is_answered", "repaired+bc-topic-group-index-value", "operators", "calm", 0),
+    ("producers_are_known", "repaired+seeded-producers-are-stamped-once", "clustering", "calm", 0),
+    ("only_the_subscribed_is_held", "repaired+seeded-unsubscribed-is-kept", "subscriptions", "calm", 0),
+    ("clients_forget_the_dead", "repaired+seeded-dead-brokers-stay-known", "operators", "calm", 0),
+    ("goodbye_frees_its_sender_only", "repaired+ns-unregister-by-id", "promotion", "calm", 0),
+    ("known_version_changes_nothing", "repaired+ns-dataversion-never-equal", "operators", "calm", 0),
+    ("topic_survives_its_broker", "repaired+seeded-topics-are-not-written", "routes", "calm", 0),
+    ("group_survives_its_broker", "repaired+seeded-groups-are-not-written", "operators", "calm", 1),
+    ("slave_follows_its_master", "repaired+seeded-slave-copies-no-offsets", "routes", "calm", 0),
+    ("broadcaster_goes_on_where_it_ended", "repaired+po-broadcast-illegal-loop", "broadcasting", "calm", 1),
+    ("reset_is_done", "repaired+seeded-reset-is-ignored", "resets", "calm", 0),
+    ("only_the_settled_is_committed", "repaired+po-cpp-ordered-early-commit", "ordered_listeners", "calm", 0),
+    ("settled_is_committed", "repaired+seeded-offsets-sent-at-the-end-only", "listeners", "calm", 0),
+    ("living_members_do_not_expire", "repaired+seeded-heartbeats-end-at-an-error", "operators", "calm", 0),
+    ("goodbye_delists_a_member", "repaired+seeded-no-goodbye", "shared", "calm", 0),
+    ("members_are_told_of_changes", "repaired+seeded-join-is-not-announced", "clustering", "threads", 0),
+    ("queue_is_taken_once", "repaired+rb-two-pull-loops", "clustering", "storm", 27),
+    ("start_is_what_the_broker_answered", "repaired+po-fetch-failure-commits-zero", "listeners", "network", 1),
+    ("only_the_settled_is_committed", "repaired-L8", "resets", "calm", 1),
+    ("reset_takes_effect", "repaired+po-reset-vs-inflight", "resets", "threads", 1),
+    ("reset_goes_to_its_time", "repaired+po-search-by-time", "resets", "calm", 1),
+    ("commits_of_a_holding_go_forward", "repaired+seeded-offset-goes-back", "listeners", "threads", 1),
+    ("only_ordered_groups_lock", "repaired+ol-lock-everyone", "clustering", "calm", 0),
+    ("taken_queue_counts_as_locked", "repaired-U8", "orderly", "calm", 0),
+    ("held_queue_stays_locked", "repaired+ol-unlock-other-topics", "orderly", "calm", 0),
+    ("listener_keeps_its_lock", "repaired+ol-consume-while-releasing", "ordered_listeners", "threads", 2),
+    ("refused_lock_is_not_believed", "repaired+seeded-refusal-is-ignored", "orderly", "clocks", 4),
+    ("leaver_frees_its_locks", "repaired+ol-unlock-missing-on-leave", "orderly", "calm", 0),
+    ("changed_share_renews_the_subscription", "repaired+bc-subversion-not-bumped", "clustering", "threads", 0),
+    ("versions_are_times", "repaired+xl-subversion-units", "clustering", "calm", 0),
+    ("notifications_have_a_reason", "repaired+seeded-every-heartbeat-notifies", "clustering", "calm", 0),
+    ("group_has_its_retry_topic", "repaired+seeded-retry-topic-is-not-made", "clustering", "calm", 0),
+    ("heartbeat_makes_the_retry_topic", "repaired+seeded-retry-topic-is-not-made", "clustering", "calm", 0),
+    ("replies_find_the_producer", "repaired-B-23", "clustering", "storm", 0),
+    ("closed_broker_is_dropped", "repaired+seeded-closed-brokers-stay", "one_topic", "storm", 26),
+    ("held_queue_is_pulled", "repaired+seeded-moved-pull-is-the-last", "broadcasting", "calm", 0),
+    ("given_up_lock_is_freed", "repaired+seeded-given-up-stays-locked", "orderly", "calm", 0),
+    ("closed_connection_is_delisted", "repaired+seeded-close-in-one-group", "shared", "storm", 1),
+    ("cluster_info_fits_together", "repaired+ns-clusterinfo-unlocked", "operators", "threads", 8),
+    ("members_share_at_once", "repaired+rb-unsigned-underflow", "clustering", "calm", 0),
+    ("members_share_at_once", "repaired+seeded-notification-is-ignored", "groups", "calm", 0),
+    ("told_members_rebalance", "repaired+seeded-notification-is-ignored", "groups", "calm", 0),
+    ("held_queue_is_worked_on", "repaired+seeded-moved-pull-is-the-last", "broadcasting", "calm", 0),
+    ("only_the_readable_is_held", "repaired+seeded-all-but-one-given-up", "operators", "calm", 0),
+    ("queue_is_not_left_alone", "repaired+seeded-given-up-stays-locked", "orderly", "calm", 0),
+    ("members_share_at_once", "repaired+seeded-resume-waits", "clustering", "calm", 2),
+    ("listener_begins_under_a_fresh_lock", "repaired+seeded-belief-never-expires", "one_topic", "crashes", 1),
+)
+
+
+@pytest.mark.parametrize(("name", "subject", "workload", "profile", "seed"), PLANTED, ids=str)
+def test_runs_of_planted_bugs_are_seen(name: str, subject: str, workload: str, profile: str, seed: int) -> None:
+    record = run(Plan(subject, workload, profile), STRATEGIES["uniform"](seed))
+    assert name in {one.property for one in record.seen}
+
+
+@pytest.mark.parametrize(("name", "subject", "workload", "profile", "seed"), [
+    ("nothing_is_skipped", "repaired-L2", "listeners", "storm", 4),
+    ("commits_of_a_holding_go_forward", "repaired-X23", "resets", "clocks", 6_000_077),
+    ("only_the_settled_is_committed", "repaired-X23", "resets", "threads", 6_000_029),
+    ("reset_takes_effect", "repaired-X23", "resets", "clocks", 6_000_053),
+    ("reset_takes_effect", "repaired-X18", "resets", "storm", 290),
+    ("lock_outlasts_the_batch", "repaired-X11", "ordered_listeners", "threads", 2),
+    ("goodbye_is_final", "repaired-B-30", "clustering", "threads", 244),
+    ("broadcaster_goes_on_where_it_ended", "repaired-X23", "broadcasting", "clocks", 6_000_037),
+    ("settled_is_not_begun_again", "repaired", "listeners", "storm", 2),
+], ids=str)
+def test_races_are_seen_where_threads_stand_still_again_and_again(
+    name: str, subject: str, workload: str, profile: str, seed: int,
+) -> None:
+    record = run(Plan(subject, workload, profile, "focus"), STRATEGIES["focus"](seed))
+    assert name in {one.property for one in record.seen}
+    assert subject_named(subject).surprises(record.seen) == []
+
+
+@pytest.mark.parametrize(("workload", "profile", "strategy"), [
+    ("listeners", "storm", "uniform"), ("ordered_listeners", "threads", "focus"), ("resets", "clocks", "swarm"),
+    ("promotion", "crashes", "uniform"), ("shared", "network", "priority"), ("containers", "storm", "focus"),
+    ("broadcasting", "clocks", "focus"), ("operators", "calm", "uniform"), ("subscriptions", "threads", "focus"),
+])
+def test_the_control_is_silent(workload: str, profile: str, strategy: str) -> None:
+    record = run(Plan("repaired", workload, profile, strategy), STRATEGIES[strategy](0))
+    assert subject_named("repaired").surprises(record.seen) == []
+    assert record.unknown == ""
+
+
+def test_every_rule_breaks_by_a_planted_bug_or_a_hazard() -> None:
+    planted = {name for name, *_ in PLANTED}
+    assert {name for name, rule in BY_NAME.items() if not rule.expected.hazards} <= planted
+    assert all(set(rule.expected.hazards) <= set(HAZARDS) for rule in RULES.values())
+
+
+def test_no_property_is_mute_because_of_a_hazard_without_repair() -> None:
+    from stateful_tests.worlds.promised import DECLARED  # noqa: PLC0415  # rules alone need no models
+    causes = {rule.name: {one.hazard for one in rule.excuses} for rule in RULES.values()}
+    unrepaired = {name: set(one.expected.hazards) & set(NO_REPAIR) for name, one in DECLARED.items()}
+    assert {name: hazards - causes.get(name, set()) for name, hazards in unrepaired.items()
+            if hazards - causes.get(name, set())} == {}
+
+
+def test_a_rule_is_expected_as_its_hazards_say() -> None:
+    shipped, repaired = subject_named("shipped"), subject_named("repaired")
+    for name, one in BY_NAME.items():
+        assert (shipped.expected(name) is Outcome.VIOLATED) is bool(one.expected.hazards)
+        assert (repaired.expected(name) is Outcome.VIOLATED) is bool(set(one.expected.hazards) & set(NO_REPAIR))
