@@ -18,7 +18,7 @@ from typing import Any
 
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.finding import Finding
-from invariants.refinement import consumer_group, order_lock, registration, routes, subscription, topic_routes
+from invariants.refinement import consumer_group, queue_lock, registration, routes, subscription, topic_routes
 from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import Follower
 from invariants.runs import SAME_RUN
@@ -72,7 +72,7 @@ _FOLLOWED: Mapping[str, Sequence[Property]] = {
     "refines_registration": registration.PROPERTIES,
     "refines_subscription": subscription.PROPERTIES,
     "refines_consumer_group": consumer_group.PROPERTIES,
-    "refines_order_lock": order_lock.PROPERTIES,
+    "refines_order_lock": queue_lock.PROPERTIES,
 }
 """What each follower of a model judges besides that its concept is refined."""
 

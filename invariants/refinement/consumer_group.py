@@ -24,8 +24,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from impl.broker.consumer_group_info import ConsumerGroupInfo
-from impl.broker.reported_tables import connection_of
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
@@ -45,7 +43,8 @@ from impl.events import (
 from invariants import consumer_group as promised
 from invariants.finding import Finding
 from invariants.refinement.coverage import GroupWalk, Visited
-from invariants.refinement.follower import Living, Machines, Record, lives
+from invariants.refinement.follower import Living, Machines, Record
+from invariants.refinement.group_tables import GroupTables, listed
 from invariants.refinement.members import Member, Members, Process, View
 from invariants.refinement.monitor import Monitor, Outcomes, Step
 from model.consumer_group import Group, Rebalancing
@@ -61,7 +60,6 @@ PROPERTIES: tuple[Property, ...] = tuple(
         promised.one_owner_per_queue, promised.one_owner_when_settled, promised.every_queue_owned_when_settled,
     )
 )
-CLUSTERING, RUNNING, START_FAILED = "CLUSTERING", "RUNNING", "START_FAILED"
 QUEUE = Rebalancing.concept.sorts["Queue"]
 
 
@@ -93,6 +91,7 @@ class ConsumerGroup:
     ) -> None:
         """Watch from the first segment on; properties -- of Group, to be judged. watched -- of its scope, if any."""
         self.living, self.group, self.topic = Living(machines), group, topic
+        self.tables = GroupTables(self.living, group, topic)
         self.visited: set[int] = set()
         self.members = Members(group, topic)
         self.reading = OpenReading(Rebalancing.concept, self.members.rigid)
@@ -152,7 +151,7 @@ class ConsumerGroup:
 
     def _started(self, machine: str, _: int, event: ConsumerStarted) -> list[Finding]:
         """DefaultMQPushConsumerImpl#start, of a consumer in clustering."""
-        for consumer in self._consumers(machine) if event.group == self.group else ():
+        for consumer in self.tables.consumers(machine) if event.group == self.group else ():
             if consumer.instance.client_id == event.client_id:
                 return self.monitor.take(event, ("start", (self._begin(machine, consumer),)))
         return []
@@ -256,7 +255,7 @@ class ConsumerGroup:
     def _has(self, member: Member, view: View, event: Any, *, told: bool) -> list[Finding]:
         """Compare the list that a client has with the one that the model has for it; told -- that they differ."""
         wanted: Writes = {("answer", member): view, ("fetched", member): True}
-        if all(self.monitor.values(*cell) == {value} for cell, value in wanted.items()):
+        if self.monitor.agrees(wanted):
             return []
         cell = "answer", member
         shown, has = (self.monitor.text(cell, value) for value in (view, self.monitor.value(*cell)))
@@ -291,24 +290,9 @@ class ConsumerGroup:
         if member is None:
             return []
         found = self._by_any_list(event, member, ("drop", (member, event.mq)))
-        if _diverges(found) and self._gives_up(self.members.processes[member].consumer, event.mq):
+        if _diverges(found) and self.tables.gives_up(self.members.processes[member].consumer, event.mq):
             return self.monitor.take(event, ("give_up", (member, event.mq)))
         return found
-
-    def _gives_up(self, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue) -> bool:
-        """Whether the consumer has a reason of its own: it ends, is suspended or reset, or pulls or topic have ended.
-
-        An orderly consumer may always have one, PULL_OFFSET_MOVED, of which nothing is left to be seen.
-        """
-        rebalance = consumer.rebalance_impl
-        if consumer.service_state != RUNNING or consumer.pause or consumer.config.orderly:
-            return True
-        if consumer.instance.monitor.held:  # by MQClientInstance#resetOffset
-            return True
-        if not rebalance.subscription_inner.contains_key(mq.topic):
-            return True
-        pq = rebalance.process_queue_table.get(mq)
-        return pq is not None and pq.is_pull_expired()
 
     def _assigned(self, machine: str, now_ms: int, event: QueuesAssigned) -> list[Finding]:
         member = self._member(machine, event)
@@ -340,67 +324,35 @@ class ConsumerGroup:
 
     # Tables -----------------------------------------------------------------------------------------------------------
 
-    def _consumers(self, machine: str) -> list[DefaultMQPushConsumerImpl]:
-        return [consumer for consumer in self.living.consumers(machine)
-                if consumer.group == self.group and consumer.config.message_model == CLUSTERING]
-
     def _compare(self, machine: str, *, diverged: bool) -> list[Finding]:
         """Compare the tables of one machine; what a step has said already is not said again."""
         seen: Writes = {}
         looked: list[Cell] = []
         if machine in self.living.machines.brokers:
-            info = self._info(machine)
-            ids = () if info is None else tuple(info.get_all_client_id())
-            seen = {("listed", machine, member): True for member in listed(ids)}
+            seen = {("listed", machine, member): True for member in self.tables.listed(machine)}
             looked = [*seen, *self._row(machine)]
         if machine in self.living.machines.consumers:
             self._held(machine, seen, looked)
         found = self.monitor.compare(seen, looked)
         if found and machine in self.living.machines.brokers:
-            self._connections[machine] = self._connected(machine)
+            self._connections[machine] = self.tables.connected(machine)
         return [finding for finding in found if finding.property != NAME] if diverged else found
-
-    def _info(self, machine: str) -> ConsumerGroupInfo | None:
-        controller = self.living.broker(machine)
-        return None if controller is None else controller.consumer_manager.consumer_table.get(self.group)
-
-    def _connected(self, machine: str) -> dict[str, str]:
-        info = self._info(machine)
-        entries = () if info is None else info.channel_info_table.entries()
-        return {connection_of(channel): client.client_id or "" for channel, client in entries}
 
     def _held(self, machine: str, seen: Writes, looked: list[Cell]) -> None:
         """Who is up there and holds what."""
         running = self.members.running.setdefault(machine, {})
-        for consumer in self._consumers(machine):
-            if consumer.instance.client_id not in running and self._is_up(consumer):
+        for consumer in self.tables.consumers(machine):
+            if consumer.instance.client_id not in running and self.tables.is_up(consumer):
                 self._begin(machine, consumer)
         for member in running.values():
             consumer = self.members.processes[member].consumer
             looked.append(("up", member))
             looked += [("holds", member, mq) for mq in self.reading.given.named["Queue"]]
-            if lives(consumer.node) and self._is_up(consumer):
+            if self.tables.is_up(consumer):
                 seen["up", member] = True
-                holds = [("holds", member, mq) for mq, pq in consumer.rebalance_impl.process_queue_table.entries()
-                         if mq.topic == self.topic and not pq.dropped]
+                holds = [("holds", member, mq) for mq in self.tables.held(consumer)]
                 seen.update(dict.fromkeys(holds, True))
                 looked += holds
-
-    def _is_up(self, consumer: DefaultMQPushConsumerImpl) -> bool:
-        """Whether its start has come as far as its registration, and its shutdown has not ended."""
-        registered = consumer.instance.consumer_table.get(self.group) is consumer
-        return consumer.service_state == RUNNING or (consumer.service_state == START_FAILED and registered)
-
-
-def listed(client_ids: Iterable[str | None]) -> View:
-    """The members that an id list names: as many places of a client as it stands there."""
-    found: dict[str, int] = {}
-    members = []
-    for given in client_ids:
-        client_id = given or ""
-        members.append((client_id, found.setdefault(client_id, 0)))
-        found[client_id] += 1
-    return frozenset(members)
 
 
 def _diverges(found: Iterable[Finding]) -> bool:

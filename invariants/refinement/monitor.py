@@ -98,6 +98,12 @@ class Monitor:
         unset = self.states.defaults[cell[0]]
         return {state.get(cell, unset) for state in self.states.views}
 
+    def agrees(self, cells: Mapping[Cell, Any]) -> bool:
+        """Whether these cells have these values in all states."""
+        defaults = self.states.defaults
+        return all(state.get(cell, defaults[cell[0]]) == value
+                   for state in self.states.views for cell, value in cells.items())
+
     def possible(self, *steps: Step) -> bool:
         """Whether these steps can be taken from some state."""
         return any(self._fold(steps, state, []) is not None for state in self.states.views)
@@ -160,6 +166,10 @@ class Monitor:
 
     def foresee(self, step: Step, of: Sequence[State] | None = None) -> Outcomes:
         """What a step assigns if it is taken now, or in these states; it is entered `late`, if ever."""
+        if of is None and len(self.states) == 1 and not self.keeping:
+            writes = self.reading.step(*step, self.states.base)
+            if writes is not None:
+                return Outcomes(step, (writes,))
         reasons: list[tuple[str, str]] = []
         different, then = list[Writes](), list[Mapping[Cell, Any]]()
         for number, state in enumerate(self.states.views if of is None else of):
@@ -211,7 +221,7 @@ class Monitor:
         """Judge the only state there is, in which these cells were different before."""
         base = self.states.base
         changes = self._noted(before)
-        false = self._steps.judge(Overlay(base, before), base, changes)
+        false = self._steps.judge(Overlay(base, before), base, changes) if self._steps.properties else []
         if changes:
             false = [*self._judge.judge(changes, self.states), *false]
             if len(base) > self._most_cells:

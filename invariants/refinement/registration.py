@@ -67,18 +67,22 @@ class Registrations:
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
         findings: list[Finding] = []
+        moved = False
         for _, where, event in records:
             kind = event.__class__
             take = self._take.get(kind)
             if take is not None:
-                findings += take(self._group(where, event.group), event)
+                group = self._group(where, event.group)
+                findings += take(group, event)
+                moved = moved or group.monitor.moved
             elif kind is ProcessKilled:
                 self.groups.pop(where, None)
             elif kind is ClientChannelClosed:
                 for group in self.groups.get(where, {}).values():
                     findings += group.closed(event)
-        broker = self.living.broker(machine)
-        return findings if broker is None else findings + self._compare(machine, broker, whole=whole)
+        if (moved or whole) and (broker := self.living.broker(machine)) is not None:
+            findings += self._compare(machine, broker, whole=whole)
+        return findings
 
     def _group(self, machine: str, name: str) -> _Group:
         groups = self.groups.setdefault(machine, {})

@@ -18,6 +18,7 @@ from invariants.hazards import HAZARDS
 from invariants.refinement.consumer_group import ConsumerGroup
 from invariants.refinement.follower import ROUND
 from invariants.refinement.order_lock import OrderLocks
+from invariants.refinement.registration import Registrations
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import Subscription
 from invariants.rules.bounds import Bounds
@@ -95,6 +96,7 @@ BREAKS = {
     "key_values_survive": "N-24",
     "slave_takes_the_master_it_is_told": "N-19",
     "heartbeats_do_not_wait_for_name_servers": "N-22",
+    "answered_heartbeat_means_listed": "B-7 B-8",
     "refines_consumer_group": "B-7 B-8",
     "refines_subscription": "B-29",
 }
@@ -139,7 +141,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> list[Judges]:
         promises = watching(world, bounds=Bounds())  # stories say themselves when a thread stands still
         judges[-1].followers = [
             promises, ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world),
-            RouteInfo(world),
+            RouteInfo(world), Registrations(world),
         ]
         world.simulation.kernel.monitor, world.simulation.kernel.show_every = judges[-1], ROUND
         of[id(world)] = promises, judges[-1]
