@@ -16,7 +16,7 @@ from invariants.hazards import HAZARDS, Hazard
 from invariants.report import words
 from invariants.verdict import Outcome, Verdict
 
-JUDGES = ("prove", "explore", "exhaust", "machine", "campaign", "history", "conform", "check")
+JUDGES = ("prove", "explore", "exhaust", "machine", "campaign", "conform", "check")
 MUTATION = "mutation"  # the detail of a planted row's subject
 _PROMISED, _SUPPORTING = ("always", "step", "leads_to"), ("lemma", "sometimes", "scope", "run")
 _KINDS = (*_PROMISED, "decision", "strategy", "class", "recording", *_SUPPORTING)

@@ -43,8 +43,8 @@ class queue_is_not_left_alone(Shares):
     excuses = (
         Excuse("a broker has just started, and has not heard of all members",
                when=lambda rule, told: rule.heard_ms >= told.since_ms),
-        Excuse("its broker has granted no lock since it started, and may wait for the leases of its former life",
-               when=lambda rule, told: rule.waits_for_leases(*told.about)),
+        Excuse("its broker has granted no lock since it started, or not for long: it waits for leases of its former life",
+               when=lambda rule, told: rule.waits_for_leases(told, *told.about)),
         Excuse("a member may ask a dead broker for the list", when=lambda rule, told: rule.asks_the_dead(*told.about)),
         Excuse("a broker stood still or was cut off, and members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
@@ -62,7 +62,7 @@ class queue_is_not_left_alone(Shares):
     )
 
     def __init__(self, run: Run) -> None:
-        """Granting -- brokers that have granted locks since they started.
+        """Granting -- brokers that have granted locks since they started, and since when.
 
         lost_ms -- machines that vanished, stood still or were cut off, and until when others feel it.
 
@@ -83,7 +83,7 @@ class queue_is_not_left_alone(Shares):
     @on(LockGranted)
     def grants(self, ms: int, at: str, _: LockGranted) -> None:
         """A broker waits for nothing more."""
-        self.granting[at,] = ms
+        self.granting.setdefault((at,), ms)
 
     @on(ProcessPaused)
     def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
@@ -129,10 +129,12 @@ class queue_is_not_left_alone(Shares):
                   for connection in self.views.members(broker.machine, group))
         return {*listed, *(one.machine for one in self.groups().get(group, ()))}
 
-    def waits_for_leases(self, group: str, mq: MessageQueue) -> bool:
-        """Whether a group needs locks, and the broker of a queue has granted none yet."""
+    def waits_for_leases(self, told: Told, group: str, mq: MessageQueue) -> bool:
+        """Whether a group needs locks, and the broker of a queue had granted none when time began to count."""
         in_order = any(one.orderly for one in self.groups().get(group, ()))
-        return in_order and all(self.facts.broker_name(at) != mq.broker_name for (at,) in self.granting)
+        since_ms = told.since_ms or 0
+        return in_order and all(self.facts.broker_name(at) != mq.broker_name or ms >= since_ms
+                                for (at,), ms in self.granting.items())
 
     def works(self, group: str, mq: MessageQueue) -> bool:
         """Whether a listener of the group works on a queue."""

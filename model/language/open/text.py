@@ -22,7 +22,7 @@ _PATTERNS = {
     "not": "(not {})", "iff": "({} == {})", "eq": "({} == {})", "lt": "({} < {})", "le": "({} <= {})",
     "add": "({} + {})", "sub": "max(0, {} - {})", "ite": "({1} if {0} else {2})", "implies": "(not {} or {})",
     "has": "({1} in {0})", "plus": "({} | {{{}}})", "minus": "({} - {{{}}})", "some": "{}",
-    "holds": "({} == {})", "absent": "({} is None)",
+    "holds": "({} == {})", "absent": "({} == None)",  # not `is`: a term may be a literal
 }
 
 

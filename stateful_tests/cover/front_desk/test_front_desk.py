@@ -99,7 +99,7 @@ def test_a_property_is_shown_with_all_that_is_known(name: str, parts: list[str])
 
 def test_every_entry_can_be_shown() -> None:
     for one in catalogue.entries():
-        runs_alone = one.kind == "history" or one.home == "invariants.runs"
+        runs_alone = one.kind == "rule" or one.home == "invariants.runs"
         command = catalogue.of_runs(one.name) if runs_alone else f"verify {one.name}"
         assert list(show.shown(one.name))[-1] == f"judge it  rocketproof {command}"
 

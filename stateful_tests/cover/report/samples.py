@@ -169,7 +169,7 @@ def hundred_rows() -> list[Verdict]:
             | {f"coverage_at_{at}": round(1536 * (1 - 0.8 ** at)) for at in range(0, 30, 3)},
             details={"concept": "allocation"}),
     ]
-    rows += [row(name, "explore" if at % 2 else "history", "process_queue 2,4",
+    rows += [row(name, "explore" if at % 2 else "machine", "process_queue 2,4",
                  cost={"states": 100 * at, "cpu_seconds": 0.1}) for at, name in enumerate(words.HEADLINE)]
     return rows + [_plain(at) for at in range(100 - len(rows))]
 
