@@ -43,7 +43,7 @@ class queue_is_not_left_alone(Shares):
     excuses = (
         Excuse("a broker has just started, and has not heard of all members",
                when=lambda rule, told: rule.heard_ms >= told.since_ms),
-        Excuse("its broker has granted no lock since it started, or not for long: it waits for leases of its former life",
+        Excuse("its broker has granted no lock since it started, or not for long: it waited for former leases",
                when=lambda rule, told: rule.waits_for_leases(told, *told.about)),
         Excuse("a member may ask a dead broker for the list", when=lambda rule, told: rule.asks_the_dead(*told.about)),
         Excuse("a broker stood still or was cut off, and members may ask it",

@@ -155,7 +155,7 @@ class WorldMachine(RuleBasedStateMachine):
         """Build the world; telling -- keep what people want to read about it."""
         super().__init__()
         self.trial: Final = trial or Trial()
-        self.tape, self.judges = RuleTape(telling=telling), Judges()
+        self.tape, self.judges = RuleTape(telling=telling), Judges(stronger=self.stronger)
         self.program: list[Line] = []
         self.said: list[tuple[int, str, str]] = []
         self.seen: list[Finding] = []
@@ -257,8 +257,7 @@ class WorldMachine(RuleBasedStateMachine):
     def _judge(self) -> None:
         """Note what is new; raises ViolatedError for the first of it that is a failure."""
         judged, program = len(self.seen), tuple(self.program)
-        for one in list(self.judges.seen.values())[judged:]:
-            self.seen.append(replace(one, property=self.stronger.get(one.property, one.property)))
+        self.seen += list(self.judges.seen.values())[judged:]
         found = [Found(self.concept, self.trial.subject, one, program, self._ending) for one in self.seen[judged:]]
         for broken in found:
             self.trial.note(broken)

@@ -6,7 +6,7 @@ nothing but its tape: the same subject, world and tape give the same record in e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -84,9 +84,13 @@ class SeenError(Exception):
 class Judges:
     """The kernel's monitor: shows segments to followers and keeps what they find, each signature once."""
 
-    def __init__(self, until: tuple[str, ...] = ()) -> None:
-        """Nobody follows yet. until -- property and signature that end the run."""
-        self.until = until
+    def __init__(self, until: tuple[str, ...] = (), stronger: Mapping[str, str] | None = None) -> None:
+        """Nobody follows yet.
+
+        until -- property and signature that end the run. stronger -- of a property, the name that it has under what
+        holds in this world.
+        """
+        self.until, self.stronger = until, stronger or {}
         self.seen: dict[tuple[str, ...], Finding] = {}
         self.unknown = ""
         self._following = Following()
@@ -111,7 +115,8 @@ class Judges:
 
     def note(self, time_ms: int, findings: Iterable[Finding]) -> None:
         """Keep what is new."""
-        for finding in findings:
+        for one in findings:
+            finding = replace(one, property=self.stronger.get(one.property, one.property))
             found = finding if self.watch is None or finding.time_ms >= 0 else self.watch.ascribed(finding, time_ms)
             if found.key not in self.seen:
                 self.seen[found.key] = replace(found, event=None, time_ms=time_ms)
