@@ -218,6 +218,23 @@ def test_a_rule_of_calm_worlds_is_silent_elsewhere() -> None:
     assert not judged(rule, taken(1), taken(2), views=Tables(calm=False))
 
 
+def test_a_watch_hears_the_events_of_its_rules_and_everything_if_something_has_a_time() -> None:
+    class library_opens(Rule):  # noqa: N801  # a rule's class has the name of its property
+        """The library opens."""
+
+        cite = "Library"
+
+        def look(self, now_ms: int) -> Iterator[Told]:
+            yield self.told(f"it is {now_ms}")
+
+    hears = Watch(NO_TABLES, Bounds(), [lent_once()]).hears
+    assert hears is not None
+    assert {Taken, Back} <= set(hears)
+    assert Closed not in hears
+    assert Watch(NO_TABLES, Bounds(), [returned()]).hears is None
+    assert Watch(NO_TABLES, Bounds(), [library_opens]).hears is None
+
+
 # Duties ---------------------------------------------------------------------------------------------------------------
 
 
@@ -312,10 +329,10 @@ def test_a_promise_is_true_at_its_time_and_to_the_end() -> None:
     assert watch.kept_ms == {}
     empty.clear()
     assert watch.promised(1_099, 1_000) == []
-    assert watch.promised(1_110, 1_000) == []
+    assert watch.promised(1_100, 1_000) == []
     assert watch.kept_ms == {"shelves_are_full": 99}
     empty.append(3)
-    assert sentences(watch.promised(1_120, 1_000)) == ["shelf 3 is empty."]
+    assert sentences(watch.promised(1_100, 1_000)) == ["shelf 3 is empty."]
     assert watch.kept_ms == {}
 
 

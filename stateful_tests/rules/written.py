@@ -56,7 +56,8 @@ class Written:
 
     broken -- records that the rule tells of. kept -- records of which it says nothing. views -- what tables say all the
     while; kept_views -- the same of `kept`. causes -- the hazards that what is found in `broken` is put down to; None:
-    any. Much time passes behind the last record, and a promise is looked at then.
+    any. says -- what the sentences of these findings contain. Much time passes behind the last record, and a promise is
+    looked at then.
     """
 
     rule: str
@@ -66,6 +67,7 @@ class Written:
     kept_views: Any = None
     bounds: Bounds = STORMY
     causes: tuple[str, ...] | None = None
+    says: str = ""
 
 
 def findings(history: Written, records: Iterable[Record], views: Any = None) -> list[Finding]:
