@@ -63,7 +63,7 @@ def mutants_of(file: str, cosmic_ray: str) -> list[Mutant]:
     """Try every change of one file, in a copy of its own."""
     with tempfile.TemporaryDirectory() as name:
         folder = copied(Path(name))
-        test = (f"{sys.executable} -m pytest -x -q -p no:cacheprovider {only(file)} "
+        test = (f"{sys.executable} -m pytest -x -q -p no:cacheprovider -p no:hypothesispytest {only(file)} "
                 + " ".join(f"stateful_tests/rules/{one}" for one in TESTS))
         config, session = folder / "mutants.toml", folder / "mutants.sqlite"
         kept = "|".join(CONDITIONS)
