@@ -308,6 +308,24 @@ def test_an_event_that_excuses_cancels_a_duty_and_a_cause_does_not() -> None:
     assert [one.causes for one in judged(returned(cause("Z1", "it closed", by=Closed)), closed, taken(3))] == [()]
 
 
+def test_a_duty_with_a_look_of_its_own_is_looked_at_once_and_also_if_nothing_is_owed() -> None:
+    looks: list[int] = []
+
+    class book_is_seen(_Returns):  # noqa: N801  # a rule's class has the name of its property
+        """A book is seen."""
+
+        cite = "Library"
+        within_ms = LATE
+
+        def look(self, now_ms: int) -> Iterator[Told]:
+            looks.append(now_ms)
+            yield from super().look(now_ms)
+
+    assert sentences(judged(book_is_seen, taken(1), end_ms=102)) == ["w has b for 101 ms."]
+    assert not judged(book_is_seen, end_ms=103)
+    assert looks == [102, 103]
+
+
 # Promises, and what others find ---------------------------------------------------------------------------------------
 
 
