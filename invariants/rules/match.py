@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 Read = Callable[[str, Any], Any]
@@ -25,7 +26,8 @@ class Match:
         """Declare it."""
         self.kinds, self.of, self.having = kinds, None if of is None else tuple(of.split()), having
 
-    def bound(self, about: Sequence[str]) -> Bound:
+    @cache  # noqa: B019  # matches are declarations, which live as long as the process
+    def bound(self, about: tuple[str, ...]) -> Bound:
         """The same for keys of these fields; raises ValueError for a field that is none."""
         return Bound(self, about)
 
@@ -70,6 +72,7 @@ class Bound:
         return [key for key in keys if all(key[place] == value for place, value in zip(places, values, strict=True))]
 
 
+@cache
 def matching(one: type | Match) -> Match:
     """A class alone means all its events."""
     return one if isinstance(one, Match) else Match(one)

@@ -53,11 +53,11 @@ class Shares(Rule):
         """wrong_ms -- queues that do not have the holders that they should have, and since when."""
         super().__init__(run)
         self.wrong_ms = Kept(self.about, survives="all")
-        self._looked_ms, self._has_moved = 0, False
+        self._looked_ms, self._has_moved = 0, True
 
-    @on(QueueTaken, QueueDropped, ConsumerShutDown, ProcessKilled)
+    @on(QueueTaken, QueueDropped, ConsumerShutDown, ProcessKilled, RouteUpdated, TopicConfigUpdated, BrokerStarted)
     def moves(self, _: int, __: str, ___: Any) -> None:
-        """Queues come and go."""
+        """Queues come and go, or are known and had."""
         self._has_moved = True
 
     def look(self, now_ms: int) -> Iterator[Told]:
