@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from impl.decisions.allocation import (
@@ -66,9 +67,10 @@ class Shares(Rule):
             return
         self._looked_ms, self._has_moved, before = now_ms, False, dict(self.wrong_ms)
         self.wrong_ms.clear()
-        for group, members in self.groups().items():
+        for group, members in self.views.once(now_ms, "groups", self.groups).items():
             limit_ms = self.limit(members)(self.bounds)
-            for mq, count in self.holders(members).items() if self.is_judged(members) else ():
+            held = partial(self.holders, members)
+            for mq, count in self.views.once(now_ms, f"holders in {group}", held).items() if self.is_judged(members) else ():
                 if not self.is_right(count):
                     since_ms = self.wrong_ms[group, mq] = before.get((group, mq), now_ms)
                     if now_ms - since_ms > limit_ms:
