@@ -97,6 +97,7 @@ def test_races_are_seen_where_threads_stand_still_again_and_again(
     ("listeners", "storm", "uniform"), ("ordered_listeners", "threads", "focus"), ("resets", "clocks", "swarm"),
     ("promotion", "crashes", "uniform"), ("shared", "network", "priority"), ("containers", "storm", "focus"),
     ("broadcasting", "clocks", "focus"), ("operators", "calm", "uniform"), ("subscriptions", "threads", "focus"),
+    ("groups", "crashes", "uniform"),
 ])
 def test_the_control_is_silent(workload: str, profile: str, strategy: str) -> None:
     record = run(Plan("repaired", workload, profile, strategy), STRATEGIES[strategy](0))
