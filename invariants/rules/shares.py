@@ -69,8 +69,8 @@ class Shares(Rule):
         self.wrong_ms.clear()
         for group, members in self.views.once(now_ms, "groups", self.groups).items():
             limit_ms = self.limit(members)(self.bounds)
-            held = partial(self.holders, members)
-            for mq, count in self.views.once(now_ms, f"holders in {group}", held).items() if self.is_judged(members) else ():
+            holders = partial(self.views.once, now_ms, f"holders in {group}", partial(self.holders, members))
+            for mq, count in holders().items() if self.is_judged(members) else ():
                 if not self.is_right(count):
                     since_ms = self.wrong_ms[group, mq] = before.get((group, mq), now_ms)
                     if now_ms - since_ms > limit_ms:
