@@ -29,6 +29,8 @@ PLANTED = (
     ("slave_follows_its_master", "repaired+seeded-slave-copies-no-offsets", "routes", "calm", 0),
     ("broadcaster_goes_on_where_it_ended", "repaired+po-broadcast-illegal-loop", "broadcasting", "calm", 1),
     ("reset_is_done", "repaired+seeded-reset-is-ignored", "resets", "calm", 0),
+    ("reset_is_done", "repaired+seeded-one-queue-is-reset", "resets", "calm", 1),
+    ("reset_goes_where_it_is_told", "repaired+seeded-reset-goes-up-only", "resets", "calm", 0),
     ("only_the_settled_is_committed", "repaired+po-cpp-ordered-early-commit", "ordered_listeners", "calm", 0),
     ("settled_is_committed", "repaired+seeded-offsets-sent-at-the-end-only", "listeners", "calm", 0),
     ("living_members_do_not_expire", "repaired+seeded-heartbeats-end-at-an-error", "operators", "calm", 0),
