@@ -165,4 +165,12 @@ HISTORIES = (
     Written("settled_is_not_begun_again",
             (SLAVE, *SENT, committed(299_999, 100), answered(300_000, 98, broker=B2), taken(300_001, C2, 98)),
             bounds=CALM),
+    Written("settled_is_not_begun_again", (*READ, killed(11, C), killed(200_000, C), *AGAIN), bounds=CALM,
+            causes=("X1",)),
+    Written("settled_is_not_begun_again", (*CAME, killed(100_003, B), killed(200_000, B), *AGAIN), bounds=CALM,
+            causes=("X1",)),
+    Written("settled_is_not_begun_again",
+            (SLAVE, *READ, killed(50_000, B), (60_000, C, OffsetUpdated(C, G, MQ, 100)), dropped(100_000, C),
+             sent(100_001, 100), committed(100_002, 100), answered(300_000, 98, broker=B2), taken(300_001, C2, 98)),
+            bounds=CALM, causes=()),
 )
