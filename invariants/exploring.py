@@ -135,7 +135,7 @@ def _with_evidence(row: Verdict, found: dict[str, Any], out: Path) -> Verdict:
     if "mutation" in row.subject.details:
         slug += "-" + "-".join(str(row.subject.details["mutation"]).split())
     path = Path("evidence") / f"explore-{slug}.json"
-    replay = f"rocketproof replay {out / path}"
+    replay = evidence.replayed(out / path)
     evidence.write(out / path, {**found, "replay": replay})
     return Verdict(row.property, row.judge, row.subject, row.expected, row.outcome, replay, row.hazard, row.cost,
                    str(path), row.seed, row.note)
