@@ -42,8 +42,8 @@ from impl.events import (
 )
 from invariants import consumer_group as promised
 from invariants.finding import Finding
-from invariants.refinement.coverage import GroupWalk, Visited
-from invariants.refinement.follower import Living, Machines, Record
+from invariants.refinement.coverage import GROUPS, GroupWalk, Visited
+from invariants.refinement.follower import Follower, Living, Machines, Record
 from invariants.refinement.group_tables import GroupTables, listed
 from invariants.refinement.members import Member, Members, Process, View
 from invariants.refinement.monitor import Monitor, Outcomes, Step
@@ -77,6 +77,12 @@ def named(element: Any) -> str:
     return element[0] + "'" * element[1] if isinstance(element, tuple) else str(element)
 
 
+def followers(machines: Machines, groups: Sequence[tuple[str, str]], scopes: Sequence[str]) -> list[Follower]:
+    """One for each group and topic; all of them watch the first scope of groups among these, if there is one."""
+    watched = next((Visited(name) for name in scopes if name in GROUPS), None)
+    return [ConsumerGroup(machines, group, topic, watched=watched) for group, topic in groups]
+
+
 class ConsumerGroup:
     """Follower of one group on one topic; see Follower.
 
@@ -91,11 +97,13 @@ class ConsumerGroup:
     ) -> None:
         """Watch from the first segment on; properties -- of Group, to be judged. watched -- of its scope, if any."""
         self.living, self.group, self.topic = Living(machines), group, topic
+        judged = tuple(properties)
+        self.properties = (NAME, *(one.name for one in judged))
         self.tables = GroupTables(self.living, group, topic)
         self.visited: set[int] = set()
         self.members = Members(group, topic)
         self.reading = OpenReading(Rebalancing.concept, self.members.rigid)
-        self.monitor = Monitor(self.reading, properties, NAME, visible=("up", "listed", "holds"), named=named,
+        self.monitor = Monitor(self.reading, judged, NAME, visible=("up", "listed", "holds"), named=named,
                                kept=("Queue",))
         self.watched = watched
         self._walk = None if watched is None else GroupWalk(watched, self.monitor, self.members, machines)

@@ -66,6 +66,11 @@ class Follower(Protocol):
         ...
 
     @property
+    def properties(self) -> Collection[str]:
+        """The names of all properties that it judges."""
+        ...
+
+    @property
     def hears(self) -> Collection[type] | None:
         """The classes of what it wants to be told; None: everything."""
         ...

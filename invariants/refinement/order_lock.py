@@ -37,12 +37,18 @@ from impl.events import (
 )
 from invariants import order_lock as promised
 from invariants.finding import Finding
-from invariants.refinement.coverage import Visited
-from invariants.refinement.follower import Living, Machines, Record
+from invariants.refinement.coverage import LOCK, Visited
+from invariants.refinement.follower import Follower, Living, Machines, Record
 from invariants.refinement.monitor import Step
 from invariants.refinement.queue_lock import ANSWERS, BROKER_LIVE_MS, FLAGS, NAME, PROPERTIES, QueueLock, age
 from model.language import Property
 from model.language.open.states import Cell, Writes
+
+
+def followers(machines: Machines, groups: Sequence[tuple[str, str]], scopes: Sequence[str]) -> list[Follower]:
+    """One for each group; all of them watch the scope of locks, if it is among these."""
+    watched = Visited(LOCK) if LOCK in scopes else None
+    return [OrderLocks(machines, group, watched=watched) for group, _ in groups]
 
 
 class OrderLocks:
@@ -58,7 +64,8 @@ class OrderLocks:
         watched: Visited | None = None,
     ) -> None:
         """Watch from the first segment on; properties -- of OrderLock, to judge. watched -- of its scope, if any."""
-        self.living, self.group, self.properties = Living(machines), group, tuple(properties)
+        self.living, self.group, self._judged = Living(machines), group, tuple(properties)
+        self.properties = (NAME, *(one.name for one in self._judged))
         self.watched = watched
         self.visited: set[int] = set()
         self._queues: dict[MessageQueue, QueueLock] = {}
@@ -105,7 +112,7 @@ class OrderLocks:
     def _queue(self, mq: MessageQueue) -> QueueLock:
         queue = self._queues.get(mq)
         if queue is None:
-            queue = self._queues[mq] = QueueLock(mq, self.properties, self.watched)
+            queue = self._queues[mq] = QueueLock(mq, self._judged, self.watched)
         return queue
 
     def _promised(self, ms: int, found: list[Finding]) -> list[Finding]:

@@ -32,7 +32,7 @@ from impl.events import (
 )
 from invariants import registration as promised
 from invariants.finding import Finding
-from invariants.refinement.follower import Living, Machines, Record
+from invariants.refinement.follower import Follower, Living, Machines, Record
 from invariants.refinement.monitor import Monitor, Step
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
@@ -45,6 +45,11 @@ FEW = 8
 Channel = tuple[str, int]
 
 
+def followers(machines: Machines, _groups: Sequence[tuple[str, str]], _scopes: Sequence[str]) -> list[Follower]:
+    """One follower, of all machines."""
+    return [Registrations(machines)]
+
+
 class Registrations:
     """Follower of all groups at all brokers; see Follower.
 
@@ -52,6 +57,7 @@ class Registrations:
     """
 
     name = NAME
+    properties = (NAME, *(one.name for one in PROPERTIES))
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""

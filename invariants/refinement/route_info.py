@@ -38,12 +38,21 @@ from impl.events import (
 )
 from impl.namesrv.server import NamesrvController
 from invariants.finding import Finding
-from invariants.refinement.follower import Living, Machines, Record
+from invariants.refinement.follower import Follower, Living, Machines, Record
 from invariants.refinement.routes import NAME, BrokerName
+from invariants.refinement.routes import PROPERTIES as OF_ROUTES
 from invariants.refinement.topic_routes import NO_ENTRIES, Entries, TopicsOfName, entries_of
+from invariants.refinement.topic_routes import PROPERTIES as OF_TOPIC_ROUTES
 
 UNHEARD_MS = 60_000
 """A name of which nothing is reported for so long is looked at all the same: time passes for it too."""
+
+
+def followers(machines: Machines, _groups: Sequence[tuple[str, str]], _scopes: Sequence[str]) -> list[Follower]:
+    """One follower, of all machines."""
+    return [RouteInfo(machines)]
+
+
 class RouteInfo:
     """Follower of all name servers; see Follower.
 
@@ -52,6 +61,7 @@ class RouteInfo:
     """
 
     name = NAME
+    properties = (NAME, *(one.name for one in (*OF_ROUTES, *OF_TOPIC_ROUTES)))
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""

@@ -40,7 +40,7 @@ from impl.events import (
 )
 from invariants import subscription as declared  # noqa: F401  # declares the properties
 from invariants.finding import Finding
-from invariants.refinement.follower import Living, Machines, Record
+from invariants.refinement.follower import Follower, Living, Machines, Record
 from invariants.refinement.monitor import Monitor, Step, judged
 from model.language.open.reading import NOBODY, OpenReading
 from model.language.open.states import Cell, State, Writes
@@ -59,6 +59,11 @@ Member = tuple[str, frozenset[str]]
 """A connection and the topics that it wants."""
 
 
+def followers(machines: Machines, _groups: Sequence[tuple[str, str]], _scopes: Sequence[str]) -> list[Follower]:
+    """One follower, of all machines."""
+    return [Subscription(machines)]
+
+
 class Subscription:
     """Follower of all groups at all brokers; see Follower.
 
@@ -66,6 +71,7 @@ class Subscription:
     """
 
     name = NAME
+    properties = (NAME, *(one.name for one in PROPERTIES))
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
