@@ -17,7 +17,7 @@ is behind a time that it wrote.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from impl.events import (
@@ -36,13 +36,13 @@ from impl.events import (
     TopicConfigUpdated,
     TopicDeleted,
 )
-from impl.namesrv.server import NamesrvController
 from invariants.finding import Finding
-from invariants.refinement.follower import Follower, Living, Machines, Record
+from invariants.refinement.follower import Follower, Record
 from invariants.refinement.routes import NAME, BrokerName
 from invariants.refinement.routes import PROPERTIES as OF_ROUTES
 from invariants.refinement.topic_routes import NO_ENTRIES, Entries, TopicsOfName, entries_of
 from invariants.refinement.topic_routes import PROPERTIES as OF_TOPIC_ROUTES
+from invariants.views import Machines, RouteTables, Views
 
 UNHEARD_MS = 60_000
 """A name of which nothing is reported for so long is looked at all the same: time passes for it too."""
@@ -65,7 +65,7 @@ class RouteInfo:
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
-        self.living = Living(machines)
+        self.views = Views(machines)
         self.servers: dict[str, _Server] = {}
         self.encoded = _Encoded()
         self.visited: set[int] = set()
@@ -102,11 +102,11 @@ class RouteInfo:
         return [found for server in self.servers.values() for found in server.shut_down(event, where)]
 
     def _server(self, machine: str) -> _Server | None:
-        controller = self.living.namesrv(machine)
-        if controller is None:
+        table = self.views.route_tables(machine)
+        if table is None:
             return None
-        if machine not in self.servers or self.servers[machine].controller is not controller:
-            self.servers[machine] = _Server(controller, self.visited)
+        if machine not in self.servers or self.servers[machine].table.controller is not table.controller:
+            self.servers[machine] = _Server(table, self.visited)
         return self.servers[machine]
 
     def _host(self, machine: str, event: tuple[Any, ...]) -> list[Finding]:
@@ -162,10 +162,9 @@ class _Server:
     yet begun. stands_until_ms -- until then nothing is promised of time, by the server's clock.
     """
 
-    def __init__(self, controller: NamesrvController, visited: set[int]) -> None:
+    def __init__(self, table: RouteTables, visited: set[int]) -> None:
         """It knows nobody; visited -- where fingerprints go."""
-        self.controller, self.visited = controller, visited
-        self.table = controller.route_info
+        self.table, self.visited = table, visited
         self.names: dict[str, tuple[BrokerName, TopicsOfName]] = {}
         self.entries: dict[str, Entries] = {}
         self.changed: dict[str, None] = {}
@@ -175,7 +174,7 @@ class _Server:
     @property
     def now_ms(self) -> int:
         """Its clock."""
-        return self.controller.node.now_ms()
+        return self.table.now_ms()
 
     def stood(self, ms: int) -> None:
         """The process stands still for so long."""
@@ -263,11 +262,7 @@ class _Server:
 
     def compare(self, *, whole: bool) -> list[Finding]:
         """Compare names with the tables: those of which something was reported, or was not for long, or all."""
-        names: Iterable[str] = self.changed
-        if whole:
-            queue_datas = [data for datas in self.table.topic_queue_table.values() for data in datas]
-            names = dict.fromkeys((
-                *self.names, *self.table.broker_addr_table.key_set(), *(data.broker_name for data in queue_datas)))
+        names = (*self.names, *self.table.names()) if whole else tuple(self.changed)
         now_ms, findings = self.now_ms, list[Finding]()
         late = [name for name, (routes, _) in self.names.items() if now_ms - routes.now_ms > UNHEARD_MS]
         for name in dict.fromkeys((*names, *late)):

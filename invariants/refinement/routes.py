@@ -13,10 +13,10 @@ from typing import Any
 
 from impl.decisions.names import MASTER_ID
 from impl.events import BrokerFound, BrokerRegistered, BrokerUnregistered
-from impl.namesrv.route_info_manager import RouteInfoManager
 from invariants import route_info as declared  # noqa: F401  # declares the properties
 from invariants.finding import Finding
 from invariants.refinement.monitor import Monitor, Step, judged
+from invariants.views import RouteTables
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
 from model.route_info import Routes
@@ -149,14 +149,13 @@ class BrokerName:
         """The addresses of a machine that run."""
         return [addr for addr in self.addresses if addr in self.running and addr.rpartition(":")[0] == machine]
 
-    def unregistered(self, event: BrokerUnregistered, table: RouteInfoManager) -> list[Finding]:
+    def unregistered(self, event: BrokerUnregistered, table: RouteTables) -> list[Finding]:
         """RouteInfoManager#unregisterBroker: as shipped, or as repaired upstream, if the table still has the id."""
         role = self._role(event.broker_id)
         if role is None:
             return []
         address, before = event.broker_addr, list[Step]()
-        data = table.broker_addr_table.get(self.name)
-        kept = data is not None and data.broker_addrs.contains_key(event.broker_id)
+        kept = event.broker_id in table.addresses(self.name)
         if address in self.running:
             before = self._shut_down(address)[0]
         elif True not in self.monitor.values("leaving", address):
@@ -249,12 +248,12 @@ class BrokerName:
                       for address in self.addresses if self.value("live", address))
         return "elapse" if in_time else "elapse_without_scan", (by_ms,)
 
-    def is_ahead(self, table: RouteInfoManager) -> bool:
+    def is_ahead(self, table: RouteTables) -> bool:
         """Whether an entry was written when the clock showed a later time than now."""
-        entries = (table.broker_live_table.get(addr) for addr in self.addresses)
+        entries = (table.live(addr) for addr in self.addresses)
         return any(info is not None and info.last_update_timestamp > self.now_ms for info in entries)
 
-    def begin_anew(self, table: RouteInfoManager) -> list[Finding]:
+    def begin_anew(self, table: RouteTables) -> list[Finding]:
         """Nothing is promised of time for a while: who runs has ended, what has ended has just done so."""
         self.was_ahead = self.is_ahead(table)
         findings = [found for address in list(self.running)
@@ -262,7 +261,7 @@ class BrokerName:
         anew: Writes = {}
         for address in self.addresses:
             anew["ended", address] = 0
-            live_info, times = table.broker_live_table.get(address), self.refreshed.get(address)
+            live_info, times = table.live(address), self.refreshed.get(address)
             if live_info is not None:
                 anew["age", address] = max(0, self.now_ms - live_info.last_update_timestamp)
             elif times:  # it has just been removed
@@ -270,20 +269,17 @@ class BrokerName:
         self.monitor.write(anew)
         return findings
 
-    def compare(self, table: RouteInfoManager) -> list[Finding]:
+    def compare(self, table: RouteTables) -> list[Finding]:
         """Compare with the tables of the name server."""
-        data = table.broker_addr_table.get(self.name)
-        seen: Writes = {} if data is None else {
-            ("at", role): addr for broker_id, addr in data.broker_addrs.entries()
-            if (role := self._role(broker_id)) is not None}
+        seen: Writes = {("at", role): addr for broker_id, addr in table.addresses(self.name).items()
+                        if (role := self._role(broker_id)) is not None}
         looked: list[Cell] = [("at", role) for role in ROLES]
         for address in dict.fromkeys((*self.addresses, *seen.values())):
-            live_info = table.broker_live_table.get(address)
+            live_info = table.live(address)
             looked.append(("live", address))
             seen["live", address] = live_info is not None or address in self.expiring
             if live_info is not None:
-                connection = self._connection_of(address, str(getattr(live_info.channel, "remote_address", "")))
-                seen["channel", address] = connection
+                seen["channel", address] = self._connection_of(address, live_info.connection)
                 seen["age", address] = max(0, self.now_ms - live_info.last_update_timestamp)
                 looked += (("channel", address), ("age", address))
         return self.monitor.compare(seen, looked)

@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 
 from impl.decisions.names import MASTER_ID
 from impl.events import BrokerRegistered
-from impl.namesrv.route_info_manager import RouteInfoManager
 from invariants.finding import Finding
 from invariants.refinement.monitor import Monitor, Step, judged
+from invariants.views import RouteTables
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
 from model.route_info import TopicRoutes
@@ -76,7 +76,7 @@ class TopicsOfName:
         return list(self.monitor.reading.given.named["Topic"])
 
     def registered(
-        self, event: BrokerRegistered, before: Entries, table: RouteInfoManager, others: frozenset[str] | None,
+        self, event: BrokerRegistered, before: Entries, table: RouteTables, others: frozenset[str] | None,
     ) -> list[Finding]:
         """RouteInfoManager#registerBroker.
 
@@ -90,7 +90,7 @@ class TopicsOfName:
         if event.broker_id != MASTER_ID:
             return self._as_slave(event, event.version, before)
         if addr != self.master:
-            compared = before.master == addr or not self._has_all(event.topics, table)
+            compared = before.master == addr or not table.has_topics(self.name, event.topics)
             self._follow(addr, before, last or frozenset(), compared=compared)
         fresh = not self.value("known") or self.stored != event.version
         if others is None:
@@ -102,10 +102,11 @@ class TopicsOfName:
         self._end_change()
         return findings
 
-    def _forget_unlisted(self, listed: frozenset[str], table: RouteInfoManager) -> None:
+    def _forget_unlisted(self, listed: frozenset[str], table: RouteTables) -> None:
         """Topics that were routed, are not listed, and have no entry any more."""
+        routed = table.topics(self.name)
         for topic in self._topics:
-            if topic not in listed and self.value("routed", topic) and not self._has_all(frozenset({topic}), table):
+            if topic not in listed and self.value("routed", topic) and topic not in routed:
                 self.monitor.write({("routed", topic): False})
 
     def _as_slave(self, event: BrokerRegistered, version: tuple[int, int], before: Entries) -> list[Finding]:
@@ -140,11 +141,6 @@ class TopicsOfName:
         self.exist.add(topic)
         return "create", (topic,)
 
-    def _has_all(self, topics: frozenset[str], table: RouteInfoManager) -> bool:
-        """Whether the name has entries for all these topics."""
-        return all(any(data.broker_name == self.name for data in table.topic_queue_table.get(topic) or ())
-                   for topic in topics)
-
     def _follow(self, addr: str, before: Entries, topics: frozenset[str], *, compared: bool) -> None:
         """Another address is the master: what the name server knows is its entry, what exists is what it has told.
 
@@ -177,11 +173,10 @@ class TopicsOfName:
         if self.value("exists", CHANGE):
             self.monitor.write({("exists", CHANGE): False, ("routed", CHANGE): False})
 
-    def compare(self, table: RouteInfoManager, entries: Entries) -> list[Finding]:
+    def compare(self, table: RouteTables, entries: Entries) -> list[Finding]:
         """Compare with the tables."""
-        name, version = self.name, entries.versions.get(str(self.master))
-        seen: Writes = {("routed", topic): True for topic, queue_datas in table.topic_queue_table.entries()
-                        for data in queue_datas if data.broker_name == name}
+        version = entries.versions.get(str(self.master))
+        seen: Writes = {("routed", topic): True for topic in table.topics(self.name)}
         looked: list[Cell] = [*seen, *(("routed", topic) for topic in self._topics), ("known",)]
         if version is not None and entries.master is not None:
             stored = self.value("stored")
@@ -193,9 +188,6 @@ class TopicsOfName:
         return findings
 
 
-def entries_of(name: str, table: RouteInfoManager) -> Entries:
+def entries_of(name: str, table: RouteTables) -> Entries:
     """Read them."""
-    data = table.broker_addr_table.get(name)
-    versions = {addr: (info.data_version.timestamp, info.data_version.counter)
-                for addr, info in table.broker_live_table.entries()}
-    return Entries(versions, None if data is None else data.broker_addrs.get(MASTER_ID))
+    return Entries(table.versions(), table.master(name))
