@@ -40,8 +40,8 @@ from invariants.finding import Finding
 from invariants.refinement.follower import Follower, Record
 from invariants.refinement.routes import NAME, BrokerName
 from invariants.refinement.routes import PROPERTIES as OF_ROUTES
-from invariants.refinement.topic_routes import NO_ENTRIES, Entries, TopicsOfName, entries_of
 from invariants.refinement.topic_routes import PROPERTIES as OF_TOPIC_ROUTES
+from invariants.refinement.topic_routes import TopicsOfName
 from invariants.views import Machines, RouteTables, Views
 
 UNHEARD_MS = 60_000
@@ -157,16 +157,15 @@ class _Encoded:
 class _Server:
     """One life of a name server.
 
-    names -- broker name to both models. entries -- what was in the tables at the last comparison. changed -- names of
-    which something was reported since. scanned -- connections of what the scan has removed, whose clean-up it has not
-    yet begun. stands_until_ms -- until then nothing is promised of time, by the server's clock.
+    names -- broker name to both models. changed -- names of which something was reported since they were compared last.
+    scanned -- connections of what the scan has removed, whose clean-up it has not yet begun. stands_until_ms -- until
+    then nothing is promised of time, by the server's clock.
     """
 
     def __init__(self, table: RouteTables, visited: set[int]) -> None:
         """It knows nobody; visited -- where fingerprints go."""
         self.table, self.visited = table, visited
         self.names: dict[str, tuple[BrokerName, TopicsOfName]] = {}
-        self.entries: dict[str, Entries] = {}
         self.changed: dict[str, None] = {}
         self.scanned: list[str] = []
         self.stands_until_ms = 0
@@ -194,11 +193,10 @@ class _Server:
             case BrokerRegistered():
                 routes, topics = self._changes(event.broker_name)
                 findings = self._pass_time(routes) + routes.registered(event)
-                entries = self.entries.get(event.broker_name, NO_ENTRIES)
-                return findings + topics.registered(event, entries, self.table, encoded.others(event))
+                return findings + topics.registered(event, encoded.others(event))
             case BrokerUnregistered():
                 routes, topics = self._changes(event.broker_name)
-                findings = self._pass_time(routes) + routes.unregistered(event, self.table)
+                findings = self._pass_time(routes) + routes.unregistered(event)
                 return findings + self._ended(event, routes, topics)
             case BrokerFound():
                 return self._found(event)
@@ -256,8 +254,8 @@ class _Server:
         """Bring a name to the present."""
         now_ms, before_ms = self.now_ms, routes.now_ms
         routes.now_ms = now_ms
-        if before_ms <= self.stands_until_ms or routes.was_ahead or routes.is_ahead(self.table):
-            return routes.begin_anew(self.table)
+        if before_ms <= self.stands_until_ms or routes.was_ahead or routes.is_ahead():
+            return routes.begin_anew()
         return routes.pass_time(now_ms - before_ms)
 
     def compare(self, *, whole: bool) -> list[Finding]:
@@ -267,9 +265,7 @@ class _Server:
         late = [name for name, (routes, _) in self.names.items() if now_ms - routes.now_ms > UNHEARD_MS]
         for name in dict.fromkeys((*names, *late)):
             routes, topics = self._changes(name)
-            entries = self.entries[name] = entries_of(name, self.table)
-            findings += self._pass_time(routes) + routes.compare(self.table)
-            findings += topics.compare(self.table, entries)
+            findings += self._pass_time(routes) + routes.compare() + topics.compare()
             self.visited.update((routes.monitor.fingerprints()[0], topics.monitor.fingerprints()[0]))
         self.changed = {}
         return findings
@@ -279,5 +275,5 @@ class _Server:
         self.changed[name] = None
         found = self.names.get(name)
         if found is None:
-            found = self.names[name] = BrokerName(name, self.now_ms), TopicsOfName(name)
+            found = self.names[name] = BrokerName(name, self.table), TopicsOfName(name, self.table)
         return found
