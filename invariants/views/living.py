@@ -39,10 +39,6 @@ class Machines(Protocol):
         """Whether nothing may fail in this world but what people do: no thread is paused, no message lost."""
         ...
 
-    def alive(self, machine: str) -> bool:
-        """Whether the machine's process lives."""
-        ...
-
 
 class Living:
     """The machines as they are now: what a dead process has left behind is not shown."""
