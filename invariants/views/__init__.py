@@ -7,6 +7,9 @@ is looked at.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
 from impl.broker.given_message_store import QueueRange
 from impl.decisions.message_queue import MessageQueue
 from invariants.views.brokers import BrokerViews
@@ -23,12 +26,23 @@ __all__ = [
 ]
 
 
+_T = TypeVar("_T")
+
+
 class Views(NamesrvViews, BrokerViews, ConsumerViews):
     """The tables of machines, and what only several of them say together."""
 
     def __init__(self, machines: Machines) -> None:
         """Look at these."""
         self.living = Living(machines)
+        self._read: dict[str, tuple[int, Any]] = {}
+
+    def once(self, now_ms: int, what: str, read: Callable[[], _T]) -> _T:
+        """What is read is read once for all who ask for it at this time."""
+        known = self._read.get(what)
+        if known is None or known[0] != now_ms:
+            known = self._read[what] = now_ms, read()
+        return cast("_T", known[1])
 
     def calm(self) -> bool:
         """Whether nothing fails in this world but what people do."""

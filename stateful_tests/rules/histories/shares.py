@@ -169,7 +169,4 @@ HISTORIES = (
     Written("members_share_at_once", broken=(TAKEN, looked(1_000), looked(4_000)), bounds=CALM,
             views=seen(member(), SECOND, queues=TWICE), kept=(TAKEN, looked(1_000), looked(3_000)),
             kept_views=seen(member(), SECOND, queues=TWICE)),
-    Written("members_share_at_once", broken=(TAKEN, looked(1_000), looked(4_000)), bounds=CALM,
-            views=seen(member(), SECOND, queues=TWICE), kept=(looked(1_000), looked(4_000)),
-            kept_views=seen(member(), SECOND, queues=TWICE)),
 )
