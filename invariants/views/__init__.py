@@ -1,7 +1,8 @@
-"""Views: the one reader of the implementation's tables, for rules, promises and stories.
+"""Views: the one reader of the implementation's tables, for rules, promises, followers and stories.
 
-A view shows what lives: a machine whose process has ended is an empty table. All answers are plain values, made when
-they are asked for. Machines are called as in the world that is looked at.
+A view shows what lives: a machine whose process has ended is an empty table. Answers are plain values, made when they
+are asked for; ConsumerTables and RouteTables can be kept, and are asked again. Machines are called as in the world that
+is looked at.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ from typing import Any, TypeVar, cast
 
 from impl.broker.given_message_store import QueueRange
 from impl.decisions.message_queue import MessageQueue
-from invariants.refinement.follower import Living, Machines
 from invariants.views.brokers import BrokerViews
+from invariants.views.consumer_tables import ConsumerTables
 from invariants.views.consumers import ConsumerViews
+from invariants.views.living import Living, Machines
 from invariants.views.namesrvs import NamesrvViews
+from invariants.views.route_tables import RouteTables
 from invariants.views.values import Broker, Consumer, Filter, HeldQueue, QueueLock, Registration, Subscription
 
 __all__ = [
-    "Broker", "Consumer", "Filter", "HeldQueue", "QueueLock", "QueueRange", "Registration", "Subscription", "Views",
+    "Broker", "Consumer", "ConsumerTables", "Filter", "HeldQueue", "Machines", "QueueLock", "QueueRange",
+    "Registration", "RouteTables", "Subscription", "Views",
 ]
 
 
