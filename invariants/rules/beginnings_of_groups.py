@@ -53,15 +53,14 @@ class Read:
 class Beginnings(Rule):
     """What rules share that look where the members of a group begin.
 
-    read -- what is read of a queue since it is known where the group is, or since somebody took it. begun -- what
-    somebody has taken. known_ms -- since when a broker has an offset of it. lost_ms -- when it may have lost that.
+    read -- what is read of a queue since it is known where the group is, or since somebody took it. known_ms --
+    since when a broker has an offset of it. lost_ms -- when it may have lost that.
     """
 
     def __init__(self, run: Run) -> None:
         """Nothing is known."""
         super().__init__(run)
         self.read = Kept("group mq", survives="all")
-        self.begun = Kept("group mq", survives="all")
         self.known_ms = Kept("group mq", survives="all")
         self.lost_ms = Kept("group mq", survives="all")
         self._written_ms = deadlines.written(run.bounds)
@@ -72,8 +71,7 @@ class Beginnings(Rule):
         if event.offset != NO_OFFSET:
             place = event.group, self.facts.queue(at, event.topic, event.queue_id)
             self.known_ms.setdefault(place, ms)
-            if place not in self.begun:
-                self.read.setdefault(place, Read(event.offset))
+            self.read.setdefault(place, Read(event.offset))
 
     @on(MessagesSettled)
     def settles(self, _: int, at: str, event: MessagesSettled) -> None:
@@ -87,11 +85,10 @@ class Beginnings(Rule):
         place = event.group, event.mq
         if self.facts.broadcasts(at, event.group):
             return event.offset
-        self.begun[place] = True
         read = self.read.setdefault(place, Read(event.offset))
         below = int(read.below)
-        if event.offset > below and not self.is_held(*place):
-            read.go_on_from(event.offset)
+        if not self.is_held(*place):
+            read.go_on_from(max(event.offset, below))
         return below
 
     def is_held(self, group: str, mq: MessageQueue) -> bool:

@@ -88,8 +88,9 @@ class Watch:
         self.properties = tuple(dict.fromkeys(one.rule.name for one in self._watched))
         self.kept_ms: dict[str, int] = {}
         self._hears = self._staged(run.facts)
-        self._duties = [(one, one.rule) for one in self._watched if isinstance(one.rule, Duty)]
         self._looks = [one for one in self._watched if type(one.rule).look not in (Rule.look, Duty.look)]
+        self._duties = [(one, one.rule) for one in self._watched
+                        if isinstance(one.rule, Duty) and one not in self._looks]
         self._ascribing = {one.rule.name: one for one in self._watched if isinstance(one.rule, Ascription)}
         self._promises = [(one, one.rule) for one in self._watched if isinstance(one.rule, Promise)]
         self._looked_ms = 0

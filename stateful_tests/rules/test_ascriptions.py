@@ -20,7 +20,7 @@ from impl.events import (
 from invariants.finding import Finding
 from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
-from invariants.rules.declared import RULES
+from invariants.rules.declared import BY_NAME, RULES
 from invariants.rules.rule import Ascription
 from invariants.rules.watch import Watch
 from stateful_tests.rules.written import Tables
@@ -68,3 +68,8 @@ def test_a_finding_is_put_down_to_what_was_seen(
     name: str, now_ms: int, records: tuple[tuple[int, str, Any], ...], hazards: set[str],
 ) -> None:
     assert causes(name, now_ms, *records) == hazards
+
+
+def test_the_properties_of_rules_are_those_that_no_model_declares() -> None:
+    assert "queue_is_taken_once" in BY_NAME
+    assert "one_owner_per_queue" not in BY_NAME

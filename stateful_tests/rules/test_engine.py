@@ -218,6 +218,23 @@ def test_a_rule_of_calm_worlds_is_silent_elsewhere() -> None:
     assert not judged(rule, taken(1), taken(2), views=Tables(calm=False))
 
 
+def test_a_watch_hears_the_events_of_its_rules_and_everything_if_something_has_a_time() -> None:
+    class library_opens(Rule):  # noqa: N801  # a rule's class has the name of its property
+        """The library opens."""
+
+        cite = "Library"
+
+        def look(self, now_ms: int) -> Iterator[Told]:
+            yield self.told(f"it is {now_ms}")
+
+    hears = Watch(NO_TABLES, Bounds(), [lent_once()]).hears
+    assert hears is not None
+    assert {Taken, Back} <= set(hears)
+    assert Closed not in hears
+    assert Watch(NO_TABLES, Bounds(), [returned()]).hears is None
+    assert Watch(NO_TABLES, Bounds(), [library_opens]).hears is None
+
+
 # Duties ---------------------------------------------------------------------------------------------------------------
 
 
@@ -291,6 +308,24 @@ def test_an_event_that_excuses_cancels_a_duty_and_a_cause_does_not() -> None:
     assert [one.causes for one in judged(returned(cause("Z1", "it closed", by=Closed)), closed, taken(3))] == [()]
 
 
+def test_a_duty_with_a_look_of_its_own_is_looked_at_once_and_also_if_nothing_is_owed() -> None:
+    looks: list[int] = []
+
+    class book_is_seen(_Returns):  # noqa: N801  # a rule's class has the name of its property
+        """A book is seen."""
+
+        cite = "Library"
+        within_ms = LATE
+
+        def look(self, now_ms: int) -> Iterator[Told]:
+            looks.append(now_ms)
+            yield from super().look(now_ms)
+
+    assert sentences(judged(book_is_seen, taken(1), end_ms=102)) == ["w has b for 101 ms."]
+    assert not judged(book_is_seen, end_ms=103)
+    assert looks == [102, 103]
+
+
 # Promises, and what others find ---------------------------------------------------------------------------------------
 
 
@@ -312,10 +347,10 @@ def test_a_promise_is_true_at_its_time_and_to_the_end() -> None:
     assert watch.kept_ms == {}
     empty.clear()
     assert watch.promised(1_099, 1_000) == []
-    assert watch.promised(1_110, 1_000) == []
+    assert watch.promised(1_100, 1_000) == []
     assert watch.kept_ms == {"shelves_are_full": 99}
     empty.append(3)
-    assert sentences(watch.promised(1_120, 1_000)) == ["shelf 3 is empty."]
+    assert sentences(watch.promised(1_100, 1_000)) == ["shelf 3 is empty."]
     assert watch.kept_ms == {}
 
 

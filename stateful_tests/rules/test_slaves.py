@@ -12,7 +12,7 @@ from stateful_tests.rules.written import END_MS, STORMY, Tables, Turns
 
 
 @pytest.mark.parametrize(("last_ms", "told"), [(2 * COPIED_MS, False), (2 * COPIED_MS + 1, True)])
-def test_what_a_master_has_changed_lately_may_be_missing_at_its_slave(last_ms: int, told: bool) -> None:
+def test_slave_follows_its_master_but_for_what_has_changed_lately(last_ms: int, told: bool) -> None:
     looks = [[MASTER._replace(now_ms=ms), SLAVE] for ms in (0, COPIED_MS, last_ms)]
     of_master = Turns(FOUR, EIGHT, EIGHT)
     views: Any = Tables(brokers=Turns(*looks), topics=lambda broker: of_master() if broker == B else FOUR)

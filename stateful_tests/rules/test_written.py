@@ -11,5 +11,6 @@ def test_a_rule_tells_what_is_wrong_and_nothing_else(history: Written) -> None:
     found = findings(history, history.broken)
     assert found
     assert history.causes is None or {one.causes for one in found} == {history.causes}
+    assert all(history.says in one.sentence for one in found)
     if history.kept or history.kept_views is not None:
         assert findings(history, history.kept, history.kept_views) == []

@@ -43,11 +43,19 @@ class Tables:
 
 
 class Turns:
-    """A view that answers another value each time, and behind the last one the first again."""
+    """A view that answers another value each time, and behind the last one the first again.
+
+    Each history that is played begins with the first.
+    """
 
     def __init__(self, *answers: Any) -> None:
         """Write them."""
-        self._answers = cycle(answers)
+        self.answers = answers
+        self.begin()
+
+    def begin(self) -> None:
+        """The first answer is next."""
+        self._answers = cycle(self.answers)
 
     def __call__(self, *_: Any) -> Any:
         """The next one."""
@@ -60,7 +68,8 @@ class Written:
 
     broken -- records that the rule tells of. kept -- records of which it says nothing. views -- what tables say all the
     while; kept_views -- the same of `kept`. causes -- the hazards that what is found in `broken` is put down to; None:
-    any. Much time passes behind the last record, and a promise is looked at then.
+    any. says -- what the sentences of these findings contain. Much time passes behind the last record, and a promise is
+    looked at then.
     """
 
     rule: str
@@ -70,10 +79,14 @@ class Written:
     kept_views: Any = None
     bounds: Bounds = STORMY
     causes: tuple[str, ...] | None = None
+    says: str = ""
 
 
 def findings(history: Written, records: Iterable[Record], views: Any = None) -> list[Finding]:
     """What the rule of a history finds in records, and when much time has passed behind them."""
-    watch = Watch(views or history.views, history.bounds, [RULES[history.rule]])
+    tables = views or history.views
+    for turns in [one for one in tables.answers.values() if isinstance(one, Turns)]:
+        turns.begin()
+    watch = Watch(tables, history.bounds, [RULES[history.rule]])
     found = [one for record in records for one in watch.segment(record[1], [record])]
     return [*found, *watch.late(END_MS), *watch.promised(END_MS, 0)]

@@ -5,30 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.beginnings  # declares its rules
-import invariants.rules.beginnings_of_groups  # declares its rules
-import invariants.rules.begun_again  # noqa: F401  # declares its rules
+import invariants.rules.beginnings_of_groups  # noqa: F401  # declares its rules
 from impl.broker.given_message_store import QueueRange
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import (
     BrokerStarted,
-    BrokerStopping,
     ConsumerStarted,
-    ConsumerStopping,
     GroupOffsetsRemoved,
     MessagesSettled,
     OffsetAnswered,
     OffsetCommitted,
-    OffsetReset,
     OffsetSent,
-    OffsetUpdated,
     ProcessKilled,
     ProcessPaused,
     QueueDropped,
     QueueTaken,
 )
 from invariants.rules.bounds import Bounds
-from stateful_tests.rules.written import Tables, Written
+from stateful_tests.rules.written import Tables, Turns, Written
 
 MQ = MessageQueue("orders", "broker-a", 0)
 RETRY = MessageQueue("%RETRY%G", "broker-a", 0)
@@ -86,20 +81,12 @@ END, TIME, FIRST = (configured(one) for one in (
     ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, ConsumeFromWhere.CONSUME_FROM_TIMESTAMP,
     ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET))
 KNOWN = (START, committed(0, 98), taken(0, C, 98))
-READ = (*KNOWN, settled(10, 98, 99))
-GIVEN_UP = (*READ, (10, C, OffsetUpdated(C, G, MQ, 100)), dropped(100_000, C))
-SENT = (*GIVEN_UP, sent(100_001, 100))
-CAME = (*SENT, committed(100_002, 100))
-AGAIN = (answered(300_000, 98), taken(300_001, C2, 98))
-GOES_ON = (answered(300_000, 100), taken(300_001, C2, 100))
 CALM = Bounds()
-NETWORK = Bounds(delay_ms=1)
-
-
-def again(*why: Told, before: tuple[Told, ...] = GIVEN_UP, bounds: Bounds = CALM) -> Written:
-    """Two messages are settled, something happens, and the first of them is begun again."""
-    return Written("settled_is_not_begun_again", (*before, *why, *AGAIN), (*before, *why, *GOES_ON), bounds=bounds)
-
+AT_A_TIME = Tables(stored_at=QueueRange(0, 9, stored=((60, 4), (80, 5))),
+                   consume_from=(ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 80))
+UNCONFIGURED = Tables(stored_at=QueueRange(0, 9), consume_from=None)
+GROWS = Tables(stored_at=Turns(QueueRange(0, 9), QueueRange(0, 12)),
+               consume_from=(ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 70))
 
 HISTORIES = (
     Written("start_is_what_the_broker_answered", (START, answered(0, 70), taken(1, C2, 100)),
@@ -141,36 +128,25 @@ HISTORIES = (
             (START, taken(0, C, 98), taken(3, C2, 100))),
     Written("first_beginning_is_kept", (START, taken(0, C, 98), answered(1, -1), killed(2, C), taken(3, C2, 100)),
             (START, taken(0, C, 98), committed(1, 98), killed(2, C), taken(3, C2, 100))),
-    again(),
-    Written("settled_is_not_begun_again", (*GIVEN_UP, *AGAIN),
-            (*GIVEN_UP, (200_000, B, GroupOffsetsRemoved(B, G)), answered(200_001, 98), taken(200_002, C2, 98))),
-    Written("settled_is_not_begun_again", (*GIVEN_UP, *AGAIN), (*KNOWN, dropped(5, C), settled(10, 98, 99), *AGAIN)),
-    Written("settled_is_not_begun_again", (*GIVEN_UP, *AGAIN), (*READ, dropped(11, C), *AGAIN)),
-    Written("settled_is_not_begun_again", (*GIVEN_UP, *AGAIN), (*GIVEN_UP, (1, C, OffsetReset(C, G, MQ, 98)), *AGAIN)),
-    Written("settled_is_not_begun_again", (*CAME, *AGAIN)),
-    again(killed(10_000, C), before=READ),
-    again((11, C, ConsumerStopping(C, G)), before=READ),
-    Written("settled_is_not_begun_again", (*READ, answered(11, 98), taken(12, C2, 98))),
-    again(before=SENT),
-    again((100_001, B, BrokerStopping(B)), before=SENT),
-    again(before=SENT, bounds=NETWORK),
-    again(committed(100_003, 98, "c2:1"), before=CAME),
-    again(committed(100_003, 98, "c1:2"), before=CAME),
-    again(committed(100_003, 98), before=CAME),
-    again(killed(100_003, B), before=CAME),
-    again(killed(200_000, B), before=CAME),
-    again(LOST_POWER, before=CAME),
-    Written("settled_is_not_begun_again",
-            (*SENT, SLAVE, committed(100_002, 100, broker=B2), *AGAIN)),
-    Written("settled_is_not_begun_again",
-            (SLAVE, *SENT, committed(299_999, 100), answered(300_000, 98, broker=B2), taken(300_001, C2, 98)),
-            bounds=CALM),
-    Written("settled_is_not_begun_again", (*READ, killed(11, C), killed(200_000, C), *AGAIN), bounds=CALM,
-            causes=("X1",)),
-    Written("settled_is_not_begun_again", (*CAME, killed(100_003, B), killed(200_000, B), *AGAIN), bounds=CALM,
-            causes=("X1",)),
-    Written("settled_is_not_begun_again",
-            (SLAVE, *READ, killed(50_000, B), (60_000, C, OffsetUpdated(C, G, MQ, 100)), dropped(100_000, C),
-             sent(100_001, 100), committed(100_002, 100), answered(300_000, 98, broker=B2), taken(300_001, C2, 98)),
-            bounds=CALM, causes=()),
+    Written("start_is_what_the_broker_answered", (START, answered(0, 100), taken(8_001, C2, 100)),
+            (START, answered(0, 100), taken(8_000, C2, 100)), bounds=CALM),
+    Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 4)),
+            (START, answered(0, -1), taken(1, C2, 5)), views=AT_A_TIME, kept_views=AT_A_TIME),
+    Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 8)),
+            (START, answered(0, -1), taken(1, C2, 8)), views=END, kept_views=UNCONFIGURED),
+    Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 8)),
+            (START, answered(0, -1), taken(1, C2, 9)), views=END, kept_views=GROWS),
+    Written("nothing_is_skipped", (START, committed(0, 98), taken(1, C2, 100)),
+            (START, taken(0, C, 98), dropped(1, C), taken(2, C2, 100), committed(3, 100), dropped(4, C2),
+             taken(5, C, 100))),
+    Written("nothing_is_skipped",
+            (*KNOWN, BROADCASTING, (10, C2, MessagesSettled(C2, G, MQ, (98, 99))), taken(11, "c3", 100))),
+    Written("nothing_is_skipped",
+            (START, taken(0, C, 98), taken(2, C2, 100), committed(3, 98), taken(5, "c3", 100))),
+    Written("nothing_is_skipped", (*KNOWN, killed(77_000, B), taken(77_001, C2, 100)),
+            (*KNOWN, killed(76_999, B), taken(77_001, C2, 100))),
+    Written("nothing_is_skipped",
+            (*KNOWN, (77_000, B, ProcessPaused(1)), killed(80_000, B), taken(80_001, C2, 100))),
+    Written("nothing_is_skipped", (*KNOWN, LOST_POWER, answered(101, 98), taken(153_100, C2, 100)),
+            (*KNOWN, LOST_POWER, answered(101, 98), taken(153_099, C2, 100))),
 )

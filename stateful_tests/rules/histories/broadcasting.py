@@ -38,6 +38,11 @@ def written(ms: int, *offsets: tuple[MessageQueue, int]) -> tuple[int, str, Any]
 
 ENDED = (BROADCASTING, TAKEN, FOUND, SETTLED)
 
+def at_end(*records: tuple[int, str, Any], causes: tuple[str, ...] = ()) -> Written:
+    """A broadcasting consumer begins before the offset where it was, because of this."""
+    return Written("broadcaster_goes_on_where_it_ended", (*records, BEGINS), causes=causes)
+
+
 HISTORIES = (
     Written("broadcaster_goes_on_where_it_ended", (*ENDED, written(5, (MQ, 101)), STOPPING, BEGINS),
             (BROADCASTING, TAKEN, FOUND, STOPPING, BEGINS)),
@@ -53,4 +58,14 @@ HISTORIES = (
     Written("file_keeps_its_offsets", (written(1, (MQ, 5)), DIES, written(2, (MQ, 4))),
             (written(1, (MQ, 5)), LOST_POWER, written(2, (MQ, 4)))),
     Written("file_keeps_its_offsets", (BROADCASTING, BROADCASTING, written(1, (MQ, 5)), written(2, (MQ, 4)))),
+    at_end(*ENDED, written(5, (MQ, 101)), STOPPING),
+    at_end(*ENDED, STOPPING, written(100_001), causes=("L10",)),
+    at_end(*ENDED, (67_002, *SOON[1:]), causes=("X15",)),
+    at_end(*ENDED, (67_003, *SOON[1:])),
+    at_end(BROADCASTING, TAKEN, CORRECTED, causes=("U16",)),
+    at_end(BROADCASTING, TAKEN, CORRECTED, written(6, (MQ, 100)), causes=("U16",)),
+    at_end(BROADCASTING, TAKEN, CORRECTED, written(6, (MQ, 101))),
+    Written("file_keeps_its_offsets", (written(1, (MQ, 5)), written(2, (MQ, 4))),
+            (written(1, (MQ, 5)), written(2, (MQ, 5))), causes=(), says="has 4 of"),
+    Written("file_keeps_its_offsets", (written(1, (MQ, 5)), written(2)), causes=("L10",), says="has nothing of"),
 )

@@ -62,4 +62,7 @@ HISTORIES = (
             kept=(heartbeat(300),)),
     Written("filter_is_as_new_as_its_subscription", broken=(heartbeat(400), heartbeat(300), HANDLED),
             views=filters(300, Filter(400, dead=True)), kept=(heartbeat(300),)),
+    Written("filter_is_as_new_as_its_subscription", broken=(heartbeat(300), HANDLED), views=filters(300), causes=()),
+    Written("filter_is_as_new_as_its_subscription", broken=(heartbeat(400), heartbeat(300), HANDLED),
+            views=filters(300, Filter(400, dead=True)), causes=("L4",)),
 )

@@ -99,4 +99,6 @@ HISTORIES = (
     Written("clients_forget_the_dead", broken=(), kept=(STARTED,),
             views=Tables(consumers=[consumer()], brokers=[BROKER], known_addresses={(B, 0): "broker-z:10911"}),
             kept_views=Tables(consumers=[consumer()], brokers=[BROKER], known_addresses={(B, 0): "broker-a:10911"})),
+    Written("living_members_do_not_expire", broken=(heartbeat(0, "c9:1"), removed(LATE_MS, "expired")),
+            kept=(removed(LATE_MS, "closed"),)),
 )

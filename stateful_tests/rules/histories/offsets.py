@@ -64,4 +64,7 @@ HISTORIES = (
     Written("committed_offset_survives_its_broker",
             (START, committed(199_000, 6), (199_999, B, BrokerShutDown(B)), DIES, AGAIN),
             (START, committed(199_000, 6), DIES, AGAIN), views=HAS_5),
+    Written("committed_offset_never_regresses", (START, committed(1, 5), RESET, committed(3, 3, "c2:1")), causes=()),
+    Written("committed_offset_survives_its_broker", (START, committed(123_000, 5), DIES, AGAIN),
+            (START, committed(123_001, 5), DIES, AGAIN), views=HAS_NONE, kept_views=HAS_NONE),
 )

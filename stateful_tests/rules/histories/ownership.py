@@ -26,6 +26,7 @@ from impl.events import (
     WorldHealed,
 )
 from invariants.refinement.follower import Record
+from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
 from invariants.views import Consumer, HeldQueue
 from stateful_tests.rules.written import Tables, Turns, Written
@@ -90,6 +91,11 @@ def heard(connection: str = f"{C}:1", ms: int = 1) -> Record:
     return ms, B, ConsumerRegistered(B, G, ID, connection, True, True, frozenset())
 
 
+def looks(ms: int) -> Record:
+    """It is time to look."""
+    return ms, "world", WorldHealed()
+
+
 ASSIGNED = (3, C, QueuesAssigned(ID, G, "orders", frozenset(), True))
 STARTED = (0, C, ConsumerStarted(ID, G, "CLUSTERING", False))
 BROADCASTS = (0, C, ConsumerStarted(ID, G, "BROADCASTING", False))
@@ -98,6 +104,10 @@ BROKER = (0, B, BrokerStarted(B, B, 0))
 ANSWERED = (3, C, PullAnswered(ID, G, MQ, 19))
 HEALED = (0, "world", WorldHealed())
 RUNS = tables(consumer())
+EARLIER_BROKER = (-200_000, B, BrokerStarted(B, B, 0))
+PULLED_MS = deadlines.pulled(CALM)
+DIES_LATER = (2 * PULLED_MS, C, ProcessKilled(1, False))
+HOLDS = tables(consumer(), process_queues=[held()])
 GOES_ON = tuple((ms, "world", WorldHealed()) for ms in (6_000, 60_000, 110_000))
 
 HISTORIES = (
@@ -161,4 +171,20 @@ HISTORIES = (
     Written("held_queue_is_pulled", broken=(taken(), *GOES_ON), kept=(taken(), dropped(), *GOES_ON),
             views=tables(consumer(), process_queues=[held()]),
             kept_views=tables(consumer(), process_queues=[held(is_dropped=True)]), bounds=CALM),
+    Written("only_the_listed_give_up", broken=(taken(), answered("c2@1", ms=-109_998), fetched("c2@1"), dropped()),
+            causes=("U2",)),
+    Written("only_the_listed_give_up", broken=(taken(), answered("c2@1", ms=-109_999), fetched("c2@1"), dropped()),
+            causes=()),
+    Written("share_is_kept", broken=(taken(), dropped(120_001), taken(120_001)), causes=()),
+    Written("share_is_kept", broken=(taken(), dropped(120_002), taken(120_002)), causes=("X13",)),
+    Written("told_members_rebalance", broken=(EARLIER_BROKER, STARTED, (-110_006, B, ProcessPaused(10)), told()),
+            kept=(EARLIER_BROKER, STARTED, (-110_005, B, ProcessPaused(10)), told()), views=RUNS, kept_views=RUNS),
+    Written("held_queue_is_worked_on", broken=(taken(), (2_000, "world", HEALED)), causes=("U5",),
+            views=tables(consumer(pause=True))),
+    Written("held_queue_is_worked_on", broken=(taken(), (2_000, "world", HEALED)), causes=(), views=RUNS),
+    Written("held_queue_is_worked_on", broken=(taken(2_000), looks(PULLED_MS + 2_001), pulled(2 * PULLED_MS)),
+            views=Tables(consumers=Turns([consumer(pause=True)], [consumer()])), causes=("U5",), bounds=CALM),
+    Written("held_queue_is_pulled", broken=(taken(), looks(5_000), looks(6_000), looks(PULLED_MS + 5_001), DIES_LATER),
+            kept=(taken(), looks(1_000), looks(6_000), looks(PULLED_MS + 6_000), DIES_LATER),
+            views=HOLDS, kept_views=HOLDS, bounds=CALM),
 )

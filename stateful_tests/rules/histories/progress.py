@@ -119,4 +119,13 @@ HISTORIES = (
             views=Tables(stored_at=QueueRange(0, 9, stored=((60, 4), (80, 5))))),
     Written("reset_goes_to_its_time", (START, sent(4, 1), WENT_TO), (START, WENT_TO),
             views=Tables(stored_at=QueueRange(0, 9, stored=((80, 3),))), kept_views=Tables(stored_at=None)),
+    Written("commits_of_a_holding_go_forward", (START, TAKEN, answered(2, 100), sent(102), sent(100, 4)),
+            (TAKEN, sent(100))),
+    Written("settled_is_committed", (*HELD, settled(100, 101)),
+            (*HELD, GIVEN_UP, settled(100, 101), (3, C, OffsetUpdated(C, G, MQ, 101)), sent(101))),
+    Written("settled_is_committed",
+            (*HELD, settled(100, 101), (3, C, RouteUpdated(C, G, "invoices", frozenset())))),
+    Written("settled_is_committed",
+            (*HELD, settled(100, 101), (3, "c2", RouteUpdated("c2", G, "orders", frozenset())))),
+    Written("settled_is_committed", (*HELD, settled(100, 101), (3, *ROUTED[1:]))),
 )

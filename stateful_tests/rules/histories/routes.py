@@ -97,4 +97,6 @@ HISTORIES = (
     Written("what_is_taken_away_stays_away",
             broken=(registered(1), DELETED, registered(3, topics=frozenset({"invoices"}))), views=routing(BOTH),
             kept=(registered(1, topics=WHOLE - {"orders"}), DELETED, registered(3)), kept_views=routing(BOTH)),
+    Written("route_fits_together", broken=(routed(1),), says="none of its queues"),
+    Written("route_fits_together", broken=(routed(1, B, "broker-b"),), says="none of its addresses"),
 )

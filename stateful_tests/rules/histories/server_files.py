@@ -80,4 +80,8 @@ HISTORIES = (
             kept_views=couple(SLAVE._replace(broker_name="another"), MASTER, topics=EIGHT)),
     Written("slave_follows_its_master", broken=(), views=couple(topics={**FOUR, "more": FOUR["orders"]}),
             kept_views=couple()),
+    Written("topic_survives_its_broker", broken=(starts(0), UPDATED, dies(40_002), starts(50_000)),
+            views=Tables(topics=Turns({}, FOUR, {})), says="starts without orders"),
+    Written("topic_survives_its_broker", broken=(starts(0), UPDATED, dies(40_002), starts(50_000)),
+            views=Tables(topics=Turns({}, FOUR, EIGHT)), says="starts with other queues of orders"),
 )

@@ -17,6 +17,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
     ConnectionSevered,
+    ConsumerIdsFetched,
     ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
@@ -116,6 +117,12 @@ def at_once(*kept: Record, broken: tuple[Record, ...] = (), views: Any = None, k
         "members_share_at_once", (*broken, *looks), (*kept, *looks), views or calm(), kept_views or calm(), bounds=CALM)
 
 
+def lost(*broken: Record, views: Any = None, causes: tuple[str, ...] = ()) -> Written:
+    """Of queue_is_not_left_alone, and what it is put down to."""
+    return Written("queue_is_not_left_alone", (*broken, LOOK, LATE), views=views or seen(SECOND), causes=causes)
+
+
+HAD_IT = ((-130_000, *started(orderly=True)[1:]), (-129_000, *TAKEN[1:]))
 HISTORIES = (
     alone(kept_views=seen(queues=OWNED)),
     alone(kept_views=seen(member(), SECOND, queues=TWICE)),
@@ -169,4 +176,29 @@ HISTORIES = (
     Written("members_share_at_once", broken=(TAKEN, looked(1_000), looked(4_000)), bounds=CALM,
             views=seen(member(), SECOND, queues=TWICE), kept=(TAKEN, looked(1_000), looked(3_000)),
             kept_views=seen(member(), SECOND, queues=TWICE)),
+    alone((-100_000, *started()[1:]), (-57_000, B, BrokerStarted(B, B, 0)),
+          broken=((-100_000, *started()[1:]), (-57_001, B, BrokerStarted(B, B, 0)))),
+    alone(*HAD_IT, (-87_000, *KILLED[1:]), broken=(*HAD_IT, (-87_001, *KILLED[1:])), views=seen(SECOND),
+          kept_views=seen(SECOND)),
+    Written("queue_is_not_left_alone", broken=(LOOK, (19_999, *GRANTED[1:]), LATE), views=calm(IN_ORDER),
+            kept=(LOOK, (20_000, *GRANTED[1:]), LATE), kept_views=calm(IN_ORDER)),
+    lost((-177_000, *LOST[1:]), causes=("U1",)),
+    lost((-177_001, *LOST[1:])),
+    lost(KILLED),
+    lost(views=seen(member(strategy=AllocateMessageQueueByMachineRoom())), causes=("U13",)),
+    lost(views=seen(member(strategy=ROOMS)), causes=("L13",)),
+    lost(views=seen(member(strategy=AllocateMessageQueueByConfig([]))), causes=("L13",)),
+    lost(views=seen(member(strategy=AllocateMessageQueueByConfig([MQ])))),
+    at_once(views=calm(queues=[held(dropped=True)]), kept_views=calm(queues=OWNED)),
+    at_once(views=calm(queues=[held(group="H")]), kept_views=calm(queues=OWNED)),
+    at_once((-19_000, *ASSIGNED[1:]), (-18_000, *routed(MQ)[1:]),
+            broken=((-19_000, *ASSIGNED[1:]), (-18_001, *routed(MQ)[1:]))),
+    at_once(dropped(-25_000), broken=(dropped(-25_001),)),
+    at_once((1, C, ConsumerIdsFetched(ID, G, "orders", None, None)),
+            broken=((1, C, ConsumerIdsFetched(ID, G, "orders", None, (ID,))),)),
+    Written("members_share_at_once", broken=(LOOK, looked(8_001)), kept=(looked(5_000), looked(6_000), looked(9_000)),
+            views=seen(), kept_views=seen(topics=Turns({"orders"}, {"orders"}, (), ())), bounds=CALM,
+            says="has no owners"),
+    Written("members_share_at_once", broken=(TAKEN, looked(1_000), looked(4_000)), bounds=CALM, says="has 2 owners",
+            views=seen(member(), SECOND, queues=TWICE)),
 )

@@ -1,0 +1,161 @@
+"""Written histories of queues that are begun again: where on its way a settled offset was lost, or that it was not."""
+
+from __future__ import annotations
+
+import invariants.rules.begun_again  # noqa: F401  # declares its rules
+from impl.events import (
+    BrokerStarted,
+    BrokerStopping,
+    ConsumerStopping,
+    GroupOffsetsRemoved,
+    OffsetCommitted,
+    OffsetReset,
+    OffsetUpdated,
+    ProcessKilled,
+    ProcessPaused,
+)
+from invariants.rules.bounds import Bounds
+from stateful_tests.rules.histories.beginnings import (
+    B2,
+    C2,
+    KNOWN,
+    LOST_POWER,
+    MQ,
+    SLAVE,
+    B,
+    C,
+    G,
+    Told,
+    answered,
+    committed,
+    dropped,
+    killed,
+    sent,
+    settled,
+    taken,
+)
+from stateful_tests.rules.written import Written
+
+CALM, NETWORK = Bounds(), Bounds(delay_ms=1)
+
+
+def remembered(ms: int, at: str = C, offset: int = 100) -> Told:
+    """A client has an offset in memory."""
+    return ms, at, OffsetUpdated(at, G, MQ, offset)
+
+
+def heard(ms: int) -> Told:
+    """A commit of another group comes to the broker."""
+    return ms, B, OffsetCommitted(B, "H", "orders", 0, 5, "c3:1")
+
+
+def power_lost(ms: int) -> Told:
+    """The broker loses its power."""
+    return ms, B, ProcessKilled(1, power_loss=True)
+
+
+def begun(ms: int, broker: str = B) -> tuple[Told, ...]:
+    """Another client is answered the offset of what is settled, and begins there."""
+    return answered(ms, 98, broker=broker), taken(ms + 1, C2, 98)
+
+
+READ = (*KNOWN, settled(10, 98, 99))
+GIVEN_UP = (*READ, remembered(10), dropped(100_000, C))
+SENT = (*GIVEN_UP, sent(100_001, 100))
+CAME = (*SENT, committed(100_002, 100))
+LATER = begun(300_000)
+GOES_ON = (answered(300_000, 100), taken(300_001, C2, 100))
+HEARD = heard(100_001)
+
+
+def again(*records: Told, causes: tuple[str, ...] = (), bounds: Bounds = CALM) -> Written:
+    """Two messages are settled, and the first of them is begun again because of this."""
+    return Written("settled_is_not_begun_again", records, bounds=bounds, causes=causes)
+
+
+def silent(*records: Told) -> Written:
+    """Two messages are settled, and something excuses that the first of them is begun again."""
+    return Written("settled_is_not_begun_again", (*GIVEN_UP, *LATER), records, bounds=CALM)
+
+
+HISTORIES = (
+    Written("settled_is_not_begun_again", (*GIVEN_UP, *LATER), (*GIVEN_UP, *GOES_ON), bounds=CALM, causes=()),
+    # What a listener has ended, and when it counts.
+    silent(*GIVEN_UP, (200_000, B, GroupOffsetsRemoved(B, G)), *begun(200_001)),
+    silent(*GIVEN_UP, (1, C, OffsetReset(C, G, MQ, 98)), *LATER),
+    silent(*KNOWN, dropped(5, C), settled(10, 98, 99), *LATER),
+    silent(*READ, dropped(10, C), *LATER),
+    silent(*READ, dropped(2_009, C), *LATER),
+    again(*READ, dropped(2_010, C), *LATER),
+    again(*READ, dropped(100_000, C), *LATER),
+    again(*READ, remembered(10), dropped(11, C), *LATER),
+    silent(*READ, remembered(10, C2), dropped(11, C), *LATER),
+    silent(*READ, remembered(10, offset=98), dropped(11, C), *LATER),
+    silent(*KNOWN, remembered(5), settled(10, 98, 99), dropped(11, C), *LATER),
+    silent(*READ, dropped(11, C), answered(300_000, 98), remembered(300_001), taken(300_002, C2, 98)),
+    again(*KNOWN, dropped(5, C), answered(6, 100), taken(7, C2, 100), dropped(8, C2), *LATER),
+    # X1: the client was killed.
+    again(*READ, killed(10, C), *LATER, causes=("X1",)),
+    again(*READ, killed(31_010, C), *LATER, causes=("X1",)),
+    again(*READ, killed(31_011, C), *LATER),
+    again(*READ, (20, C, ProcessPaused(80)), killed(31_100, C), *LATER, causes=("X1",)),
+    again(*KNOWN, killed(5, C), taken(6, C, 98), settled(10, 98, 99), dropped(100_000, C), *LATER),
+    again(*READ, killed(11, C), killed(200_000, C), *LATER, causes=("X1",)),
+    # X15: its consumer stopped.
+    again(*READ, (11, C, ConsumerStopping(C, G)), *LATER, causes=("X15",)),
+    again(*READ, (2_009, C, ConsumerStopping(C, G)), *LATER, causes=("X15",)),
+    again(*READ, (2_010, C, ConsumerStopping(C, G)), *LATER),
+    again(*READ, (15, C, ConsumerStopping(C, G)), remembered(15), *LATER, causes=("X15",)),
+    again(*READ, remembered(14), (15, C, ConsumerStopping(C, G)), *LATER),
+    # D1: a joiner was early.
+    again(*READ, *begun(11), causes=("D1",)),
+    again(*READ, *begun(31_010), causes=("D1",)),
+    again(*READ, *begun(31_011)),
+    again(*READ, remembered(10), dropped(20, C), *begun(5_020), causes=("D1",)),
+    again(*READ, remembered(10), dropped(20, C), *begun(5_021)),
+    # X3: the commit did not come.
+    again(*SENT, *LATER, causes=("X3",)),
+    again(*SENT, HEARD, *LATER),
+    again(*SENT, heard(102_001), *LATER),
+    again(*SENT, heard(102_002), *LATER, causes=("X3",)),
+    again(*GIVEN_UP, heard(100_000), sent(100_001, 100), *LATER, causes=("X3",)),
+    again(*SENT, HEARD, *LATER, causes=("X3",), bounds=NETWORK),
+    again(*GIVEN_UP, (95_001, B, BrokerStopping(B)), sent(100_001, 100), HEARD, *LATER, causes=("X3",)),
+    again(*GIVEN_UP, (95_000, B, BrokerStopping(B)), sent(100_001, 100), HEARD, *LATER),
+    again(*SENT, HEARD, *begun(105_001), causes=("X3",)),
+    again(*SENT, HEARD, *begun(105_002)),
+    again(*SENT, answered(300_000, 98), committed(300_001, 100), answered(300_002, 100), taken(300_003, C2, 98),
+          causes=("X3",)),
+    again(*SENT, committed(149_000, 97), committed(150_000, 98), *LATER, causes=("X3",)),
+    again(*READ, sent(10, 100), dropped(11, C), *LATER, causes=("X3",)),
+    silent(*READ, sent(10, 98), dropped(11, C), *LATER),
+    silent(*KNOWN, sent(5, 100), settled(10, 98, 99), dropped(11, C), *LATER),
+    again(*READ, sent(10, 100), committed(10, 100), *LATER),
+    # X1: the broker was killed.
+    again(*CAME, *LATER),
+    again(*SENT, committed(100_002, 100), killed(100_002, B), *LATER, causes=("X1",)),
+    again(*CAME, killed(112_002, B), *LATER, causes=("X1",)),
+    again(*CAME, killed(112_003, B), *LATER),
+    again(*CAME, killed(100_003, B), killed(200_000, B), *LATER, causes=("X1",)),
+    again(*GIVEN_UP, killed(50_000, B), (50_001, B, BrokerStarted(B, B, 0)), sent(100_001, 100),
+          committed(100_002, 100), *LATER),
+    again(*CAME, power_lost(200_000), *LATER, causes=("X1",)),
+    again(*CAME, power_lost(100_002), killed(200_000, B), *LATER, causes=("X1",)),
+    again(*READ, LOST_POWER, *SENT[len(READ):], committed(100_002, 100), *LATER),
+    # X4 and B-32: a commit of less came behind it.
+    again(*CAME, committed(100_003, 98, "c2:1"), *LATER, causes=("X4",)),
+    again(*CAME, committed(100_003, 98, "c1:2"), *LATER, causes=("B-32",)),
+    again(*CAME, committed(100_003, 98), *LATER),
+    again(*CAME, committed(100_003, 98, "c2:1"), committed(100_004, 100, "c3:1"), *LATER),
+    # X8 and B-28: it came to another broker of that name.
+    again(*SENT, SLAVE, committed(100_002, 100, broker=B2), *LATER, causes=("X8",)),
+    again(*SENT, SLAVE, committed(100_002, 100, broker=B2), committed(100_003, 100), *LATER),
+    again(SLAVE, *SENT, committed(299_999, 100), *begun(300_000, B2), causes=("B-28",)),
+    again(SLAVE, *SENT, committed(279_000, 100), *begun(300_000, B2), causes=("B-28",)),
+    again(SLAVE, *SENT, committed(278_999, 100), *begun(300_000, B2)),
+    again(SLAVE, *CAME, *begun(300_000, B2), causes=("B-28",), bounds=NETWORK),
+    again(SLAVE, *CAME, killed(121_002, B), *begun(300_000, B2), causes=("B-28",)),
+    again(SLAVE, *CAME, killed(121_003, B), *begun(300_000, B2)),
+    again(SLAVE, *READ, killed(50_000, B), remembered(60_000), dropped(100_000, C), sent(100_001, 100),
+          committed(100_002, 100), *begun(300_000, B2)),
+)
