@@ -9,7 +9,7 @@ what they have. (Repairs take away points at which threads interleave, so that `
 It is driven in turn, round by round, by
 
     random tape              a seed, as campaigns do
-    random tape, followed    the same with all followers of `invariants.refinement` beside it
+    random tape, followed    the same with all followers and rules beside it
     tape from Hypothesis     @given one text of bytes a run, played as a tape
     draws from Hypothesis    @given data, and one draw(integers(0, n-1)) for each choice: how it is usually done
 
@@ -35,6 +35,7 @@ from impl.hosts.simulation.tape import RandomTape, ReplayTape, Tape, Where
 from invariants.refinement.follower import ROUND
 from invariants.verdict import BadInputError
 from stateful_tests.worlds.followers import followers
+from stateful_tests.worlds.healing import watching
 from stateful_tests.worlds.profiles import PROFILES, profile_named
 from stateful_tests.worlds.run import Judges
 from stateful_tests.worlds.subjects import subject_named
@@ -70,7 +71,7 @@ class Measured:
         with World(tape, profile_named(profile), judges if followed else None, show_every=ROUND) as world:
             try:
                 if followed:
-                    judges.followers = followers(world, workload)
+                    judges.followers = [watching(world, workload.promises), *followers(world, workload)]
                 workload.build(world)
                 if profile != "calm":
                     world.strike()

@@ -221,7 +221,7 @@ class Finding:
         if self.evidence is None or out is None:
             return self.verdict
         name = f"evidence/{_slug(self.verdict)}.json"
-        verdict = replace(self.verdict, evidence=name, replay=f"rocketproof replay {out / name}")
+        verdict = replace(self.verdict, evidence=name, replay=evidence_files.replayed(out / name))
         evidence_files.write(out / name, {**self.evidence, "replay": verdict.replay})
         return verdict
 

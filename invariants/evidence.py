@@ -25,6 +25,7 @@ A counterexample adds
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,11 @@ from typing import Any
 from invariants.verdict import BadInputError, Verdict
 
 FORMAT = "rocketproof-evidence/1"
+
+
+def replayed(file: Path) -> str:
+    """The command that replays an evidence file, as it can be put into a shell wherever the file lies."""
+    return shlex.join(["rocketproof", "replay", str(file)])
 
 
 def document(verdict: Verdict, kind: str, sentence: str, **body: Any) -> dict[str, Any]:

@@ -8,12 +8,13 @@ speak of the scope itself: `state_space_is_pinned` (the counts are those of mode
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from invariants import consumer_group, evidence, order_lock, registration, route_info, subscription
+from invariants import evidence
+from invariants.concepts import PROPERTIES
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from model.explorer.checks import WELL_DEFINED
 from model.explorer.graph import graph
@@ -24,7 +25,6 @@ from model.language.properties import LEADS_TO, LEMMA, SOMETIMES, STEP
 from model.language.scope import Scope
 from model.scopes import SCOPES, NamedScope
 
-CATALOGUE = (consumer_group, registration, subscription, order_lock, route_info)  # importing them declares properties
 MEMORY_BYTES = 4 << 30
 DRAWN = 60  # states of a graph that people can still read
 PINNED = "state_space_is_pinned"
@@ -135,7 +135,7 @@ def _with_evidence(row: Verdict, found: dict[str, Any], out: Path) -> Verdict:
     if "mutation" in row.subject.details:
         slug += "-" + "-".join(str(row.subject.details["mutation"]).split())
     path = Path("evidence") / f"explore-{slug}.json"
-    replay = f"rocketproof replay {out / path}"
+    replay = evidence.replayed(out / path)
     evidence.write(out / path, {**found, "replay": replay})
     return Verdict(row.property, row.judge, row.subject, row.expected, row.outcome, replay, row.hazard, row.cost,
                    str(path), row.seed, row.note)
@@ -147,17 +147,12 @@ def explore_twins(properties: Sequence[str] = (), *, out: Path | None = None) ->
     The row is expected to be violated; it holds if no scope that keeps the property's premises notices.
     """
     by_size = sorted(scopes(), key=lambda named: named.states)
-    for declared in _declared(by_size):
+    for declared in PROPERTIES.values():
         if not properties or declared.name in properties:
             able = [named for named in by_size if named.scope.concept is declared.concept
                     and keeps(named.scope, declared) and declared.name not in named.violated]
             for mutation in declared.broken_by:
                 yield _twin(declared, mutation, able, out)
-
-
-def _declared(named_scopes: Iterable[NamedScope]) -> list[Property]:
-    concepts = {id(named.scope.concept): named.scope.concept for named in named_scopes}
-    return [p for concept in concepts.values() for p in concept.properties.values()]
 
 
 def _twin(declared: Property, mutation: Mutation, able: Sequence[NamedScope], out: Path | None) -> Verdict:

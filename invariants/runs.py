@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from invariants.concepts import CONCEPTS, NamedConcept
+
 MACHINE, CAMPAIGN, KILL_MATRIX = "machine", "campaign", "kill-matrix"
 SAME_RUN, WITHIN = "same_tape_same_run", "visited_states_are_reachable"
 NOTICED, SILENT = "planted_bug_is_noticed", "control_is_silent"
@@ -21,17 +23,13 @@ class OfRuns(NamedTuple):
     hazards: tuple[str, ...] = ()
 
 
-def _refines(concept: str, *hazards: str) -> OfRuns:
-    sentence = f"Each step of the implementation is one that the models of {concept} allow."
-    return OfRuns(sentence, (MACHINE, CAMPAIGN), hazards)
+def _refined(concept: NamedConcept) -> OfRuns:
+    sentence = f"Each step of the implementation is one that the models of {concept.title} allow."
+    return OfRuns(sentence, (MACHINE, CAMPAIGN), concept.hazards)
 
 
 OF_RUNS: dict[str, OfRuns] = {
-    "refines_consumer_group": _refines("the consumer group", "B-7", "B-8", "X21"),
-    "refines_registration": _refines("a client's registration"),
-    "refines_subscription": _refines("the group's subscription", "B-29"),
-    "refines_order_lock": _refines("the locks of ordered queues"),
-    "refines_route_info": _refines("the name servers' tables"),
+    **{concept.refines: _refined(concept) for concept in CONCEPTS},
     SAME_RUN: OfRuns("A run is nothing but its tape: played again, it has the same digest.", (CAMPAIGN,)),
     WITHIN: OfRuns("No run visits a state that the explorer does not reach in the same scope.", (CAMPAIGN,)),
     NOTICED: OfRuns("Some judge notices the bug that is planted.", (CAMPAIGN, KILL_MATRIX)),

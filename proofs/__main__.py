@@ -58,10 +58,11 @@ def prove(
 def provable(chosen: Chosen) -> int:
     """How many of the chosen properties and claims have a proof."""
     from invariants.claim import CLAIMS
+    from invariants.concepts import PROPERTIES
     from invariants.front_desk import catalogue
 
     claims = sum("prove" in CLAIMS[name].judges for name in chosen.claims)
-    return claims + sum(catalogue.provable(catalogue.protocol()[name]) for name in chosen.protocol)
+    return claims + sum(catalogue.provable(PROPERTIES[name]) for name in chosen.protocol)
 
 
 def proved(
@@ -70,13 +71,12 @@ def proved(
     """Verdicts of both provers, protocols first; raises BadInputError for an unknown name."""
     import z3
 
-    from invariants.front_desk import catalogue
+    from invariants.concepts import PROPERTIES
     from proofs.decisions import prove_decisions
     from proofs.prove import Prover
 
     z3.set_param("ctrl_c", False)  # Z3 would take Ctrl-C for itself, and go on with the next question
-    declared = catalogue.protocol()
-    yield from Prover(tuple(seeds), timeout_ms, out).judge(declared[name] for name in chosen.protocol)
+    yield from Prover(tuple(seeds), timeout_ms, out).judge(PROPERTIES[name] for name in chosen.protocol)
     if chosen.claims:
         yield from prove_decisions(chosen.claims, seeds=tuple(seeds), out=out)
 

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from invariants.evidence import replayed
 from invariants.verdict import Outcome
 from spark_fuzz.failures import Failure
 from spark_fuzz.handover import handover
@@ -23,7 +24,7 @@ def confirmed(failure: Failure | None, folder: Path) -> dict[str, Any] | None:
     """
     if failure is None or not failure.confirmed:
         return None
-    best, replay = failure.best, f"rocketproof replay {folder / 'evidence' / file_of(failure)}"
+    best, replay = failure.best, replayed(folder / "evidence" / file_of(failure))
     document = _played(failure.key, best.plan, best.choices, replay)
     if document is None or document["digest"] != best.digest.hex():
         failure.doubt = "not so when this process played the tape of a worker"

@@ -7,6 +7,7 @@ out the same is no violation but an unknown: something in the code is not determ
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -123,10 +124,10 @@ class Findings:
 
     def _replay(self, file: Path) -> str:
         """The evidence put to the strategy again; a strategy from elsewhere is known to the campaign only."""
-        return f"rocketproof replay {self._folder / file}" if self._table == decisions.TABLE else self._command()
+        return evidence_files.replayed(self._folder / file) if self._table == decisions.TABLE else self._command()
 
     def _command(self) -> str:
-        options = f"--decisions --minutes 1 --seed {self._seed} --out {self._folder}"
+        options = f"--decisions --minutes 1 --seed {self._seed} --out {shlex.quote(str(self._folder))}"
         if self._table == decisions.TABLE:
             return f"rocketproof campaign {options}"
         return f"python -m spark_fuzz {options} --strategies {self._table}"

@@ -7,6 +7,7 @@ Medians and quartiles are over all hunts of a subject: one in which a judge saw 
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from impl.variants.catalogue import BUGS
+from invariants.evidence import replayed
 from invariants.runs import NOTICED, SILENT
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from spark_fuzz import hunts
@@ -165,7 +167,7 @@ class Matrix:
         return Verdict(
             SILENT if control else NOTICED, "campaign", Subject("variant", subject) if control else named(subject),
             Outcome.HOLDS if control else Outcome.VIOLATED, outcome,
-            f"rocketproof replay {self._folder / file}" if file else self._command(subject),
+            replayed(self._folder / file) if file else self._command(subject),
             cost={**_cost(hunted, killers), **({} if control else effect.cost())},
             evidence=str(file) if file else None, seed=self._aim.seed,
             note="; ".join([note or f"nothing is seen in {len(hunted.lives)} hunts",
@@ -182,7 +184,7 @@ class Matrix:
         return "" if reached else f"{len(hunted.lives)} of {self._aim.seeds} hunts are done; give it more time"
 
     def _command(self, subject: str) -> str:
-        name = "" if subject == CONTROL else f" --variant {subject.removeprefix(CONTROL + '+')}"
+        name = "" if subject == CONTROL else f" --variant {shlex.quote(subject.removeprefix(CONTROL + '+'))}"
         return f"rocketproof kill-matrix{name} --seeds {self._aim.seeds} --seed {self._aim.seed}"
 
     # Files --------------------------------------------------------------------------------------------------------

@@ -18,11 +18,8 @@ from typing import Any
 
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.finding import Finding
-from invariants.refinement import consumer_group, queue_lock, registration, routes, subscription, topic_routes
 from invariants.refinement.coverage import Visited
-from invariants.refinement.follower import Follower
 from invariants.runs import SAME_RUN
-from model.language import Property
 from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS
 from spark_fuzz.effect import called_rows, fingerprint
 from spark_fuzz.work import Row, Unit
@@ -67,27 +64,13 @@ Key = tuple[str, ...]
 """A property and a signature: names, the same for all runs that fail in the same way."""
 
 
-_FOLLOWED: Mapping[str, Sequence[Property]] = {
-    "refines_route_info": (*routes.PROPERTIES, *topic_routes.PROPERTIES),
-    "refines_registration": registration.PROPERTIES,
-    "refines_subscription": subscription.PROPERTIES,
-    "refines_consumer_group": consumer_group.PROPERTIES,
-    "refines_order_lock": queue_lock.PROPERTIES,
-}
-"""What each follower of a model judges besides that its concept is refined."""
-
-
 @lru_cache(maxsize=64)
 def judged(workload: str) -> tuple[str, ...]:
     """Names of the properties that a run of a workload is judged by."""
     known = workload_named(workload)
     world = World()
-    names = [name for one in followers(world, known) for name in _judged_by(one)]
+    names = [name for one in followers(world, known) for name in one.properties]
     return tuple(dict.fromkeys([*names, *watching(world, known.promises).properties]))
-
-
-def _judged_by(follower: Follower) -> tuple[str, ...]:
-    return (follower.name, *(declared.name for declared in _FOLLOWED[follower.name]))
 
 
 def warm_up() -> None:

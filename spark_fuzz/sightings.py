@@ -9,12 +9,14 @@ need not be.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from invariants.evidence import replayed
 from invariants.runs import CHANGED, NOTICED, SAME_RUN, WITHIN
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
@@ -201,10 +203,10 @@ class Sightings:
         )
 
     def _replay(self, file: Path | None) -> str:
-        return self._command() if file is None else f"rocketproof replay {self._folder / file}"
+        return self._command() if file is None else replayed(self._folder / file)
 
     def _command(self) -> str:
-        return f"{self._aim.command()} --minutes 1 --out {self._folder}"
+        return f"{self._aim.command()} --minutes 1 --out {shlex.quote(str(self._folder))}"
 
     # Evidence -----------------------------------------------------------------------------------------------------
 

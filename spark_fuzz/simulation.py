@@ -8,6 +8,7 @@ units of the turns before are done, and by nothing else, so that equal campaigns
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -90,7 +91,7 @@ class Aim:
         options = {"subject": self.subjects, "workload": self.workloads, "profile": self.profiles,
                    "strategy": self.strategies}
         tables = {"workload": set(WORKLOADS), "profile": set(PROFILES), "strategy": set(STRATEGIES)}
-        words = [f"--{name} {value}" for name, values in options.items() for value in values
+        words = [f"--{name} {shlex.quote(value)}" for name, values in options.items() for value in values
                  if set(values) != tables.get(name)]
         return " ".join(["rocketproof campaign", *words, f"--seed {self.seed}"])
 

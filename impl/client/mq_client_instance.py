@@ -284,7 +284,7 @@ class MQClientInstance:
     # Offset reset -----------------------------------------------------------------------------------------------------
 
     async def _be_reset(self, topic: str, group: str, offset_table: Mapping[MessageQueue, int]) -> None:
-        self.node.trace(ResetReceived(self.client_id, group, frozenset(offset_table)))
+        self.node.trace(ResetReceived(self.client_id, group, frozenset(offset_table.items())))
         await self.reset_offset(topic, group, offset_table)
 
     async def reset_offset(self, topic: str, group: str, offset_table: Mapping[MessageQueue, int]) -> None:

@@ -56,11 +56,14 @@ class OffsetReset(NamedTuple):
 
 
 class ResetReceived(NamedTuple):
-    """ClientRemotingProcessor#resetOffset: the client is told to reset these queues, as far as it holds them."""
+    """ClientRemotingProcessor#resetOffset: the client is told to reset queues, as far as it holds them.
+
+    offsets -- each queue, and where it is to go.
+    """
 
     client_id: str
     group: str
-    mqs: frozenset[MessageQueue]
+    offsets: frozenset[tuple[MessageQueue, int]]
 
 
 class OffsetSent(NamedTuple):

@@ -8,11 +8,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import invariants.decisions  # noqa: F401 - importing it declares the claims
 from invariants import allocation, claim, exploring
 from invariants.claim import Claim
+from invariants.concepts import PROPERTIES
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import RULE, Rule
 from invariants.runs import CAMPAIGN, KILL_MATRIX, MACHINE, OF_RUNS
@@ -71,13 +71,6 @@ class Chosen:
         return [named for named in light if self.protocol and exploring.judged_in(named, self.protocol)]
 
 
-@lru_cache
-def protocol() -> dict[str, Property]:
-    """Properties of protocols by name, concept by concept."""
-    concepts = {id(named.scope.concept): named.scope.concept for named in SCOPES}
-    return {name: declared for concept in concepts.values() for name, declared in concept.properties.items()}
-
-
 def provable(declared: Property) -> bool:
     """Whether a proof without bounds is claimed: of what holds, or holds under premises."""
     claimed = declared.expected.outcome == "holds" or bool(declared.given)
@@ -102,7 +95,7 @@ def entries(judged: Collection[str] = ()) -> list[Entry]:
     """
     decided = dict.fromkeys(one.promises for one in claim.CLAIMS.values())
     return [
-        *(entry(name, judged) for name in protocol()), *(entry(name) for name in BY_NAME),
+        *(entry(name, judged) for name in PROPERTIES), *(entry(name) for name in BY_NAME),
         *(entry(name) for name in allocation.CLAIMS),
         *(entry(name) for name in decided if name not in allocation.CLAIMS),
         *(entry(name) for name in OF_RUNS), *(entry(name) for name in OWN),
@@ -115,8 +108,8 @@ def entry(name: str, judged: Collection[str] = ()) -> Entry:
     if name in OWN:
         judge, sentence = OWN[name]
         return Entry(name, HOUSE, sentence, "the suite", "holds", (), (judge,))
-    if name in protocol():
-        return _protocol(protocol()[name], (MACHINE, CAMPAIGN) if name in judged else ())
+    if name in PROPERTIES:
+        return _protocol(PROPERTIES[name], (MACHINE, CAMPAIGN) if name in judged else ())
     if name in BY_NAME:
         return _rule(BY_NAME[name])
     if name in OF_RUNS:
@@ -173,9 +166,9 @@ def chosen(names: Sequence[str]) -> Chosen:
         known(name)
         if name in BY_NAME or name in OF_RUNS:
             raise BadInputError(f"{name} is judged of simulated worlds: rocketproof {of_runs(name)}")
-    wanted = names or [*protocol(), *allocation.CLAIMS, *claim.CLAIMS, *OWN]
+    wanted = names or [*PROPERTIES, *allocation.CLAIMS, *claim.CLAIMS, *OWN]
     return Chosen(
-        tuple(name for name in protocol() if name in wanted),
+        tuple(name for name in PROPERTIES if name in wanted),
         tuple(name for name in allocation.CLAIMS if name in wanted),
         tuple(one.name for one in claim.CLAIMS.values() if one.name in wanted or one.promises in wanted),
         tuple(name for name in OWN if name in wanted),
@@ -197,7 +190,7 @@ def known(name: str) -> None:
     """Raise BadInputError, with the nearest names, unless it is a property or a claim."""
     promises = [one.promises for one in claim.CLAIMS.values()]
     names = list(dict.fromkeys(
-        [*protocol(), *BY_NAME, *allocation.CLAIMS, *promises, *claim.CLAIMS, *OF_RUNS, *OWN]))
+        [*PROPERTIES, *BY_NAME, *allocation.CLAIMS, *promises, *claim.CLAIMS, *OF_RUNS, *OWN]))
     if name not in names:
         raise BadInputError(f"no property is called {name!r}; {nearest(name, names)}`rocketproof list` names them all")
 

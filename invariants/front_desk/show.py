@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 from invariants import allocation
 from invariants.allocation import Shipped
-from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entry, of_runs, protocol, scopes_of
+from invariants.concepts import PROPERTIES
+from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entry, of_runs, scopes_of
 from invariants.hazards import HAZARDS
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import Rule
@@ -55,16 +56,16 @@ def shown(name: str, judged: Collection[str] = ()) -> Iterator[str]:
     yield from (one.name, *_folded(one.sentence, "  "), "")
     yield f"kind      {one.kind}"
     yield f"declared  {one.home}"
-    if name in protocol():
-        yield from _of_protocol(protocol()[name])
+    if name in PROPERTIES:
+        yield from _of_protocol(PROPERTIES[name])
     elif name in BY_NAME:
         yield from _of_rule(BY_NAME[name])
     elif one.kind != HOUSE:
         yield from _of_strategies(name)
     yield from _judges(one)
     yield from _hazards(one)
-    if name in protocol():
-        yield from _actions(protocol()[name])
+    if name in PROPERTIES:
+        yield from _actions(PROPERTIES[name])
     elif one.kind != HOUSE and name not in BY_NAME:
         yield from _of_claims(name)
     command = of_runs(name) if name in BY_NAME or name in OF_RUNS else f"verify {name}"
@@ -134,7 +135,7 @@ def _of_claims(name: str) -> Iterator[str]:
 
 def _judges(one: Entry) -> Iterator[str]:
     yield from ("", "judges")
-    runs = one.name in protocol() or one.name in BY_NAME or one.name in OF_RUNS
+    runs = one.name in PROPERTIES or one.name in BY_NAME or one.name in OF_RUNS
     for judge in one.judges:
         if runs and judge in _OF_RUNS:
             yield _OF_RUNS[judge]
@@ -145,9 +146,9 @@ def _judges(one: Entry) -> Iterator[str]:
 
 
 def _scopes(one: Entry) -> str:
-    if one.name not in protocol():
+    if one.name not in PROPERTIES:
         return "each named scope"
-    found = [named.name for named in scopes_of(protocol()[one.name])]
+    found = [named.name for named in scopes_of(PROPERTIES[one.name])]
     return f"{len(found)} scope{'s' * (len(found) != 1)}: {'; '.join(found)}"
 
 

@@ -24,7 +24,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     ConsumerIdsAnswered,
@@ -42,11 +41,11 @@ from impl.events import (
 )
 from invariants import consumer_group as promised
 from invariants.finding import Finding
-from invariants.refinement.coverage import GroupWalk, Visited
-from invariants.refinement.follower import Living, Machines, Record
-from invariants.refinement.group_tables import GroupTables, listed
-from invariants.refinement.members import Member, Members, Process, View
+from invariants.refinement.coverage import GROUPS, GroupWalk, Visited
+from invariants.refinement.follower import Follower, Record
+from invariants.refinement.members import Member, Members, Process, View, listed
 from invariants.refinement.monitor import Monitor, Outcomes, Step
+from invariants.views import ConsumerTables, Machines, Views
 from model.consumer_group import Group, Rebalancing
 from model.language import Property
 from model.language.open.reading import OpenReading
@@ -77,6 +76,12 @@ def named(element: Any) -> str:
     return element[0] + "'" * element[1] if isinstance(element, tuple) else str(element)
 
 
+def followers(machines: Machines, groups: Sequence[tuple[str, str]], scopes: Sequence[str]) -> list[Follower]:
+    """One for each group and topic; all of them watch the first scope of groups among these, if there is one."""
+    watched = next((Visited(name) for name in scopes if name in GROUPS), None)
+    return [ConsumerGroup(machines, group, topic, watched=watched) for group, topic in groups]
+
+
 class ConsumerGroup:
     """Follower of one group on one topic; see Follower.
 
@@ -90,12 +95,13 @@ class ConsumerGroup:
         watched: Visited | None = None,
     ) -> None:
         """Watch from the first segment on; properties -- of Group, to be judged. watched -- of its scope, if any."""
-        self.living, self.group, self.topic = Living(machines), group, topic
-        self.tables = GroupTables(self.living, group, topic)
+        self.machines, self.views, self.group, self.topic = machines, Views(machines), group, topic
+        judged = tuple(properties)
+        self.properties = (NAME, *(one.name for one in judged))
         self.visited: set[int] = set()
         self.members = Members(group, topic)
         self.reading = OpenReading(Rebalancing.concept, self.members.rigid)
-        self.monitor = Monitor(self.reading, properties, NAME, visible=("up", "listed", "holds"), named=named,
+        self.monitor = Monitor(self.reading, judged, NAME, visible=("up", "listed", "holds"), named=named,
                                kept=("Queue",))
         self.watched = watched
         self._walk = None if watched is None else GroupWalk(watched, self.monitor, self.members, machines)
@@ -151,12 +157,16 @@ class ConsumerGroup:
 
     def _started(self, machine: str, _: int, event: ConsumerStarted) -> list[Finding]:
         """DefaultMQPushConsumerImpl#start, of a consumer in clustering."""
-        for consumer in self.tables.consumers(machine) if event.group == self.group else ():
-            if consumer.instance.client_id == event.client_id:
+        for consumer in self._consumers(machine) if event.group == self.group else ():
+            if consumer.client_id == event.client_id:
                 return self.monitor.take(event, ("start", (self._begin(machine, consumer),)))
         return []
 
-    def _begin(self, machine: str, consumer: DefaultMQPushConsumerImpl) -> Member:
+    def _consumers(self, machine: str) -> list[ConsumerTables]:
+        """The consumers of the group there, those in clustering."""
+        return [consumer for consumer in self.views.tables_of(machine, self.group) if consumer.clustering]
+
+    def _begin(self, machine: str, consumer: ConsumerTables) -> Member:
         member = self.members.start(Process(machine, consumer, self.topic))
         self._requeue()
         return member
@@ -290,7 +300,7 @@ class ConsumerGroup:
         if member is None:
             return []
         found = self._by_any_list(event, member, ("drop", (member, event.mq)))
-        if _diverges(found) and self.tables.gives_up(self.members.processes[member].consumer, event.mq):
+        if _diverges(found) and self.members.processes[member].consumer.gives_up(event.mq):
             return self.monitor.take(event, ("give_up", (member, event.mq)))
         return found
 
@@ -328,29 +338,31 @@ class ConsumerGroup:
         """Compare the tables of one machine; what a step has said already is not said again."""
         seen: Writes = {}
         looked: list[Cell] = []
-        if machine in self.living.machines.brokers:
-            seen = {("listed", machine, member): True for member in self.tables.listed(machine)}
+        if machine in self.machines.brokers:
+            view = listed(self.views.members(machine, self.group).values())
+            seen = {("listed", machine, member): True for member in view}
             looked = [*seen, *self._row(machine)]
-        if machine in self.living.machines.consumers:
+        if machine in self.machines.consumers:
             self._held(machine, seen, looked)
         found = self.monitor.compare(seen, looked)
-        if found and machine in self.living.machines.brokers:
-            self._connections[machine] = self.tables.connected(machine)
+        if found and machine in self.machines.brokers:
+            members = self.views.members(machine, self.group)
+            self._connections[machine] = {connection: client_id or "" for connection, client_id in members.items()}
         return [finding for finding in found if finding.property != NAME] if diverged else found
 
     def _held(self, machine: str, seen: Writes, looked: list[Cell]) -> None:
         """Who is up there and holds what."""
         running = self.members.running.setdefault(machine, {})
-        for consumer in self.tables.consumers(machine):
-            if consumer.instance.client_id not in running and self.tables.is_up(consumer):
+        for consumer in self._consumers(machine):
+            if consumer.client_id not in running and consumer.is_up():
                 self._begin(machine, consumer)
         for member in running.values():
             consumer = self.members.processes[member].consumer
             looked.append(("up", member))
             looked += [("holds", member, mq) for mq in self.reading.given.named["Queue"]]
-            if self.tables.is_up(consumer):
+            if consumer.is_up():
                 seen["up", member] = True
-                holds = [("holds", member, mq) for mq in self.tables.held(consumer)]
+                holds = [("holds", member, mq) for mq in consumer.holds(self.topic)]
                 seen.update(dict.fromkeys(holds, True))
                 looked += holds
 

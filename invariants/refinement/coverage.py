@@ -23,9 +23,9 @@ from typing import Any
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
 from invariants.finding import Finding
-from invariants.refinement.follower import Machines
 from invariants.refinement.members import Members, Process
 from invariants.refinement.monitor import Monitor, Outcomes, Step
+from invariants.views import Machines
 from model.language.open.states import Cell
 
 FLAGS = ("granted", "locked", "unlocking", "lease")
@@ -187,7 +187,7 @@ class GroupWalk:
         if len(there) != GROUPS[self.walk.visited.scope]:
             return OTHER_BROKERS
         processes = self.members.alive()
-        if any(one.consumer.rebalance_impl.strategy.name != AVERAGELY for one in processes):
+        if any(one.consumer.strategy.name != AVERAGELY for one in processes):
             return OTHER_STRATEGY
         queues = self._queues(cells, processes)
         if queues is None:

@@ -22,8 +22,6 @@ from model.language.scope import Scope
 from model.order_lock import Locking
 from model.scopes import averagely
 
-Rule = Callable[[Layout, int], int]
-
 FRESH, RUN_OUT = 0, 1
 """Ages of a lease."""
 

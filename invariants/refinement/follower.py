@@ -8,12 +8,9 @@ that nobody reported is seen that much later, and then by a difference that no e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
-from impl.broker.controller import BrokerController
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
-from impl.namesrv.server import NamesrvController
 from invariants.finding import Finding
 
 ROUND = 64
@@ -23,46 +20,17 @@ Record = tuple[int, str, Any]
 """True time in ms, machine, and what it traced: an event of `impl.events`."""
 
 
-class Machines(Protocol):
-    """The machines of a world and what they run, by their names.
-
-    What a process ran that is dead stays here until the next process of the machine has put its own in the place.
-    """
-
-    @property
-    def namesrvs(self) -> Mapping[str, NamesrvController]:
-        """The name server of each machine that is one."""
-        ...
-
-    @property
-    def brokers(self) -> Mapping[str, BrokerController]:
-        """The broker of each machine that is one."""
-        ...
-
-    @property
-    def consumers(self) -> Mapping[str, Sequence[DefaultMQPushConsumerImpl]]:
-        """The consumers of each machine that has some, in the order of their start.
-
-        Those that shut down while the same process starts others need not be here any more.
-        """
-        ...
-
-    @property
-    def calm(self) -> bool:
-        """Whether nothing may fail in this world but what people do: no thread is paused, no message lost."""
-        ...
-
-    def alive(self, machine: str) -> bool:
-        """Whether the machine's process lives."""
-        ...
-
-
 class Follower(Protocol):
     """What follows a world; the name is that of its property, refines_<concept>."""
 
     @property
     def name(self) -> str:
         """The property that it judges besides those of the model."""
+        ...
+
+    @property
+    def properties(self) -> Collection[str]:
+        """The names of all properties that it judges."""
         ...
 
     @property
@@ -109,31 +77,3 @@ class Following:
         self._hearing[kind] = bits = sum(
             1 << i for i, one in enumerate(self.followers) if one.hears is None or kind in one.hears)
         return bits
-
-
-class Living:
-    """The machines as they are now: what a dead process has left behind is not shown."""
-
-    def __init__(self, machines: Machines) -> None:
-        """Look at these."""
-        self.machines = machines
-
-    def namesrv(self, machine: str) -> NamesrvController | None:
-        """The name server that runs there."""
-        found = self.machines.namesrvs.get(machine)
-        return found if found is not None and lives(found.node) else None
-
-    def broker(self, machine: str) -> BrokerController | None:
-        """The broker that runs there."""
-        found = self.machines.brokers.get(machine)
-        return found if found is not None and lives(found.node) else None
-
-    def consumers(self, machine: str) -> Sequence[DefaultMQPushConsumerImpl]:
-        """The consumers that run there; none of them lives when the first does not."""
-        found = self.machines.consumers.get(machine, ())
-        return found if found and lives(found[0].node) else ()
-
-
-def lives(node: object) -> bool:
-    """Whether the process of these ports has not been killed; a host whose processes are never killed need not say."""
-    return bool(getattr(node, "alive", True))

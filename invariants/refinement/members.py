@@ -7,14 +7,15 @@ continues it. A Queue is a MessageQueue.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.decisions.java_errors import JavaError
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
+from invariants.views import ConsumerTables
 
 LISTS = 8
 """So many different lists are kept: a run that is late may have had one before several others began and ended."""
@@ -38,12 +39,11 @@ class Process:
     another run was under way when the latest began; false again when all have ended.
     """
 
-    def __init__(self, machine: str, consumer: DefaultMQPushConsumerImpl, topic: str) -> None:
+    def __init__(self, machine: str, consumer: ConsumerTables, topic: str) -> None:
         """As the consumer is at its start."""
         self.machine, self.consumer = machine, consumer
-        route = consumer.rebalance_impl.topic_subscribe_info_table.get(topic)
-        self.routes: list[Queues] = [frozenset(route or ())]
-        self.subscribes = consumer.rebalance_impl.subscription_inner.contains_key(topic)
+        self.routes: list[Queues] = [consumer.route(topic)]
+        self.subscribes = consumer.subscribes(topic)
         self.left: list[int] = []
         self.begun: list[int] = []
         self.lists: list[View] = []
@@ -93,7 +93,7 @@ class Members:
 
     def start(self, process: Process) -> Member:
         """A process has started: it gets the first place of its client id that no other living one has."""
-        client_id, k = process.consumer.instance.client_id, 0
+        client_id, k = process.consumer.client_id, 0
         while any((client_id, k) in clients.values() for clients in self.running.values()):
             k += 1
         self.running.setdefault(process.machine, {})[client_id] = client_id, k
@@ -127,7 +127,7 @@ class Members:
     def _allocated(self, process: Process, client_id: str, view: View, route: Queues) -> Queues | None:
         """RebalanceImpl#rebalanceByTopic; None if the strategy throws, and everything stays as it is."""
         try:
-            allocated = process.consumer.rebalance_impl.strategy.allocate(
+            allocated = process.consumer.strategy.allocate(
                 self.group, client_id, list(_in_order(route)), list(_client_ids(view)))
         except JavaError:
             return None
@@ -154,6 +154,17 @@ class Members:
             given = self._allocated(reference, client_id, view, route) or frozenset()
             shares.update(dict.fromkeys(sorted(given), (client_id, 0)))
         return shares
+
+
+def listed(client_ids: Iterable[str | None]) -> View:
+    """The members that an id list names: as many places of a client as it stands there."""
+    places = Counter[str]()
+    members = []
+    for given in client_ids:
+        client_id = given or ""
+        members.append((client_id, places[client_id]))
+        places[client_id] += 1
+    return frozenset(members)
 
 
 @lru_cache(maxsize=256)

@@ -19,8 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from impl.broker.controller import BrokerController
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     ClockJumped,
@@ -37,12 +35,19 @@ from impl.events import (
 )
 from invariants import order_lock as promised
 from invariants.finding import Finding
-from invariants.refinement.coverage import Visited
-from invariants.refinement.follower import Living, Machines, Record
+from invariants.refinement.coverage import LOCK, Visited
+from invariants.refinement.follower import Follower, Record
 from invariants.refinement.monitor import Step
 from invariants.refinement.queue_lock import ANSWERS, BROKER_LIVE_MS, FLAGS, NAME, PROPERTIES, QueueLock, age
+from invariants.views import ConsumerTables, Machines, Views
 from model.language import Property
 from model.language.open.states import Cell, Writes
+
+
+def followers(machines: Machines, groups: Sequence[tuple[str, str]], scopes: Sequence[str]) -> list[Follower]:
+    """One for each group; all of them watch the scope of locks, if it is among these."""
+    watched = Visited(LOCK) if LOCK in scopes else None
+    return [OrderLocks(machines, group, watched=watched) for group, _ in groups]
 
 
 class OrderLocks:
@@ -58,11 +63,12 @@ class OrderLocks:
         watched: Visited | None = None,
     ) -> None:
         """Watch from the first segment on; properties -- of OrderLock, to judge. watched -- of its scope, if any."""
-        self.living, self.group, self.properties = Living(machines), group, tuple(properties)
+        self.views, self.group, self._judged = Views(machines), group, tuple(properties)
+        self.properties = (NAME, *(one.name for one in self._judged))
         self.watched = watched
         self.visited: set[int] = set()
         self._queues: dict[MessageQueue, QueueLock] = {}
-        self._running: dict[str, dict[str, DefaultMQPushConsumerImpl]] = {}
+        self._running: dict[str, dict[str, ConsumerTables]] = {}
         self._ms = self._set_ms = -1
         self._hears: dict[type, Callable[[str, QueueLock, Any], list[Finding]]] = {
             LockGranted: self._granted, LockReleased: self._released, LockBelieved: self._believed,
@@ -105,7 +111,7 @@ class OrderLocks:
     def _queue(self, mq: MessageQueue) -> QueueLock:
         queue = self._queues.get(mq)
         if queue is None:
-            queue = self._queues[mq] = QueueLock(mq, self.properties, self.watched)
+            queue = self._queues[mq] = QueueLock(mq, self._judged, self.watched)
         return queue
 
     def _promised(self, ms: int, found: list[Finding]) -> list[Finding]:
@@ -125,9 +131,8 @@ class OrderLocks:
         return queue.step(event, ("restart", ()))
 
     def _start(self, machine: str, client: str) -> None:
-        consumer = next((c for c in self.living.consumers(machine)
-                         if c.group == self.group and c.instance.client_id == client), None)
-        if consumer is not None and consumer.config.orderly:
+        consumer = next((c for c in self.views.tables_of(machine, self.group) if c.client_id == client), None)
+        if consumer is not None and consumer.orderly:
             self._running.setdefault(machine, {})[client] = consumer
 
     def _end(self, machine: str, client: str, event: Any) -> list[Finding]:
@@ -143,7 +148,7 @@ class OrderLocks:
                 found += queue.step(event, ("crash", (client,)))
         return found
 
-    def _process(self, client: str) -> DefaultMQPushConsumerImpl | None:
+    def _process(self, client: str) -> ConsumerTables | None:
         """The one process that runs with a client id."""
         return next((clients[client] for clients in self._running.values() if client in clients), None)
 
@@ -151,12 +156,12 @@ class OrderLocks:
 
     def _granted(self, machine: str, queue: QueueLock, event: LockGranted) -> list[Finding]:
         """RebalanceLockManager#tryLockBatch; the model knows the last answer on its way, the others are counted."""
-        broker = self.living.broker(machine)
-        found = [] if queue.broker in ("", machine) else self._lost(queue, event)
-        if broker is None:
+        found, clock = [] if queue.broker in ("", machine) else self._lost(queue, event), self.views.clock(machine)
+        if clock is None:
             return found
-        queue.broker, queue.clock = machine, broker.node.now_ms
-        client, now_ms, stamped_ms = event.client_id, queue.clock(), self._stamp(broker, event.mq)
+        queue.broker, queue.clock = machine, clock
+        entry = self.views.lock(machine, self.group, event.mq)
+        client, now_ms, stamped_ms = event.client_id, clock(), None if entry is None else entry.last_update_timestamp
         lost: list[Step] = [("lose_answer", (client,))] if queue.value("granted", client) else []
         found += queue.step(event, *lost, self._grant(queue, event, stamped_ms))
         if stamped_ms is not None:
@@ -180,18 +185,12 @@ class OrderLocks:
         queue.monitor.write({("seen", client): True})
         return "fast_grant", (client,)
 
-    def _stamp(self, broker: BrokerController, mq: MessageQueue) -> int | None:
-        """The time of the entry that the table has now."""
-        group = broker.rebalance_lock_manager.mq_lock_table.get(self.group)
-        entry = None if group is None else group.get(mq)
-        return None if entry is None else entry.last_update_timestamp
-
     def _released(self, machine: str, queue: QueueLock, event: LockReleased) -> list[Finding]:
         """RebalanceLockManager#unlockBatch: at whose request, if it is known that there was one."""
         if queue.broker not in ("", machine):
             return []
         client, process = event.client_id, self._process(event.client_id)
-        stopped = process is None or process.consume_message_service.stopped
+        stopped = process is None or process.listeners_stopped
         beside = stopped or client in queue.gave_up or client not in queue.holders
         waits = queue.value("unlocking", client)
         return queue.step(event, ("unlock_late" if waits or not beside else "unlock_beside", (client,)))
@@ -231,9 +230,8 @@ class OrderLocks:
         taken_ms = queue.taken_ms.pop(client, None)
         found = [] if taken_ms in (None, self._ms) else self._unheard(queue, client, event)
         consumer = self._running[machine][client]
-        pq = consumer.rebalance_impl.process_queue_table.get(queue.mq)
-        now_ms = consumer.node.now_ms
-        queue.believed_ms[client] = now_ms, now_ms() if pq is None else pq.last_lock_timestamp
+        locked_ms = consumer.last_lock_ms(queue.mq)
+        queue.believed_ms[client] = consumer.now_ms, consumer.now_ms() if locked_ms is None else locked_ms
         again = not queue.value("granted", client) and queue.answers.get(client, 0) > 0
         queue.answers[client] = max(0, queue.answers.get(client, 0) - 1)
         how = "take_locked" if taken_ms == self._ms else "answer_again" if again else "answer"
@@ -259,27 +257,18 @@ class OrderLocks:
 
         What a step has said already is not said again.
         """
-        locks, consumers = self._locks(machine), self._alone(machine)
-        if locks is None and not consumers:
-            return []
+        consumers = self._alone(machine)
         differing: list[Finding] = []
-        for queue in self._all(machine, locks, consumers) if changed is None else changed:
+        for queue in self._all(machine, consumers) if changed is None else changed:
             queue.monitor.moved = False
-            seen, looked = self._visible(queue, machine, locks, consumers)
+            seen, looked = self._visible(queue, machine, consumers)
             if looked:
                 differing += queue.compare(seen, looked)
                 self.visited.update(queue.monitor.fingerprints())
         diverges = any(one.property == NAME for one in found)
         return [one for one in differing if one.property != NAME] if diverges else differing
 
-    def _locks(self, machine: str) -> Any:
-        """The queues of the group in the lock table of a broker; None: no broker runs there."""
-        broker = self.living.broker(machine)
-        if broker is None:
-            return None
-        return broker.rebalance_lock_manager.mq_lock_table.get(self.group) or {}
-
-    def _alone(self, machine: str) -> dict[str, DefaultMQPushConsumerImpl]:
+    def _alone(self, machine: str) -> dict[str, ConsumerTables]:
         """The consumers of a machine; those whose client id another process has, too, are not compared (D6)."""
         mine = self._running.get(machine)
         if not mine:
@@ -288,28 +277,24 @@ class OrderLocks:
         return {client: consumer for client, consumer in mine.items()
                 if not any(client in clients for clients in others)}
 
-    def _all(self, machine: str, locks: Any, consumers: dict[str, DefaultMQPushConsumerImpl]) -> list[QueueLock]:
+    def _all(self, machine: str, consumers: dict[str, ConsumerTables]) -> list[QueueLock]:
         """The queues of which a machine's tables say something, also those that nobody has spoken of."""
-        for mq in locks.key_set() if locks else ():
-            self._queue(mq)
+        for group, mq in self.views.locks(machine):
+            if group == self.group:
+                self._queue(mq)
         for consumer in consumers.values():
-            for mq, pq in consumer.rebalance_impl.process_queue_table.entries():
-                if pq.locked:
-                    self._queue(mq)
+            for mq in consumer.locked():
+                self._queue(mq)
         return [queue for queue in self._queues.values() if consumers or queue.broker in ("", machine)]
 
     def _visible(
-        self, queue: QueueLock, machine: str, locks: Any, consumers: dict[str, DefaultMQPushConsumerImpl],
+        self, queue: QueueLock, machine: str, consumers: dict[str, ConsumerTables],
     ) -> tuple[Writes, list[Cell]]:
         """What the tables of a machine say of a queue, and the cells that they determine."""
-        seen: Writes = {}
-        looked: list[Cell] = []
-        for client, consumer in consumers.items():
-            pq = consumer.rebalance_impl.process_queue_table.get(queue.mq)
-            seen["locked", client] = pq is not None and pq.locked and not pq.dropped
-        looked += seen
-        if locks is not None and queue.broker in ("", machine):
-            entry = locks.get(queue.mq)
+        seen: Writes = {("locked", client): consumer.has_lock(queue.mq) for client, consumer in consumers.items()}
+        looked: list[Cell] = [*seen]
+        if queue.broker in ("", machine) and self.views.runs_broker(machine):
+            entry = self.views.lock(machine, self.group, queue.mq)
             seen["held",] = entry is not None
             looked.append(("held",))
             if entry is not None:  # whose an entry is that is not there nobody can see

@@ -15,12 +15,9 @@ Visible: whether the group has an object, and who is inside it. Hidden: wants, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from impl.broker.consumer_group_info import ConsumerGroupInfo
-from impl.broker.controller import BrokerController
-from impl.broker.reported_tables import connection_of
 from impl.events import (
     ClientChannelClosed,
     ConsumerRegistered,
@@ -32,8 +29,9 @@ from impl.events import (
 )
 from invariants import registration as promised
 from invariants.finding import Finding
-from invariants.refinement.follower import Living, Machines, Record
+from invariants.refinement.follower import Follower, Record
 from invariants.refinement.monitor import Monitor, Step
+from invariants.views import Machines, Views
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
 from model.registration import Registering, Registration
@@ -45,6 +43,11 @@ FEW = 8
 Channel = tuple[str, int]
 
 
+def followers(machines: Machines, _groups: Sequence[tuple[str, str]], _scopes: Sequence[str]) -> list[Follower]:
+    """One follower, of all machines."""
+    return [Registrations(machines)]
+
+
 class Registrations:
     """Follower of all groups at all brokers; see Follower.
 
@@ -52,10 +55,11 @@ class Registrations:
     """
 
     name = NAME
+    properties = (NAME, *(one.name for one in PROPERTIES))
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
-        self.living = Living(machines)
+        self.views = Views(machines)
         self.groups: dict[str, dict[str, _Group]] = {}
         self.visited: set[int] = set()
         self._take: dict[type, Callable[[_Group, Any], list[Finding]]] = {
@@ -80,8 +84,8 @@ class Registrations:
             elif kind is ClientChannelClosed:
                 for group in self.groups.get(where, {}).values():
                     findings += group.closed(event)
-        if (moved or whole) and (broker := self.living.broker(machine)) is not None:
-            findings += self._compare(machine, broker, whole=whole)
+        if (moved or whole) and self.views.runs_broker(machine):
+            findings += self._compare(machine, whole=whole)
         return findings
 
     def _group(self, machine: str, name: str) -> _Group:
@@ -91,14 +95,14 @@ class Registrations:
             group = groups[name] = _Group()
         return group
 
-    def _compare(self, machine: str, broker: BrokerController, *, whole: bool) -> list[Finding]:
+    def _compare(self, machine: str, *, whole: bool) -> list[Finding]:
         """Compare the groups whose models have moved, or all."""
-        findings: list[Finding] = []
-        table = broker.consumer_manager.consumer_table
-        for name in dict.fromkeys((*self.groups.get(machine, ()), *(table.key_set() if whole else ()))):
+        findings, views = list[Finding](), self.views
+        for name in dict.fromkeys((*self.groups.get(machine, ()), *(views.groups(machine) if whole else ()))):
             group = self._group(machine, name)
             if whole or group.monitor.moved:
-                findings += group.compare(table.get(name))
+                there = views.has_group(machine, name)
+                findings += group.compare(views.members(machine, name) if there else None)
                 self.visited.update(group.monitor.fingerprints())
         return findings
 
@@ -193,16 +197,15 @@ class _Group:
 
     # Tables -----------------------------------------------------------------------------------------------------------
 
-    def compare(self, info: ConsumerGroupInfo | None) -> list[Finding]:
-        """Compare with the group's object, None if it has none."""
+    def compare(self, connections: Iterable[str] | None) -> list[Finding]:
+        """Compare with the connections in the group's object, None if it has none."""
         self.monitor.moved = False
         current = self.value("current")
-        if info is None:
+        if connections is None:
             return self.monitor.compare({}, [("current",)])
         if current is None:
             self.objects += 1
             current = self.objects
-        connections = [connection_of(channel) for channel in info.channel_info_table.key_set()]
         seen: Writes = {("inside", current, self._channel(connection)): True for connection in connections}
         seen["current",] = current
         known = self.monitor.reading.given.named["Channel"]

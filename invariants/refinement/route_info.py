@@ -17,7 +17,7 @@ is behind a time that it wrote.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from impl.events import (
@@ -36,14 +36,23 @@ from impl.events import (
     TopicConfigUpdated,
     TopicDeleted,
 )
-from impl.namesrv.server import NamesrvController
 from invariants.finding import Finding
-from invariants.refinement.follower import Living, Machines, Record
+from invariants.refinement.follower import Follower, Record
 from invariants.refinement.routes import NAME, BrokerName
-from invariants.refinement.topic_routes import NO_ENTRIES, Entries, TopicsOfName, entries_of
+from invariants.refinement.routes import PROPERTIES as OF_ROUTES
+from invariants.refinement.topic_routes import PROPERTIES as OF_TOPIC_ROUTES
+from invariants.refinement.topic_routes import TopicsOfName
+from invariants.views import Machines, RouteTables, Views
 
 UNHEARD_MS = 60_000
 """A name of which nothing is reported for so long is looked at all the same: time passes for it too."""
+
+
+def followers(machines: Machines, _groups: Sequence[tuple[str, str]], _scopes: Sequence[str]) -> list[Follower]:
+    """One follower, of all machines."""
+    return [RouteInfo(machines)]
+
+
 class RouteInfo:
     """Follower of all name servers; see Follower.
 
@@ -52,10 +61,11 @@ class RouteInfo:
     """
 
     name = NAME
+    properties = (NAME, *(one.name for one in (*OF_ROUTES, *OF_TOPIC_ROUTES)))
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
-        self.living = Living(machines)
+        self.views = Views(machines)
         self.servers: dict[str, _Server] = {}
         self.encoded = _Encoded()
         self.visited: set[int] = set()
@@ -92,11 +102,11 @@ class RouteInfo:
         return [found for server in self.servers.values() for found in server.shut_down(event, where)]
 
     def _server(self, machine: str) -> _Server | None:
-        controller = self.living.namesrv(machine)
-        if controller is None:
+        table = self.views.route_tables(machine)
+        if table is None:
             return None
-        if machine not in self.servers or self.servers[machine].controller is not controller:
-            self.servers[machine] = _Server(controller, self.visited)
+        if machine not in self.servers or self.servers[machine].table.controller is not table.controller:
+            self.servers[machine] = _Server(table, self.visited)
         return self.servers[machine]
 
     def _host(self, machine: str, event: tuple[Any, ...]) -> list[Finding]:
@@ -147,17 +157,15 @@ class _Encoded:
 class _Server:
     """One life of a name server.
 
-    names -- broker name to both models. entries -- what was in the tables at the last comparison. changed -- names of
-    which something was reported since. scanned -- connections of what the scan has removed, whose clean-up it has not
-    yet begun. stands_until_ms -- until then nothing is promised of time, by the server's clock.
+    names -- broker name to both models. changed -- names of which something was reported since they were compared last.
+    scanned -- connections of what the scan has removed, whose clean-up it has not yet begun. stands_until_ms -- until
+    then nothing is promised of time, by the server's clock.
     """
 
-    def __init__(self, controller: NamesrvController, visited: set[int]) -> None:
+    def __init__(self, table: RouteTables, visited: set[int]) -> None:
         """It knows nobody; visited -- where fingerprints go."""
-        self.controller, self.visited = controller, visited
-        self.table = controller.route_info
+        self.table, self.visited = table, visited
         self.names: dict[str, tuple[BrokerName, TopicsOfName]] = {}
-        self.entries: dict[str, Entries] = {}
         self.changed: dict[str, None] = {}
         self.scanned: list[str] = []
         self.stands_until_ms = 0
@@ -165,7 +173,7 @@ class _Server:
     @property
     def now_ms(self) -> int:
         """Its clock."""
-        return self.controller.node.now_ms()
+        return self.table.now_ms()
 
     def stood(self, ms: int) -> None:
         """The process stands still for so long."""
@@ -185,11 +193,10 @@ class _Server:
             case BrokerRegistered():
                 routes, topics = self._changes(event.broker_name)
                 findings = self._pass_time(routes) + routes.registered(event)
-                entries = self.entries.get(event.broker_name, NO_ENTRIES)
-                return findings + topics.registered(event, entries, self.table, encoded.others(event))
+                return findings + topics.registered(event, encoded.others(event))
             case BrokerUnregistered():
                 routes, topics = self._changes(event.broker_name)
-                findings = self._pass_time(routes) + routes.unregistered(event, self.table)
+                findings = self._pass_time(routes) + routes.unregistered(event)
                 return findings + self._ended(event, routes, topics)
             case BrokerFound():
                 return self._found(event)
@@ -247,24 +254,18 @@ class _Server:
         """Bring a name to the present."""
         now_ms, before_ms = self.now_ms, routes.now_ms
         routes.now_ms = now_ms
-        if before_ms <= self.stands_until_ms or routes.was_ahead or routes.is_ahead(self.table):
-            return routes.begin_anew(self.table)
+        if before_ms <= self.stands_until_ms or routes.was_ahead or routes.is_ahead():
+            return routes.begin_anew()
         return routes.pass_time(now_ms - before_ms)
 
     def compare(self, *, whole: bool) -> list[Finding]:
         """Compare names with the tables: those of which something was reported, or was not for long, or all."""
-        names: Iterable[str] = self.changed
-        if whole:
-            queue_datas = [data for datas in self.table.topic_queue_table.values() for data in datas]
-            names = dict.fromkeys((
-                *self.names, *self.table.broker_addr_table.key_set(), *(data.broker_name for data in queue_datas)))
+        names = (*self.names, *self.table.names()) if whole else tuple(self.changed)
         now_ms, findings = self.now_ms, list[Finding]()
         late = [name for name, (routes, _) in self.names.items() if now_ms - routes.now_ms > UNHEARD_MS]
         for name in dict.fromkeys((*names, *late)):
             routes, topics = self._changes(name)
-            entries = self.entries[name] = entries_of(name, self.table)
-            findings += self._pass_time(routes) + routes.compare(self.table)
-            findings += topics.compare(self.table, entries)
+            findings += self._pass_time(routes) + routes.compare() + topics.compare()
             self.visited.update((routes.monitor.fingerprints()[0], topics.monitor.fingerprints()[0]))
         self.changed = {}
         return findings
@@ -274,5 +275,5 @@ class _Server:
         self.changed[name] = None
         found = self.names.get(name)
         if found is None:
-            found = self.names[name] = BrokerName(name, self.now_ms), TopicsOfName(name)
+            found = self.names[name] = BrokerName(name, self.table), TopicsOfName(name, self.table)
         return found

@@ -13,10 +13,10 @@ from typing import Any
 
 from impl.decisions.names import MASTER_ID
 from impl.events import BrokerFound, BrokerRegistered, BrokerUnregistered
-from impl.namesrv.route_info_manager import RouteInfoManager
 from invariants import route_info as declared  # noqa: F401  # declares the properties
 from invariants.finding import Finding
 from invariants.refinement.monitor import Monitor, Step, judged
+from invariants.views import RouteTables
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
 from model.route_info import Routes
@@ -40,6 +40,7 @@ ROLES = MASTER, SLAVE = "MASTER", "SLAVE"
 class BrokerName:
     """A broker name at one name server. An Address is "host:port"; a Connection is a number.
 
+    table -- what the name server has.
     running -- address to its Role. link -- … to the Connection that it has. bound -- the name of a connection to the
     Connection that it is; a link that is not bound is one that the broker has opened, or will. closed -- Connections
     whose CLOSE event may come. entered -- address to the connection of its last registration. targets -- Connection to
@@ -49,9 +50,9 @@ class BrokerName:
     was of a later time then.
     """
 
-    def __init__(self, name: str, now_ms: int) -> None:
+    def __init__(self, name: str, table: RouteTables) -> None:
         """Nobody has registered."""
-        self.name, self.now_ms, self.was_ahead = name, now_ms, False
+        self.name, self.table, self.now_ms, self.was_ahead = name, table, table.now_ms(), False
         self.slave_id: int | None = None
         self.running: dict[str, str] = {}
         self.link: dict[str, int] = {}
@@ -149,14 +150,13 @@ class BrokerName:
         """The addresses of a machine that run."""
         return [addr for addr in self.addresses if addr in self.running and addr.rpartition(":")[0] == machine]
 
-    def unregistered(self, event: BrokerUnregistered, table: RouteInfoManager) -> list[Finding]:
+    def unregistered(self, event: BrokerUnregistered) -> list[Finding]:
         """RouteInfoManager#unregisterBroker: as shipped, or as repaired upstream, if the table still has the id."""
         role = self._role(event.broker_id)
         if role is None:
             return []
         address, before = event.broker_addr, list[Step]()
-        data = table.broker_addr_table.get(self.name)
-        kept = data is not None and data.broker_addrs.contains_key(event.broker_id)
+        kept = event.broker_id in self.table.addresses(self.name)
         if address in self.running:
             before = self._shut_down(address)[0]
         elif True not in self.monitor.values("leaving", address):
@@ -249,20 +249,20 @@ class BrokerName:
                       for address in self.addresses if self.value("live", address))
         return "elapse" if in_time else "elapse_without_scan", (by_ms,)
 
-    def is_ahead(self, table: RouteInfoManager) -> bool:
+    def is_ahead(self) -> bool:
         """Whether an entry was written when the clock showed a later time than now."""
-        entries = (table.broker_live_table.get(addr) for addr in self.addresses)
+        entries = (self.table.live(addr) for addr in self.addresses)
         return any(info is not None and info.last_update_timestamp > self.now_ms for info in entries)
 
-    def begin_anew(self, table: RouteInfoManager) -> list[Finding]:
+    def begin_anew(self) -> list[Finding]:
         """Nothing is promised of time for a while: who runs has ended, what has ended has just done so."""
-        self.was_ahead = self.is_ahead(table)
+        self.was_ahead = self.is_ahead()
         findings = [found for address in list(self.running)
                     for found in self.monitor.follow(None, self._shut_down(address))]
         anew: Writes = {}
         for address in self.addresses:
             anew["ended", address] = 0
-            live_info, times = table.broker_live_table.get(address), self.refreshed.get(address)
+            live_info, times = self.table.live(address), self.refreshed.get(address)
             if live_info is not None:
                 anew["age", address] = max(0, self.now_ms - live_info.last_update_timestamp)
             elif times:  # it has just been removed
@@ -270,20 +270,17 @@ class BrokerName:
         self.monitor.write(anew)
         return findings
 
-    def compare(self, table: RouteInfoManager) -> list[Finding]:
+    def compare(self) -> list[Finding]:
         """Compare with the tables of the name server."""
-        data = table.broker_addr_table.get(self.name)
-        seen: Writes = {} if data is None else {
-            ("at", role): addr for broker_id, addr in data.broker_addrs.entries()
-            if (role := self._role(broker_id)) is not None}
+        seen: Writes = {("at", role): addr for broker_id, addr in self.table.addresses(self.name).items()
+                        if (role := self._role(broker_id)) is not None}
         looked: list[Cell] = [("at", role) for role in ROLES]
         for address in dict.fromkeys((*self.addresses, *seen.values())):
-            live_info = table.broker_live_table.get(address)
+            live_info = self.table.live(address)
             looked.append(("live", address))
             seen["live", address] = live_info is not None or address in self.expiring
             if live_info is not None:
-                connection = self._connection_of(address, str(getattr(live_info.channel, "remote_address", "")))
-                seen["channel", address] = connection
+                seen["channel", address] = self._connection_of(address, live_info.connection)
                 seen["age", address] = max(0, self.now_ms - live_info.last_update_timestamp)
                 looked += (("channel", address), ("age", address))
         return self.monitor.compare(seen, looked)

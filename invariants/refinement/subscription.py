@@ -20,13 +20,10 @@ newer one to putIfAbsent. The model has one step, so this is a difference of `ve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from impl.broker.consumer_group_info import ConsumerGroupInfo
-from impl.broker.controller import BrokerController
-from impl.broker.reported_tables import connection_of
 from impl.events import (
     ConsumerRegistered,
     ConsumerRemoved,
@@ -40,8 +37,10 @@ from impl.events import (
 )
 from invariants import subscription as declared  # noqa: F401  # declares the properties
 from invariants.finding import Finding
-from invariants.refinement.follower import Living, Machines, Record
+from invariants.refinement.follower import Follower, Record
 from invariants.refinement.monitor import Monitor, Step, judged
+from invariants.views import Machines, Views
+from invariants.views import Subscription as InTable
 from model.language.open.reading import NOBODY, OpenReading
 from model.language.open.states import Cell, State, Writes
 from model.subscription import Subscriptions
@@ -59,6 +58,11 @@ Member = tuple[str, frozenset[str]]
 """A connection and the topics that it wants."""
 
 
+def followers(machines: Machines, _groups: Sequence[tuple[str, str]], _scopes: Sequence[str]) -> list[Follower]:
+    """One follower, of all machines."""
+    return [Subscription(machines)]
+
+
 class Subscription:
     """Follower of all groups at all brokers; see Follower.
 
@@ -66,10 +70,11 @@ class Subscription:
     """
 
     name = NAME
+    properties = (NAME, *(one.name for one in PROPERTIES))
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
-        self.living = Living(machines)
+        self.views = Views(machines)
         self.groups: dict[str, dict[str, _Group]] = {}
         self.visited: set[int] = set()
         self._take: dict[type, Callable[[_Group, Any], list[Finding]]] = {
@@ -91,8 +96,8 @@ class Subscription:
                 findings += self._heard(where, kind, event)
                 if kind not in SILENT:
                     changed[event.group] = changed.get(event.group, False) or kind is not ConsumerRegistered
-        if (changed or whole) and (broker := self.living.broker(machine)) is not None:
-            findings += self._compare(machine, broker, None if whole else changed)
+        if (changed or whole) and self.views.runs_broker(machine):
+            findings += self._compare(machine, None if whole else changed)
         return findings
 
     def _heard(self, where: str, kind: type, event: Any) -> list[Finding]:
@@ -105,24 +110,25 @@ class Subscription:
             return []
         return group.ended(event) if kind is GroupRemoved else self._take[kind](group, event)
 
-    def _compare(self, machine: str, broker: BrokerController, changed: Mapping[str, bool] | None) -> list[Finding]:
+    def _compare(self, machine: str, changed: Mapping[str, bool] | None) -> list[Finding]:
         """Compare groups of a broker; one that came or went without a word is followed from now on, or no more.
 
         changed -- their names, and whether to compare one whose model has not moved visibly; None: all.
         """
-        findings: list[Finding] = []
-        groups, table = self.groups.setdefault(machine, {}), broker.consumer_manager.consumer_table
-        for name, look in (dict.fromkeys((*groups, *table.key_set()), True) if changed is None else changed).items():
-            group, info = groups.get(name), table.get(name)
-            if (group is None) != (info is None):
-                word = "is gone" if info is None else "is there"
+        findings, groups, views = list[Finding](), self.groups.setdefault(machine, {}), self.views
+        every = dict.fromkeys((*groups, *views.groups(machine)), True) if changed is None else changed
+        for name, look in every.items():
+            group, there = groups.get(name), views.has_group(machine, name)
+            if (group is not None) != there:
+                word = "is there" if there else "is gone"
                 findings.append(Finding(NAME, None, f"{name} {word} and nobody said so", (NAME, "differs", "group")))
-            if info is None:
-                groups.pop(name, None)
-            else:
+            if there:
                 group = groups.setdefault(name, group or _Group())
-                findings += group.compare(info, look=look)
+                if look or group.monitor.moved:
+                    findings += group.compare(views.members(machine, name), views.subscriptions(machine, name))
                 self.visited.add(group.monitor.fingerprints()[0])
+            else:
+                groups.pop(name, None)
         return findings
 
 
@@ -351,17 +357,16 @@ class _Group:
 
     # Tables -----------------------------------------------------------------------------------------------------------
 
-    def compare(self, info: ConsumerGroupInfo, *, look: bool = True) -> list[Finding]:
-        """Compare with the group's object; look -- also if nothing visible has moved since it was compared last."""
-        if not look and not self.monitor.moved:
-            return []
+    def compare(self, connections: Collection[str], subscriptions: Mapping[str, InTable]) -> list[Finding]:
+        """Compare with the connections and the topics in the group's object."""
         self.monitor.moved = False
-        self._see(info)
+        if {*connections} != self.now.keys():  # those of the table count, whatever was said of them
+            self.now = {connection: self.now.get(connection, (connection, frozenset())) for connection in connections}
         named = self.reading.given.named
         looked: list[Cell] = [("listed", member) for member in named["Member"]]
         looked += [("subscribed", topic) for topic in named["Topic"]]
         seen: Writes = {("listed", member): True for member in (*self.now.values(), *self.going)}
-        for topic, sub in info.subscription_table.entries():
+        for topic, sub in subscriptions.items():
             content: Writes = {("version", topic): sub.sub_version, ("expression", topic): sub.sub_string}
             seen["subscribed", topic] = True
             seen.update(content)
@@ -369,13 +374,6 @@ class _Group:
             if topic not in named["Topic"]:
                 looked.append(("subscribed", topic))
         return self.monitor.compare(seen, looked)
-
-    def _see(self, info: ConsumerGroupInfo) -> None:
-        """The connections are those of the table, whatever was said of them."""
-        connections = [connection_of(channel) for channel in info.channel_info_table.key_set()]
-        if len(connections) == len(self.now) and all(connection in self.now for connection in connections):
-            return
-        self.now = {connection: self.now.get(connection, (connection, frozenset())) for connection in connections}
 
 
 def _named(element: Any) -> str:

@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 
 from impl.decisions.names import MASTER_ID
 from impl.events import BrokerRegistered
-from impl.namesrv.route_info_manager import RouteInfoManager
 from invariants.finding import Finding
 from invariants.refinement.monitor import Monitor, Step, judged
+from invariants.views import RouteTables
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
 from model.route_info import TopicRoutes
@@ -50,19 +50,17 @@ class Entries(NamedTuple):
     master: str | None
 
 
-NO_ENTRIES = Entries({}, None)
-
-
 class TopicsOfName:
     """See the module.
 
-    master -- the address that is followed. stored -- the version that it registered last. exist -- names of what
+    table -- what the name server has. before -- what was there when it was compared last. master -- the address that is
+    followed. stored -- the version that it registered last. exist -- names of what
     exists in the model. last -- address to the topics that it registered last.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, table: RouteTables) -> None:
         """Nothing is routed."""
-        self.name = name
+        self.name, self.table, self.before = name, table, Entries({}, None)
         self.master: str | None = None
         self.stored: tuple[int, int] | None = None
         self.exist: set[str] = set()
@@ -75,26 +73,20 @@ class TopicsOfName:
     def _topics(self) -> Iterable[str]:
         return list(self.monitor.reading.given.named["Topic"])
 
-    def registered(
-        self, event: BrokerRegistered, before: Entries, table: RouteInfoManager, others: frozenset[str] | None,
-    ) -> list[Finding]:
-        """RouteInfoManager#registerBroker.
-
-        before -- what was there before it. table -- what is there now. others -- of an increment: the topics that the
-        broker has.
-        """
+    def registered(self, event: BrokerRegistered, others: frozenset[str] | None) -> list[Finding]:
+        """RouteInfoManager#registerBroker; others -- of an increment: the topics that the broker has."""
         if event.version is None:
             return []
         addr, last = event.broker_addr, self.last.get(event.broker_addr)
         self.last[addr] = event.topics if others is None else (last or frozenset()) | event.topics
         if event.broker_id != MASTER_ID:
-            return self._as_slave(event, event.version, before)
+            return self._as_slave(event, event.version)
         if addr != self.master:
-            compared = before.master == addr or not self._has_all(event.topics, table)
-            self._follow(addr, before, last or frozenset(), compared=compared)
+            compared = self.before.master == addr or not self.table.has_topics(self.name, event.topics)
+            self._follow(addr, last or frozenset(), compared=compared)
         fresh = not self.value("known") or self.stored != event.version
         if others is None:
-            self._forget_unlisted(event.topics, table)
+            self._forget_unlisted(event.topics)
         steps = self._full(event, fresh=fresh) if others is None else self._increment(event, others, fresh=fresh)
         findings = self.monitor.take(event, *steps) if steps else []
         if steps:
@@ -102,18 +94,19 @@ class TopicsOfName:
         self._end_change()
         return findings
 
-    def _forget_unlisted(self, listed: frozenset[str], table: RouteInfoManager) -> None:
+    def _forget_unlisted(self, listed: frozenset[str]) -> None:
         """Topics that were routed, are not listed, and have no entry any more."""
+        routed = self.table.topics(self.name)
         for topic in self._topics:
-            if topic not in listed and self.value("routed", topic) and not self._has_all(frozenset({topic}), table):
+            if topic not in listed and self.value("routed", topic) and topic not in routed:
                 self.monitor.write({("routed", topic): False})
 
-    def _as_slave(self, event: BrokerRegistered, version: tuple[int, int], before: Entries) -> list[Finding]:
+    def _as_slave(self, event: BrokerRegistered, version: tuple[int, int]) -> list[Finding]:
         if event.broker_addr != self.master:
             return []
         self.stored = version
         findings = self.monitor.take(event, ("register_as_slave", ()))
-        if before.master in {None, event.broker_addr}:  # which leaves the id 0 now
+        if self.before.master in {None, event.broker_addr}:  # which leaves the id 0 now
             self.unknown()
         return findings
 
@@ -140,18 +133,13 @@ class TopicsOfName:
         self.exist.add(topic)
         return "create", (topic,)
 
-    def _has_all(self, topics: frozenset[str], table: RouteInfoManager) -> bool:
-        """Whether the name has entries for all these topics."""
-        return all(any(data.broker_name == self.name for data in table.topic_queue_table.get(topic) or ())
-                   for topic in topics)
-
-    def _follow(self, addr: str, before: Entries, topics: frozenset[str], *, compared: bool) -> None:
+    def _follow(self, addr: str, topics: frozenset[str], *, compared: bool) -> None:
         """Another address is the master: what the name server knows is its entry, what exists is what it has told.
 
         compared -- whether what it registers is compared with that entry although the id was another's.
         """
-        self.master, self.stored, self.exist = addr, before.versions.get(addr), set(topics)
-        known = self.stored is not None and before.master is not None and compared
+        self.master, self.stored, self.exist = addr, self.before.versions.get(addr), set(topics)
+        known = self.stored is not None and self.before.master is not None and compared
         known_topics = dict.fromkeys((*self._topics, *sorted(topics)))
         followed: Writes = {("exists", topic): topic in topics for topic in known_topics}
         self.monitor.write({**followed, ("known",): known, ("complete",): False, ("stored",): self.value("version")})
@@ -177,11 +165,11 @@ class TopicsOfName:
         if self.value("exists", CHANGE):
             self.monitor.write({("exists", CHANGE): False, ("routed", CHANGE): False})
 
-    def compare(self, table: RouteInfoManager, entries: Entries) -> list[Finding]:
+    def compare(self) -> list[Finding]:
         """Compare with the tables."""
-        name, version = self.name, entries.versions.get(str(self.master))
-        seen: Writes = {("routed", topic): True for topic, queue_datas in table.topic_queue_table.entries()
-                        for data in queue_datas if data.broker_name == name}
+        entries = self.before = Entries(self.table.versions(), self.table.master(self.name))
+        version = entries.versions.get(str(self.master))
+        seen: Writes = {("routed", topic): True for topic in self.table.topics(self.name)}
         looked: list[Cell] = [*seen, *(("routed", topic) for topic in self._topics), ("known",)]
         if version is not None and entries.master is not None:
             stored = self.value("stored")
@@ -191,11 +179,3 @@ class TopicsOfName:
         if findings:
             self.stored = version
         return findings
-
-
-def entries_of(name: str, table: RouteInfoManager) -> Entries:
-    """Read them."""
-    data = table.broker_addr_table.get(name)
-    versions = {addr: (info.data_version.timestamp, info.data_version.counter)
-                for addr, info in table.broker_live_table.entries()}
-    return Entries(versions, None if data is None else data.broker_addrs.get(MASTER_ID))

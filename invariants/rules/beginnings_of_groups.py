@@ -141,7 +141,8 @@ LOST = Excuse("its broker may have lost the offset when somebody may still have 
 class nothing_is_skipped(Beginnings):
     """Once a group has committed an offset of a queue, no member begins it beyond what the group has settled.
 
-    That is said from the first commit on, as long as the broker cannot have lost it.
+    That is said from the first commit on, as long as the broker cannot have lost it. When a broker that may have lost
+    it has an offset again, the group begins anew there: what was not settled before is lost with the former one.
     """
 
     shipped = "violated: L2 a failed read is taken for no offset"
@@ -149,10 +150,23 @@ class nothing_is_skipped(Beginnings):
     about = "at group mq"
     excuses = (*MOVED, LOST)
 
+    def __init__(self, run: Run) -> None:
+        """Nothing is known; anew -- the offset that a broker had first since it may have lost the former one."""
+        super().__init__(run)
+        self.anew = Kept("group mq", survives="all")
+
+    @on(OffsetCommitted, OffsetAnswered)
+    def is_known(self, ms: int, at: str, event: OffsetCommitted | OffsetAnswered) -> None:
+        """A broker has an offset of the group, perhaps after it has lost another one."""
+        place = event.group, self.facts.queue(at, event.topic, event.queue_id)
+        if event.offset != NO_OFFSET and place in self.lost_ms and place not in self.known_ms:
+            self.anew[place] = event.offset
+        super().is_known(ms, at, event)
+
     @on(QueueTaken)
     def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:
         """A member begins nowhere beyond that."""
-        below = self.begins(at, event)
+        below = max(self.begins(at, event), self.anew.get((event.group, event.mq), NO_OFFSET))
         if event.offset > below and (event.group, event.mq) in self.known_ms:
             sentence = f"{at} begins {queue_text(event.mq)} at {event.offset}, and what is settled ends at {below}"
             yield self.told(sentence, at, event.group, event.mq, since_ms=ms)

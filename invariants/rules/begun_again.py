@@ -66,8 +66,12 @@ def _listener_was_late(rule: Any, way: Way, settled: At) -> bool:
 
 def _client_was_killed(rule: Any, way: Way, settled: At) -> bool:
     """X1: whoever has settled it was killed soon after, and had not committed it."""
-    killed_ms = rule.killed_ms.get((settled.at,), -inf)
-    return bool(killed_ms >= settled.ms and _may_wait_until(rule, way, settled, killed_ms))
+    return _may_wait_until(rule, way, settled, _killed_since(rule, settled))
+
+
+def _killed_since(rule: Any, one: At) -> float:
+    """When the process of the machine was killed first since something happened there; inf: it was not."""
+    return next((ms for ms in rule.killed_ms.get((one.at,), ()) if ms >= one.ms), inf)
 
 
 def _may_wait_until(rule: Any, way: Way, settled: At, ms: float) -> bool:
@@ -96,11 +100,10 @@ def _broker_was_killed(rule: Any, way: Way) -> bool:
     """X1: the broker was killed when it had not written it yet."""
     if way.arrived is None or way.arrived.at != way.answered.at:
         return False
-    killed_ms = rule.killed_ms.get((way.arrived.at,), -inf)
     if rule.power_ms.get((way.arrived.at,), -inf) >= way.arrived.ms:
         return True
     since_ms = max(way.arrived.ms, rule.awake_ms.get((way.arrived.at,), -inf))
-    return bool(way.arrived.ms <= killed_ms <= since_ms + rule.within(deadlines.written))
+    return bool(_killed_since(rule, way.arrived) <= since_ms + rule.within(deadlines.written))
 
 
 def _commit_did_not_come(rule: Any, way: Way) -> bool:
@@ -145,7 +148,7 @@ def _slave_answered(rule: Any, way: Way) -> bool:
     """B-28: a broker answered that copies, or has copied, the offsets of the one that has it, and did not yet."""
     if way.arrived is None or way.arrived.at == way.answered.at:
         return False
-    until_ms = min(way.answered.ms, rule.killed_ms.get((way.arrived.at,), inf))
+    until_ms = min(way.answered.ms, _killed_since(rule, way.arrived))
     return bool(rule.bounds.delay_ms or until_ms - way.arrived.ms <= rule.within(deadlines.copied))
 
 
@@ -254,7 +257,7 @@ class settled_is_not_begun_again(Beginnings):
         until_ms = ms + event.ms if isinstance(event, ProcessPaused) else ms
         self.away_ms[self.facts.broker_name(at),] = until_ms
         if isinstance(event, ProcessKilled):
-            self.killed_ms[at,] = ms
+            self.killed_ms.setdefault((at,), []).append(ms)
             if event.power_loss:
                 self.power_ms[at,] = ms
         elif isinstance(event, ProcessPaused):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import inf
 from typing import Any
 
@@ -55,7 +56,7 @@ def cause(hazard: str, sentence: str, **reason: Any) -> Excuse:
 class Sight:
     """What has been seen in a run of the events of one excuse."""
 
-    def __init__(self, excuse: Excuse, about: Sequence[str], bounds: Bounds) -> None:
+    def __init__(self, excuse: Excuse, about: tuple[str, ...], bounds: Bounds) -> None:
         """Nothing yet; about -- fields of what the rule tells."""
         self.excuse = excuse
         self._lasts_ms = excuse.lasts(bounds) if callable(excuse.lasts) else excuse.lasts
@@ -90,5 +91,10 @@ class Sight:
 
 
 def _match(one: type | Match | tuple[type, ...]) -> Match:
-    return Match(*one) if isinstance(one, tuple) else matching(one)
+    return _any_of(one) if isinstance(one, tuple) else matching(one)
+
+
+@cache
+def _any_of(kinds: tuple[type, ...]) -> Match:
+    return Match(*kinds)
 

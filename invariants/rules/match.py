@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
-Read = Callable[[str, Any], Any]
-"""Takes a value from a record: is given its machine and its event."""
+Read = Callable[[str, Any], tuple[Any, ...]]
+"""Takes values from a record: is given its machine and its event."""
 AT = "at"
 """The field of a key that holds the machine of a record."""
 MACHINE = ".machine"
@@ -25,7 +27,8 @@ class Match:
         """Declare it."""
         self.kinds, self.of, self.having = kinds, None if of is None else tuple(of.split()), having
 
-    def bound(self, about: Sequence[str]) -> Bound:
+    @cache  # noqa: B019  # matches are declarations, which live as long as the process
+    def bound(self, about: tuple[str, ...]) -> Bound:
         """The same for keys of these fields; raises ValueError for a field that is none."""
         return Bound(self, about)
 
@@ -49,13 +52,13 @@ class Bound:
         """See Match#bound."""
         self.kinds, self._having = match.kinds, match.having
         self._places = {kind: tuple(place for place, _ in match.pairs(kind, about)) for kind in match.kinds}
-        self._reads = {kind: tuple(_reader(name) for _, name in match.pairs(kind, about)) for kind in match.kinds}
+        self._reads = {kind: _reader([name for _, name in match.pairs(kind, about)]) for kind in match.kinds}
 
     def of_event(self, at: str, event: Any) -> tuple[Any, ...] | None:
         """The values in which keys have to agree with an event; None: this event is not meant."""
         if self._having is not None and not self._having(event):
             return None
-        return tuple([read(at, event) for read in self._reads[event.__class__]])
+        return self._reads[event.__class__](at, event)
 
     def of_key(self, kind: type, key: Sequence[Any]) -> tuple[Any, ...]:
         """The values of a key in which an event of a class has to agree with it."""
@@ -70,18 +73,31 @@ class Bound:
         return [key for key in keys if all(key[place] == value for place, value in zip(places, values, strict=True))]
 
 
+@cache
 def matching(one: type | Match) -> Match:
     """A class alone means all its events."""
     return one if isinstance(one, Match) else Match(one)
 
 
-def _reader(name: str) -> Read:
+def _reader(names: Sequence[str]) -> Read:
+    """How these fields are taken from a record."""
+    if any(name.endswith(MACHINE) for name in names) or AT in names[1:]:
+        return lambda at, event: tuple([_value(name, at, event) for name in names])
+    own = [name for name in names if name != AT]
+    if not own:
+        return (lambda at, _: (at,)) if names else lambda _, __: ()
+    get = attrgetter(*own)
+    if len(own) == 1:
+        return (lambda at, event: (at, get(event))) if AT in names else lambda _, event: (get(event),)
+    return (lambda at, event: (at, *get(event))) if AT in names else lambda _, event: get(event)
+
+
+def _value(name: str, at: str, event: Any) -> Any:
     if name == AT:
-        return lambda at, _: at
+        return at
     field = name.removesuffix(MACHINE)
-    if field != name:
-        return lambda _, event: machine_of(getattr(event, field) or "")
-    return lambda _, event: getattr(event, field)
+    value = getattr(event, field)
+    return value if field == name else machine_of(value or "")
 
 
 def machine_of(address: str) -> str:

@@ -12,10 +12,12 @@ from impl.events import (
     ConsumerIdsAnswered,
     ConsumerIdsChanged,
     ConsumerIdsFetched,
+    ConsumerRegistered,
     ConsumerStopping,
     MessageLost,
     OffsetCorrected,
     PartitionBegan,
+    ProcessKilled,
     ProcessPaused,
     PullSuspended,
     QueueDropped,
@@ -132,7 +134,10 @@ class share_is_kept(Rule):
 
 
 class told_members_rebalance(Duty):
-    """A member that is told of a change of its group rebalances within 5 s."""
+    """A member that is told of a change of its group rebalances within 5 s.
+
+    Ignores what is sent on a connection of a process that has ended: where power was lost no broker knows of the end.
+    """
 
     shipped = "violated: B-13 the notification is lost, U15 a reset holds the thread"
     cite = "ClientRemotingProcessor#notifyConsumerIdsChanged, RebalanceService#wakeup"
@@ -158,6 +163,24 @@ class told_members_rebalance(Duty):
 
     waits_until_ms = 0
 
+    def __init__(self, run: Run) -> None:
+        """Nobody is told; spoken -- connections on which a process that lives has spoken; ended -- those of others."""
+        super().__init__(run)
+        self.spoken = Kept("client connection", machine="client")
+        self.ended = Kept("connection", survives="all")
+
+    @on(ConsumerRegistered)
+    def speaks(self, ms: int, _: str, event: ConsumerRegistered) -> None:
+        """A heartbeat has come."""
+        self.spoken[machine_of(event.connection), event.connection] = ms
+
+    @on(ProcessKilled)
+    def is_killed(self, ms: int, client: str, _: ProcessKilled) -> None:
+        """Nobody hears what is sent on its connections, whatever broker believes them to be open."""
+        for machine, connection in self.spoken:
+            if machine == client:
+                self.ended[connection,] = ms
+
     @on(ProcessPaused)
     def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
         """A broker answers nobody for a while."""
@@ -169,7 +192,8 @@ class told_members_rebalance(Duty):
     def is_told(self, ms: int, _: str, event: ConsumerIdsChanged) -> None:
         """From now on; who broadcasts asks for no list."""
         machine = machine_of(event.connection)
-        if event.delivered and self.facts.clusters(machine, event.group):
+        reaches = event.delivered and (event.connection,) not in self.ended
+        if reaches and self.facts.clusters(machine, event.group):
             self.owe((machine, event.group), ms)
 
     def is_at_work(self, machine: str, group: str) -> bool:

@@ -28,7 +28,7 @@ from invariants.rules.watch import Run
 
 
 class reset_is_done(Duty):
-    """A client that is told to reset queues, and holds some of them, resets at least one.
+    """A client that is told to reset queues resets those that it holds.
 
     A rebalance that is under way may take queues away meanwhile, also those that the reset has dropped already.
     """
@@ -36,15 +36,19 @@ class reset_is_done(Duty):
     cite = "ClientRemotingProcessor#resetOffset, MQClientInstance#resetOffset"
     about = "at client_id group"
     within_ms = deadlines.reset
-    paid_by = (OffsetReset,)
     excuses = (Excuse("the consumer shuts down", by=ConsumerStopping),)
 
     @on(ResetReceived)
     def is_told(self, ms: int, at: str, event: ResetReceived) -> None:
         """It is to reset what it holds."""
-        held = event.mqs & set(self.facts.held_at(at, event.client_id, event.group))
+        held = {mq for mq, _ in event.offsets} & set(self.facts.held_at(at, event.client_id, event.group))
         if held:
             self.owe((at, event.client_id, event.group), ms, set(held))
+
+    @on(OffsetReset)
+    def resets(self, _: int, at: str, event: OffsetReset) -> None:
+        """One is done."""
+        self._keeps(at, event, lambda mq: mq != event.mq)
 
     @on(QueueDropped)
     def gives_up(self, _: int, at: str, event: QueueDropped) -> None:
@@ -59,10 +63,11 @@ class reset_is_done(Duty):
 
     @on(QueuesAssigned)
     def has(self, _: int, at: str, event: QueuesAssigned) -> None:
-        """A rebalance that was under way has ended."""
-        self._keeps(at, event, lambda mq: mq.topic != event.topic or mq in event.mqs)
+        """A rebalance that was under way has ended; what the reset has dropped may still be in the table."""
+        table = {held.mq for held in self.views.process_queues(at) if held[1:3] == event[:2]}
+        self._keeps(at, event, lambda mq: mq.topic != event.topic or mq in table)
 
-    def _keeps(self, at: str, event: QueueDropped | QueueTaken | QueuesAssigned, kept: Any) -> None:
+    def _keeps(self, at: str, event: OffsetReset | QueueDropped | QueueTaken | QueuesAssigned, kept: Any) -> None:
         key = at, event.client_id, event.group
         if key in self.owed:
             mqs = self.owed[key][2]
@@ -72,7 +77,33 @@ class reset_is_done(Duty):
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str:
         """See Duty."""
-        return f"{key[0]} has reset nothing of {key[2]} in {waited_ms} ms, and was told to reset {len(what)} queues"
+        mqs = ", ".join(map(queue_text, sorted(what)))
+        return f"{key[0]} was told {waited_ms} ms ago to reset queues of {key[2]}, and has not reset {mqs}"
+
+
+class reset_goes_where_it_is_told(Rule):
+    """A client that resets a queue sets it to an offset that it was told to set it to."""
+
+    cite = "MQClientInstance#resetOffset: offsetTable"
+    about = "at client_id group mq"
+
+    def __init__(self, run: Run) -> None:
+        """Nobody is told anything; told_to -- the offsets that brokers have said of a queue."""
+        super().__init__(run)
+        self.told_to = Kept("at client_id group mq")
+
+    @on(ResetReceived)
+    def is_told(self, _: int, at: str, event: ResetReceived) -> None:
+        """A broker says where its queues go."""
+        for mq, offset in event.offsets:
+            self.told_to.setdefault((at, event.client_id, event.group, mq), set()).add(offset)
+
+    @on(OffsetReset)
+    def resets(self, _: int, at: str, event: OffsetReset) -> Iterator[Told]:
+        """It goes there."""
+        key = at, event.client_id, event.group, event.mq
+        if event.offset not in self.told_to.get(key, ()):
+            yield self.told(f"{at} resets {queue_text(event.mq)} to {event.offset}, which nobody has told it", *key)
 
 
 class reset_takes_effect(Rule):

@@ -13,6 +13,7 @@ what they survive (`Kept`), duties say who owes them.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from impl.events import ProcessKilled, ProcessPaused
@@ -124,9 +125,14 @@ class Hears:
         yield from (one for one in vars(self).values() if isinstance(one, Kept))
 
     def _marked(self, attribute: str) -> Iterator[tuple[type, Hear]]:
-        for name in sorted(dir(type(self))):
-            for kind in getattr(getattr(type(self), name), attribute, ()):
-                yield kind, getattr(self, name)
+        return ((kind, getattr(self, name)) for kind, name in _marks(type(self), attribute))  # type: ignore[arg-type]  # a class is hashable
+
+
+@cache
+def _marks(declared: Any, attribute: str) -> tuple[tuple[type, str], ...]:
+    """The methods of a class that hear something, by the class of the event."""
+    return tuple((kind, name) for name in sorted(dir(declared))
+                 for kind in getattr(getattr(declared, name), attribute, ()))
 
 
 class Rule(Hears):

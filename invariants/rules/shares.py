@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from impl.decisions.allocation import (
@@ -53,11 +54,11 @@ class Shares(Rule):
         """wrong_ms -- queues that do not have the holders that they should have, and since when."""
         super().__init__(run)
         self.wrong_ms = Kept(self.about, survives="all")
-        self._looked_ms, self._has_moved = 0, False
+        self._looked_ms, self._has_moved = 0, True
 
-    @on(QueueTaken, QueueDropped, ConsumerShutDown, ProcessKilled)
+    @on(QueueTaken, QueueDropped, ConsumerShutDown, ProcessKilled, RouteUpdated, TopicConfigUpdated, BrokerStarted)
     def moves(self, _: int, __: str, ___: Any) -> None:
-        """Queues come and go."""
+        """Queues come and go, or are known and had."""
         self._has_moved = True
 
     def look(self, now_ms: int) -> Iterator[Told]:
@@ -66,9 +67,10 @@ class Shares(Rule):
             return
         self._looked_ms, self._has_moved, before = now_ms, False, dict(self.wrong_ms)
         self.wrong_ms.clear()
-        for group, members in self.groups().items():
+        for group, members in self.views.once(now_ms, "groups", self.groups).items():
             limit_ms = self.limit(members)(self.bounds)
-            for mq, count in self.holders(members).items() if self.is_judged(members) else ():
+            holders = partial(self.views.once, now_ms, f"holders in {group}", partial(self.holders, members))
+            for mq, count in holders().items() if self.is_judged(members) else ():
                 if not self.is_right(count):
                     since_ms = self.wrong_ms[group, mq] = before.get((group, mq), now_ms)
                     if now_ms - since_ms > limit_ms:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 from invariants.finding import Finding, put_down_to
 from invariants.refinement.follower import Record
@@ -14,8 +15,6 @@ from invariants.rules.excuse import Excuse, Sight
 from invariants.rules.facts import Facts
 from invariants.rules.rule import RULES, Ascription, Duty, Hear, Promise, Rule, Told
 from invariants.views import Views
-
-_T = TypeVar("_T")
 
 LOOK_MS = 1_000
 """How often rules are asked what is late."""
@@ -38,7 +37,7 @@ class Watched:
     def __init__(self, rule: Rule) -> None:
         """Nothing has happened."""
         self.rule = rule
-        about, bounds = type(rule).about.split(), rule.bounds
+        about, bounds = tuple(type(rule).about.split()), rule.bounds
         self.excuses: list[tuple[Excuse, Sight | None]] = [
             (one, Sight(one, about, bounds) if one.when is None else None) for one in rule.excuses
         ]
@@ -60,21 +59,17 @@ class Watched:
         hazards = [one.hazard for one in self.reasons(told, ms)]
         return tuple(dict.fromkeys(hazards)) if all(hazards) else None
 
-    def finding(self, told: Told, ms: int, event: Any) -> Finding | None:
-        """What to report of it; None if it is excused."""
+    def findings(self, told: Told, ms: int, event: Any) -> list[Finding]:
+        """What to report of it; nothing if it is excused."""
         causes = self.causes(told, ms)
         if causes is None or (self.rule.calm and not self.rule.views.calm()):
-            return None
+            return []
         what = LATE if event is None else type(event).__name__
         sentence = f"{self.rule.claim()} But {told.sentence}."
-        return Finding(self.rule.name, event, sentence, (self.rule.name, what, *map(put_down_to, causes)), causes, ms)
+        return [Finding(self.rule.name, event, sentence, (self.rule.name, what, *map(put_down_to, causes)), causes, ms)]
 
 
-def _of(kind: type, heard: Iterable[tuple[type, _T]]) -> tuple[_T, ...]:
-    return tuple(one for heard_kind, one in heard if heard_kind is kind)
-
-
-_Stages = tuple[tuple[tuple[Watched, Hear], ...], tuple[Hear, ...], tuple[tuple[Watched, Hear], ...]]
+_Stages = tuple[list[tuple[Watched, Hear]], list[Hear], list[tuple[Watched, Hear]]]
 
 
 class Watch:
@@ -107,12 +102,17 @@ class Watch:
 
     def _staged(self, facts: Facts) -> dict[type, _Stages]:
         """By class of event: rules that want the facts from before, what folds it, rules that want those from after."""
-        before = [(kind, (one, hear)) for one in self._watched for kind, hear in one.rule.before()]
-        folds = [*chain.from_iterable(table.hears() for table in facts.tables()), *facts.before(),
-                 *chain.from_iterable(one.folds() for one in self._watched)]
-        behind = [(kind, (one, hear)) for one in self._watched for kind, hear in one.rule.after()]
-        kinds = dict.fromkeys(kind for kind, _ in (*before, *folds, *behind))
-        return {kind: (_of(kind, before), _of(kind, folds), _of(kind, behind)) for kind in kinds}
+        hears: dict[type, _Stages] = defaultdict(lambda: ([], [], []))
+        for one in self._watched:
+            for kind, hear in one.rule.before():
+                hears[kind][0].append((one, hear))
+        for kind, fold in chain(*(table.hears() for table in facts.tables()), facts.before(),
+                                *(one.folds() for one in self._watched)):
+            hears[kind][1].append(fold)
+        for one in self._watched:
+            for kind, hear in one.rule.after():
+                hears[kind][2].append((one, hear))
+        return dict(hears)
 
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
@@ -124,13 +124,13 @@ class Watch:
                 continue
             before, folds, behind = stages
             for who, hear in before:
-                if (told := hear(ms, at, event)) is not None:
-                    found += self._findings(who, told, ms, event)
+                for told in hear(ms, at, event) or ():
+                    found += who.findings(told, ms, event)
             for fold in folds:
                 fold(ms, at, event)
             for who, hear in behind:
-                if (told := hear(ms, at, event)) is not None:
-                    found += self._findings(who, told, ms, event)
+                for told in hear(ms, at, event) or ():
+                    found += who.findings(told, ms, event)
         if records and records[-1][0] - self._looked_ms >= LOOK_MS:
             found += self.late(records[-1][0])
         return found
@@ -139,14 +139,14 @@ class Watch:
         """What has not been done in time, and what tables say that should not be."""
         self._looked_ms = now_ms
         owed = [one for one, duty in self._duties if duty.owed]
-        return [found for one in (*owed, *self._looks)
-                for found in self._findings(one, one.rule.look(now_ms), now_ms, None)]
+        return [found for one in (*owed, *self._looks) for told in one.rule.look(now_ms)
+                for found in one.findings(told, now_ms, None)]
 
     def promised(self, now_ms: int, healed_ms: int) -> list[Finding]:
         """Which promises are wrong although their time is over; call it again and again once the world has healed."""
         found: list[Finding] = []
         for one, promise in self._promises:
-            findings = self._findings(one, promise.wrong(), now_ms, None)
+            findings = [finding for told in promise.wrong() for finding in one.findings(told, now_ms, None)]
             if not findings:
                 self.kept_ms.setdefault(promise.name, now_ms - healed_ms)
                 continue
@@ -166,9 +166,5 @@ class Watch:
     def last_promise_ms(self) -> int:
         """So long after the healing the last promise must be true."""
         return max((promise.limit_ms for _, promise in self._promises), default=0)
-
-    def _findings(self, who: Watched, told: Iterable[Told], ms: int, event: Any) -> list[Finding]:
-        found = (who.finding(one, ms, event) for one in told)
-        return [one for one in found if one is not None]
 
 

@@ -1,22 +1,32 @@
-"""Views: the one reader of the implementation's tables, for rules, promises and stories.
+"""Views: the one reader of the implementation's tables, for rules, promises, followers and stories.
 
-A view shows what lives: a machine whose process has ended is an empty table. All answers are plain values, made when
-they are asked for. Machines are called as in the world that is looked at.
+A view shows what lives: a machine whose process has ended is an empty table. Answers are plain values, made when they
+are asked for; ConsumerTables and RouteTables can be kept, and are asked again. Machines are called as in the world that
+is looked at.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
 from impl.broker.given_message_store import QueueRange
 from impl.decisions.message_queue import MessageQueue
-from invariants.refinement.follower import Living, Machines
 from invariants.views.brokers import BrokerViews
+from invariants.views.consumer_tables import ConsumerTables
 from invariants.views.consumers import ConsumerViews
+from invariants.views.living import Living, Machines
 from invariants.views.namesrvs import NamesrvViews
+from invariants.views.route_tables import RouteTables
 from invariants.views.values import Broker, Consumer, Filter, HeldQueue, QueueLock, Registration, Subscription
 
 __all__ = [
-    "Broker", "Consumer", "Filter", "HeldQueue", "QueueLock", "QueueRange", "Registration", "Subscription", "Views",
+    "Broker", "Consumer", "ConsumerTables", "Filter", "HeldQueue", "Machines", "QueueLock", "QueueRange",
+    "Registration", "RouteTables", "Subscription", "Views",
 ]
+
+
+_T = TypeVar("_T")
 
 
 class Views(NamesrvViews, BrokerViews, ConsumerViews):
@@ -25,6 +35,14 @@ class Views(NamesrvViews, BrokerViews, ConsumerViews):
     def __init__(self, machines: Machines) -> None:
         """Look at these."""
         self.living = Living(machines)
+        self._read: dict[str, tuple[int, Any]] = {}
+
+    def once(self, now_ms: int, what: str, read: Callable[[], _T]) -> _T:
+        """What is read is read once for all who ask for it at this time."""
+        known = self._read.get(what)
+        if known is None or known[0] != now_ms:
+            known = self._read[what] = now_ms, read()
+        return cast("_T", known[1])
 
     def calm(self) -> bool:
         """Whether nothing fails in this world but what people do."""

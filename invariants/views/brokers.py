@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.given_message_store import GivenMessageStore, QueueRange
+from impl.broker.rebalance_lock_manager import LockEntry
 from impl.broker.reported_tables import connection_of
 from impl.decisions.flags import PERM_READ
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID, RETRY_GROUP_TOPIC_PREFIX
 from impl.decisions.route_queues import QueueData
-from invariants.refinement.follower import Living
+from invariants.views.living import Living
 from invariants.views.values import Broker, Filter, QueueLock, Subscription
 
 
@@ -35,6 +38,15 @@ class BrokerViews:
             broker.slave_synchronize.master_addr,
         )
 
+    def runs_broker(self, machine: str) -> bool:
+        """Whether a broker runs there."""
+        return self.living.broker(machine) is not None
+
+    def clock(self, machine: str) -> Callable[[], int] | None:
+        """The clock of the broker that runs there, which can be kept; None: no broker runs there."""
+        found = self.living.broker(machine)
+        return None if found is None else found.node.now_ms
+
     def topics(self, broker: str) -> dict[str, QueueData]:
         """TopicConfigManager.topicConfigTable, as it is routed: topic to its queues."""
         found = self.living.broker(broker)
@@ -56,6 +68,10 @@ class BrokerViews:
         """ConsumerManager.consumerTable: the groups that have an entry, if only an empty one."""
         found = self.living.broker(broker)
         return [] if found is None else list(found.consumer_manager.consumer_table.key_set())
+
+    def has_group(self, broker: str, group: str) -> bool:
+        """ConsumerManager.consumerTable: whether the group has an entry."""
+        return self._group(broker, group) is not None
 
     def members(self, broker: str, group: str) -> dict[str, str | None]:
         """ConsumerGroupInfo.channelInfoTable: connection to client id."""
@@ -108,9 +124,16 @@ class BrokerViews:
             return {}
         now_ms, table = found.node.now_ms(), found.rebalance_lock_manager.mq_lock_table
         return {
-            (group, mq): QueueLock(entry.client_id, entry.last_update_timestamp, entry.is_expired(now_ms))
+            (group, mq): _queue_lock(entry, now_ms)
             for group, entries in table.entries() for mq, entry in entries.entries()
         }
+
+    def lock(self, broker: str, group: str, mq: MessageQueue) -> QueueLock | None:
+        """RebalanceLockManager.mqLockTable: who has the lock of a queue."""
+        found = self.living.broker(broker)
+        entries = None if found is None else found.rebalance_lock_manager.mq_lock_table.get(group)
+        entry = None if entries is None else entries.get(mq)
+        return None if found is None or entry is None else _queue_lock(entry, found.node.now_ms())
 
     def committed(self, broker: str, group: str) -> dict[tuple[str, int], int]:
         """ConsumerOffsetManager.offsetTable: topic and queue id to the offset of a group."""
@@ -161,3 +184,7 @@ class BrokerViews:
     def _group(self, broker: str, group: str) -> ConsumerGroupInfo | None:
         found = self.living.broker(broker)
         return None if found is None else found.consumer_manager.consumer_table.get(group)
+
+
+def _queue_lock(entry: LockEntry, now_ms: int) -> QueueLock:
+    return QueueLock(entry.client_id, entry.last_update_timestamp, entry.is_expired(now_ms))

@@ -8,7 +8,8 @@ from impl.client.mq_client_instance import SHUTDOWN_ALREADY
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
-from invariants.refinement.follower import Living
+from invariants.views.consumer_tables import ConsumerTables
+from invariants.views.living import Living
 from invariants.views.values import Consumer, HeldQueue, Subscription
 
 
@@ -24,6 +25,10 @@ class ConsumerViews:
     def in_service(self) -> list[Consumer]:
         """Those of them that have not shut down; others of their process may run on."""
         return [one for one in self.consumers() if one.service_state != SHUTDOWN_ALREADY]
+
+    def tables_of(self, machine: str, group: str) -> list[ConsumerTables]:
+        """The tables of the consumers of a group."""
+        return [ConsumerTables(one) for one in self._of(machine, group)]
 
     def process_queues(self, machine: str) -> list[HeldQueue]:
         """RebalanceImpl.processQueueTable of all consumers of a machine, with those that are dropped."""

@@ -18,7 +18,7 @@ EXAMPLES = examples(
 
 def machine(  # noqa: PLR0913, PLR0917 - one parameter for each option
     concept: Annotated[str, typer.Argument(
-        metavar="CONCEPT", help="consumer_group, registration, subscription, order_lock or route_info.")],
+        metavar="CONCEPT", help="A concept of `invariants.concepts`, or running_group.")],
     subject: Annotated[str, typer.Option(
         help="What is judged: shipped, repaired, repaired+BUG, repaired-HAZARD or repaired+FILE.")] = "",
     variant: Annotated[str | None, typer.Option(

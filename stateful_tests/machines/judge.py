@@ -90,7 +90,7 @@ def broken(found: Found, out: Path | None, cost: Mapping[str, float], seed: int 
     note = f"{deeds} deed{'s' * (deeds != 1)}: {found.seen.sentence}"
     stem = f"machine-{found.concept}-{subject_named(found.subject).title}-{name}"
     file = f"evidence/{''.join(c if c.isalnum() or c in '._-' else '_' for c in stem)[:180]}.json"
-    replay = found.replay if out is None else f"rocketproof replay {out / file}"
+    replay = found.replay if out is None else evidence.replayed(out / file)
     verdict = _row(found.concept, found.subject, name, Outcome.VIOLATED, note, replay=replay, cost=cost, seed=seed,
                    evidence=None if out is None else file)
     if out is not None:

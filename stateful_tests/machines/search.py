@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import cast
 
 import hypothesis
@@ -12,22 +13,19 @@ from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis.stateful import run_state_machine_as_test
 from hypothesis.strategies import SearchStrategy
 
+from invariants.concepts import CONCEPTS
 from invariants.verdict import BadInputError
-from stateful_tests.machines.consumer_group import ConsumerGroupMachine
 from stateful_tests.machines.machine import Drawn, Found, Trial, ViolatedError, WorldMachine
-from stateful_tests.machines.order_lock import OrderLockMachine
 from stateful_tests.machines.program import Line, Program
-from stateful_tests.machines.registration import RegistrationMachine
-from stateful_tests.machines.route_info import RouteInfoMachine
-from stateful_tests.machines.running_group import RunningGroupMachine
 from stateful_tests.machines.shortening import shortened
-from stateful_tests.machines.subscription import SubscriptionMachine
 from stateful_tests.seeded import SEEDED
 
-MACHINES: dict[str, type[WorldMachine]] = {machine.concept: machine for machine in (
-    ConsumerGroupMachine, RunningGroupMachine, RegistrationMachine, SubscriptionMachine, OrderLockMachine,
-    RouteInfoMachine,
-)}
+_MODULES = [import_module(f"stateful_tests.machines.{name}")
+            for name in (*(concept.name for concept in CONCEPTS), "running_group")]
+MACHINES: dict[str, type[WorldMachine]] = {
+    value.concept: value for module in _MODULES for value in vars(module).values()
+    if isinstance(value, type) and issubclass(value, WorldMachine) and value.__module__ == module.__name__
+}
 """By concept."""
 
 PART = 25

@@ -29,6 +29,8 @@ PLANTED = (
     ("slave_follows_its_master", "repaired+seeded-slave-copies-no-offsets", "routes", "calm", 0),
     ("broadcaster_goes_on_where_it_ended", "repaired+po-broadcast-illegal-loop", "broadcasting", "calm", 1),
     ("reset_is_done", "repaired+seeded-reset-is-ignored", "resets", "calm", 0),
+    ("reset_is_done", "repaired+seeded-one-queue-is-reset", "resets", "calm", 1),
+    ("reset_goes_where_it_is_told", "repaired+seeded-reset-goes-up-only", "resets", "calm", 0),
     ("only_the_settled_is_committed", "repaired+po-cpp-ordered-early-commit", "ordered_listeners", "calm", 0),
     ("settled_is_committed", "repaired+seeded-offsets-sent-at-the-end-only", "listeners", "calm", 0),
     ("living_members_do_not_expire", "repaired+seeded-heartbeats-end-at-an-error", "operators", "calm", 0),
@@ -97,6 +99,7 @@ def test_races_are_seen_where_threads_stand_still_again_and_again(
     ("listeners", "storm", "uniform"), ("ordered_listeners", "threads", "focus"), ("resets", "clocks", "swarm"),
     ("promotion", "crashes", "uniform"), ("shared", "network", "priority"), ("containers", "storm", "focus"),
     ("broadcasting", "clocks", "focus"), ("operators", "calm", "uniform"), ("subscriptions", "threads", "focus"),
+    ("groups", "crashes", "uniform"),
 ])
 def test_the_control_is_silent(workload: str, profile: str, strategy: str) -> None:
     record = run(Plan("repaired", workload, profile, strategy), STRATEGIES[strategy](0))

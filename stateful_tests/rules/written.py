@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import cycle
 from typing import Any
@@ -32,6 +32,10 @@ class Tables:
         """Nothing fails, unless it is written that something does."""
         return bool(self.answers.get("calm", True))
 
+    def once(self, _: int, __: str, read: Callable[[], Any]) -> Any:
+        """See Views."""
+        return read()
+
     def __getattr__(self, name: str) -> Any:
         """What a view answers."""
         answer = self.answers.get(name, ())
@@ -39,11 +43,19 @@ class Tables:
 
 
 class Turns:
-    """A view that answers another value each time, and behind the last one the first again."""
+    """A view that answers another value each time, and behind the last one the first again.
+
+    Each history that is played begins with the first.
+    """
 
     def __init__(self, *answers: Any) -> None:
         """Write them."""
-        self._answers = cycle(answers)
+        self.answers = answers
+        self.begin()
+
+    def begin(self) -> None:
+        """The first answer is next."""
+        self._answers = cycle(self.answers)
 
     def __call__(self, *_: Any) -> Any:
         """The next one."""
@@ -72,6 +84,9 @@ class Written:
 
 def findings(history: Written, records: Iterable[Record], views: Any = None) -> list[Finding]:
     """What the rule of a history finds in records, and when much time has passed behind them."""
-    watch = Watch(views or history.views, history.bounds, [RULES[history.rule]])
+    tables = views or history.views
+    for turns in [one for one in tables.answers.values() if isinstance(one, Turns)]:
+        turns.begin()
+    watch = Watch(tables, history.bounds, [RULES[history.rule]])
     found = [one for record in records for one in watch.segment(record[1], [record])]
     return [*found, *watch.late(END_MS), *watch.promised(END_MS, 0)]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from invariants.refinement.consumer_group import ConsumerGroup
-from invariants.refinement.coverage import GROUPS, Visited
+from importlib import import_module
+
+from invariants.concepts import CONCEPTS
 from invariants.refinement.follower import Follower
-from invariants.refinement.order_lock import OrderLocks
-from invariants.refinement.registration import Registrations
-from invariants.refinement.route_info import RouteInfo
-from invariants.refinement.subscription import Subscription
 from stateful_tests.worlds.workloads import Workload
 from stateful_tests.worlds.world import World
 
+_BY_CONCEPT = tuple(import_module(f"invariants.refinement.{concept.name}") for concept in CONCEPTS)
+
 
 def followers(world: World, workload: Workload) -> list[Follower]:
-    """All that apply: name servers, brokers' members and subscriptions, each group of the workload."""
-    watched = {GROUPS.get(name, 0) > 0: Visited(name) for name in workload.scopes}
-    groups: list[Follower] = [ConsumerGroup(world, group, topic, watched=watched.get(True))
-                              for group, topic in workload.groups]
-    locks = [OrderLocks(world, group, watched=watched.get(False)) for group, _ in workload.groups]
-    return [RouteInfo(world), Registrations(world), Subscription(world), *groups, *locks]
+    """All that apply, concept by concept: of the machines of a world, and of each group of its workload."""
+    return [one for module in _BY_CONCEPT for one in module.followers(world, workload.groups, workload.scopes)]

@@ -26,11 +26,6 @@ class Subject:
     variants: tuple[Variant, ...]
 
     @property
-    def is_control(self) -> bool:
-        """Whether nothing but what has no repair may go wrong."""
-        return self.name == REPAIRED
-
-    @property
     def base(self) -> str | None:
         """The subject that this one is compared with; None for those that are compared with nothing."""
         return None if self.name in {SHIPPED, REPAIRED} else REPAIRED

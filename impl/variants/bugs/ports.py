@@ -15,6 +15,7 @@ from impl.client.consume_message_orderly_service import ConsumeMessageOrderlySer
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.process_queue import ProcessQueue
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, RouteTables
@@ -80,6 +81,30 @@ async def _reset_nothing(
     self: MQClientInstance, topic: str, group: str, offset_table: Mapping[MessageQueue, int],
 ) -> None:
     del self, topic, group, offset_table
+
+
+@around(MQClientInstance, "_reset_queue")
+def _reset_upwards(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def _reset_queue(
+        self: MQClientInstance, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, offset: int,
+    ) -> None:
+        now = consumer.offset_store.clone_offset_table(mq.topic).get(mq, offset)
+        await original(self, consumer, mq, max(now, offset))
+
+    return _reset_queue
+
+
+@around(MQClientInstance, "reset_offset")
+def _reset_one_queue(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def reset_offset(
+        self: MQClientInstance, topic: str, group: str, offset_table: Mapping[MessageQueue, int],
+    ) -> None:
+        consumer = self.consumer_table.get(group)
+        held = () if consumer is None else consumer.rebalance_impl.process_queue_table.key_set()
+        first = next((mq for mq in held if mq in offset_table), None)
+        await original(self, topic, group, {} if first is None else {first: offset_table[first]})
+
+    return reset_offset
 
 
 @around(ConsumerOffsetManager, "commit_offset")
@@ -266,6 +291,14 @@ BUGS = (
     Variant(
         "seeded-reset-is-ignored", "bug", "A client does not reset what it is told to reset.",
         "seeded: a request that nobody handles", replacements=(_reset_nothing,),
+    ),
+    Variant(
+        "seeded-reset-goes-up-only", "bug", "A client resets no queue to less than it has in memory.",
+        "seeded: the flag of a commit, set for a reset", replacements=(_reset_upwards,),
+    ),
+    Variant(
+        "seeded-one-queue-is-reset", "bug", "Of the queues that it holds a client resets only the first one.",
+        "seeded: a return in a loop", replacements=(_reset_one_queue,),
     ),
     Variant(
         "seeded-groups-share-offsets", "bug", "All groups of a broker commit to the same place.",

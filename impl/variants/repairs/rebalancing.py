@@ -71,7 +71,7 @@ async def _be_reset_beside(
     self: MQClientInstance, topic: str, group: str, offset_table: Mapping[MessageQueue, int],
 ) -> None:
     """The thread that was told goes on, while another one waits."""
-    self.node.trace(ResetReceived(self.client_id, group, frozenset(offset_table)))
+    self.node.trace(ResetReceived(self.client_id, group, frozenset(offset_table.items())))
 
     async def reset() -> None:
         with suppress(JavaError):

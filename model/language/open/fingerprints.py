@@ -57,5 +57,13 @@ class Fingerprints:
 @lru_cache(maxsize=1 << 16)
 def _mark(cell: Cell, value: Any) -> int:
     """A number for a value of a cell."""
-    shown = sorted(map(repr, value)) if isinstance(value, frozenset) else value
-    return int.from_bytes(blake2b(repr((cell, shown)).encode(), digest_size=8).digest(), "big")
+    return int.from_bytes(blake2b(_text((cell, value)).encode(), digest_size=8).digest(), "big")
+
+
+def _text(value: Any) -> str:
+    """The value as a text that no hash decides: sets are sorted, also inside of tuples."""
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(sorted(map(_text, value)))}}}"
+    if value.__class__ is tuple:
+        return f"({', '.join(map(_text, value))})"
+    return repr(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 from impl.decisions.message_queue import MessageQueue
 from invariants.allocation import Failure
-from invariants.evidence import read
+from invariants.evidence import read, replayed
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.decisions.check import candidate_of, check_allocation
 from stateful_tests.decisions.child import ChildStrategy, StrategyEndedError, StrategyHungError
@@ -296,3 +297,8 @@ def test_a_hung_child_is_gone_when_the_error_arrives() -> None:
 def test_a_subject_of_kind_class_finds_its_driver() -> None:
     with candidate_of(Subject("class", "users_strategies:Good", {"language": "Python"})) as candidate:
         assert candidate.again is not None
+
+
+def test_a_command_of_evidence_can_be_put_into_a_shell_wherever_the_file_lies(tmp_path: Path) -> None:
+    file = tmp_path / "my out; it's here" / "e.json"
+    assert shlex.split(replayed(file)) == ["rocketproof", "replay", str(file)]

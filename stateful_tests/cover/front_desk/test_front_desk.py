@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from invariants import evidence, exploring
 from invariants.__main__ import app
+from invariants.concepts import PROPERTIES
 from invariants.front_desk import catalogue, interrupt, show
 from invariants.front_desk.desk import CRASHED, Desk
 from invariants.hazards import HAZARDS
@@ -76,8 +77,8 @@ def test_the_list_for_programs_is_the_catalogue() -> None:
 
 
 def test_the_catalogue_knows_what_the_prover_proves() -> None:
-    found = {name for name, declared in catalogue.protocol().items() if catalogue.provable(declared)}
-    assert found == {name for name, declared in catalogue.protocol().items() if provable(declared)}
+    found = {name for name, declared in PROPERTIES.items() if catalogue.provable(declared)}
+    assert found == {name for name, declared in PROPERTIES.items() if provable(declared)}
     assert "one_owner_when_settled" in found
     assert "one_owner_per_queue" not in found
 
@@ -201,7 +202,7 @@ def test_a_search_that_reaches_its_memory_bound_is_unknown() -> None:
 def test_planted_bugs_are_found() -> None:
     result = run("explore", "--twins", "--property", "abandoned_lock_is_freed")
     assert result.exit_code == 0
-    planted = len(catalogue.protocol()["abandoned_lock_is_freed"].broken_by)
+    planted = len(PROPERTIES["abandoned_lock_is_freed"].broken_by)
     assert planted > 0
     assert f"{planted} of {planted} planted mutations noticed" in result.stdout
 

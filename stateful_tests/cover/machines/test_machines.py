@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 from impl.events import ProcessStarted, WorldHealed
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.__main__ import app
+from invariants.concepts import CONCEPTS
 from invariants.rules.declared import BY_NAME
 from invariants.rules.promises import ownership_converges_in_time
 from invariants.rules.watch import Watch
@@ -189,6 +190,12 @@ def test_rough_time_is_rough_only_where_chance_says_so() -> None:
     assert records[0] == records[1] != records[2]
     assert not any(boring.tape.choices)
     assert any(rough.tape.choices)
+
+
+def test_every_concept_has_a_machine_that_judges_whether_it_is_refined() -> None:
+    without = [concept.name for concept in CONCEPTS
+               if concept.name not in MACHINES or concept.refines not in MACHINES[concept.name].judged]
+    assert without == []
 
 
 def test_every_machine_judges_what_its_followers_and_promises_say() -> None:

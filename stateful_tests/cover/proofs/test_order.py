@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from invariants.claim import CLAIMS
-from invariants.exploring import CATALOGUE
+from invariants.concepts import CONCEPTS
 from invariants.verdict import Verdict
 from model.consumer_group import Convergence
 from model.language import Property
@@ -22,7 +22,7 @@ from proofs.engine import z3
 from proofs.prove import Prover, provable
 from proofs.solve import Answer, Questions
 
-assert CATALOGUE
+assert CONCEPTS  # importing them declares properties
 PROPERTIES = [p for state in (Convergence, OrderLock) for p in state.concept.properties.values() if provable(p)]
 SOME_CLAIMS = [  # easy ones, hard ones, refuted ones
     "averagely_is_total", "circle_is_balanced", "circle_moves_minimally", "position_is_in_range",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from invariants import evidence
-from invariants.exploring import CATALOGUE
+from invariants.concepts import PROPERTIES
 from invariants.verdict import ExitStatus, Outcome, exit_status
 from model.consumer_group import Convergence, Group, Member, Queue
 from model.language import Bool, Property, Run, always, drop_guard, every, forall, never
@@ -19,12 +19,9 @@ from proofs.engine import z3
 from proofs.prove import Prover, provable
 from proofs.solve import Answer, prove, satisfiable
 
-assert CATALOGUE
-
 
 def provable_properties() -> list[Property]:
-    concepts = {id(named.scope.concept): named.scope.concept for named in SCOPES}
-    return [p for concept in concepts.values() for p in concept.properties.values() if provable(p)]
+    return [p for p in PROPERTIES.values() if provable(p)]
 
 
 @pytest.fixture(scope="module")

@@ -100,6 +100,7 @@ HISTORIES = (
     again(*READ, killed(31_011, C), *LATER),
     again(*READ, (20, C, ProcessPaused(80)), killed(31_100, C), *LATER, causes=("X1",)),
     again(*KNOWN, killed(5, C), taken(6, C, 98), settled(10, 98, 99), dropped(100_000, C), *LATER),
+    again(*READ, killed(11, C), killed(200_000, C), *LATER, causes=("X1",)),
     # X15: its consumer stopped.
     again(*READ, (11, C, ConsumerStopping(C, G)), *LATER, causes=("X15",)),
     again(*READ, (2_009, C, ConsumerStopping(C, G)), *LATER, causes=("X15",)),
@@ -135,6 +136,7 @@ HISTORIES = (
     again(*SENT, committed(100_002, 100), killed(100_002, B), *LATER, causes=("X1",)),
     again(*CAME, killed(112_002, B), *LATER, causes=("X1",)),
     again(*CAME, killed(112_003, B), *LATER),
+    again(*CAME, killed(100_003, B), killed(200_000, B), *LATER, causes=("X1",)),
     again(*GIVEN_UP, killed(50_000, B), (50_001, B, BrokerStarted(B, B, 0)), sent(100_001, 100),
           committed(100_002, 100), *LATER),
     again(*CAME, power_lost(200_000), *LATER, causes=("X1",)),
@@ -154,4 +156,6 @@ HISTORIES = (
     again(SLAVE, *CAME, *begun(300_000, B2), causes=("B-28",), bounds=NETWORK),
     again(SLAVE, *CAME, killed(121_002, B), *begun(300_000, B2), causes=("B-28",)),
     again(SLAVE, *CAME, killed(121_003, B), *begun(300_000, B2)),
+    again(SLAVE, *READ, killed(50_000, B), remembered(60_000), dropped(100_000, C), sent(100_001, 100),
+          committed(100_002, 100), *begun(300_000, B2)),
 )

@@ -13,6 +13,7 @@ from impl.events import (
     ConsumerIdsAnswered,
     ConsumerIdsChanged,
     ConsumerIdsFetched,
+    ConsumerRegistered,
     ConsumerStarted,
     LockGranted,
     ProcessKilled,
@@ -85,6 +86,11 @@ def told(group: str = G, *, delivered: bool = True) -> Record:
     return 5, B, ConsumerIdsChanged(B, group, f"{C}:1", delivered)
 
 
+def heard(connection: str = f"{C}:1", ms: int = 1) -> Record:
+    """A broker has entered a heartbeat of the member."""
+    return ms, B, ConsumerRegistered(B, G, ID, connection, True, True, frozenset())
+
+
 def looks(ms: int) -> Record:
     """It is time to look."""
     return ms, "world", WorldHealed()
@@ -131,6 +137,11 @@ HISTORIES = (
             kept_views=tables(consumer("START_FAILED"))),
     Written("told_members_rebalance", broken=(STARTED, told()), kept=(STARTED, told()), views=RUNS,
             kept_views=tables(consumer(), dead_addresses={f"{B}:10911"})),
+    Written("told_members_rebalance", broken=(heard(), STARTED, told()),
+            kept=(heard(), DIES, STARTED, told()), views=RUNS, kept_views=RUNS),
+    Written("told_members_rebalance", broken=(heard(f"{C}:0"), DIES, STARTED, heard(ms=4), told()), views=RUNS),
+    Written("told_members_rebalance", broken=(heard(), (2, "c2", ProcessKilled(1, False)), STARTED, told()),
+            kept=(heard(), DIES, STARTED, heard(ms=4), told()), views=RUNS, kept_views=RUNS),
     Written("told_members_rebalance", broken=(STARTED, (4, B, ProcessPaused(10)), told()),
             kept=(STARTED, BROKER, (4, B, ProcessPaused(10)), told()), views=RUNS, kept_views=RUNS),
     Written("only_the_readable_is_held", broken=(HEALED,), views=readable(consumer(), held(), MQ2),

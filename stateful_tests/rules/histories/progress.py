@@ -27,15 +27,17 @@ from impl.events import (
     ResetReceived,
     RouteUpdated,
 )
+from invariants.views import HeldQueue
 from stateful_tests.rules.written import Tables, Written
 
-MQ = MessageQueue("orders", "broker-a", 0)
+MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
 B, C, G, AT = "broker-a", "c1", "G", "c1:32768"
 START = (0, B, BrokerStarted(B, B, 0))
 CLUSTERING = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False))
 ROUTED = (0, C, RouteUpdated(C, G, "orders", frozenset({MQ})))
 UNROUTED = (3, C, RouteUpdated(C, G, "orders", frozenset()))
 TAKEN = (1, C, QueueTaken(C, G, MQ, 100))
+TAKEN2 = (1, C, QueueTaken(C, G, MQ2, 100))
 DROPPED = (2, C, QueueDropped(C, G, MQ))
 GIVEN_UP = (2, C, QueueDropped(C, G, MQ, by_rebalance=True))
 RESET = (2, C, OffsetReset(C, G, MQ, 2))
@@ -44,9 +46,10 @@ UPDATED_AGAIN = (4, C, OffsetUpdated(C, G, MQ, 104))
 STOPPING = (4, C, ConsumerStopping(C, G))
 SHUT_DOWN = (4, C, ConsumerShutDown(C, G))
 DIES = (2, C, ProcessKilled(1, power_loss=False))
-RECEIVED = (2, C, ResetReceived(C, G, frozenset({MQ})))
+RECEIVED = (2, C, ResetReceived(C, G, frozenset({(MQ, 2)})))
+BOTH_RECEIVED = (2, C, ResetReceived(C, G, frozenset({(MQ, 2), (MQ2, 2)})))
 ASSIGNED = (3, C, QueuesAssigned(C, G, "orders", frozenset(), changed=True))
-STILL_ASSIGNED = (3, C, QueuesAssigned(C, G, "orders", frozenset({MQ}), changed=True))
+IN_TABLE = Tables(process_queues=[HeldQueue(C, C, G, MQ, True, True, False, 0, 0)])
 WENT_TO = (2, "operator", OffsetsReset(B, G, "orders", 70, ((0, 4),)))
 
 Told = tuple[int, str, Any]
@@ -97,9 +100,15 @@ HISTORIES = (
     Written("settled_is_committed", (*HELD, settled(100, 101), UPDATED, UPDATED_AGAIN, sent(102)),
             (*HELD, settled(100, 101), UPDATED, UPDATED_AGAIN, sent(102), sent(104))),
     Written("reset_is_done", (TAKEN, RECEIVED), (TAKEN, RECEIVED, RESET)),
+    Written("reset_is_done", (TAKEN, TAKEN2, BOTH_RECEIVED, RESET),
+            (TAKEN, TAKEN2, BOTH_RECEIVED, RESET, (3, C, OffsetReset(C, G, MQ2, 2)))),
+    Written("reset_goes_where_it_is_told", (RECEIVED, (3, C, OffsetReset(C, G, MQ, 4))), (RECEIVED, RESET)),
+    Written("reset_goes_where_it_is_told", (RECEIVED, (3, C, OffsetReset(C, G, MQ2, 2))), (BOTH_RECEIVED, RESET)),
+    Written("reset_goes_where_it_is_told", (RECEIVED, DIES, RESET)),
     Written("reset_is_done", (TAKEN, RECEIVED, DROPPED), (TAKEN, RECEIVED, GIVEN_UP)),
     Written("reset_is_done", (TAKEN, RECEIVED), (TAKEN, RECEIVED, TAKEN)),
-    Written("reset_is_done", (TAKEN, RECEIVED, STILL_ASSIGNED), (TAKEN, RECEIVED, ASSIGNED)),
+    Written("reset_is_done", (TAKEN, RECEIVED, ASSIGNED), (TAKEN, RECEIVED, ASSIGNED), views=IN_TABLE,
+            kept_views=Tables(process_queues=[HeldQueue(C, C, "H", MQ, True, True, False, 0, 0)])),
     Written("reset_takes_effect", (RESET, sent(9)), (RESET, sent(2))),
     Written("reset_takes_effect", (START, RESET, answered(3, 1), sent(9)), (START, RESET, answered(3, -1), sent(9))),
     Written("reset_takes_effect", (START, RESET, answered(3, 2), sent(9)), (START, RESET, answered(3, 3), sent(9))),

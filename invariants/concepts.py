@@ -1,0 +1,51 @@
+"""The registry of the concepts of the protocols: whatever goes by concept is derived from it.
+
+The name of a concept is that of its modules: `model.NAME` has its models, `invariants.NAME` declares what they promise,
+`invariants.refinement.NAME` follows worlds with them, `stateful_tests.machines.NAME` writes programs against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import NamedTuple
+
+from invariants import consumer_group, order_lock, registration, route_info, subscription
+from model.language import Property
+from model.scopes import SCOPES
+
+
+class NamedConcept(NamedTuple):
+    """A concept of the protocols.
+
+    declared -- the module that declares its properties. title -- how sentences speak of it. hazards -- of RocketMQ as
+    shipped: in each of them it takes a step that the models of the concept do not allow.
+    """
+
+    declared: ModuleType
+    title: str
+    hazards: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of its modules."""
+        return self.declared.__name__.rpartition(".")[2]
+
+    @property
+    def refines(self) -> str:
+        """The property that every step of the implementation is one of its models."""
+        return f"refines_{self.name}"
+
+
+CONCEPTS = (
+    NamedConcept(consumer_group, "the consumer group", ("B-7", "B-8", "X21")),
+    NamedConcept(registration, "a client's registration"),
+    NamedConcept(subscription, "the group's subscription", ("B-29",)),
+    NamedConcept(order_lock, "the locks of ordered queues"),
+    NamedConcept(route_info, "the name servers' tables"),
+)
+
+PROPERTIES: Mapping[str, Property] = {
+    name: declared for named in SCOPES for name, declared in named.scope.concept.properties.items()
+}
+"""Every property of the models by name, concept by concept."""
