@@ -16,6 +16,7 @@ from impl.events import (
     ConnectionSevered,
     ListenerEnded,
     LockGranted,
+    MessageLost,
     PartitionBegan,
     ProcessKilled,
     ProcessPaused,
@@ -51,7 +52,7 @@ class queue_is_not_left_alone(Shares):
         Excuse("a listener still works on it", when=lambda rule, told: rule.works(*told.about)),
         Excuse("a listener has worked on it, and the next run of the rebalance gives it back",
                by=Match(ListenerEnded, of="group mq"), lasts=deadlines.handed_over),
-        Excuse("a process that was killed had it, or worked on it, and its lock lasts",
+        Excuse("who had it was killed, or lost a message that may have been its unlock, and the lock lasts",
                when=lambda rule, told: rule.leased_ms.get(told.about, -1) >= told.since_ms),
         cause("U1", "a member that is listed has vanished, stood still or was cut off",
               when=lambda rule, told: rule.is_lost(told, rule.listed(*told.about))),
@@ -108,6 +109,14 @@ class queue_is_not_left_alone(Shares):
         for key in (*self.facts.holdings, *self.facts.busy):
             if key[0] == at and self.facts.is_orderly(at, key[2]):
                 self.leased_ms[key[2:]] = ms + deadlines.lease_is_over(self.bounds)
+
+    @on(MessageLost)
+    def loses_a_message(self, ms: int, at: str, event: MessageLost) -> None:
+        """It may have been the unlock of what its sender has locked there."""
+        ids = {started.client_id for (machine, _), started in self.facts.consumers.items() if machine == at}
+        for (broker, *queue), (_, holder) in self.facts.locks.items():
+            if broker == event.other and holder in ids:
+                self.leased_ms[tuple(queue)] = ms + deadlines.lease_is_over(self.bounds)
 
     def _lose(self, ms: int, *machines: str) -> None:
         for machine in machines:

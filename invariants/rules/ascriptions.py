@@ -37,6 +37,8 @@ class one_owner_per_queue_is_lost(Ascription):
               by=Match(ConsumerRegistered, ConsumerRemoved, ConsumerStarted, ConsumerStopping, RouteUpdated,
                        ProcessKilled, ProcessPaused, of="",
                        having=lambda event: getattr(event, "added", True)), lasts=deadlines.rebalanced),
+        cause("D1", "a broker started, and its members join it one after another",
+              by=Match(BrokerStarted, of=""), lasts=deadlines.lists_are_whole),
     )
 
 

@@ -29,6 +29,7 @@ BOUNDS = Bounds()
 LATE_MS = 10_000_000
 MQ = MessageQueue("orders", "broker-a", 0)
 LISTENS = (0, "c1", ListenerStarted("c1", "G", MQ))
+STARTS = (0, "broker-a", BrokerStarted("broker-a", "broker-a", 0))
 LEASE_MS = deadlines.CLIENT_LEASE_MS
 
 
@@ -54,6 +55,8 @@ def causes(name: str, now_ms: int, *records: tuple[int, str, Any]) -> set[str]:
     ("one_owner_per_queue", 1, ((0, "c2", ConsumerStarted("c2", "G", "CLUSTERING", orderly=False)),), {"D1"}),
     ("one_owner_per_queue", deadlines.rebalanced(BOUNDS), (heartbeat(added=True),), {"D1"}),
     ("one_owner_per_queue", deadlines.rebalanced(BOUNDS) + 1, (heartbeat(added=True),), set()),
+    ("one_owner_per_queue", deadlines.lists_are_whole(BOUNDS), (STARTS,), {"D1"}),
+    ("one_owner_per_queue", deadlines.lists_are_whole(BOUNDS) + 1, (STARTS,), set()),
     ("one_owner_while_nobody_joins", 1, ((0, "broker-a", BrokerStarted("broker-a", "broker-a", 0)),), {"D2"}),
     ("one_owner_while_nobody_joins", 1, ((0, "c1", ConnectionSevered("broker-a", None)),), {"D4"}),
     ("one_owner_while_nobody_joins", LATE_MS, ((0, "c1", ConnectionSevered("broker-a", None)),), set()),

@@ -23,6 +23,7 @@ from impl.events import (
     ConsumerStopping,
     ListenerStarted,
     LockGranted,
+    MessageLost,
     PartitionBegan,
     ProcessKilled,
     ProcessPaused,
@@ -97,6 +98,7 @@ LISTENS, ASSIGNED = (1, C, ListenerStarted(ID, G, MQ)), (1, C, QueuesAssigned(ID
 STARTED_BROKER, RESTARTED_BROKER = (-200_000, B, BrokerStarted(B, B, 0)), (500, B, BrokerStarted(B, B, 0))
 GRANTED, GRANTED_ELSEWHERE = (
     (1, broker, LockGranted(broker, G, MQ, ID, ID, fast=False)) for broker in (B, "broker-b"))
+UNLOCK_LOST = (50_000, C, MessageLost(B))
 KILLED, LOST = (5, C, ProcessKilled(1, False)), (5, C, ProcessKilled(1, True))
 STOPPING, SHUT_DOWN = (-50_000, C, ConsumerStopping(ID, G)), (1, C, ConsumerShutDown(ID, G))
 OWNED, TWICE = [held()], [held(), held("c2")]
@@ -185,6 +187,9 @@ HISTORIES = (
     lost((-177_000, *LOST[1:]), causes=("U1",)),
     lost((-177_001, *LOST[1:])),
     lost(KILLED),
+    alone(started(), GRANTED, UNLOCK_LOST, broken=(started(), GRANTED)),
+    alone(started(), GRANTED, UNLOCK_LOST, broken=(started(), GRANTED, (5, C, MessageLost("another")))),
+    alone(started(), GRANTED, UNLOCK_LOST, broken=(started(), GRANTED, (5, "c9", MessageLost(B)))),
     lost(views=seen(member(strategy=AllocateMessageQueueByMachineRoom())), causes=("U13",)),
     lost(views=seen(member(strategy=ROOMS)), causes=("L13",)),
     lost(views=seen(member(strategy=AllocateMessageQueueByConfig([]))), causes=("L13",)),
