@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     ClockDrifts,
     ClockJumped,
@@ -101,6 +102,7 @@ class share_is_kept(Rule):
     excuses = (
         Excuse("its offset has been corrected, and the correction removes it from the table",
                by=OffsetCorrected, lasts=deadlines.soon),
+        Excuse("two runs with lists of their own are under way", when=lambda rule, told: rule.runs(*told.about) > 1),
         cause("X13", "the queue was not pulled for 120 s",
               when=lambda rule, told: rule.given_up[(*told.about, told.about[3].topic)] > deadlines.PULL_IDLE_MS),
         cause("X13", "the client's clock was set, or runs at another speed, and counts 120 s",
@@ -108,10 +110,25 @@ class share_is_kept(Rule):
     )
 
     def __init__(self, run: Run) -> None:
-        """given_up -- by the run that goes on: how long they were not pulled, ms. pulled_ms -- their last pulls."""
+        """given_up -- by the run that goes on: how long they were not pulled, ms. pulled_ms -- their last pulls.
+
+        lists -- how many lists were fetched since a run for the topic ended.
+        """
         super().__init__(run)
         self.given_up = Kept("at client_id group mq topic", ends=(QueuesAssigned, ConsumerIdsFetched))
         self.pulled_ms = Kept("at client_id group mq")
+        self.lists = Kept("at client_id group topic", ends=(QueuesAssigned,))
+
+    def runs(self, at: str, client_id: str, group: str, mq: MessageQueue) -> int:
+        """How many runs for the topic of a queue have a list."""
+        return int(self.lists.get((at, client_id, group, mq.topic), 0))
+
+    @on(ConsumerIdsFetched)
+    def fetches(self, _: int, at: str, event: ConsumerIdsFetched) -> None:
+        """A run has its list."""
+        if event.client_ids is not None:
+            key = at, event.client_id, event.group, event.topic
+            self.lists[key] = self.lists.get(key, 0) + 1
 
     @on(PullSuspended)
     def pulls(self, ms: int, at: str, event: PullSuspended) -> None:
