@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from invariants.front_desk.options import Json, Property, Seed, examples, only
-from invariants.runs import NOTICED
 from invariants.verdict import BadInputError, Verdict
 
 if TYPE_CHECKING:
@@ -69,6 +68,7 @@ def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
             rows = campaign_rows(desk, minutes, master, out, seed)
         else:
             rows = world_rows(desk, about, minutes, master, out, seed, until_failure=until_failure)
+        from invariants.runs import NOTICED
         from spark_fuzz.commands import covered, noticed
 
         try:
