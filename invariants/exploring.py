@@ -70,11 +70,34 @@ def explore_scopes(
         started = time.process_time()
         report = None if progress is None else lambda level, named=named: progress(named.name, level)
         found = explore(named.scope, wanted, memory_bytes=memory_bytes, progress=report)
-        cost = {"states": found.states, "transitions": found.transitions, "depth": found.depth,
-                "cut": sum(found.cut.values()), "cpu_seconds": round(time.process_time() - started, 3)}
-        yield from _rows(named, found, cost, out, whole=not properties)
+        yield from _rows(named, found, _cost(found, started), out, whole=not properties)
         if found.unknown == "interrupted":
             raise KeyboardInterrupt
+
+
+def explore_own(
+    scopes: Sequence[Scope], properties: Sequence[str] = (), *, command: str, memory_bytes: int = MEMORY_BYTES,
+    progress: Callable[[str, Progress], None] | None = None, out: Path | None = None,
+) -> Iterator[Verdict]:
+    """Search scopes of a user's own; arguments as for explore_scopes, command -- the one that searches them again."""
+    for scope in scopes:
+        own = scope.concept.properties.values()
+        named = NamedScope(scope, 0, 0, 0, {p.name: p.expected.hazards for p in own if p.expected.outcome == "violated"
+                                            and not (p.given and keeps(scope, p))}, command=command)
+        wanted = judged_in(named, properties)
+        report = None if progress is None else lambda level, named=named: progress(named.name, level)
+        started = time.process_time()
+        found = explore(scope, wanted, memory_bytes=memory_bytes, progress=report)
+        yield from _rows(named, found, _cost(found, started), out, whole=False)
+        if not properties:
+            yield _well_defined(named, found, _cost(found, started), out)
+        if found.unknown == "interrupted":
+            raise KeyboardInterrupt
+
+
+def _cost(found: Exploration, started: float) -> dict[str, float]:
+    return {"states": found.states, "transitions": found.transitions, "depth": found.depth,
+            "cut": sum(found.cut.values()), "cpu_seconds": round(time.process_time() - started, 3)}
 
 
 def _rows(
@@ -99,7 +122,7 @@ def _verdict(  # noqa: PLR0913, PLR0917 - the columns of a row
     details: dict[str, Any] = {"concept": named.scope.concept.name, "kind": declared.kind if declared else "scope"}
     if mutation is not None:
         details["mutation"] = str(mutation)
-    replay = f"rocketproof explore {named.name!r} --property {name}" if mutation is None else \
+    replay = f"{named.command or f'rocketproof explore {named.name!r}'} --property {name}" if mutation is None else \
         f"rocketproof explore --twins --property {name}"
     if outcome is Outcome.HOLDS and cost.get("cut"):
         note = note or "within the scope: steps that leave it were cut"

@@ -53,13 +53,13 @@ def answers_are_in_time(s: OrderLock) -> Bool:
                   for c in every(Client))
 
 
-@lemma_given(atomic)
+@lemma_given(atomic, excludes=("fast_grant", "fast_miss"))
 def no_fast_path(s: OrderLock) -> Bool:
     """No thread stands in the fast path, and a fresh lease is the entry's."""
     return forall(~s.seen[c] & s.lease[c].implies(entry_of(s, c, s.lease_age[c])) for c in every(Client))
 
 
-@lemma_given(atomic, table_survives, unlocks_at_once)
+@lemma_given(atomic, table_survives, unlocks_at_once, excludes=("fast_grant", "fast_miss", "unlock_late"))
 def grants_are_remembered(s: OrderLock) -> Bool:
     """Behind every answer, belief and batch stands the broker's entry, or it has run out."""
     return forall(~s.unlocking[c] & ~s.seen[c]

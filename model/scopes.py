@@ -25,7 +25,8 @@ class NamedScope:
     """A scope, the counts pinned for it, and what is expected to fail there.
 
     violated -- hazards that the scope shows, by property. unreached -- `sometimes` properties that it cannot reach.
-    heavy -- takes more than a few seconds: searched when named, or by the long tests.
+    heavy -- takes more than a few seconds: searched when named, or by the long tests. command -- that searches it, if
+    its name alone does not.
     """
 
     scope: Scope
@@ -35,6 +36,7 @@ class NamedScope:
     violated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unreached: tuple[str, ...] = ()
     heavy: bool = False
+    command: str = ""
 
     @property
     def name(self) -> str:
