@@ -1,8 +1,9 @@
 """The judge `explore`: every property in every named scope, all reachable states, shortest traces as evidence.
 
 One row per scope and property that can be judged there: a property that needs premises is judged where the scope keeps
-them, a property that is violated as shipped is expected to fail in the scopes that show one of its hazards. Two rows
-speak of the scope itself: `state_space_is_pinned` (the counts are those of model.scopes) and `well_defined`.
+them, a property that is violated as shipped is expected to fail in the scopes that show one of its hazards. Three rows
+speak of the scope itself: `state_space_is_pinned` (the counts are those of model.scopes), `well_defined`, and
+`never_stuck` (in every state something can happen).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +21,15 @@ from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from model.explorer.checks import WELL_DEFINED
 from model.explorer.graph import graph
 from model.explorer.search import Exploration, Progress, explore
-from model.language import Mutation, Property, walk
-from model.language.defined import obligations
+from model.language import Action, Mutation, Property, walk
+from model.language.defined import defined, obligations
 from model.language.properties import LEADS_TO, LEMMA, SOMETIMES, STEP
 from model.language.scope import Scope
 from model.scopes import SCOPES, NamedScope
 
 MEMORY_BYTES = 4 << 30
 DRAWN = 60  # states of a graph that people can still read
-PINNED = "state_space_is_pinned"
+PINNED, NEVER_STUCK = "state_space_is_pinned", "never_stuck"
 
 
 def scopes(names: Sequence[str] = (), *, heavy: bool = False) -> list[NamedScope]:
@@ -88,9 +90,7 @@ def explore_own(
         report = None if progress is None else lambda level, named=named: progress(named.name, level)
         started = time.process_time()
         found = explore(scope, wanted, memory_bytes=memory_bytes, progress=report)
-        yield from _rows(named, found, _cost(found, started), out, whole=False)
-        if not properties:
-            yield _well_defined(named, found, _cost(found, started), out)
+        yield from _rows(named, found, _cost(found, started), out, whole=not properties)
         if found.unknown == "interrupted":
             raise KeyboardInterrupt
 
@@ -104,12 +104,14 @@ def _rows(
     named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None, *, whole: bool,
 ) -> Iterator[Verdict]:
     if whole:
-        yield _pinned(named, found, cost, out)
+        if named.states:
+            yield _pinned(named, found, cost, out)
         yield _well_defined(named, found, cost, out)
+        yield _never_stuck(named, found, cost, out)
     for declared in found.properties:
         hazards = named.violated.get(declared.name, ())
         expected = Outcome.VIOLATED if hazards or declared.name in named.unreached else Outcome.HOLDS
-        note = found.undecided.get(declared.name, found.unknown)
+        note = found.why(declared.name)
         row = _verdict(declared.name, named, expected, Outcome(found.outcome(declared.name)), cost, hazards, note)
         yield _with_trace(row, found.violations.get(declared.name), declared.sentence, out)
 
@@ -126,6 +128,10 @@ def _verdict(  # noqa: PLR0913, PLR0917 - the columns of a row
         f"rocketproof explore --twins --property {name}"
     if outcome is Outcome.HOLDS and cost.get("cut"):
         note = note or "within the scope: steps that leave it were cut"
+    actions, forbidden = named.scope.concept.actions.values(), named.scope.forbid
+    pruned = [action.name for action in actions if action.search_only and action.name not in forbidden]
+    if outcome is Outcome.HOLDS and pruned:
+        note = note or f"as far as it was searched: {', '.join(pruned)} was pruned (search_only)"
     return Verdict(name, "explore", Subject("model", named.name, details), expected, outcome,
                    replay, hazards, cost, note=note)
 
@@ -143,12 +149,23 @@ def _pinned(named: NamedScope, found: Exploration, cost: Mapping[str, float], ou
 
 
 def _well_defined(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None) -> Verdict:
-    row = _verdict(WELL_DEFINED, named, Outcome.HOLDS, Outcome(found.outcome(WELL_DEFINED)), cost, note=found.unknown)
-    return _with_trace(row, found.violations.get(WELL_DEFINED), "A subtraction goes below 0.", out)
+    row = _verdict(WELL_DEFINED, named, Outcome.HOLDS, Outcome(found.outcome(WELL_DEFINED)), cost,
+                   note=found.why(WELL_DEFINED))
+    return _with_trace(row, found.violations.get(WELL_DEFINED),
+                       "A subtraction goes below 0, or an index leaves its table.", out)
+
+
+def _never_stuck(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None) -> Verdict:
+    expected = Outcome.VIOLATED if named.stuck else Outcome.HOLDS
+    outcome = Outcome.VIOLATED if found.deadlocks else Outcome.UNKNOWN if found.unknown else Outcome.HOLDS
+    count = f"states in which nothing can happen: {found.deadlocks}"
+    note = found.why(NEVER_STUCK) or (count if found.deadlocks else "")
+    row = _verdict(NEVER_STUCK, named, expected, Outcome.UNKNOWN if found.blurred else outcome, cost, note=note)
+    return _with_trace(row, found.deadlock, "In every state something can happen.", out)
 
 
 def _with_trace(row: Verdict, trace: Mapping[str, Any] | None, sentence: str, out: Path | None) -> Verdict:
-    if trace is None or out is None:
+    if trace is None or out is None or row.outcome is not Outcome.VIOLATED:
         return row
     return _with_evidence(row, evidence.document(row, "trace", f"Violated: {sentence}", **trace), out)
 
@@ -202,7 +219,7 @@ def replay_trace(stored: Mapping[str, Any]) -> Verdict:
     named = scopes([stored["subject"]["name"]])[0]
     mutation = _mutation(named, stored)
     name = stored["property"]
-    if name not in named.scope.concept.properties and name != WELL_DEFINED:
+    if name not in named.scope.concept.properties and name not in (WELL_DEFINED, NEVER_STUCK):
         raise BadInputError(f"{named.scope.concept.name} has no property {name!r}; explore the scope again")
     run = _Replay(named.scope, mutation)
     run.start(stored["initial"])
@@ -262,6 +279,8 @@ class _Replay:
         """Whether the last state, the last step, or the part that repeats, breaks the property."""
         if name == WELL_DEFINED:
             return self._ill_defined(stored)
+        if name == NEVER_STUCK:
+            return not any(self._can_happen(action) for action in self.scope.concept.actions.values())
         declared = self.scope.concept.properties[name]
         if declared.kind == LEADS_TO:
             loop = stored.get("loop", len(self.seen) - 1)
@@ -272,8 +291,18 @@ class _Replay:
         holds = bool(walk.value(declared.condition, self.scope, self.now, {}))
         return holds if declared.kind == SOMETIMES else not holds
 
+    def _can_happen(self, action: Action) -> bool:
+        choices = product(*(range(walk.span(v.sort, self.scope)) for v in action.parameters))
+        return action.name not in self.scope.forbid and any(
+            walk.apply(action, numbers, self.scope, self.now) is not None for numbers in choices)
+
     def _ill_defined(self, stored: Mapping[str, Any]) -> bool:
         broken = stored.get("broken_by", {})
+        if broken.get("property") in self.scope.concept.properties:
+            declared = self.scope.concept.properties[broken["property"]]
+            nodes = map(defined, (declared.when, declared.condition))
+            before = self.before if declared.kind == STEP else self.now
+            return not all(walk.value(node, self.scope, before, {}, self.now) for node in nodes)
         action = self.scope.concept.actions.get(broken.get("action", ""))
         if action is None:
             raise BadInputError("the evidence does not say which action is ill defined; explore the scope again")

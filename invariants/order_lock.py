@@ -45,9 +45,9 @@ def entry_of(s: OrderLock, c: Client, age: Ms) -> Bool:
 
 @lemma
 def answers_are_in_time(s: OrderLock) -> Bool:
-    """Ways and batches keep their bounds."""
+    """Ways and batches keep their bounds, and so do beliefs while they last."""
     return forall(s.granted[c].implies(s.wait[c] <= s.rpc_max)
-                  & s.locked[c].implies(s.belief_age[c] <= s.since[c] + s.rpc_max)
+                  & (s.locked[c] & (s.since[c] <= s.client_live)).implies(s.belief_age[c] <= s.since[c] + s.rpc_max)
                   & s.working[c].implies((s.worked[c] <= s.batch_max)
                                          & (s.batch_age[c] <= s.client_live + s.rpc_max + s.worked[c]))
                   for c in every(Client))
