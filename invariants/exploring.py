@@ -21,8 +21,9 @@ from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from model.explorer.checks import WELL_DEFINED
 from model.explorer.graph import graph
 from model.explorer.search import Exploration, Progress, explore
-from model.language import Action, Mutation, Property, walk
+from model.language import Action, Misuse, Mutation, Property, walk
 from model.language.defined import defined, obligations
+from model.language.own import load
 from model.language.properties import LEADS_TO, LEMMA, SOMETIMES, STEP
 from model.language.scope import Scope
 from model.scopes import SCOPES, NamedScope
@@ -78,21 +79,28 @@ def explore_scopes(
 
 
 def explore_own(
-    scopes: Sequence[Scope], properties: Sequence[str] = (), *, command: str, memory_bytes: int = MEMORY_BYTES,
+    scopes: Sequence[Scope], properties: Sequence[str] = (), *, file: Path, memory_bytes: int = MEMORY_BYTES,
     progress: Callable[[str, Progress], None] | None = None, out: Path | None = None,
 ) -> Iterator[Verdict]:
-    """Search scopes of a user's own; arguments as for explore_scopes, command -- the one that searches them again."""
+    """Search scopes of a user's own, of this file; other arguments as for explore_scopes."""
     for scope in scopes:
-        own = scope.concept.properties.values()
-        named = NamedScope(scope, 0, 0, 0, {p.name: p.expected.hazards for p in own if p.expected.outcome == "violated"
-                                            and not (p.given and keeps(scope, p))}, command=command)
+        named = _own(scope, file)
         wanted = judged_in(named, properties)
+        if properties and not wanted:
+            continue
         report = None if progress is None else lambda level, named=named: progress(named.name, level)
         started = time.process_time()
         found = explore(scope, wanted, memory_bytes=memory_bytes, progress=report)
         yield from _rows(named, found, _cost(found, started), out, whole=not properties)
         if found.unknown == "interrupted":
             raise KeyboardInterrupt
+
+
+def _own(scope: Scope, file: Path) -> NamedScope:
+    """A scope of a user's own: what is declared as violated fails there, unless its premises are kept."""
+    failing = {p.name: p.expected.hazards for p in scope.concept.properties.values()
+               if p.expected.outcome == "violated" and not (p.given and keeps(scope, p))}
+    return NamedScope(scope, 0, 0, 0, failing, file=str(file))
 
 
 def _cost(found: Exploration, started: float) -> dict[str, float]:
@@ -124,7 +132,10 @@ def _verdict(  # noqa: PLR0913, PLR0917 - the columns of a row
     details: dict[str, Any] = {"concept": named.scope.concept.name, "kind": declared.kind if declared else "scope"}
     if mutation is not None:
         details["mutation"] = str(mutation)
-    replay = f"{named.command or f'rocketproof explore {named.name!r}'} --property {name}" if mutation is None else \
+    if named.file:
+        details["file"] = named.file
+    words = (*([named.file] if named.file else []), named.name)
+    replay = f"rocketproof explore {' '.join(map(repr, words))} --property {name}" if mutation is None else \
         f"rocketproof explore --twins --property {name}"
     if outcome is Outcome.HOLDS and cost.get("cut"):
         note = note or "within the scope: steps that leave it were cut"
@@ -216,7 +227,7 @@ def replay_trace(stored: Mapping[str, Any]) -> Verdict:
 
     Raises BadInputError when the evidence names a scope, an action, an element or a state that does not exist.
     """
-    named = scopes([stored["subject"]["name"]])[0]
+    named = _stored(stored["subject"])
     mutation = _mutation(named, stored)
     name = stored["property"]
     if name not in named.scope.concept.properties and name not in (WELL_DEFINED, NEVER_STUCK):
@@ -228,6 +239,20 @@ def replay_trace(stored: Mapping[str, Any]) -> Verdict:
     outcome = Outcome.VIOLATED if run.breaks(name, stored) else Outcome.HOLDS
     cost = {"steps": len(stored["steps"])}
     return _verdict(name, named, Outcome.VIOLATED, outcome, cost, named.violated.get(name, ()), mutation=mutation)
+
+
+def _stored(subject: Mapping[str, Any]) -> NamedScope:
+    """The scope that evidence is about: a known one, or one of a user's file."""
+    name, file = subject["name"], subject.get("details", {}).get("file")
+    if file is None:
+        return scopes([name])[0]
+    try:
+        own = [scope for scope in load(Path(file)).scopes if scope.name == name]
+    except Misuse as error:
+        raise BadInputError(str(error)) from error
+    if not own:
+        raise BadInputError(f"{file} has no scope {name!r} any more; explore it again")
+    return _own(own[0], Path(file))
 
 
 def _mutation(named: NamedScope, stored: Mapping[str, Any]) -> Mutation | None:

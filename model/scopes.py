@@ -26,7 +26,7 @@ class NamedScope:
 
     violated -- hazards that the scope shows, by property. unreached -- `sometimes` properties that it cannot reach.
     heavy -- takes more than a few seconds: searched when named, or by the long tests. stuck -- whether some state has
-    no step. command -- that searches it, if its name alone does not.
+    no step. file -- of a user's own that declares it, or "".
     """
 
     scope: Scope
@@ -37,7 +37,7 @@ class NamedScope:
     unreached: tuple[str, ...] = ()
     heavy: bool = False
     stuck: bool = False
-    command: str = ""
+    file: str = ""
 
     @property
     def name(self) -> str:

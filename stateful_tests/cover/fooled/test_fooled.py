@@ -12,7 +12,7 @@ import pytest
 
 from invariants.exploring import explore_own
 from invariants.verdict import Outcome, Verdict
-from model.own import OwnFile, load
+from model.language.own import OwnFile, load
 from proofs.prove import Prover
 
 CONCEPTS = Path(__file__).parent / "concepts"
@@ -28,7 +28,7 @@ def loaded(path: Path) -> OwnFile:
 def rows(path: Path, judge: str) -> list[Verdict]:
     own = loaded(path)
     if judge == "explore":
-        return list(explore_own(own.scopes, command=f"rocketproof explore {path.name}"))
+        return list(explore_own(own.scopes, file=path))
     prover = Prover(seeds=(0, 1), scopes=own.scopes)
     return [row for concept in own.concepts for row in prover.judge(concept.properties.values())]
 
