@@ -29,9 +29,17 @@ class Few(Unbounded):
 
     def _enumerated(self, info: SortInfo) -> tuple[Any, list[Expr]]:
         """Z3's sort and values of a free sort or a choice."""
-        if info.kind == CHOICE:
-            return enumeration(info)
-        return enumeration(SortInfo(FREE, info.name, members=tuple(map(str, range(self._size)))))
+        return enumeration(self._counted(info))
+
+    def _counted(self, info: SortInfo) -> SortInfo:
+        """The sort with its elements."""
+        if info.kind != FREE:
+            return info
+        return SortInfo(FREE, info.name, members=tuple(map(str, range(self._size))))
+
+    def named(self, info: SortInfo) -> str:
+        """As without bounds; a free sort has as many names as sizes."""
+        return super().named(self._counted(info))
 
     def _declare(self, info: SortInfo) -> Any:
         return self._enumerated(info)[0] if info.kind == FREE else super()._declare(info)

@@ -18,15 +18,13 @@ from proofs.reading import Env, Expr, Reader, Reading
 @cache
 def enumeration(info: SortInfo) -> tuple[Any, list[Expr]]:
     """Sort and elements of a choice; Z3 takes each name once per process."""
-    name = _of_sort(info)
+    name = named(info)
     sort, elements = z3.EnumSort(name, [f"{name} is {member}" for member in info.members])
     return sort, elements
 
 
-def _of_sort(info: SortInfo) -> str:
-    """Z3's name of a sort: two sorts that differ have different names."""
-    if info.element is not None:
-        return f"{info.kind} of {_of_sort(info.element)}"
+def named(info: SortInfo) -> str:
+    """Z3's name of a sort without an element: two sorts that differ have different names."""
     return f"{info.kind} {(info.name, *info.members)}"
 
 
@@ -47,9 +45,13 @@ class Unbounded(Reading):
             self._sorts[info.name] = self._declare(info)
         return self._sorts[info.name]
 
+    def named(self, info: SortInfo) -> str:
+        """Z3's name of a sort: of a Maybe, that of its elements is a part, for readings differ in them."""
+        return named(info) if info.element is None else f"{info.kind} of {self.named(info.element)}"
+
     def _declare(self, info: SortInfo) -> Any:
         if info.kind == FREE:
-            return z3.DeclareSort(_of_sort(info))
+            return z3.DeclareSort(self.named(info))
         if info.kind == NAT:
             return z3.IntSort()
         if info.kind == CHOICE:
@@ -58,7 +60,7 @@ class Unbounded(Reading):
         element = self.sort(info.element)
         if info.kind == SET:
             return z3.ArraySort(element, z3.BoolSort())
-        maybe = z3.Datatype(_of_sort(info))
+        maybe = z3.Datatype(self.named(info))
         maybe.declare("nothing")
         maybe.declare("just", ("held", element))
         return maybe.create()

@@ -29,6 +29,7 @@ from stateful_tests.engines.concepts import Drawn
 
 SCOPES, DEPTH, TIMEOUT_MS, MEMORY_BYTES = 3, 2, 300, 4 << 20
 FEW = 2  # elements of a free sort in a run
+SIZES = (1, 2, 3, 4)  # … in an initial state
 
 
 def compared(seed: int, tally: Counter[str]) -> list[str]:
@@ -96,17 +97,17 @@ def broken_by_run(declared: Property) -> int | None:
     """The number of steps of a run that breaks a property, if there is one of at most DEPTH steps."""
     actions = [*declared.concept.actions.values()]
     for depth in range(declared.kind == STEP, DEPTH + 1):
-        if any(_breaks(declared, run) for run in product(actions, repeat=depth)):
+        if any(_breaks(declared, run, FEW) for run in product(actions, repeat=depth)):
             return depth
     return None
 
 
 def _broken_at_first(declared: Property) -> bool:
-    return _breaks(declared, ())
+    return any(_breaks(declared, (), size) for size in SIZES)
 
 
-def _breaks(declared: Property, run: Sequence[Action]) -> bool:
-    reading = Few(declared.concept, FEW)
+def _breaks(declared: Property, run: Sequence[Action], size: int) -> bool:
+    reading = Few(declared.concept, size)
     induction = Induction(reading, ())
     formulas: list[Expr] = [*induction.base, reading.formula(declared.concept.initial, induction.now)]
     before: Reader = induction.now
