@@ -293,7 +293,8 @@ def replay(
     """
     from invariants import evidence
     from invariants.front_desk.desk import Desk
-    from invariants.front_desk.replay import conclusion, evidence_view, stored_outcome
+    from invariants.front_desk.replay import stored_outcome
+    from invariants.report.terminal import conclusion, evidence_view
 
     with Desk(json, summary=False) as desk:
         document = evidence.read(file)

@@ -21,7 +21,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.text import Text
 
 from invariants.front_desk.interrupt import INTERRUPT
-from invariants.front_desk.tables import kind, line, table
+from invariants.report.terminal import kind, line, total, verdict_table
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Subject, Verdict, exit_status
 
 PLAIN_WIDTH = 140  # columns where there is no terminal
@@ -145,7 +145,7 @@ class Desk:
         if isinstance(error, typer.Exit) or not isinstance(error, KeyboardInterrupt | Exception | None):
             return
         if self.rows and self._summary:
-            self.print(table(self.rows))
+            self.print(Group(verdict_table(self.rows), Text(""), total(self.rows)))
         for said in self.closing:
             self.print(Text(said, no_wrap=True, overflow="ignore"))
         raise typer.Exit(self._ended(error)) from None
