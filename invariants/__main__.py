@@ -110,7 +110,7 @@ def verify(
             for verdicts in campaigns(desk, chosen, campaign_seconds, out, seed):
                 desk.judge("campaign", verdicts, quiet=True)
         except KeyboardInterrupt:
-            desk.closing.append(f"no report was made; rocketproof report {out}")
+            desk.closing.append(f"no report was made of them; this makes it: rocketproof report {out}")
             raise
         except (BadInputError, StoppedError):
             finish(desk, out)

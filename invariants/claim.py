@@ -220,10 +220,7 @@ class Finding:
         """Write the evidence below the output folder, if there are both, and return the verdict that points at it."""
         if self.evidence is None or out is None:
             return self.verdict
-        name = f"evidence/{_slug(self.verdict)}.json"
-        verdict = replace(self.verdict, evidence=name, replay=evidence_files.replayed(out / name))
-        evidence_files.write(out / name, {**self.evidence, "replay": verdict.replay})
-        return verdict
+        return evidence_files.saved(self.verdict, self.evidence, out, _slug(self.verdict))
 
 
 def _slug(verdict: Verdict) -> str:

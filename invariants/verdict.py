@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any, Self
+
+_ALIKE = 0.7  # of a name and what may have been meant
 
 
 class Outcome(StrEnum):
@@ -114,3 +117,16 @@ def exit_status(rows: Iterable[Verdict]) -> ExitStatus:
     if any(row.outcome.is_unknown for row in rows):
         return ExitStatus.UNKNOWN
     return ExitStatus.AS_EXPECTED
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """"did you mean …? " with at most three names that look alike, or contain the name, or nothing."""
+    wanted = name.lower()
+
+    def likeness(one: str) -> float:
+        parts = (one.lower(), one.lower()[:len(name) + 1])
+        return 1.0 if wanted and wanted in parts[0] else max(
+            difflib.SequenceMatcher(a=part, b=wanted).ratio() for part in parts)
+
+    close = sorted((one for one in names if likeness(one) > _ALIKE), key=lambda one: (-likeness(one), names.index(one)))
+    return f"did you mean {' or '.join(map(repr, close[:3]))}? " if close else ""

@@ -5,7 +5,6 @@ A name is that of a property, or of one claim about a decision (which belongs to
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,11 +15,10 @@ from invariants.concepts import PROPERTIES
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import RULE, Rule
 from invariants.runs import CAMPAIGN, KILL_MATRIX, MACHINE, OF_RUNS
-from invariants.verdict import BadInputError
+from invariants.verdict import BadInputError, nearest
 from model.language.properties import ALWAYS, LEMMA, STEP, Property
 from model.scopes import SCOPES, NamedScope
 
-_ALIKE = 0.7  # of a name and what may have been meant
 DECISION, STRATEGY, HOUSE = "decision", "strategy", "house"
 
 OWN: Mapping[str, tuple[str, str]] = {
@@ -193,26 +191,3 @@ def known(name: str) -> None:
         [*PROPERTIES, *BY_NAME, *allocation.CLAIMS, *promises, *claim.CLAIMS, *OF_RUNS, *OWN]))
     if name not in names:
         raise BadInputError(f"no property is called {name!r}; {nearest(name, names)}`rocketproof list` names them all")
-
-
-def nearest(name: str, names: Sequence[str]) -> str:
-    """"did you mean …? " with at most three names that look alike, or contain the name, or nothing."""
-    def likeness(one: str) -> float:
-        matcher = difflib.SequenceMatcher(b=name.lower())
-        matcher.set_seqs(one.lower()[:len(name) + 1], name.lower())
-        begins = matcher.ratio()
-        matcher.set_seq1(one.lower())
-        return 1.0 if name and name.lower() in one.lower() else max(begins, matcher.ratio())
-
-    close = sorted((one for one in names if likeness(one) > _ALIKE), key=lambda one: (-likeness(one), names.index(one)))
-    return f"did you mean {' or '.join(map(repr, close[:3]))}? " if close else ""
-
-
-def scope_names(names: Sequence[str]) -> list[str]:
-    """The names of scopes, checked; raises BadInputError with the nearest names for one that names none."""
-    every = [named.name for named in SCOPES]
-    for name in names:
-        if not any(one.startswith(name) for one in every):
-            hint = nearest(name, every) or f"there are: {'; '.join(every)}"
-            raise BadInputError(f"no scope is called {name!r}; {hint.strip()}")
-    return list(names)

@@ -20,7 +20,7 @@ from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from invariants.front_desk.interrupt import INTERRUPT
+from invariants.front_desk.interrupt import INTERRUPT, reader_left
 from invariants.report.terminal import kind, line, total, verdict_table
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Subject, Verdict, exit_status
 
@@ -97,6 +97,8 @@ class Desk:
             try:
                 sink.write(f"{verdict.to_json()}\n")
                 sink.flush()
+            except BrokenPipeError:
+                reader_left()
             except OSError as error:
                 del self._sinks[name]
                 raise BadInputError(_unwritable(name, error)) from error
@@ -194,12 +196,19 @@ def _closed(verdicts: Iterable[Verdict]) -> Iterator[None]:
 
 def interrupted(rows: int) -> str:
     """What is said after Ctrl-C."""
-    return f"interrupted: {rows} verdict{'s' * (rows != 1)} kept, the rest was not judged"
+    if not rows:
+        return "interrupted before anything was judged"
+    return f"interrupted: {rows} verdict{'s' * (rows != 1)} kept; no count has what was still to be judged"
+
+
+class _Screen(Console):
+    def on_broken_pipe(self) -> None:
+        reader_left()
 
 
 def console(*, to_stderr: bool = False) -> Console:
     """Where people read: wide enough for a table where there is no terminal."""
-    made = Console(stderr=to_stderr)
+    made = _Screen(stderr=to_stderr)
     if not made.is_terminal and "COLUMNS" not in os.environ:
         made.width = PLAIN_WIDTH
     return made
@@ -215,6 +224,9 @@ def guarded(work: Callable[[], None]) -> None:
     """Run a command that judges nothing: bad input and Ctrl-C end it with one line."""
     try:
         work()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        reader_left()
     except BadInputError as error:
         raise typer.Exit(complain(ExitStatus.BAD_INPUT, str(error))) from None
     except KeyboardInterrupt:
