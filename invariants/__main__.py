@@ -135,6 +135,8 @@ def finish(desk: Desk, out: Path) -> None:
 def judges(desk: Desk, chosen: Chosen, out: Path, seed: int) -> Iterator[tuple[str, Iterable[Verdict]]]:
     """The judges that apply to what was chosen, cheapest first."""
     from invariants.front_desk.catalogue import of_judge
+    from stateful_tests.decisions import exhaust, machine
+    from stateful_tests.machines import known
 
     searched = [] if chosen.everything else [*chosen.protocol, *of_judge("explore", chosen.own)]
     if chosen.scopes():
@@ -143,10 +145,10 @@ def judges(desk: Desk, chosen: Chosen, out: Path, seed: int) -> Iterator[tuple[s
     if prover.provable(chosen):
         yield "prove", prover.proved(chosen, range(seed, seed + prover.SEEDS), out=out)
     if chosen.claims or chosen.strategies:
-        yield "exhaust", exhausted(chosen, out)
-        yield "machine", drawn(chosen, out, seed)
+        yield "exhaust", of_code(chosen, exhaust.exhaust_decisions, exhaust.exhaust_allocation, out=out)
+        yield "machine", of_code(chosen, machine.explore_decisions, machine.explore_allocation, out=out, seed=seed)
     if chosen.everything or chosen.protocol:
-        yield "machine", known_programs(chosen, out)
+        yield "machine", known.shown(() if chosen.everything else chosen.protocol, out)
     if of_judge("conform", chosen.own):
         yield "conform", conforming(desk, None, [], out)
 
@@ -165,29 +167,12 @@ def campaigns(desk: Desk, chosen: Chosen, seconds: float, out: Path, seed: int) 
         yield only(moved(rows, folder), [] if chosen.everything else chosen.protocol)
 
 
-def exhausted(chosen: Chosen, out: Path) -> Iterator[Verdict]:
-    """Decisions and strategies on all small inputs."""
-    from stateful_tests.decisions.exhaust import exhaust_allocation, exhaust_decisions
-
-    yield from exhaust_decisions(chosen.claims, out=out)
+def of_code(chosen: Chosen, decisions: Callable[..., Iterator[Verdict]], strategies: Callable[..., Iterator[Verdict]],
+            **options: Any) -> Iterator[Verdict]:
+    """One judge of code, about the decisions and then about the strategies that were chosen."""
+    yield from decisions(chosen.claims, **options)
     if chosen.strategies:
-        yield from exhaust_allocation(None if chosen.everything else chosen.strategies, out=out)
-
-
-def drawn(chosen: Chosen, out: Path, seed: int) -> Iterator[Verdict]:
-    """Decisions and strategies on random inputs."""
-    from stateful_tests.decisions.machine import explore_allocation, explore_decisions
-
-    yield from explore_decisions(chosen.claims, seed=seed, out=out)
-    if chosen.strategies:
-        yield from explore_allocation(None if chosen.everything else chosen.strategies, seed=seed, out=out)
-
-
-def known_programs(chosen: Chosen, out: Path) -> Iterator[Verdict]:
-    """Known short programs in a simulated world."""
-    from stateful_tests.machines.known import shown
-
-    return shown(() if chosen.everything else chosen.protocol, out)
+        yield from strategies(None if chosen.everything else chosen.strategies, **options)
 
 
 def conforming(desk: Desk, vectors: Path | None, files: list[str], out: Path | None) -> Iterator[Verdict]:

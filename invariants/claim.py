@@ -50,14 +50,10 @@ JUDGES = ("prove", "exhaust", "machine")
 class Claim:
     """A claim about decision functions, for all inputs of its domains that it does not discard.
 
-    name -- of this claim; unique.
-    promises -- the property of the catalogue that it is a part of.
-    sentence -- what is claimed, one English sentence.
-    subjects -- the functions that are judged.
-    expected -- the outcome expected of the code as shipped.
-    predicate -- the claim as a function; call `judge` instead.
-    domains -- of each argument, in order.
-    judges -- who can judge it.
+    name -- of this claim; unique. promises -- the property of the catalogue that it is a part of. sentence -- what is
+    claimed. subjects -- the functions that are judged. expected -- the outcome expected of the code as shipped.
+    predicate -- the claim as a function; call `judge` instead. domains -- of each argument, in order. judges -- who can
+    judge it.
     """
 
     name: str
@@ -235,16 +231,12 @@ def counterexample(claim: Claim, judge: str, arguments: Mapping[str, Any], *, se
     shown = {name: domain.to_json(arguments[name]) for name, domain in claim.domains.items()}
     text = ", ".join(f"{name}={value}" for name, value in shown.items())
     answers = claim.answers(arguments)
-    verdict = Verdict(
-        claim.promises, judge, claim.subject(), Outcome(claim.expected.outcome), Outcome.VIOLATED,
-        replay=f"rocketproof {'prove' if judge == 'prove' else 'verify'} --property {claim.name}",
-        hazard=claim.expected.hazards, cost=dict(cost or {}), seed=seed, note=f"{text}: {_summary(answers)}",
-    )
-    sentence = f"Not so for {text}: {claim.sentence}"
+    found = judged(claim, judge, Outcome.VIOLATED, f"{text}: {_summary(answers)}", seed=seed, cost=cost)
+    verdict = replace(found.verdict, hazard=claim.expected.hazards)
     table = {"columns": ["call", "answer"], "rows": [[call, answer] for call, answer in answers.items()]}
-    body = evidence_files.document(verdict, "counterexample", sentence, claim=claim.name, arguments=shown,
-                                   results=answers, table=table)
-    return Finding(verdict, body)
+    return Finding(verdict, evidence_files.document(
+        verdict, "counterexample", f"Not so for {text}: {claim.sentence}", claim=claim.name, arguments=shown,
+        results=answers, table=table))
 
 
 def _summary(answers: Mapping[str, str]) -> str:
@@ -258,9 +250,7 @@ _SHOWN = 120  # characters of a call and its answer
 
 def judged(claim: Claim, judge: str, outcome: Outcome, note: str, *, seed: int | None = None,
            cost: Mapping[str, float] | None = None) -> Finding:
-    """A finding without a counterexample."""
-    command = "prove" if judge == "prove" else "verify"
-    return Finding(Verdict(
-        claim.promises, judge, claim.subject(), Outcome(claim.expected.outcome), outcome,
-        replay=f"rocketproof {command} --property {claim.name}", cost=dict(cost or {}), seed=seed, note=note,
-    ))
+    """A finding without evidence."""
+    replay = f"rocketproof {'prove' if judge == 'prove' else 'verify'} --property {claim.name}"
+    return Finding(Verdict(claim.promises, judge, claim.subject(), Outcome(claim.expected.outcome), outcome, replay,
+                           cost=dict(cost or {}), seed=seed, note=note))

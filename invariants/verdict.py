@@ -60,17 +60,12 @@ class Subject:
 class Verdict:
     """One row of the verdict table.
 
-    property -- name of the property, a positive claim.
-    judge -- prove, explore, exhaust, machine, campaign, history, conform or check.
-    subject -- what was judged.
-    expected -- the outcome expected on RocketMQ 4.9.3 as shipped.
-    outcome -- what was found.
-    hazard -- names of the hazards that explain a violation (expected or found).
-    cost -- plain numbers: states, transitions, obligations, rows, runs, cpu_seconds, …
-    evidence -- path of the file that holds trace, counterexample or proof record; relative to the output directory.
-    seed -- the seed, where chance took part.
-    replay -- the one command that shows the same verdict again.
-    note -- one sentence for people: why unknown, within which scope, what the counterexample says.
+    property -- its name, a positive claim. judge -- prove, explore, exhaust, machine, campaign, conform or check.
+    subject -- what was judged. expected -- of RocketMQ 4.9.3 as shipped. outcome -- what was found.
+    hazard -- names of the hazards that explain a violation (expected or found). cost -- plain numbers: states,
+    transitions, obligations, rows, runs, cpu_seconds, … evidence -- path of the file that holds trace, counterexample,
+    graph or run; relative to the output directory. seed -- where chance took part. replay -- the one command that shows
+    the same verdict again. note -- one sentence: why unknown, within which scope, what the counterexample says.
     """
 
     property: str

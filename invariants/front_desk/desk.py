@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.text import Text
 
 from invariants.front_desk.interrupt import INTERRUPT, reader_left
+from invariants.front_desk.options import ended
 from invariants.report.terminal import kind, line, total, verdict_table
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Subject, Verdict, exit_status
 
@@ -67,7 +68,7 @@ class Desk:
 
         name -- of the judge. total -- how many verdicts it will give, if known. quiet -- it shows its own progress.
         """
-        with self._shown(name, total, quiet=quiet), _closed(verdicts):
+        with self._shown(name, total, quiet=quiet), ended(verdicts):
             try:
                 for verdict in verdicts:
                     self.take(verdict)
@@ -182,16 +183,6 @@ class Desk:
                 traceback.print_exception(error)
                 return complain(ExitStatus.UNKNOWN, f"crashed: {type(error).__name__}: {error}")
         return exit_status(self.rows) if self.status is None else self.status
-
-
-@contextmanager
-def _closed(verdicts: Iterable[Verdict]) -> Iterator[None]:
-    """End a judge's iterator with the block, and with it the processes that it has started."""
-    try:
-        yield
-    finally:
-        if isinstance(verdicts, Generator):
-            verdicts.close()
 
 
 def interrupted(rows: int) -> str:

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import Field, PositiveInt, model_validator
 
-from invariants.report.charts import Curve, curve
 from invariants.report.shapes import Shape, Words, read
 from invariants.report.words import number
 
 COVERAGE, MATRIX = "coverage.json", "kill-matrix.json"
+
+
+class Line(NamedTuple):
+    """A rising line: SVG points in a 100 × 100 box (y downwards), and where both axes end."""
+
+    points: str
+    runs: int
+    states: int
 
 
 class Arm(Shape):
@@ -62,9 +69,11 @@ class Coverage(Shape):
     scopes: tuple[Share, ...] = ()
 
     @property
-    def drawn(self) -> Curve:
+    def drawn(self) -> Line:
         """The line from no run to the last."""
-        return curve([(0, 0), *self.curve])
+        width, height = max(1, self.curve[-1][0]), max(1, *(states for _, states in self.curve))
+        drawn = (f"{round(100 * x / width, 2):g},{round(100 - 100 * y / height, 2):g}" for x, y in [(0, 0), *self.curve])
+        return Line(" ".join(drawn), *self.curve[-1])
 
     @property
     def last(self) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from invariants.report import charts, grouping, words
+from invariants.report import grouping, words
 from invariants.report.campaigns import COVERAGE, MATRIX, Matrix, growths
 from invariants.report.exhibits import Shown, anchors, exhibits
 from invariants.report.grouping import Group
@@ -67,7 +67,7 @@ def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]], cov
     judges = sorted({row.judge for row in real}, key=grouping.judge_order)
     by_judge = {judge: [one for one in shown if one.row.judge == judge] for judge in judges}
     drawn = exhibits([*shown, *planted], evidence)
-    bars = charts.bars([one.row for one in by_judge.get("prove", [])], "seconds")
+    proofs = _longest_first([one.row for one in by_judge.get("prove", [])])
     outcomes, missed = Counter(row.outcome for row in real), sum(not row.as_expected for row in twins)
     counts = Counter(map(words.standing, real))
     flaws: list[str] = []
@@ -78,7 +78,7 @@ def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]], cov
         "attention": [one for one in [*shown, *planted] if not one.row.as_expected],
         "planted": planted, "missed": missed, "noticed": grouping.noticed(twins),
         "planted_exhibits": drawn.pop("planted"), **drawn,
-        "proofs": [part for part in (bars[:_BARS], bars[_BARS:]) if part],
+        "proofs": [part for part in (proofs[:_BARS], proofs[_BARS:]) if part],
         "searches": _searches([one.row for one in by_judge.get("explore", [])]),
         "conformance": by_judge.get("conform", []), "campaigns": by_judge.get("campaign", []),
         "growths": [one for found in _drawn(coverage, COVERAGE, growths, flaws) for one in found],
@@ -148,6 +148,12 @@ def _line(own: Sequence[Shown], judges: Sequence[str], planted: Sequence[Verdict
     return Line(name, concepts[0] if len(concepts) == 1 else f"{len(concepts)} concepts", name in words.HEADLINE,
                 {judge: [one for one in own if one.row.judge == judge] for judge in judges},
                 grouping.noticed(planted) if planted else "", [one.sentence for one in excuses if not one.hazard])
+
+
+def _longest_first(rows: Sequence[Verdict]) -> list[Verdict]:
+    """Rows whose seconds can be drawn: JSON as Python reads it also has NaN and Infinity."""
+    timed = [row for row in rows if words.is_number(spent := row.cost.get("seconds")) and 0 <= spent < float("inf")]
+    return sorted(timed, key=lambda row: (-row.cost["seconds"], row.property, row.subject.name))
 
 
 def _searches(rows: Sequence[Verdict]) -> list[Search]:

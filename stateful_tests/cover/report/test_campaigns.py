@@ -33,7 +33,7 @@ MATRIX: dict[str, Any] = {"judges": ["refinement", "properties"], "rows": [
 def test_a_curve_begins_at_nothing_and_the_best_arm_comes_first() -> None:
     ((subject, grown),) = campaigns.growths(GROWN)
     assert (subject, grown.drawn.points) == ("repaired", "0,100 50,33.33 100,0")
-    assert (grown.drawn.last_x, grown.drawn.last_y, grown.last) == (8, 60, 5)
+    assert (grown.drawn.runs, grown.drawn.states, grown.last) == (8, 60, 5)
     assert [(arm.profile, arm.rate) for arm in grown.best] == [("storm", 10), ("calm", 2)]
 
 

@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from invariants import exploring
-from invariants.report import charts, graph, sequence, shapes, words
-from invariants.report.page import write_report
+from invariants.report import graph, sequence, shapes, words
+from invariants.report.page import render, write_report
 from stateful_tests.cover.report import samples
 
 TRACES = [samples.group_trace(), samples.subscription_trace(), samples.lock_trace()]
@@ -144,16 +144,13 @@ def test_a_graph_that_is_one_state_or_has_no_steps_is_drawn() -> None:
 
 
 def test_bars_are_parts_of_the_longest_which_comes_first() -> None:
-    rows = [samples.row(name, "prove", "m", cost={"seconds": value}) for name, value in (("a", 1), ("b", 4), ("c", 0))]
-    assert [(bar.row.property, bar.percent, bar.value) for bar in charts.bars(rows, "seconds")] == [
-        ("b", 100, "4 s"), ("a", 25, "1 s"), ("c", 0, "0 s")]
-    assert charts.bars([samples.row("a", "prove", "m")], "seconds") == []
-
-
-def test_a_curve_fills_its_box() -> None:
-    drawn = charts.curve([(0, 0), (2.5, 25), (10, 50)])
-    assert (drawn.points, drawn.last_x, drawn.last_y) == ("0,100 25,50 100,0", 10, 50)
-    assert charts.curve([(0, 0)]).points == "0,100"
+    times: dict[str, Any] = {"a": 1, "b": 4, "c": 0, "d": float("nan")}
+    page = render([samples.row(name, "prove", "m", cost={"seconds": value}) for name, value in times.items()], {})
+    bars = page[page.index('id="proofs"'):page.index('id="rows"')]
+    assert re.findall(r'class="name">(\w)<', bars) == ["b", "a", "c"]
+    assert re.findall(r'class="holds" width="([\d.]+)%"', bars) == ["100.0", "25.0", "0.0"]
+    assert re.findall(r'class="value">([^<]+)<', bars) == ["4 s", "1 s", "0 s"]
+    assert 'id="proofs"' not in render([samples.row("a", "prove", "m")], {})
 
 
 @pytest.mark.parametrize(("cost", "said"), [
