@@ -71,9 +71,10 @@ class Coverage(Shape):
     @property
     def drawn(self) -> Line:
         """The line from no run to the last."""
-        width, height = max(1, self.curve[-1][0]), max(1, *(states for _, states in self.curve))
-        drawn = (f"{round(100 * x / width, 2):g},{round(100 - 100 * y / height, 2):g}" for x, y in [(0, 0), *self.curve])
-        return Line(" ".join(drawn), *self.curve[-1])
+        points = [(0, 0), *self.curve]
+        width, height = max(1, points[-1][0]), max(1, *(states for _, states in points))
+        drawn = (f"{round(100 * x / width, 2):g},{round(100 - 100 * y / height, 2):g}" for x, y in points)
+        return Line(" ".join(drawn), *points[-1])
 
     @property
     def last(self) -> float:

@@ -26,6 +26,8 @@ _LONGEST_NAME = 39  # the same among many rows
 _SHOWN = 2000  # characters of a value
 _STYLES = {"expected": "", "different": "bold red", "unknown": "bold yellow"}
 _MARKS = {"expected": "", "different": " ≠ expected", "unknown": ""}
+# Columns that stand to the right, that stay on one line, that step back.
+_NUMBERS, _WHOLE, _DIM = {"#", "ms", "of", "time"}, {"judge", "expected"}, {"#", "of", "time", "cost"}
 _QUIET = {Outcome.HOLDS, Outcome.NOT_MET}  # outcomes that have nothing to show again where they are expected
 
 
@@ -80,12 +82,9 @@ def verdict_table(rows: Sequence[Verdict]) -> RenderableType:
 
 
 def _each(rows: Sequence[Verdict]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    longest = max((len(row.property) for row in rows), default=0)
-    table.add_column("property", overflow="fold", min_width=min(longest, _WIDEST_NAME))
-    for name, folds in (("judge", False), ("subject", True), ("expected", False), ("outcome", False)):
-        table.add_column(name, overflow="fold" if folds else "ellipsis", no_wrap=not folds)
-    table.add_column("cost", overflow="fold", style="dim")
+    table = _table(("property", "judge", "subject", "expected", "outcome", "cost"))
+    table.columns[0].min_width = min(max((len(row.property) for row in rows), default=0), _WIDEST_NAME)
+    table.columns[-2].no_wrap = True
     for row in rows:
         said = (row.property, row.judge, words.subject(row), row.expected)
         table.add_row(*map(_text, said), _outcome(row), _text(words.cost(row.cost)))
@@ -94,12 +93,9 @@ def _each(rows: Sequence[Verdict]) -> Table:
 
 def _summed(rows: Sequence[Verdict]) -> Table:
     """One line for each property and judge: how many scopes of each outcome, and the time."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("property", overflow="fold", width=min(max(len(row.property) for row in rows), _LONGEST_NAME))
-    table.add_column("judge", no_wrap=True)
-    table.add_column("outcome", overflow="fold")
-    table.add_column("of", justify="right", no_wrap=True, style="dim")
-    table.add_column("time", justify="right", no_wrap=True, style="dim")
+    table = _table(("property", "judge", "outcome", "of", "time"))
+    table.padding = (0, 1, 0, 0)
+    table.columns[0].width = min(max(len(row.property) for row in rows), _LONGEST_NAME)
     last = None
     for name, own in grouping.by_property(rows).items():
         group = grouping.group(own)
@@ -222,8 +218,8 @@ def conclusion(stored: Outcome, found: Verdict) -> Text:
 def _table(columns: Iterable[str], rows: Iterable[Sequence[str]] = ()) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for name in columns:
-        numbers = name in {"#", "ms"}
-        table.add_column(_text(name), overflow="fold", justify="right" if numbers else "left", no_wrap=numbers)
+        table.add_column(_text(name), overflow="fold", style="dim" if name in _DIM else "",
+                         justify="right" if name in _NUMBERS else "left", no_wrap=name in _WHOLE | _NUMBERS)
     for row in rows:
         table.add_row(*map(_text, row))
     return table
