@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from invariants.hazards import HAZARDS, Hazard
 from invariants.report import words
 from invariants.verdict import Outcome, Verdict
 
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 JUDGES = ("prove", "explore", "exhaust", "machine", "campaign", "conform", "check")
 MUTATION = "mutation"  # the detail of a planted row's subject
 _PROMISED, _SUPPORTING = ("always", "step", "leads_to"), ("lemma", "sometimes", "scope", "run")
@@ -44,9 +47,8 @@ class Part:
     outcome: Outcome
     standing: str
     count: int
-    noun: str
+    of: str  # what is counted; empty where it was said before
     hazards: tuple[str, ...]
-    first: bool = True  # what is counted is said once, at the first part
 
     @property
     def verb(self) -> str:
@@ -58,13 +60,20 @@ class Part:
         """What stands behind the outcome: "as expected in 3 scopes"."""
         said = "as expected " if self.outcome is Outcome.VIOLATED and self.standing == "expected" else ""
         said += "against expectation " if self.standing == "different" else ""
-        noun = f" {self.noun}{'s' * (self.count != 1)}" if self.first else ""
-        return f"{said}in {self.count:,}{noun}"
+        return f"{said}in {self.count:,}" + (f" {self.of}{'s' * (self.count != 1)}" if self.of else "")
 
 
 def planted(row: Verdict) -> bool:
     """Whether the row is about a planted bug."""
     return MUTATION in row.subject.details
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Items by key, in their order."""
+    found: dict[K, list[T]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 def split(rows: Iterable[Verdict]) -> tuple[list[Verdict], list[Verdict]]:
@@ -112,9 +121,7 @@ def by_property(rows: Iterable[Verdict]) -> dict[str, list[Verdict]]:
 
     Within a property: by judge, then by subject.
     """
-    found: dict[str, list[Verdict]] = {}
-    for row in rows:
-        found.setdefault(row.property, []).append(row)
+    found = grouped(rows, lambda row: row.property)
     of = {name: concepts(own) for name, own in found.items()}
 
     def key(name: str) -> tuple[int, int, list[str], str]:
@@ -162,12 +169,10 @@ def _guessed(row: Verdict) -> tuple[int, str]:
 
 def parts(rows: Sequence[Verdict]) -> list[Part]:
     """Rows summed up: what needs a look first, then violated as expected, then what holds."""
-    found: dict[tuple[int, Outcome], list[Verdict]] = {}
-    for row in rows:
-        found.setdefault((_STANDINGS.index(words.standing(row)), row.outcome), []).append(row)
+    found = grouped(rows, lambda row: (_STANDINGS.index(words.standing(row)), row.outcome))
     first = (Outcome.VIOLATED, Outcome.HOLDS)
     ordered = sorted(found.items(), key=lambda item: (item[0][0], index(first, item[0][1]), item[0][1]))
-    return [Part(outcome, _STANDINGS[standing], len(own), noun(rows), _hazards(own), at == 0)
+    return [Part(outcome, _STANDINGS[standing], len(own), "" if at else noun(rows), _hazards(own))
             for at, ((standing, outcome), own) in enumerate(ordered)]
 
 

@@ -119,14 +119,10 @@ def _parts(rows: Sequence[Verdict]) -> Text:
 
 def _first_of_each(rows: Sequence[Verdict]) -> list[tuple[Verdict, int]]:
     """All that differs or is unknown; of the rest one for each property and hazards, with how many more there are."""
-    urgent: list[tuple[Verdict, int]] = []
-    alike: dict[tuple[str, tuple[str, ...]], list[Verdict]] = {}
-    for row in (row for own in grouping.by_property(rows).values() for row in own):
-        if row.as_expected:
-            alike.setdefault((row.property, row.hazard if _needs_replay(row) else ("holds",)), []).append(row)
-        else:
-            urgent.append((row, 0))
-    return [*((own[0], len(own) - 1) for own in alike.values()), *urgent]
+    ordered = [row for own in grouping.by_property(rows).values() for row in own]
+    alike = grouping.grouped((row for row in ordered if row.as_expected),
+                             lambda row: (row.property, row.hazard if _needs_replay(row) else ("holds",)))
+    return [*((own[0], len(own) - 1) for own in alike.values()), *((row, 0) for row in ordered if not row.as_expected)]
 
 
 def _needs_replay(row: Verdict) -> bool:

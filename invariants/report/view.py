@@ -125,12 +125,8 @@ def _shown(rows: Sequence[Verdict], prefix: str, evidence: Mapping[str, object])
 
 def _tables(shown: Sequence[Shown], planted: Sequence[Verdict]) -> list[Table]:
     """One table for each group that occurs; the supporting facts are folded unless one of them needs a look."""
-    properties: dict[str, list[Shown]] = {}
-    for one in shown:
-        properties.setdefault(one.row.property, []).append(one)
-    groups: dict[Group, list[list[Shown]]] = {}
-    for own in properties.values():
-        groups.setdefault(grouping.group(one.row for one in own), []).append(own)
+    properties = grouping.grouped(shown, lambda one: one.row.property)
+    groups = grouping.grouped(properties.values(), lambda own: grouping.group(one.row for one in own))
     return [_table(group, groups[group], planted) for group in Group if group in groups]
 
 
@@ -158,9 +154,9 @@ def _longest_first(rows: Sequence[Verdict]) -> list[Verdict]:
 
 def _searches(rows: Sequence[Verdict]) -> list[Search]:
     """Each search once, although every property that it judged has a row: same scope, same counts."""
-    found: dict[tuple[str, ...], list[Verdict]] = {}
-    for row in rows:
-        counts = (str(row.cost.get(key)) for key in ("states", "transitions", "depth", "cut"))
-        found.setdefault((words.subject(row), *counts), []).append(row)
+    def search(row: Verdict) -> tuple[str, ...]:
+        return words.subject(row), *(str(row.cost.get(key)) for key in ("states", "transitions", "depth", "cut"))
+
+    found = grouping.grouped(rows, search)
     return [Search(key[0], max((row.cost for row in own), key=lambda cost: grouping.seconds(cost) or 0),
                    len({row.property for row in own}), own) for key, own in sorted(found.items())]
