@@ -14,7 +14,7 @@ import typer
 
 from invariants.front_desk.interrupt import start
 from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Seed, desk_app, examples, only
-from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict
+from invariants.verdict import BadInputError, ExitStatus, Verdict
 from model import __main__ as explorer
 from proofs import __main__ as prover
 from spark_fuzz import front_desk as campaigning
@@ -283,20 +283,15 @@ def replay(
 
     with Desk(json, summary=False) as desk:
         document = evidence.read(file)
-        stored, found = understood(file, lambda: (stored_outcome(document), replayed(document)))
+        try:
+            stored, found = stored_outcome(document), replayed(document)
+        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+            raise BadInputError(f"{file}: not evidence that can be replayed ({type(error).__name__}: {error}); "
+                                "give a file that a verdict names") from error
         desk.print(evidence_view(document))
         desk.take(found)
         desk.closing.append(str(conclusion(stored, found)))
         desk.status = ExitStatus.AS_EXPECTED if found.outcome is stored else ExitStatus.DIFFERENT
-
-
-def understood(file: Path, work: Callable[[], tuple[Outcome, Verdict]]) -> tuple[Outcome, Verdict]:
-    """What the work gives; evidence that lacks what it needs is bad input."""
-    try:
-        return work()
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
-        raise BadInputError(f"{file}: not evidence that can be replayed ({type(error).__name__}: {error}); "
-                            "give a file that a verdict names") from error
 
 
 def replayed(document: dict[str, Any]) -> Verdict:

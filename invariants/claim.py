@@ -72,20 +72,14 @@ class Claim:
         except DiscardedError:
             return None
 
-    def size(self, arguments: Mapping[str, Any]) -> int:
-        """The sum of the sizes of the arguments."""
-        return sum(domain.size(arguments[name]) for name, domain in self.domains.items())
-
     def small_inputs(self) -> Iterator[dict[str, Any]]:
         """Every combination of the domains' small values, smallest first."""
-        sized = [[(domain.size(value), value) for value in domain.smallest()] for domain in self.domains.values()]
-
-        def order(row: tuple[tuple[int, Any], ...]) -> tuple[int, list[int]]:
-            sizes = [size for size, _ in row]
+        def order(row: tuple[Any, ...]) -> tuple[int, list[int]]:
+            sizes = [domain.size(value) for domain, value in zip(self.domains.values(), row, strict=True)]
             return sum(sizes), sizes
 
-        ordered = sorted(itertools.product(*sized), key=order)
-        return ({name: value for name, (_, value) in zip(self.domains, row, strict=True)} for row in ordered)
+        rows = itertools.product(*(domain.smallest() for domain in self.domains.values()))
+        return (dict(zip(self.domains, row, strict=True)) for row in sorted(rows, key=order))
 
     def inputs_by_size(self) -> Iterator[dict[str, Any]]:
         """Every input of the domains, smallest first; without end as soon as one domain has none."""

@@ -80,7 +80,9 @@ class Desk:
     def crashed(self, name: str, error: Exception) -> None:
         """Note that a part of the work crashed: a row that is unknown, and the traceback for whoever mends it."""
         traceback.print_exception(error)
-        self.take(_crashed(name, error))
+        note = f"the judge crashed: {type(error).__name__}: {error}"
+        self.take(Verdict(CRASHED, name, Subject("judge", name), Outcome.HOLDS, Outcome.UNKNOWN, "rocketproof verify",
+                          note=note))
 
     def take(self, verdict: Verdict) -> None:
         """Take one verdict; then Ctrl-C is heard, also if whoever was at work has swallowed it."""
@@ -234,10 +236,3 @@ def _missing(error: ModuleNotFoundError) -> str:
     top = (error.name or "").partition(".")[0]
     extra = f"[{_EXTRAS[top]}]" if top in _EXTRAS else ""
     return f"the Python package {top} is not installed; pip install 'rocketproof{extra}', or run `make .venv`"
-
-
-def _crashed(judge: str, error: Exception) -> Verdict:
-    """The row of a judge that crashed: unknown, whatever it was about to say."""
-    note = f"the judge crashed: {type(error).__name__}: {error}"
-    subject = Subject("judge", judge)
-    return Verdict(CRASHED, judge, subject, Outcome.HOLDS, Outcome.UNKNOWN, "rocketproof verify", note=note)
