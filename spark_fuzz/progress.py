@@ -41,7 +41,7 @@ class Screen:
 
     def starting(self, least: int) -> None:
         """Say what is at work before the first round; least -- units that are done whatever the time."""
-        self._say(f"starting Spark; {least} units are done in any case, however short the time")
+        self._say(f"starting Spark; units that are done however short the time: {least}")
 
     @contextmanager
     def shown(self) -> Iterator[Screen]:

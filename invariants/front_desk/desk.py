@@ -11,13 +11,14 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
 
 import typer
 from rich.console import Console, Group, RenderableType
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from invariants.front_desk.interrupt import INTERRUPT, reader_left
@@ -56,8 +57,7 @@ class Desk:
         self.console = console(to_stderr=json == "-")
         self._sinks: dict[str, TextIO] = {}
         self._streamed: set[tuple[str, ...]] = set()
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
+        self._update: Callable[..., None] = _unseen  # of the line of progress
         self.status: ExitStatus | None = None
         self._before: Any = None
 
@@ -92,8 +92,7 @@ class Desk:
             if self._stream and kind(verdict) not in self._streamed:
                 self._streamed.add(kind(verdict))
                 self.print(line(verdict))
-            if self._progress is not None and self._task is not None:
-                self._progress.update(self._task, advance=1, count=f"{len(self.rows)} verdicts")
+            self._update(advance=1, count=f"{len(self.rows)} verdicts")
 
     def _write(self, verdict: Verdict) -> None:
         for name, sink in list(self._sinks.items()):
@@ -108,8 +107,7 @@ class Desk:
 
     def tell(self, text: str) -> None:
         """Say what the judge works on; shown behind its name."""
-        if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, text=text)
+        self._update(text=text)
         INTERRUPT.check()
 
     def print(self, shown: RenderableType) -> None:
@@ -126,11 +124,11 @@ class Desk:
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[count]}"),
                    TimeElapsedColumn(), TextColumn("{task.fields[text]}", style="dim"))
         with Progress(*columns, console=terminal, transient=True) as progress:
-            self._progress, self._task = progress, progress.add_task(name, total=total, text="", count="")
+            self._update = partial(progress.update, progress.add_task(name, total=total, text="", count=""))
             try:
                 yield
             finally:
-                self._progress = self._task = None
+                self._update = _unseen
 
     # Beginning and end -------------------------------------------------------------------------------------------
 
@@ -185,6 +183,10 @@ class Desk:
                 traceback.print_exception(error)
                 return complain(ExitStatus.UNKNOWN, f"crashed: {type(error).__name__}: {error}")
         return exit_status(self.rows) if self.status is None else self.status
+
+
+def _unseen(**_: object) -> None:
+    pass
 
 
 def interrupted(rows: int) -> str:

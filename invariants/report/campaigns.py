@@ -101,13 +101,14 @@ class Kill(Shape):
     of: int
     time_ms: tuple[float | None, float | None, float | None]
     steps: tuple[float | None, float | None, float | None]
-    limit_ms: int
-    limit_steps: int
+    limit_ms: float
+    limit_steps: float
 
     @builtins.property
     def seconds(self) -> str:
         """Seconds to it: the median (the quartiles); empty where there is no limit."""
-        return _spread([None if ms is None else ms / 1_000 for ms in self.time_ms], self.limit_ms / 1_000, " s")
+        times_s = [None if ms is None else ms / 1_000 for ms in self.time_ms]
+        return _spread(times_s, self.limit_ms / 1_000, " s") if self.limit_ms else ""
 
     @builtins.property
     def took(self) -> str:
@@ -182,4 +183,4 @@ def _spread(values: Sequence[float | None], limit: float, unit: str) -> str:
     """Median and quartiles; what no hunt reached is longer than the limit."""
     low, middle, high = (f"> {number(round(limit, 1))}" if value is None else number(round(value, 1))
                          for value in values)
-    return f"{middle}{unit} ({low} … {high})" if limit else ""
+    return f"{middle}{unit} ({low} … {high})"

@@ -164,7 +164,7 @@ def test_where_nothing_can_move_a_line_is_told_every_few_seconds(monkeypatch: py
         screen.within_round(3, 12)
         time.sleep(0.2)
     lines = text.getvalue().splitlines()
-    assert lines[0] == "campaign: 0 s | starting Spark; 7 units are done in any case, however short the time"
+    assert lines[0] == "campaign: 0 s | starting Spark; units that are done however short the time: 7"
     assert lines[-1] == "campaign: 0 s | first round | 3 of 12 units of this round"
     assert len(lines) > 3
 
