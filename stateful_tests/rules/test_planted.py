@@ -11,7 +11,7 @@ from invariants.rules.rule import RULES
 from invariants.verdict import Outcome
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, run
-from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.subjects import DECLARED, subject_named
 
 PLANTED = (
     ("what_is_taken_away_stays_away", "repaired-N-13", "operators", "calm", 5),
@@ -114,7 +114,6 @@ def test_every_rule_breaks_by_a_planted_bug_or_a_hazard() -> None:
 
 
 def test_no_property_is_mute_because_of_a_hazard_without_repair() -> None:
-    from stateful_tests.worlds.promised import DECLARED  # noqa: PLC0415  # rules alone need no models
     causes = {rule.name: {one.hazard for one in rule.excuses} for rule in RULES.values()}
     unrepaired = {name: set(one.expected.hazards) & set(NO_REPAIR) for name, one in DECLARED.items()}
     assert {name: hazards - causes.get(name, set()) for name, hazards in unrepaired.items()

@@ -16,18 +16,15 @@ from stateful_tests.worlds.world import World
 LOOK_MS = 1_000
 
 
-async def arrive(world: World, consumer: DefaultMQPushConsumerImpl, pull_request: PullRequest, work_ms: int) -> None:
-    """Let messages arrive for a pull, if a broker holds it; a broker that is switched off for good has none.
+async def arrive(
+    world: World, consumer: DefaultMQPushConsumerImpl, pull_request: PullRequest, work_ms: int | None = None,
+) -> None:
+    """Let the broker that holds a pull look at it again; a broker that is switched off for good holds none.
 
-    work_ms -- how long the listener works from now on, on each batch.
+    work_ms -- how long the listener works from now on, on each batch; None: as before.
     """
-    if isinstance(consumer.message_listener, Listener):
+    if work_ms is not None and isinstance(consumer.message_listener, Listener):
         consumer.message_listener.work_ms = work_ms
-    look_again(world, consumer, pull_request)
-
-
-def look_again(world: World, consumer: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> None:
-    """Let the broker look at a pull again."""
     store = world.message_store(pull_request.message_queue.broker_name)
     if store is not None:
         consumer.pull_api_wrapper.execute_request_when_wakeup(pull_request, store)
@@ -35,13 +32,9 @@ def look_again(world: World, consumer: DefaultMQPushConsumerImpl, pull_request: 
 
 async def refuse_what_is_gone(world: World) -> None:
     """Let brokers look at pulls again that they hold at offsets which they have no more; a thread of `kernel.world`."""
-
-    async def refuse(consumer: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> None:
-        look_again(world, consumer, pull_request)
-
     while True:
         await world.simulation.kernel.world.sleep(LOOK_MS)
         for machine, consumer in world.running():
             for pull_request in consumer.pull_api_wrapper.held:
                 if pull_request.next_offset < world.views.stored(pull_request.message_queue).min_offset:
-                    world.call(machine, partial(refuse, consumer, pull_request))
+                    world.call(machine, partial(arrive, world, consumer, pull_request))

@@ -19,7 +19,6 @@ from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import ROUND, Follower, Following
 from invariants.refinement.monitor import TooManyStatesError
 from invariants.rules.watch import Watch
-from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.healing import healing, is_promise, watching
 from stateful_tests.worlds.profiles import played, profile_named, strategy_named
 from stateful_tests.worlds.subjects import subject_named
@@ -157,7 +156,7 @@ def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] =
 def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> dict[str, int]:
     """Both phases; how long each promise took."""
     watch = watching(world, workload.promises, promises_only=not judged)
-    judges.followers = [watch, *(followers(world, workload) if judged else ())]  # causes are seen first
+    judges.followers = [watch, *(workload.followers(world) if judged else ())]  # causes are seen first
     workload.build(world)
     world.strike()
     world.simulation.kernel.world.spawn("traffic", traffic(world, workload.deeds))

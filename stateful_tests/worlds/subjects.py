@@ -10,9 +10,18 @@ from functools import lru_cache
 from impl.variants.catalogue import NO_REPAIR, REPAIRED, SHIPPED, variants_of
 from impl.variants.stack import Calls, active
 from impl.variants.variant import Variant, VariantError
+from invariants.concepts import CONCEPTS, PROPERTIES
 from invariants.finding import Finding, put_down_to
+from invariants.rules.declared import BY_NAME
+from invariants.rules.rule import Rule
 from invariants.verdict import BadInputError, Outcome
-from stateful_tests.worlds.promised import DECLARED, REFINES
+from model.language import Property
+
+DECLARED: dict[str, Property | type[Rule]] = {**PROPERTIES, **BY_NAME}
+"""Every property of a protocol, or of runs, by name."""
+
+REFINES: dict[str, tuple[str, ...]] = {concept.refines: concept.hazards for concept in CONCEPTS}
+"""Every step of the implementation is a step of the model; with the hazards of RocketMQ as shipped that are none."""
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from invariants.rules.watch import Watch
 from stateful_tests import stories
 from stateful_tests.stories import test_repaired as repaired
 from stateful_tests.worlds.healing import healing, watching
-from stateful_tests.worlds.promised import DECLARED
 from stateful_tests.worlds.run import Judges
+from stateful_tests.worlds.subjects import DECLARED
 from stateful_tests.worlds.world import World
 
 Story = Callable[[], None]
