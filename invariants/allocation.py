@@ -65,8 +65,8 @@ class Case:
 
     def to_json(self) -> dict[str, Any]:
         """The case as evidence writes it."""
-        views = [{"me": view.me, "queues": [_row(queue) for queue in view.queues], "members": list(view.members)}
-                 for view in self.views]
+        views = [{"me": view.me, "queues": [[queue.topic, queue.broker_name, queue.queue_id] for queue in view.queues],
+                  "members": list(view.members)} for view in self.views]
         return {"views": views, "joiner": self.joiner}
 
     @classmethod
@@ -86,10 +86,6 @@ def _distinct(views: Iterable[View], part: Callable[[View], object]) -> list[Vie
 def _in_order(queues: tuple[MessageQueue, ...]) -> tuple[MessageQueue, ...]:
     """Sorted, each once; kept, for every claim asks, and to compare costs more than to look up."""
     return tuple(sorted(dict.fromkeys(queues)))
-
-
-def _row(queue: MessageQueue) -> list[Any]:
-    return [queue.topic, queue.broker_name, queue.queue_id]
 
 
 def equal_lists(queues: Sequence[MessageQueue], members: Sequence[str], joiner: str | None = None) -> Case:

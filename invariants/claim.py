@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from invariants import evidence as evidence_files
-from invariants.domains import Domain, Integers, domain_of, rows_of_size
+from invariants.domains import Domain, Integers, domain_of, rows_of_size, written
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from model.language.expectation import Expectation, expectation
 
@@ -43,8 +43,6 @@ def assume(*conditions: Any) -> None:
 
 # Claims ---------------------------------------------------------------------------------------------------------------
 
-JUDGES = ("prove", "exhaust", "machine")
-
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -57,7 +55,6 @@ class Claim:
     expected -- the outcome expected of the code as shipped.
     predicate -- the claim as a function; call `judge` instead.
     domains -- of each argument, in order.
-    judges -- who can judge it.
     """
 
     name: str
@@ -67,7 +64,6 @@ class Claim:
     expected: Expectation
     predicate: Callable[..., bool]
     domains: Mapping[str, Domain]
-    judges: tuple[str, ...] = JUDGES
 
     def judge(self, arguments: Mapping[str, Any]) -> bool | None:
         """Whether the claim is true of these arguments; None when they are outside of it. The code may raise."""
@@ -117,8 +113,8 @@ CLAIMS: dict[str, Claim] = {}
 
 
 def decision(*, of: Callable[..., Any] | tuple[Callable[..., Any], ...], promises: str | None = None,
-             shipped: str = "holds", judges: tuple[str, ...] = JUDGES,
-             few: Mapping[str, Iterable[int]] | None = None) -> Callable[[Callable[..., bool]], Claim]:
+             shipped: str = "holds", few: Mapping[str, Iterable[int]] | None = None,
+             ) -> Callable[[Callable[..., bool]], Claim]:
     """Declare a claim; the decorated function is its predicate, the docstring its sentence.
 
     of -- the function or functions of impl.decisions that it is about.
@@ -140,10 +136,9 @@ def decision(*, of: Callable[..., Any] | tuple[Callable[..., Any], ...], promise
         functions = tuple(function for function in subjects if isinstance(function, types.FunctionType))
         if len(functions) != len(subjects) or not predicate.__doc__:
             raise TypeError(f"claim {name} needs plain functions as its subjects, and a docstring as its sentence")
-        claim = Claim(name, promises or name, " ".join(predicate.__doc__.split("\n\n")[0].split()), functions,
-                      expected, predicate, domains, judges)
-        CLAIMS[name] = claim
-        return claim
+        sentence = " ".join(predicate.__doc__.split("\n\n")[0].split())
+        CLAIMS[name] = Claim(name, promises or name, sentence, functions, expected, predicate, domains)
+        return CLAIMS[name]
 
     return declare
 
@@ -220,10 +215,7 @@ class Finding:
         """Write the evidence below the output folder, if there are both, and return the verdict that points at it."""
         if self.evidence is None or out is None:
             return self.verdict
-        name = f"evidence/{_slug(self.verdict)}.json"
-        verdict = replace(self.verdict, evidence=name, replay=evidence_files.replayed(out / name))
-        evidence_files.write(out / name, {**self.evidence, "replay": verdict.replay})
-        return verdict
+        return evidence_files.saved(self.verdict, self.evidence, out, _slug(self.verdict))
 
 
 def _slug(verdict: Verdict) -> str:
@@ -235,7 +227,7 @@ def _slug(verdict: Verdict) -> str:
 def counterexample(claim: Claim, judge: str, arguments: Mapping[str, Any], *, seed: int | None = None,
                    cost: Mapping[str, float] | None = None) -> Finding:
     """The finding "violated" for arguments that were seen to falsify the claim."""
-    shown = {name: domain.to_json(arguments[name]) for name, domain in claim.domains.items()}
+    shown = {name: written(arguments[name]) for name in claim.domains}
     text = ", ".join(f"{name}={value}" for name, value in shown.items())
     answers = claim.answers(arguments)
     verdict = Verdict(

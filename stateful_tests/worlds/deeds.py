@@ -281,8 +281,7 @@ def _order(world: World, address: str, code: int, header: object) -> None:
 
 def stop_broker(world: World) -> Done:
     """An operator shuts a broker down in order and starts it again."""
-    machine, down_ms = _each_of(
-        world, ("which broker", _living_brokers(world)), ("how long", (100, 5_000, 40_000)))
+    machine, down_ms = _each_of(world, ("which broker", _living_brokers(world)), ("how long", (100, 5_000, 40_000)))
     controller, simulation = world.brokers[machine], world.simulation
     node = simulation.nodes[machine]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from impl.hosts.simulation.kernel import EndlessRunError, Record
 from impl.hosts.simulation.process import Process
@@ -173,17 +172,8 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
 def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape, calls: dict[str, int]) -> RunRecord:
     kernel = world.simulation.kernel
     told = tuple(tape.sentences) if isinstance(tape, ReplayTape) else ()
+    states = frozenset(state for follower in judges.followers for state in getattr(follower, "visited", ()))
+    visited = tuple(found for one in judges.followers if (found := getattr(one, "watched", None)) is not None)
     return RunRecord(
         world.simulation.digest(), tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
-        kernel.segments, kernel.now_ms, kept, _states(judges.followers), _visited(judges.followers), told,
-        calls,
-    )
-
-
-def _visited(followed: Sequence[Any]) -> tuple[Visited, ...]:
-    found = (getattr(follower, "watched", None) for follower in followed)
-    return tuple(one for one in found if one is not None)
-
-
-def _states(followed: Sequence[Any]) -> frozenset[int]:
-    return frozenset(state for follower in followed for state in getattr(follower, "visited", ()))
+        kernel.segments, kernel.now_ms, kept, states, visited, told, calls)

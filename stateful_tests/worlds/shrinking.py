@@ -9,7 +9,7 @@ tried by delta debugging (Zeller and Hildebrandt, IEEE TSE 2002).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from impl.hosts.simulation.tape import ReplayTape, Tape, Where, trimmed
 from stateful_tests.worlds.run import Plan, run
@@ -51,17 +51,6 @@ class NamedTape:
         """See Tape: nobody listens."""
 
 
-def playing(named: Mapping[Name, int]) -> NamedTape:
-    """A tape that makes these choices where their names are met."""
-    return NamedTape(lambda name, _: named.get(name, 0))
-
-
-def naming(choices: Sequence[int]) -> NamedTape:
-    """A tape that plays a list, and thereby learns the names of its choices."""
-    replayed = ReplayTape(choices)
-    return NamedTape(lambda _, n: replayed.pick(n))
-
-
 class Simplest:
     """The simplest run found that fails as a given one does.
 
@@ -72,7 +61,8 @@ class Simplest:
         """Shrink; raises ValueError if the given tape does not fail with the signature."""
         self.plan, self.signature = plan, tuple(signature)
         self.runs, self._max_runs = 0, max_runs
-        first = naming(choices)
+        replayed = ReplayTape(choices)
+        first = NamedTape(lambda _, n: replayed.pick(n))  # plays the list, and learns the names of its choices
         if not self._fails(first):
             raise ValueError(f"this tape does not fail with {' '.join(signature)}: give the choices of a run that did")
         self.choices = trimmed(first.choices)
@@ -88,7 +78,8 @@ class Simplest:
         """Whether these choices alone fail too; then they are what is left."""
         if self.runs >= self._max_runs:
             return False
-        tape = playing({name: self._named[name] for name in names})
+        left = {name: self._named[name] for name in names}
+        tape = NamedTape(lambda name, _: left.get(name, 0))
         if not self._fails(tape):
             return False
         self._named, self.choices = tape.named, trimmed(tape.choices)
