@@ -48,7 +48,7 @@ MISSING = ("full_registration_installs_all_topics", "full_registration_installs_
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_a_calm_world_keeps_every_promise(workload: str) -> None:
     record = run(Plan("repaired", workload, "calm"), RandomTape(1))
-    assert subject_named("repaired").surprises(record.seen) == []
+    assert [one for one in record.seen if not subject_named("repaired").explains(one.key)] == []
     assert record.unknown == ""
     assert set(record.kept_ms) == {rule.name for rule in promised(WORKLOADS[workload].promises)}
     assert set(record.kept_ms) > set(WORKLOADS[workload].promises)
