@@ -19,7 +19,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -209,7 +209,7 @@ class Finding:
     """
 
     verdict: Verdict
-    evidence: dict[str, Any] | None = field(default=None)
+    evidence: dict[str, Any] | None = None
 
     def saved(self, out: Path | None) -> Verdict:
         """Write the evidence below the output folder, if there are both, and return the verdict that points at it."""
@@ -230,11 +230,8 @@ def counterexample(claim: Claim, judge: str, arguments: Mapping[str, Any], *, se
     shown = {name: written(arguments[name]) for name in claim.domains}
     text = ", ".join(f"{name}={value}" for name, value in shown.items())
     answers = claim.answers(arguments)
-    verdict = Verdict(
-        claim.promises, judge, claim.subject(), Outcome(claim.expected.outcome), Outcome.VIOLATED,
-        replay=f"rocketproof {'prove' if judge == 'prove' else 'verify'} --property {claim.name}",
-        hazard=claim.expected.hazards, cost=dict(cost or {}), seed=seed, note=f"{text}: {_summary(answers)}",
-    )
+    found = judged(claim, judge, Outcome.VIOLATED, f"{text}: {_summary(answers)}", seed=seed, cost=cost)
+    verdict = replace(found.verdict, hazard=claim.expected.hazards)
     sentence = f"Not so for {text}: {claim.sentence}"
     table = {"columns": ["call", "answer"], "rows": [[call, answer] for call, answer in answers.items()]}
     body = evidence_files.document(verdict, "counterexample", sentence, claim=claim.name, arguments=shown,

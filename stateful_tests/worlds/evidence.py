@@ -37,7 +37,7 @@ MOST = 2_000
 
 def seen_as(record: RunRecord, signature: Sequence[str]) -> Finding | None:
     """The finding with this property and signature; None if the run has none."""
-    return next((one for one in record.seen if (one.property, *one.signature) == tuple(signature)), None)
+    return next((one for one in record.seen if one.key == tuple(signature)), None)
 
 
 def verdict_of(plan: Plan, judge: str, name: str, outcome: Outcome, note: str = "", **row: Any) -> Verdict:

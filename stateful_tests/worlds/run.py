@@ -72,7 +72,7 @@ class RunRecord:
 
     def signatures(self) -> tuple[tuple[str, ...], ...]:
         """Property and signature of all that was seen, sorted."""
-        return tuple(sorted({(one.property, *one.signature) for one in self.seen}))
+        return tuple(sorted({one.key for one in self.seen}))
 
 
 class SeenError(Exception):
