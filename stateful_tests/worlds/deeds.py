@@ -24,7 +24,6 @@ from impl.decisions.java_errors import JavaError
 from impl.events import ClusterInfoFetched, OffsetsReset
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.ports.remoting import Command
-from stateful_tests.worlds.arrivals import arrive, refuse_what_is_gone
 from stateful_tests.worlds.world import World
 
 BROKERS = ("broker-a", "broker-b")
@@ -40,8 +39,8 @@ LOOKS, LOOK_MS = 200, 100
 HOUR_MS = 60 * 60 * 1000
 RETIRED_MS = 10_000
 """How long the shutdown of a broker may take before its machine is switched off."""
-KEPT_FROM = 500
-"""The least offset that is left when old messages have been deleted."""
+KEPT_FROM, REFUSAL_MS = 500, 1_000
+"""The least offset that is left when old messages have been deleted, and how often brokers refuse pulls below it."""
 
 Done = tuple[str, str]
 """To whom something was done, and what."""
@@ -184,7 +183,7 @@ def consume(world: World) -> Done:
     async def arrivals() -> None:
         for _ in range(ARRIVALS):
             for pull_request in [*consumer.pull_api_wrapper.held]:
-                world.call(machine, _uncaught(partial(arrive, world, consumer, pull_request, work_ms)))
+                world.call(machine, _uncaught(partial(world.arrive, consumer, pull_request, work_ms)))
             await consumer.node.sleep(ARRIVAL_MS)
 
     world.call(machine, arrivals)
@@ -196,8 +195,18 @@ def delete_old_messages(world: World) -> Done:
     if world.stored.min_offset == KEPT_FROM:
         raise NothingToDoError
     world.keep_messages_from(KEPT_FROM)
-    world.simulation.kernel.world.spawn("brokers", refuse_what_is_gone(world))
+    world.simulation.kernel.world.spawn("brokers", _refuse_what_is_gone(world))
     return "brokers", f"delete all messages before {KEPT_FROM}"
+
+
+async def _refuse_what_is_gone(world: World) -> None:
+    """Let brokers look at pulls again that they hold at offsets which they have no more; a thread of `kernel.world`."""
+    while True:
+        await world.simulation.kernel.world.sleep(REFUSAL_MS)
+        for machine, consumer in world.running():
+            for pull_request in consumer.pull_api_wrapper.held:
+                if pull_request.next_offset < world.views.stored(pull_request.message_queue).min_offset:
+                    world.call(machine, partial(world.arrive, consumer, pull_request))
 
 
 def reset_offsets(world: World) -> Done:
