@@ -21,7 +21,7 @@ from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.variants.catalogue import NO_REPAIR, SHIPPED
 from invariants.finding import Finding
-from invariants.refinement.follower import ROUND
+from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import TooManyStatesError
 from invariants.rules.declared import BY_NAME
 from invariants.verdict import Outcome
@@ -164,7 +164,7 @@ class WorldMachine(RuleBasedStateMachine):
                 self.tape, CALM, self.judges, show_every=ROUND, max_segments=MAX_SEGMENTS))
             followed = self.workload.followers(self.world)
             self.watch = watching(self.world, self.workload.promises, bounds=BOUNDS)
-            self.judges.followers = [self.watch, *(one for one in followed if one.name in self.judged)]
+            self.judges.following = Following([self.watch, *(one for one in followed if one.name in self.judged)])
             self.workload.build(self.world)
             self._opened = opened.pop_all()
 

@@ -15,7 +15,7 @@ from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import ReplayTape, Tape, trimmed
 from invariants.finding import Finding
 from invariants.refinement.coverage import Visited
-from invariants.refinement.follower import ROUND, Follower, Following
+from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import TooManyStatesError
 from invariants.rules.watch import Watch
 from stateful_tests.worlds.healing import healing, is_promise, watching
@@ -80,10 +80,13 @@ class SeenError(Exception):
 
 
 class Judges:
-    """The kernel's monitor: shows segments to followers and keeps what they find, each signature once."""
+    """The kernel's monitor: shows segments to followers and keeps what they find, each signature once.
+
+    following -- who follows; at first nobody. seen -- what was found, by its key. unknown -- why they saw no more.
+    """
 
     def __init__(self, until: tuple[str, ...] = (), stronger: Mapping[str, str] | None = None) -> None:
-        """Nobody follows yet.
+        """Have seen nothing.
 
         until -- property and signature that end the run. stronger -- of a property, the name that it has under what
         holds in this world.
@@ -91,31 +94,22 @@ class Judges:
         self.until, self.stronger = until, stronger or {}
         self.seen: dict[tuple[str, ...], Finding] = {}
         self.unknown = ""
-        self._following = Following()
-        self.watch: Watch | None = None
-
-    @property
-    def followers(self) -> Sequence[Follower]:
-        """Who follows."""
-        return self._following.followers
-
-    @followers.setter
-    def followers(self, followers: Sequence[Follower]) -> None:
-        self._following = Following(followers)
-        self.watch = next((one for one in followers if isinstance(one, Watch)), None)
+        self.following = Following()
 
     def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:
         """See `impl.hosts.simulation.kernel.Monitor`."""
-        for follower in self._following.followers if due else self._following.concerned(records):
+        following = self.following
+        for follower in following.followers if due else following.concerned(records):
             found = follower.segment(process.name, records, whole=due)
             if found:
                 self.note(process.kernel.now_ms, found)
 
     def note(self, time_ms: int, findings: Iterable[Finding]) -> None:
         """Keep what is new."""
+        watch = next((one for one in self.following.followers if isinstance(one, Watch)), None)
         for one in findings:
             finding = replace(one, property=self.stronger.get(one.property, one.property))
-            found = finding if self.watch is None or finding.time_ms >= 0 else self.watch.ascribed(finding, time_ms)
+            found = finding if watch is None or finding.time_ms >= 0 else watch.ascribed(finding, time_ms)
             if found.key not in self.seen:
                 self.seen[found.key] = replace(found, event=None, time_ms=time_ms)
                 if found.key == self.until:
@@ -155,7 +149,7 @@ def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] =
 def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> dict[str, int]:
     """Both phases; how long each promise took."""
     watch = watching(world, workload.promises, promises_only=not judged)
-    judges.followers = [watch, *(workload.followers(world) if judged else ())]  # causes are seen first
+    judges.following = Following([watch, *(workload.followers(world) if judged else ())])  # causes are seen first
     workload.build(world)
     world.strike()
     world.simulation.kernel.world.spawn("traffic", traffic(world, workload.deeds))
@@ -170,10 +164,10 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
 
 
 def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape, calls: dict[str, int]) -> RunRecord:
-    kernel = world.simulation.kernel
+    kernel, followed = world.simulation.kernel, judges.following.followers
     told = tuple(tape.sentences) if isinstance(tape, ReplayTape) else ()
-    states = frozenset(state for follower in judges.followers for state in getattr(follower, "visited", ()))
-    visited = tuple(found for one in judges.followers if (found := getattr(one, "watched", None)) is not None)
+    states = frozenset(state for follower in followed for state in getattr(follower, "visited", ()))
+    visited = tuple(found for one in followed if (found := getattr(one, "watched", None)) is not None)
     return RunRecord(
         world.simulation.digest(), tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
         kernel.segments, kernel.now_ms, kept, states, visited, told, calls)

@@ -202,7 +202,7 @@ def test_every_machine_judges_what_its_followers_and_promises_say() -> None:
     for concept, machine in MACHINES.items():
         alive = machine_named(concept)(Trial("shipped", ()))
         alive.teardown()
-        rules, *models = alive.judges.followers
+        rules, *models = alive.judges.following.followers
         assert isinstance(rules, Watch)
         assert {one.name for one in models} == {name for name in machine.judged if name.startswith("refines_")}, concept
         assert {*machine.workload.promises} <= {*machine.judged}, concept
