@@ -19,7 +19,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,8 @@ def assume(*conditions: Any) -> None:
 
 # Claims ---------------------------------------------------------------------------------------------------------------
 
+JUDGES = ("prove", "exhaust", "machine")
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -55,6 +57,7 @@ class Claim:
     expected -- the outcome expected of the code as shipped.
     predicate -- the claim as a function; call `judge` instead.
     domains -- of each argument, in order.
+    judges -- who can judge it.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Claim:
     expected: Expectation
     predicate: Callable[..., bool]
     domains: Mapping[str, Domain]
+    judges: tuple[str, ...] = JUDGES
 
     def judge(self, arguments: Mapping[str, Any]) -> bool | None:
         """Whether the claim is true of these arguments; None when they are outside of it. The code may raise."""
@@ -113,8 +117,8 @@ CLAIMS: dict[str, Claim] = {}
 
 
 def decision(*, of: Callable[..., Any] | tuple[Callable[..., Any], ...], promises: str | None = None,
-             shipped: str = "holds", few: Mapping[str, Iterable[int]] | None = None,
-             ) -> Callable[[Callable[..., bool]], Claim]:
+             shipped: str = "holds", judges: tuple[str, ...] = JUDGES,
+             few: Mapping[str, Iterable[int]] | None = None) -> Callable[[Callable[..., bool]], Claim]:
     """Declare a claim; the decorated function is its predicate, the docstring its sentence.
 
     of -- the function or functions of impl.decisions that it is about.
@@ -136,9 +140,10 @@ def decision(*, of: Callable[..., Any] | tuple[Callable[..., Any], ...], promise
         functions = tuple(function for function in subjects if isinstance(function, types.FunctionType))
         if len(functions) != len(subjects) or not predicate.__doc__:
             raise TypeError(f"claim {name} needs plain functions as its subjects, and a docstring as its sentence")
-        sentence = " ".join(predicate.__doc__.split("\n\n")[0].split())
-        CLAIMS[name] = Claim(name, promises or name, sentence, functions, expected, predicate, domains)
-        return CLAIMS[name]
+        claim = Claim(name, promises or name, " ".join(predicate.__doc__.split("\n\n")[0].split()), functions,
+                      expected, predicate, domains, judges)
+        CLAIMS[name] = claim
+        return claim
 
     return declare
 
@@ -209,13 +214,16 @@ class Finding:
     """
 
     verdict: Verdict
-    evidence: dict[str, Any] | None = None
+    evidence: dict[str, Any] | None = field(default=None)
 
     def saved(self, out: Path | None) -> Verdict:
         """Write the evidence below the output folder, if there are both, and return the verdict that points at it."""
         if self.evidence is None or out is None:
             return self.verdict
-        return evidence_files.saved(self.verdict, self.evidence, out, _slug(self.verdict))
+        name = f"evidence/{_slug(self.verdict)}.json"
+        verdict = replace(self.verdict, evidence=name, replay=evidence_files.replayed(out / name))
+        evidence_files.write(out / name, {**self.evidence, "replay": verdict.replay})
+        return verdict
 
 
 def _slug(verdict: Verdict) -> str:
@@ -230,8 +238,11 @@ def counterexample(claim: Claim, judge: str, arguments: Mapping[str, Any], *, se
     shown = {name: written(arguments[name]) for name in claim.domains}
     text = ", ".join(f"{name}={value}" for name, value in shown.items())
     answers = claim.answers(arguments)
-    found = judged(claim, judge, Outcome.VIOLATED, f"{text}: {_summary(answers)}", seed=seed, cost=cost)
-    verdict = replace(found.verdict, hazard=claim.expected.hazards)
+    verdict = Verdict(
+        claim.promises, judge, claim.subject(), Outcome(claim.expected.outcome), Outcome.VIOLATED,
+        replay=f"rocketproof {'prove' if judge == 'prove' else 'verify'} --property {claim.name}",
+        hazard=claim.expected.hazards, cost=dict(cost or {}), seed=seed, note=f"{text}: {_summary(answers)}",
+    )
     sentence = f"Not so for {text}: {claim.sentence}"
     table = {"columns": ["call", "answer"], "rows": [[call, answer] for call, answer in answers.items()]}
     body = evidence_files.document(verdict, "counterexample", sentence, claim=claim.name, arguments=shown,

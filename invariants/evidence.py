@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +46,6 @@ def document(verdict: Verdict, kind: str, sentence: str, **body: Any) -> dict[st
         "format": FORMAT, "kind": kind, "property": verdict.property, "judge": verdict.judge,
         "subject": asdict(verdict.subject), "replay": verdict.replay, "sentence": sentence, **body,
     }
-
-
-def saved(verdict: Verdict, evidence: dict[str, Any], out: Path, name: str) -> Verdict:
-    """Write the evidence of a verdict below the output folder, and return the verdict that points at it."""
-    file = f"evidence/{name}.json"
-    verdict = replace(verdict, evidence=file, replay=replayed(out / file))
-    write(out / file, {**evidence, "replay": verdict.replay})
-    return verdict
 
 
 def write(path: Path, evidence: dict[str, Any]) -> None:

@@ -21,7 +21,6 @@ from model.explorer.graph import graph
 from model.explorer.search import Exploration, Progress, explore
 from model.language import Mutation, Property, walk
 from model.language.defined import obligations
-from model.language.nodes import SortInfo
 from model.language.properties import LEADS_TO, LEMMA, SOMETIMES, STEP
 from model.language.scope import Scope
 from model.scopes import SCOPES, NamedScope
@@ -135,7 +134,11 @@ def _with_evidence(row: Verdict, found: dict[str, Any], out: Path) -> Verdict:
     slug = "-".join("".join(c if c.isalnum() else " " for c in f"{row.subject.name} {row.property}").split())
     if "mutation" in row.subject.details:
         slug += "-" + "-".join(str(row.subject.details["mutation"]).split())
-    return evidence.saved(row, found, out, f"explore-{slug}")
+    path = Path("evidence") / f"explore-{slug}.json"
+    replay = evidence.replayed(out / path)
+    evidence.write(out / path, {**found, "replay": replay})
+    return Verdict(row.property, row.judge, row.subject, row.expected, row.outcome, replay, row.hazard, row.cost,
+                   str(path), row.seed, row.note)
 
 
 def explore_twins(properties: Sequence[str] = (), *, out: Path | None = None) -> Iterator[Verdict]:
@@ -211,7 +214,8 @@ class _Replay:
             info = self.scope.concept.variables[str(cell[0])]
             keys = ", ".join(self.scope.text(k, int(n)) for k, n in zip(info.keys, cell[1:], strict=True))
             text = shown.get(f"{cell[0]}[{keys}]" if keys else str(cell[0]))
-            self.now[cell] = 0 if text is None else self._number(sort, text, str(cell[0]))
+            values = {self.scope.text(sort, n): n for n in range(walk.span(sort, self.scope))}
+            self.now[cell] = 0 if text is None else self._number(values, text, str(cell[0]))
         if not walk.value(self.scope.concept.initial, self.scope, self.now, {}):
             raise BadInputError("the trace does not begin in an initial state; explore the scope again")
         self.seen = [dict(self.now)]
@@ -222,7 +226,9 @@ class _Replay:
         if action is None or name in self.scope.forbid:
             raise BadInputError(f"the scope {self.scope.name} has no action {name!r}; explore it again")
         action = action if self.mutation is None else self.mutation.applied(action)
-        numbers = tuple(self._number(v.sort, arguments.get(v.name, ""), name) for v in action.parameters)
+        numbers = tuple(
+            self._number({self.scope.text(v.sort, n): n for n in range(walk.span(v.sort, self.scope))},
+                         arguments.get(v.name, ""), name) for v in action.parameters)
         taken = walk.apply(action, numbers, self.scope, self.now)
         if taken is None:
             raise BadInputError(f"{name}({', '.join(arguments.values())}) is not enabled; explore the scope again")
@@ -248,13 +254,12 @@ class _Replay:
         action = self.scope.concept.actions.get(broken.get("action", ""))
         if action is None:
             raise BadInputError("the evidence does not say which action is ill defined; explore the scope again")
-        given = broken.get("arguments", {})
-        env = {v: self._number(v.sort, given.get(v.name, ""), action.name) for v in action.parameters}
+        env = {v: self._number({self.scope.text(v.sort, n): n for n in range(walk.span(v.sort, self.scope))},
+                               broken.get("arguments", {}).get(v.name, ""), action.name) for v in action.parameters}
         return not walk.value(obligations(action), self.scope, self.now, env)
 
-    def _number(self, sort: SortInfo, text: str, where: str) -> int:
-        """The element of a sort that is shown as this text."""
-        values = {self.scope.text(sort, n): n for n in range(walk.span(sort, self.scope))}
+    @staticmethod
+    def _number(values: Mapping[str, int], text: str, where: str) -> int:
         if text not in values:
             raise BadInputError(f"{where}: {text!r} is none of {', '.join(values)}; explore the scope again")
         return values[text]

@@ -136,17 +136,19 @@ def _of_runs(name: str) -> Entry:
 
 def _strategy(name: str) -> Entry:
     wanted = [one.expected[name] for one in allocation.SHIPPED if name in one.expected]
-    judges = ("exhaust", *(["prove"] if claims_of(name) else []), "machine", "campaign", "check")
+    proved = any("prove" in one.judges for one in claims_of(name))
+    judges = ("exhaust", *(["prove"] if proved else []), "machine", "campaign", "check")
     return Entry(name, STRATEGY, allocation.CLAIMS[name].sentence, "invariants.allocation",
                  _both(one.outcome for one in wanted), _hazards(one.hazards for one in wanted), judges)
 
 
 def _decision(name: str) -> Entry:
     own = claims_of(name)
+    judges = [judge for judge in ("exhaust", "prove", "machine") if any(judge in one.judges for one in own)]
     sentence = own[0].sentence if len(own) == 1 else f"{len(own)} claims: {', '.join(one.name for one in own)}."
     homes = dict.fromkeys(f"{f.__module__}.{f.__qualname__}" for one in own for f in one.subjects)
     return Entry(name, DECISION, sentence, ", ".join(homes), _both(one.expected.outcome for one in own),
-                 _hazards(one.expected.hazards for one in own), ("exhaust", "prove", "machine"))
+                 _hazards(one.expected.hazards for one in own), tuple(judges))
 
 
 def _both(outcomes: Iterable[str]) -> str:

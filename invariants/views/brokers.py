@@ -33,8 +33,10 @@ class BrokerViews:
         if broker is None:
             return None
         config, now_ms = broker.config, broker.node.now_ms()
-        return Broker(machine, config.broker_name, config.broker_id, broker.broker_addr, now_ms,
-                      broker.slave_synchronize.master_addr)
+        return Broker(
+            machine, config.broker_name, config.broker_id, broker.broker_addr, now_ms,
+            broker.slave_synchronize.master_addr,
+        )
 
     def runs_broker(self, machine: str) -> bool:
         """Whether a broker runs there."""
@@ -48,16 +50,19 @@ class BrokerViews:
     def topics(self, broker: str) -> dict[str, QueueData]:
         """TopicConfigManager.topicConfigTable, as it is routed: topic to its queues."""
         found = self.living.broker(broker)
-        if found is None:
-            return {}
-        name, table = found.config.broker_name, found.topic_config_manager.topic_config_table
-        return {topic: QueueData(name, config.read_queue_nums, config.write_queue_nums, config.perm,
-                                 config.topic_sys_flag) for topic, config in table.entries()}
+        entries = () if found is None else found.topic_config_manager.topic_config_table.entries()
+        name = "" if found is None else found.config.broker_name
+        return {
+            topic: QueueData(
+                name, config.read_queue_nums, config.write_queue_nums, config.perm, config.topic_sys_flag,
+            ) for topic, config in entries
+        }
 
     def subscription_groups(self, broker: str) -> list[str]:
         """SubscriptionGroupManager.subscriptionGroupTable: the names of the groups that are configured."""
         found = self.living.broker(broker)
-        return [] if found is None else list(found.subscription_group_manager.subscription_group_table.key_set())
+        table = None if found is None else found.subscription_group_manager.subscription_group_table
+        return [] if table is None else list(table.key_set())
 
     def groups(self, broker: str) -> list[str]:
         """ConsumerManager.consumerTable: the groups that have an entry, if only an empty one."""
@@ -118,8 +123,10 @@ class BrokerViews:
         if found is None:
             return {}
         now_ms, table = found.node.now_ms(), found.rebalance_lock_manager.mq_lock_table
-        return {(group, mq): _queue_lock(entry, now_ms)
-                for group, entries in table.entries() for mq, entry in entries.entries()}
+        return {
+            (group, mq): _queue_lock(entry, now_ms)
+            for group, entries in table.entries() for mq, entry in entries.entries()
+        }
 
     def lock(self, broker: str, group: str, mq: MessageQueue) -> QueueLock | None:
         """RebalanceLockManager.mqLockTable: who has the lock of a queue."""
@@ -139,9 +146,9 @@ class BrokerViews:
     def committed_of(self, broker: str, group: str, topic: str) -> dict[int, int] | None:
         """ConsumerOffsetManager.offsetTable: queue id to the offset of a group; None: no broker runs there."""
         found = self.living.broker(broker)
+        offsets = None if found is None else found.consumer_offset_manager.query_offsets(group, topic)
         if found is None:
             return None
-        offsets = found.consumer_offset_manager.query_offsets(group, topic)
         return {} if offsets is None else dict(offsets.entries())
 
     def groups_with_offsets(self, broker: str) -> set[tuple[str, str]]:

@@ -36,8 +36,10 @@ class ConsumerViews:
 
     def subscribed(self, machine: str, group: str) -> dict[str, Subscription]:
         """RebalanceImpl.subscriptionInner of a consumer: by topic, the retry topic too."""
-        return {topic: Subscription(sub.sub_string, sub.sub_version, sub.expression_type)
-                for one in self._of(machine, group) for topic, sub in one.rebalance_impl.subscription_inner.entries()}
+        return {
+            topic: Subscription(sub.sub_string, sub.sub_version, sub.expression_type)
+            for one in self._of(machine, group) for topic, sub in one.rebalance_impl.subscription_inner.entries()
+        }
 
     def subscribe_info(self, machine: str, group: str) -> dict[str, frozenset[MessageQueue]]:
         """RebalanceImpl.topicSubscribeInfoTable of a consumer: topic to the queues that it knows."""
@@ -58,9 +60,10 @@ class ConsumerViews:
 
     def known_addresses(self, machine: str) -> dict[tuple[str, int], str]:
         """MQClientInstance.brokerAddrTable of the clients of a machine: broker name and id to address."""
-        tables = (one.instance.routes.broker_addr_table for one in self.living.consumers(machine))
-        return {(name, broker_id): addr for table in tables
-                for name, addrs in table.entries() for broker_id, addr in addrs.entries()}
+        return {
+            (name, broker_id): addr for one in self.living.consumers(machine)
+            for name, addrs in one.instance.routes.broker_addr_table.entries() for broker_id, addr in addrs.entries()
+        }
 
     def producing(self, machine: str) -> set[tuple[str, str]]:
         """MQClientInstance.producerTable of the clients of a machine: pairs of group and client id."""
@@ -77,12 +80,16 @@ class ConsumerViews:
 
 def _consumer(machine: str, one: DefaultMQPushConsumerImpl) -> Consumer:
     config = one.config
-    return Consumer(machine, one.instance.client_id, one.group, config.message_model, config.orderly,
-                    one.service_state, one.pause, config.strategy, one.node.now_ms())
+    return Consumer(
+        machine, one.instance.client_id, one.group, config.message_model, config.orderly, one.service_state, one.pause,
+        config.strategy, one.node.now_ms(),
+    )
 
 
 def _held(machine: str, one: DefaultMQPushConsumerImpl) -> Iterator[HeldQueue]:
     client_id = one.instance.client_id
     for mq, pq in one.rebalance_impl.process_queue_table.entries():
-        yield HeldQueue(machine, client_id, one.group, mq, pq.dropped, pq.locked, pq.is_lock_expired(), pq.msg_count,
-                        pq.last_pull_timestamp)
+        yield HeldQueue(
+            machine, client_id, one.group, mq, pq.dropped, pq.locked, pq.is_lock_expired(), pq.msg_count,
+            pq.last_pull_timestamp,
+        )

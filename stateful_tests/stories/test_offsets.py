@@ -246,8 +246,12 @@ def test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_r
         world.run(20_000)
         world.run_until(lambda: world.now_ms % 20_000 == 11_000, 20_000)  # rebalances begin with such a period
         (pull,) = [pull for pull in consumer.pull_api_wrapper.held if pull.message_queue == FIRST]
+
+        async def answer() -> None:
+            await world.arrive(consumer, pull)
+
         world.message_stores[BROKER].ranges.put(("orders", 0), QueueRange(500, 1_000))  # the rest has been deleted
-        world.call("c1", lambda: world.arrive(consumer, pull))
+        world.call("c1", answer)
         world.run(1)
         assert world.views.no_owner("G", "orders") == [FIRST]
         waited_ms = world.run_until(lambda: FIRST not in world.views.no_owner("G", "orders"), 31_000)
