@@ -15,7 +15,7 @@ Visible: whether the group has an object, and who is inside it. Hidden: wants, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from impl.events import (
@@ -25,13 +25,13 @@ from impl.events import (
     GoodbyeTaken,
     GroupEntered,
     GroupRemoved,
-    ProcessKilled,
 )
 from invariants import registration as promised
 from invariants.finding import Finding
-from invariants.refinement.follower import Follower, Record
+from invariants.refinement.follower import Follower
+from invariants.refinement.maps import GroupMap, hears
 from invariants.refinement.monitor import Monitor, Step
-from invariants.views import Machines, Views
+from invariants.views import Machines
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
 from model.registration import Registering, Registration
@@ -48,63 +48,35 @@ def followers(machines: Machines, _groups: Sequence[tuple[str, str]], _scopes: S
     return [Registrations(machines)]
 
 
-class Registrations:
-    """Follower of all groups at all brokers; see Follower.
-
-    groups -- broker and group to what is followed. visited -- fingerprints of the states that were compared.
-    """
-
-    name = NAME
-    properties = (NAME, *(one.name for one in PROPERTIES))
+class Registrations(GroupMap["_Group"]):
+    """Follower of all groups at all brokers; see Follower."""
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
-        self.views = Views(machines)
-        self.groups: dict[str, dict[str, _Group]] = {}
-        self.visited: set[int] = set()
-        self._take: dict[type, Callable[[_Group, Any], list[Finding]]] = {
-            GroupEntered: _Group.entered, GroupRemoved: _Group.left, ConsumerRegistered: _Group.registered,
-            ConsumerRemoved: _Group.removed, GoodbyeTaken: _Group.said_goodbye,
-        }
-        self.hears = frozenset((ProcessKilled, ClientChannelClosed, *self._take))
+        super().__init__(machines, NAME, PROPERTIES, _Group)
 
-    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
-        """See Follower."""
-        findings: list[Finding] = []
-        moved = False
-        for _, where, event in records:
-            kind = event.__class__
-            take = self._take.get(kind)
-            if take is not None:
-                group = self._group(where, event.group)
-                findings += take(group, event)
-                moved = moved or group.monitor.moved
-            elif kind is ProcessKilled:
-                self.groups.pop(where, None)
-            elif kind is ClientChannelClosed:
-                for group in self.groups.get(where, {}).values():
-                    findings += group.closed(event)
-        if (moved or whole) and self.views.runs_broker(machine):
-            findings += self._compare(machine, whole=whole)
-        return findings
+    @hears(ClientChannelClosed)
+    def _closed(self, machine: str, event: ClientChannelClosed) -> list[Finding]:
+        return [found for group in self.groups.get(machine, {}).values() for found in group.closed(event)]
+
+    def concerned(self, machine: str, event: Any) -> _Group:
+        """See GroupMap."""
+        return self._group(machine, event.group)
 
     def _group(self, machine: str, name: str) -> _Group:
         groups = self.groups.setdefault(machine, {})
-        group = groups.get(name)
-        if group is None:
-            group = groups[name] = _Group()
-        return group
+        return groups.get(name) or groups.setdefault(name, _Group())
 
-    def _compare(self, machine: str, *, whole: bool) -> list[Finding]:
-        """Compare the groups whose models have moved, or all."""
-        findings, views = list[Finding](), self.views
-        for name in dict.fromkeys((*self.groups.get(machine, ()), *(views.groups(machine) if whole else ()))):
-            group = self._group(machine, name)
-            if whole or group.monitor.moved:
-                there = views.has_group(machine, name)
-                findings += group.compare(views.members(machine, name) if there else None)
+    def compare(self, machine: str, *, whole: bool) -> list[Finding]:
+        """See Map."""
+        found, views, groups = list[Finding](), self.views, self.groups.get(machine, {})
+        moved = [name for name, group in groups.items() if whole or group.monitor.moved]
+        if (whole or moved) and views.runs_broker(machine):
+            for name in dict.fromkeys((*moved, *(views.groups(machine) if whole else ()))):
+                group = self._group(machine, name)
+                found += group.compare(views.members(machine, name) if views.has_group(machine, name) else None)
                 self.visited.update(group.monitor.fingerprints())
-        return findings
+        return found
 
 
 class _Group:
@@ -123,18 +95,19 @@ class _Group:
                                named=_named)
         self.value = self.monitor.value
 
-    # Events -----------------------------------------------------------------------------------------------------------
-
+    @hears(GroupEntered)
     def entered(self, event: GroupEntered) -> list[Finding]:
         """The group has a new object."""
         self.objects += 1
         return self.monitor.take(event, ("enter_group", (self.objects,)))
 
+    @hears(GroupRemoved)
     def left(self, event: GroupRemoved) -> list[Finding]:
         """The group's object has left the table."""
         self.former = self.value("current") or self.former
         return self.monitor.take(event, ("remove_group_beside", ()))
 
+    @hears(ConsumerRegistered)
     def registered(self, event: ConsumerRegistered) -> list[Finding]:
         """A heartbeat's thread has put its connection, into the object of the table or into a former one."""
         channel, current = self._channel(event.connection), self.value("current")
@@ -154,6 +127,7 @@ class _Group:
         channel = self.members.get(event.connection)
         return [] if channel is None else self.monitor.take(event, *self._leaves(channel))
 
+    @hears(ConsumerRemoved)
     def removed(self, event: ConsumerRemoved) -> list[Finding]:
         """A connection has left an object."""
         channel = self.members.get(event.connection)
@@ -164,6 +138,7 @@ class _Group:
         self._over(event.connection)
         return self.monitor.take(event, *self._leaves(channel), ("remove_channel", (channel, self.value("current"))))
 
+    @hears(GoodbyeTaken)
     def said_goodbye(self, event: GoodbyeTaken) -> list[Finding]:
         """A goodbye was handled; it may have found nothing to remove."""
         channel = self.members.get(event.connection)
@@ -171,8 +146,6 @@ class _Group:
             return []
         self._over(event.connection)
         return self.monitor.take(event, *self._leaves(channel)) if self.value("wants", channel) else []
-
-    # Memberships ------------------------------------------------------------------------------------------------------
 
     def _channel(self, connection: str) -> Channel:
         channel = self.members.get(connection)
@@ -194,8 +167,6 @@ class _Group:
         if len(over) > FEW:
             self.monitor.forget("Channel", over)
             self.monitor.forget("Info", [i for i in known["Info"] if i not in (self.value("current"), self.former)])
-
-    # Tables -----------------------------------------------------------------------------------------------------------
 
     def compare(self, connections: Iterable[str] | None) -> list[Finding]:
         """Compare with the connections in the group's object, None if it has none."""
