@@ -17,7 +17,6 @@ is behind a time that it wrote.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from impl.events import (
@@ -37,121 +36,91 @@ from impl.events import (
     TopicDeleted,
 )
 from invariants.finding import Finding
-from invariants.refinement.follower import Follower, Record
-from invariants.refinement.routes import NAME, BrokerName
+from invariants.refinement.follower import Follower
+from invariants.refinement.maps import Map, hears, takers
+from invariants.refinement.routes import MASTER, NAME, BrokerName
 from invariants.refinement.routes import PROPERTIES as OF_ROUTES
 from invariants.refinement.topic_routes import PROPERTIES as OF_TOPIC_ROUTES
 from invariants.refinement.topic_routes import TopicsOfName
-from invariants.views import Machines, RouteTables, Views
+from invariants.views import Machines, RouteTables
 
 UNHEARD_MS = 60_000
 """A name of which nothing is reported for so long is looked at all the same: time passes for it too."""
 
 
-def followers(machines: Machines, _groups: Sequence[tuple[str, str]], _scopes: Sequence[str]) -> list[Follower]:
+def followers(machines: Machines, _groups: object, _scopes: object) -> list[Follower]:
     """One follower, of all machines."""
     return [RouteInfo(machines)]
 
 
-class RouteInfo:
-    """Follower of all name servers; see Follower.
+class RouteInfo(Map):
+    """Follower of all name servers; see Follower. Fingerprints are without ages.
 
-    servers -- machine to what is followed there. visited -- fingerprints, without ages, of the states that were
-    compared.
+    servers -- machine to what is followed there.
     """
-
-    name = NAME
-    properties = (NAME, *(one.name for one in (*OF_ROUTES, *OF_TOPIC_ROUTES)))
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
-        self.views = Views(machines)
+        super().__init__(machines, NAME, (*OF_ROUTES, *OF_TOPIC_ROUTES))
         self.servers: dict[str, _Server] = {}
-        self.encoded = _Encoded()
-        self.visited: set[int] = set()
-        self._take: dict[type, Callable[[str, Any], list[Finding]]] = {
-            **dict.fromkeys((ProcessKilled, ClockJumped, ProcessPaused), self._host),
-            BrokerStopping: self._shut_down,
-            **dict.fromkeys((RegistrationEncoded, TopicConfigUpdated, TopicConfigDeleted), self._encode),
-            **dict.fromkeys((
-                BrokerRegistered, BrokerUnregistered, BrokerLiveRemoved, BrokerFound, BrokerDropped,
-                BrokerUpdateTimestamp, TopicDeleted,
-            ), self._at_name_server),
-        }
-        self.hears = self._take.keys()
+        self._topics: dict[str, frozenset[str]] = {}  # machine to the topics that its broker has
+        self._increments: dict[tuple[str, tuple[int, int], frozenset[str]], frozenset[str]] = {}
+        self._of_server = takers(_Server)
+        self.takes.update(dict.fromkeys(self._of_server, self._at_server))
 
-    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
-        """See Follower."""
-        findings: list[Finding] = []
-        for _, where, event in records:
-            take = self._take.get(event.__class__)
-            if take is not None:
-                findings += take(where, event)
-        server = self._server(machine) if whole or machine in self.servers else None
-        return findings + server.compare(whole=whole) if server is not None else findings
-
-    def _at_name_server(self, where: str, event: Any) -> list[Finding]:
-        server = self._server(where)
-        return [] if server is None else server.take(event, self.encoded)
-
-    def _encode(self, _: str, event: Any) -> list[Finding]:
-        self.encoded.take(event)
-        return []
-
-    def _shut_down(self, where: str, event: BrokerStopping) -> list[Finding]:
-        return [found for server in self.servers.values() for found in server.shut_down(event, where)]
+    def _at_server(self, machine: str, event: Any) -> list[Finding]:
+        server = self._server(machine)
+        return [] if server is None else self._of_server[event.__class__](server, event)
 
     def _server(self, machine: str) -> _Server | None:
         table = self.views.route_tables(machine)
         if table is None:
             return None
         if machine not in self.servers or self.servers[machine].table.controller is not table.controller:
-            self.servers[machine] = _Server(table, self.visited)
+            self.servers[machine] = _Server(table)
         return self.servers[machine]
 
-    def _host(self, machine: str, event: tuple[Any, ...]) -> list[Finding]:
-        if event.__class__ is ProcessKilled:
+    def compare(self, machine: str, *, whole: bool) -> list[Finding]:
+        """See Map."""
+        server = self._server(machine) if whole or machine in self.servers else None
+        return [] if server is None else server.compare(self.visited, whole=whole)
+
+    @hears(ProcessKilled, BrokerStopping)
+    def _ends(self, machine: str, event: ProcessKilled | BrokerStopping) -> list[Finding]:
+        if isinstance(event, ProcessKilled):
             self.servers.pop(machine, None)
-            self.encoded.topics.pop(machine, None)
-            return [found for server in self.servers.values() for found in server.killed(event, machine)]
+            self._topics.pop(machine, None)
+        return [found for server in self.servers.values() for found in server.end(event, machine)]
+
+    @hears(ClockJumped, ProcessPaused)
+    def _host(self, machine: str, event: ClockJumped | ProcessPaused) -> list[Finding]:
         server = self.servers.get(machine)
-        if server is not None and event.__class__ is ClockJumped:
-            server.set_clock(event.ms)
-        elif server is not None and event.__class__ is ProcessPaused:
-            server.stood(event.ms)
+        if server is not None:
+            server.host(event)
         return []
 
+    # What brokers have encoded ----------------------------------------------------------------------------------------
 
-class _Encoded:
-    """What brokers have encoded.
+    @hears(TopicConfigUpdated, TopicConfigDeleted)
+    def _configured(self, _: str, event: TopicConfigUpdated | TopicConfigDeleted) -> list[Finding]:
+        had, topic = self._topics.get(event.broker, frozenset()), frozenset((event.topic,))
+        self._topics[event.broker] = had | topic if isinstance(event, TopicConfigUpdated) else had - topic
+        return []
 
-    topics -- machine to the topics that its broker has. increments -- (machine, version, topics) of a registration of
-    one topic to the topics that the broker had then.
-    """
+    @hears(RegistrationEncoded)
+    def _encoded(self, _: str, event: RegistrationEncoded) -> list[Finding]:
+        if event.increment:
+            self._increments[event[:3]] = self._topics.get(event.broker, frozenset())
+        else:
+            self._topics[event.broker] = event.topics
+        return []
 
-    def __init__(self) -> None:
-        """Nothing yet."""
-        self.topics: dict[str, frozenset[str]] = {}
-        self.increments: dict[tuple[str, tuple[int, int], frozenset[str]], frozenset[str]] = {}
-
-    def take(self, event: Any) -> None:
-        """A topic came or went, or a registration was encoded."""
-        had = self.topics.get(event.broker, frozenset())
-        match event:
-            case TopicConfigUpdated(broker, topic):
-                self.topics[broker] = had | {topic}
-            case TopicConfigDeleted(broker, topic):
-                self.topics[broker] = had - {topic}
-            case RegistrationEncoded(broker, version, topics, True):
-                self.increments[broker, version, topics] = had
-            case RegistrationEncoded(broker, _, topics):
-                self.topics[broker] = topics
-
-    def others(self, event: BrokerRegistered) -> frozenset[str] | None:
-        """The broker's topics if the registration is an increment; else None."""
-        if event.version is None:
-            return None
-        return self.increments.get((event.broker_addr.rpartition(":")[0], event.version, event.topics))
+    @hears(BrokerRegistered)
+    def _registered(self, machine: str, event: BrokerRegistered) -> list[Finding]:
+        """A registration that is an increment does not say which topics the broker had when it was encoded."""
+        server, version, broker = self._server(machine), event.version, event.broker_addr.rpartition(":")[0]
+        others = None if version is None else self._increments.get((broker, version, event.topics))
+        return [] if server is None else server.registered(event, others)
 
 
 class _Server:
@@ -162,9 +131,9 @@ class _Server:
     then nothing is promised of time, by the server's clock.
     """
 
-    def __init__(self, table: RouteTables, visited: set[int]) -> None:
-        """It knows nobody; visited -- where fingerprints go."""
-        self.table, self.visited = table, visited
+    def __init__(self, table: RouteTables) -> None:
+        """It knows nobody."""
+        self.table = table
         self.names: dict[str, tuple[BrokerName, TopicsOfName]] = {}
         self.changed: dict[str, None] = {}
         self.scanned: list[str] = []
@@ -175,105 +144,94 @@ class _Server:
         """Its clock."""
         return self.table.now_ms()
 
-    def stood(self, ms: int) -> None:
-        """The process stands still for so long."""
-        self.stands_until_ms = max(self.stands_until_ms, self.now_ms + ms + ms // 50)
-
-    def set_clock(self, by_ms: int) -> None:
-        """The clock was set."""
-        self.stands_until_ms = max(self.stands_until_ms + by_ms, self.now_ms)
+    def host(self, event: ClockJumped | ProcessPaused) -> None:
+        """The clock was set, or the process stands still for a while."""
+        if isinstance(event, ProcessPaused):
+            self.stands_until_ms = max(self.stands_until_ms, self.now_ms + event.ms + event.ms // 50)
+            return
+        self.stands_until_ms = max(self.stands_until_ms + event.ms, self.now_ms)
         for routes, _ in self.names.values():
-            routes.now_ms += by_ms
+            routes.now_ms += event.ms
 
-    # Events -----------------------------------------------------------------------------------------------------------
+    def registered(self, event: BrokerRegistered, others: frozenset[str] | None) -> list[Finding]:
+        """RouteInfoManager#registerBroker; others -- of an increment: the topics that the broker has."""
+        found, routes, topics = self._now(event.broker_name)
+        return found + routes.registered(event) + topics.registered(event, others)
 
-    def take(self, event: Any, encoded: _Encoded) -> list[Finding]:
-        """Take an event of this name server."""
-        match event:
-            case BrokerRegistered():
-                routes, topics = self._changes(event.broker_name)
-                findings = self._pass_time(routes) + routes.registered(event)
-                return findings + topics.registered(event, encoded.others(event))
-            case BrokerUnregistered():
-                routes, topics = self._changes(event.broker_name)
-                findings = self._pass_time(routes) + routes.unregistered(event)
-                return findings + self._ended(event, routes, topics)
-            case BrokerFound():
-                return self._found(event)
-            case TopicDeleted(_, topic):
-                for _, topics in self.names.values():
-                    topics.deleted(topic)
-                return []
-        return [found for name, (routes, topics) in list(self.names.items()) if routes.knows(event.broker_addr)
-                for found in self._of_address(event, *self._changes(name))]
+    @hears(BrokerUnregistered)
+    def _unregistered(self, event: BrokerUnregistered) -> list[Finding]:
+        found, routes, topics = self._now(event.broker_name)
+        return found + routes.unregistered(event) + self._ended(event, routes, topics)
 
-    def _of_address(self, event: Any, routes: BrokerName, topics: TopicsOfName) -> list[Finding]:
-        findings, addr = self._pass_time(routes), event.broker_addr
-        match event:
-            case BrokerLiveRemoved(_, _, why):
-                if addr == topics.master:
-                    topics.unknown()
-                if why == "expired":
-                    self.scanned += routes.connection_of(addr)
-                    findings += routes.expired(event, addr)
-            case BrokerDropped():
-                findings += routes.dropped(event, addr) + self._ended(event, routes, topics)
-            case BrokerUpdateTimestamp():
-                findings += routes.updated(event, addr)
-        return findings
+    @hears(TopicDeleted)
+    def _deleted(self, event: TopicDeleted) -> list[Finding]:
+        for _, topics in self.names.values():
+            topics.deleted(event.topic)
+        return []
 
+    @hears(BrokerFound)
     def _found(self, event: BrokerFound) -> list[Finding]:
         """A clean-up by connection has begun: when this connection ended, or as a part of the scan."""
         if event.connection in self.scanned:
             self.scanned.remove(event.connection)  # no connection has ended: if it found another address, that is N-5
             return []
         return [found for name, (routes, _) in list(self.names.items()) if event.connection in routes.bound
-                for found in self._pass_time(self._changes(name)[0]) + routes.found(event)]
+                for found in self._now(name)[0] + routes.found(event)]
+
+    @hears(BrokerLiveRemoved, BrokerDropped, BrokerUpdateTimestamp)
+    def _of_address(self, event: BrokerLiveRemoved | BrokerDropped | BrokerUpdateTimestamp) -> list[Finding]:
+        return [found for name, (routes, _) in list(self.names.items()) if routes.knows(event.broker_addr)
+                for found in self._of_name(event, name)]
+
+    def _of_name(self, event: BrokerLiveRemoved | BrokerDropped | BrokerUpdateTimestamp, name: str) -> list[Finding]:
+        (found, routes, topics), addr = self._now(name), event.broker_addr
+        if isinstance(event, BrokerDropped):
+            return found + routes.dropped(event, addr) + self._ended(event, routes, topics)
+        if isinstance(event, BrokerUpdateTimestamp):
+            return found + routes.updated(event, addr)
+        if addr == topics.master:
+            topics.unknown()
+        if event.why != "expired":
+            return found
+        self.scanned += routes.connection_of(addr)
+        return found + routes.expired(event, addr)
 
     def _ended(self, event: Any, routes: BrokerName, topics: TopicsOfName) -> list[Finding]:
-        if not routes.has_master:
+        at = routes.at()
+        if MASTER not in at:
             topics.unknown()
-        return topics.ended(event) if routes.is_empty else []
+        return [] if at else topics.ended(event)
 
-    def shut_down(self, event: BrokerStopping, machine: str) -> list[Finding]:
-        """The broker of a machine says goodbye."""
-        return [found for routes in self._of_machine(machine)
-                for found in self._pass_time(routes) + routes.shut_down(event, machine)]
-
-    def killed(self, event: Any, machine: str) -> list[Finding]:
-        """The process of a machine has ended."""
-        return [found for routes in self._of_machine(machine)
-                for found in self._pass_time(routes) + routes.killed(event, machine)]
-
-    def _of_machine(self, machine: str) -> list[BrokerName]:
-        return [routes for routes, _ in self.names.values() if routes.of_machine(machine)]
+    def end(self, event: ProcessKilled | BrokerStopping, machine: str) -> list[Finding]:
+        """The brokers of a machine end, whether or not anybody tells the name server."""
+        return [found for routes, _ in self.names.values() if routes.of_machine(machine)
+                for found in self._pass_time(routes) + routes.end(event, machine)]
 
     # Time and tables --------------------------------------------------------------------------------------------------
 
+    def _now(self, name: str) -> tuple[list[Finding], BrokerName, TopicsOfName]:
+        """Both models of a name of which something is reported, brought to the present."""
+        self.changed[name] = None
+        if name not in self.names:
+            self.names[name] = BrokerName(name, self.table), TopicsOfName(name, self.table)
+        routes, topics = self.names[name]
+        return self._pass_time(routes), routes, topics
+
     def _pass_time(self, routes: BrokerName) -> list[Finding]:
-        """Bring a name to the present."""
         now_ms, before_ms = self.now_ms, routes.now_ms
         routes.now_ms = now_ms
         if before_ms <= self.stands_until_ms or routes.was_ahead or routes.is_ahead():
             return routes.begin_anew()
         return routes.pass_time(now_ms - before_ms)
 
-    def compare(self, *, whole: bool) -> list[Finding]:
+    def compare(self, visited: set[int], *, whole: bool) -> list[Finding]:
         """Compare names with the tables: those of which something was reported, or was not for long, or all."""
         names = (*self.names, *self.table.names()) if whole else tuple(self.changed)
-        now_ms, findings = self.now_ms, list[Finding]()
-        late = [name for name, (routes, _) in self.names.items() if now_ms - routes.now_ms > UNHEARD_MS]
+        late = [name for name, (routes, _) in self.names.items() if self.now_ms - routes.now_ms > UNHEARD_MS]
+        differing = list[Finding]()
         for name in dict.fromkeys((*names, *late)):
-            routes, topics = self._changes(name)
-            findings += self._pass_time(routes) + routes.compare() + topics.compare()
-            self.visited.update((routes.monitor.fingerprints()[0], topics.monitor.fingerprints()[0]))
+            found, routes, topics = self._now(name)
+            differing += found + routes.compare() + topics.compare()
+            visited.update((routes.monitor.fingerprints()[0], topics.monitor.fingerprints()[0]))
         self.changed = {}
-        return findings
-
-    def _changes(self, name: str) -> tuple[BrokerName, TopicsOfName]:
-        """Both models of a name, of which something is reported."""
-        self.changed[name] = None
-        found = self.names.get(name)
-        if found is None:
-            found = self.names[name] = BrokerName(name, self.table), TopicsOfName(name, self.table)
-        return found
+        return differing
