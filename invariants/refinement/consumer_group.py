@@ -25,21 +25,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from impl import events
 from impl.decisions.message_queue import MessageQueue
-from impl.events import (
-    ConsumerIdsAnswered,
-    ConsumerIdsFetched,
-    ConsumerRegistered,
-    ConsumerRemoved,
-    ConsumerShutDown,
-    ConsumerStarted,
-    GroupRemoved,
-    ProcessKilled,
-    QueueDropped,
-    QueuesAssigned,
-    QueueTaken,
-    RouteUpdated,
-)
 from invariants import consumer_group as promised
 from invariants.finding import Finding
 from invariants.refinement.coverage import GROUPS, Visited, Watched, form_in_group, watching
@@ -117,8 +104,8 @@ class ConsumerGroup(Map):
 
     # Machines ---------------------------------------------------------------------------------------------------------
 
-    @hears(ProcessKilled)
-    def _killed(self, machine: str, event: ProcessKilled) -> list[Finding]:
+    @hears(events.ProcessKilled)
+    def _killed(self, machine: str, event: events.ProcessKilled) -> list[Finding]:
         """A process that is killed takes its tables with it."""
         found = [one for client_id in list(self.members.running.get(machine, ()))
                  for one in self._end(machine, client_id, event)]
@@ -130,8 +117,8 @@ class ConsumerGroup(Map):
         """The cells of a broker's id list."""
         return [("listed", broker, member) for member in self.reading.given.named["Member"]]
 
-    @hears(ConsumerStarted)
-    def _started(self, machine: str, event: ConsumerStarted) -> list[Finding]:
+    @hears(events.ConsumerStarted)
+    def _started(self, machine: str, event: events.ConsumerStarted) -> list[Finding]:
         """DefaultMQPushConsumerImpl#start, of a consumer in clustering."""
         for consumer in self._consumers(machine) if event.group == self.group else ():
             if consumer.client_id == event.client_id:
@@ -156,8 +143,8 @@ class ConsumerGroup(Map):
             self.reading.given.name(QUEUE, sorted(wanted))
         self.monitor.reconsider()
 
-    @hears(ConsumerShutDown)
-    def _shut_down(self, machine: str, event: ConsumerShutDown) -> list[Finding]:
+    @hears(events.ConsumerShutDown)
+    def _shut_down(self, machine: str, event: events.ConsumerShutDown) -> list[Finding]:
         known = event.group == self.group and event.client_id in self.members.running.get(machine, ())
         return self._end(machine, event.client_id, event) if known else []
 
@@ -170,8 +157,8 @@ class ConsumerGroup(Map):
 
     # Lists ------------------------------------------------------------------------------------------------------------
 
-    @hears(ConsumerRegistered)
-    def _registered(self, machine: str, event: ConsumerRegistered) -> list[Finding]:
+    @hears(events.ConsumerRegistered)
+    def _registered(self, machine: str, event: events.ConsumerRegistered) -> list[Finding]:
         """ConsumerGroupInfo#updateChannel of any object of the group; a second connection is a second place."""
         if event.group != self.group:
             return []
@@ -184,8 +171,8 @@ class ConsumerGroup(Map):
         connections[event.connection] = client_id
         return found + self.monitor.take(event, ("heartbeat", (machine, member)))
 
-    @hears(ConsumerRemoved)
-    def _removed(self, machine: str, event: ConsumerRemoved) -> list[Finding]:
+    @hears(events.ConsumerRemoved)
+    def _removed(self, machine: str, event: events.ConsumerRemoved) -> list[Finding]:
         known = event.group == self.group and event.attached and event.connection in self._connections.get(machine, ())
         return self._leave(machine, event.connection, event) if known else []
 
@@ -196,14 +183,14 @@ class ConsumerGroup(Map):
         member = client_id, list(connections.values()).count(client_id)
         return self.monitor.take(event, ("forget", (broker, member)))
 
-    @hears(GroupRemoved)
-    def _group_removed(self, _machine: str, _event: GroupRemoved) -> list[Finding]:
+    @hears(events.GroupRemoved)
+    def _group_removed(self, _machine: str, _event: events.GroupRemoved) -> list[Finding]:
         """Nothing in the model; if it had members (B-8), the tables differ."""
         self._look = True
         return []
 
-    @hears(ConsumerIdsAnswered)
-    def _answered(self, machine: str, event: ConsumerIdsAnswered) -> list[Finding]:
+    @hears(events.ConsumerIdsAnswered)
+    def _answered(self, machine: str, event: events.ConsumerIdsAnswered) -> list[Finding]:
         """Take the step aside; whether the client ever has the answer is seen there."""
         if event.group == self.group and event.client_ids:
             asking = event.connection.rpartition(":")[0]
@@ -213,8 +200,8 @@ class ConsumerGroup(Map):
                 for member in self.members.running.get(asking, {}).values()}))
         return []
 
-    @hears(ConsumerIdsFetched)
-    def _fetched(self, machine: str, event: ConsumerIdsFetched) -> list[Finding]:
+    @hears(events.ConsumerIdsFetched)
+    def _fetched(self, machine: str, event: events.ConsumerIdsFetched) -> list[Finding]:
         """The client has the answer of a broker, which read its list when it answered."""
         member = self.members.running.get(machine, {}).get(event.client_id)
         if event.group != self.group or member is None or event.client_ids is None or event.broker_addr is None:
@@ -262,8 +249,8 @@ class ConsumerGroup(Map):
         followed = event.group == self.group and topic == self.topic
         return self.members.running.get(machine, {}).get(event.client_id) if followed else None
 
-    @hears(RouteUpdated)
-    def _routed(self, machine: str, event: RouteUpdated) -> list[Finding]:
+    @hears(events.RouteUpdated)
+    def _routed(self, machine: str, event: events.RouteUpdated) -> list[Finding]:
         """A run that is under way, or that waits for its list, may have read the queues before."""
         member = self._member(machine, event, event.topic)
         if member is not None and event.mqs != (process := self.members.processes[member]).routes[-1]:
@@ -272,13 +259,13 @@ class ConsumerGroup(Map):
             self._requeue()
         return []
 
-    @hears(QueueTaken)
-    def _taken(self, machine: str, event: QueueTaken) -> list[Finding]:
+    @hears(events.QueueTaken)
+    def _taken(self, machine: str, event: events.QueueTaken) -> list[Finding]:
         member = self._member(machine, event, event.mq.topic)
         return [] if member is None else self._by_any_list(event, member, ("take", (member, event.mq)))
 
-    @hears(QueueDropped)
-    def _dropped(self, machine: str, event: QueueDropped) -> list[Finding]:
+    @hears(events.QueueDropped)
+    def _dropped(self, machine: str, event: events.QueueDropped) -> list[Finding]:
         member = self._member(machine, event, event.mq.topic)
         if member is None:
             return []
@@ -287,8 +274,8 @@ class ConsumerGroup(Map):
             return self.monitor.take(event, ("give_up", (member, event.mq)))
         return found
 
-    @hears(QueuesAssigned)
-    def _assigned(self, machine: str, event: QueuesAssigned) -> list[Finding]:
+    @hears(events.QueuesAssigned)
+    def _assigned(self, machine: str, event: events.QueuesAssigned) -> list[Finding]:
         self._look, member = True, self._member(machine, event, event.topic)
         if member is None:
             return []

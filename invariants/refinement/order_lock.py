@@ -20,20 +20,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
+from impl import events
 from impl.decisions.message_queue import MessageQueue
-from impl.events import (
-    ClockJumped,
-    ConsumerShutDown,
-    ConsumerStarted,
-    ListenerEnded,
-    ListenerStarted,
-    LockBelieved,
-    LockGranted,
-    LockReleased,
-    ProcessKilled,
-    QueueDropped,
-    QueueTaken,
-)
 from invariants import order_lock as promised
 from invariants.finding import Finding
 from invariants.refinement.coverage import LOCK, Visited
@@ -53,8 +41,9 @@ PROPERTIES: tuple[Property, ...] = tuple(
 ANSWERS = 3
 """How many answers to one client can be on their way: its threads that ask, and one more."""
 FLAGS = ("granted", "locked", "seen", "unlocking", "lease")
-OF_BROKERS = (LockGranted, LockReleased)
-OF_QUEUES = (*OF_BROKERS, LockBelieved, QueueTaken, QueueDropped, ListenerStarted, ListenerEnded)
+OF_BROKERS = (events.LockGranted, events.LockReleased)
+OF_QUEUES = (*OF_BROKERS, events.LockBelieved, events.QueueTaken, events.QueueDropped, events.ListenerStarted,
+             events.ListenerEnded)
 
 
 def followers(machines: Machines, groups: Sequence[tuple[str, str]], scopes: Sequence[str]) -> list[Follower]:
@@ -102,13 +91,13 @@ class OrderLocks(Map):
 
     # Machines ---------------------------------------------------------------------------------------------------------
 
-    @hears(ClockJumped)
-    def _set(self, _: str, event: ClockJumped) -> list[Finding]:
+    @hears(events.ClockJumped)
+    def _set(self, _: str, event: events.ClockJumped) -> list[Finding]:
         self._set_ms = max(self._set_ms, self.ms + BROKER_LIVE_MS + max(0, -event.ms))
         return []
 
-    @hears(ProcessKilled)
-    def _killed(self, machine: str, event: ProcessKilled) -> list[Finding]:
+    @hears(events.ProcessKilled)
+    def _killed(self, machine: str, event: events.ProcessKilled) -> list[Finding]:
         ends = [one for client in list(self._running.get(machine, ())) for one in self._end(machine, client, event)]
         return ends + [one for queue in self._queues.values() if queue.broker == machine
                        for one in self._lost(queue, event)]
@@ -118,15 +107,15 @@ class OrderLocks(Map):
         queue.broker, queue.had = "", set()
         return queue.step(event, ("restart", ()))
 
-    @hears(ConsumerStarted)
-    def _start(self, machine: str, event: ConsumerStarted) -> list[Finding]:
+    @hears(events.ConsumerStarted)
+    def _start(self, machine: str, event: events.ConsumerStarted) -> list[Finding]:
         for consumer in self.views.tables_of(machine, self.group) if event.group == self.group else ():
             if consumer.client_id == event.client_id and consumer.orderly:
                 self._running.setdefault(machine, {})[event.client_id] = consumer
         return []
 
-    @hears(ConsumerShutDown)
-    def _shut_down(self, machine: str, event: ConsumerShutDown) -> list[Finding]:
+    @hears(events.ConsumerShutDown)
+    def _shut_down(self, machine: str, event: events.ConsumerShutDown) -> list[Finding]:
         return self._end(machine, event.client_id, event) if event.group == self.group else []
 
     def _end(self, machine: str, client: str, event: Any) -> list[Finding]:
@@ -148,8 +137,8 @@ class OrderLocks(Map):
 
     # Brokers ----------------------------------------------------------------------------------------------------------
 
-    @hears(LockGranted)
-    def _granted(self, machine: str, queue: QueueLock, event: LockGranted) -> list[Finding]:
+    @hears(events.LockGranted)
+    def _granted(self, machine: str, queue: QueueLock, event: events.LockGranted) -> list[Finding]:
         """RebalanceLockManager#tryLockBatch; the model knows the last answer on its way, the others are counted."""
         found, clock = [] if queue.broker in ("", machine) else self._lost(queue, event), self.views.clock(machine)
         if clock is None:
@@ -167,7 +156,7 @@ class OrderLocks(Map):
         queue.answers[client] = min(ANSWERS, queue.answers.get(client, 0) + 1)
         return found
 
-    def _grant(self, queue: QueueLock, event: LockGranted, stamped_ms: int | None) -> Step:
+    def _grant(self, queue: QueueLock, event: events.LockGranted, stamped_ms: int | None) -> Step:
         """The fast path renews as `grant` does; if it was overtaken, it set the time of another's entry, or of none.
 
         stamped_ms -- the time of the entry that the table has now.
@@ -180,8 +169,8 @@ class OrderLocks(Map):
         queue.monitor.write({("seen", client): True})
         return "fast_grant", (client,)
 
-    @hears(LockReleased)
-    def _released(self, machine: str, queue: QueueLock, event: LockReleased) -> list[Finding]:
+    @hears(events.LockReleased)
+    def _released(self, machine: str, queue: QueueLock, event: events.LockReleased) -> list[Finding]:
         """RebalanceLockManager#unlockBatch: at whose request, if it is known that there was one."""
         if queue.broker not in ("", machine):
             return []
@@ -193,8 +182,8 @@ class OrderLocks(Map):
 
     # Clients ----------------------------------------------------------------------------------------------------------
 
-    @hears(QueueTaken)
-    def _taken(self, _: str, queue: QueueLock, event: QueueTaken) -> list[Finding]:
+    @hears(events.QueueTaken)
+    def _taken(self, _: str, queue: QueueLock, event: events.QueueTaken) -> list[Finding]:
         """The answer that was asked for the taking has found no process queue, unless it is put down in it at once."""
         queue.holders.add(event.client_id)
         if queue.value("granted", event.client_id):
@@ -207,8 +196,8 @@ class OrderLocks(Map):
         queue.taken_ms.pop(client, None)
         return queue.step(event, ("lose_answer", (client,))) if queue.value("granted", client) else []
 
-    @hears(QueueDropped)
-    def _dropped(self, _: str, queue: QueueLock, event: QueueDropped) -> list[Finding]:
+    @hears(events.QueueDropped)
+    def _dropped(self, _: str, queue: QueueLock, event: events.QueueDropped) -> list[Finding]:
         """ProcessQueue#setDropped: an unlock follows, at once or in 20 s, and comes when it comes."""
         client = event.client_id
         queue.holders.discard(client)
@@ -218,8 +207,8 @@ class OrderLocks(Map):
         queue.gave_up.add(client)
         return queue.step(event, ("drop_later" if queue.value("locked", client) else "drop_unlocked", (client,)))
 
-    @hears(LockBelieved)
-    def _believed(self, machine: str, queue: QueueLock, event: LockBelieved) -> list[Finding]:
+    @hears(events.LockBelieved)
+    def _believed(self, machine: str, queue: QueueLock, event: events.LockBelieved) -> list[Finding]:
         """ProcessQueue#setLocked; what happens to a dropped process queue nobody looks at."""
         client = event.client_id
         if client not in queue.holders:
@@ -236,8 +225,8 @@ class OrderLocks(Map):
         how = "take_locked" if taken_ms == self.ms else "answer_again" if again else "answer"
         return found + queue.step(event, (how, (client,)), entering=client if taken_ms == self.ms else "")
 
-    @hears(ListenerStarted)
-    def _begins(self, machine: str, queue: QueueLock, event: ListenerStarted) -> list[Finding]:
+    @hears(events.ListenerStarted)
+    def _begins(self, machine: str, queue: QueueLock, event: events.ListenerStarted) -> list[Finding]:
         """A listener begins with messages of the queue, and may not be the only one."""
         others = sorted(queue.working - {event.client_id})
         queue.working.add(event.client_id)
@@ -245,8 +234,8 @@ class OrderLocks(Map):
         both = f"listeners of {event.client_id} at {machine} and of {', '.join(others)} work at once"
         return queue.noted([Finding(name, event, both, (name, "ListenerStarted"))]) if others else []
 
-    @hears(ListenerEnded)
-    def _ends(self, _: str, queue: QueueLock, event: ListenerEnded) -> list[Finding]:
+    @hears(events.ListenerEnded)
+    def _ends(self, _: str, queue: QueueLock, event: events.ListenerEnded) -> list[Finding]:
         """A listener has ended."""
         queue.working.discard(event.client_id)
         return []

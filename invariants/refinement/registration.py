@@ -18,14 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from impl.events import (
-    ClientChannelClosed,
-    ConsumerRegistered,
-    ConsumerRemoved,
-    GoodbyeTaken,
-    GroupEntered,
-    GroupRemoved,
-)
+from impl import events
 from invariants import registration as promised
 from invariants.finding import Finding
 from invariants.refinement.follower import Follower
@@ -55,8 +48,8 @@ class Registrations(GroupMap["_Group"]):
         """Watch from the first segment on."""
         super().__init__(machines, NAME, PROPERTIES, _Group)
 
-    @hears(ClientChannelClosed)
-    def _closed(self, machine: str, event: ClientChannelClosed) -> list[Finding]:
+    @hears(events.ClientChannelClosed)
+    def _closed(self, machine: str, event: events.ClientChannelClosed) -> list[Finding]:
         return [found for group in self.groups.get(machine, {}).values() for found in group.closed(event)]
 
     def concerned(self, machine: str, event: Any) -> _Group:
@@ -95,20 +88,20 @@ class _Group:
                                named=_named)
         self.value = self.monitor.value
 
-    @hears(GroupEntered)
-    def entered(self, event: GroupEntered) -> list[Finding]:
+    @hears(events.GroupEntered)
+    def entered(self, event: events.GroupEntered) -> list[Finding]:
         """The group has a new object."""
         self.objects += 1
         return self.monitor.take(event, ("enter_group", (self.objects,)))
 
-    @hears(GroupRemoved)
-    def left(self, event: GroupRemoved) -> list[Finding]:
+    @hears(events.GroupRemoved)
+    def left(self, event: events.GroupRemoved) -> list[Finding]:
         """The group's object has left the table."""
         self.former = self.value("current") or self.former
         return self.monitor.take(event, ("remove_group_beside", ()))
 
-    @hears(ConsumerRegistered)
-    def registered(self, event: ConsumerRegistered) -> list[Finding]:
+    @hears(events.ConsumerRegistered)
+    def registered(self, event: events.ConsumerRegistered) -> list[Finding]:
         """A heartbeat's thread has put its connection, into the object of the table or into a former one."""
         channel, current = self._channel(event.connection), self.value("current")
         if event.attached and self.value("answered", channel) and self.value("inside", current, channel):
@@ -122,13 +115,13 @@ class _Group:
             steps.append(("put_channel_beside", (channel, self.former)))
         return self.monitor.take(event, *steps)
 
-    def closed(self, event: ClientChannelClosed) -> list[Finding]:
+    def closed(self, event: events.ClientChannelClosed) -> list[Finding]:
         """The end of a connection is being handled."""
         channel = self.members.get(event.connection)
         return [] if channel is None else self.monitor.take(event, *self._leaves(channel))
 
-    @hears(ConsumerRemoved)
-    def removed(self, event: ConsumerRemoved) -> list[Finding]:
+    @hears(events.ConsumerRemoved)
+    def removed(self, event: events.ConsumerRemoved) -> list[Finding]:
         """A connection has left an object."""
         channel = self.members.get(event.connection)
         if channel is None:
@@ -138,8 +131,8 @@ class _Group:
         self._over(event.connection)
         return self.monitor.take(event, *self._leaves(channel), ("remove_channel", (channel, self.value("current"))))
 
-    @hears(GoodbyeTaken)
-    def said_goodbye(self, event: GoodbyeTaken) -> list[Finding]:
+    @hears(events.GoodbyeTaken)
+    def said_goodbye(self, event: events.GoodbyeTaken) -> list[Finding]:
         """A goodbye was handled; it may have found nothing to remove."""
         channel = self.members.get(event.connection)
         if channel is None:

@@ -17,24 +17,10 @@ is behind a time that it wrote.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from impl.events import (
-    BrokerDropped,
-    BrokerFound,
-    BrokerLiveRemoved,
-    BrokerRegistered,
-    BrokerStopping,
-    BrokerUnregistered,
-    BrokerUpdateTimestamp,
-    ClockJumped,
-    ProcessKilled,
-    ProcessPaused,
-    RegistrationEncoded,
-    TopicConfigDeleted,
-    TopicConfigUpdated,
-    TopicDeleted,
-)
+from impl import events
 from invariants.finding import Finding
 from invariants.refinement.follower import Follower
 from invariants.refinement.maps import Map, hears, takers
@@ -85,15 +71,15 @@ class RouteInfo(Map):
         server = self._server(machine) if whole or machine in self.servers else None
         return [] if server is None else server.compare(self.visited, whole=whole)
 
-    @hears(ProcessKilled, BrokerStopping)
-    def _ends(self, machine: str, event: ProcessKilled | BrokerStopping) -> list[Finding]:
-        if isinstance(event, ProcessKilled):
+    @hears(events.ProcessKilled, events.BrokerStopping)
+    def _ends(self, machine: str, event: events.ProcessKilled | events.BrokerStopping) -> list[Finding]:
+        if isinstance(event, events.ProcessKilled):
             self.servers.pop(machine, None)
             self._topics.pop(machine, None)
         return [found for server in self.servers.values() for found in server.end(event, machine)]
 
-    @hears(ClockJumped, ProcessPaused)
-    def _host(self, machine: str, event: ClockJumped | ProcessPaused) -> list[Finding]:
+    @hears(events.ClockJumped, events.ProcessPaused)
+    def _host(self, machine: str, event: events.ClockJumped | events.ProcessPaused) -> list[Finding]:
         server = self.servers.get(machine)
         if server is not None:
             server.host(event)
@@ -101,22 +87,22 @@ class RouteInfo(Map):
 
     # What brokers have encoded ----------------------------------------------------------------------------------------
 
-    @hears(TopicConfigUpdated, TopicConfigDeleted)
-    def _configured(self, _: str, event: TopicConfigUpdated | TopicConfigDeleted) -> list[Finding]:
+    @hears(events.TopicConfigUpdated, events.TopicConfigDeleted)
+    def _configured(self, _: str, event: events.TopicConfigUpdated | events.TopicConfigDeleted) -> list[Finding]:
         had, topic = self._topics.get(event.broker, frozenset()), frozenset((event.topic,))
-        self._topics[event.broker] = had | topic if isinstance(event, TopicConfigUpdated) else had - topic
+        self._topics[event.broker] = had | topic if isinstance(event, events.TopicConfigUpdated) else had - topic
         return []
 
-    @hears(RegistrationEncoded)
-    def _encoded(self, _: str, event: RegistrationEncoded) -> list[Finding]:
+    @hears(events.RegistrationEncoded)
+    def _encoded(self, _: str, event: events.RegistrationEncoded) -> list[Finding]:
         if event.increment:
             self._increments[event[:3]] = self._topics.get(event.broker, frozenset())
         else:
             self._topics[event.broker] = event.topics
         return []
 
-    @hears(BrokerRegistered)
-    def _registered(self, machine: str, event: BrokerRegistered) -> list[Finding]:
+    @hears(events.BrokerRegistered)
+    def _registered(self, machine: str, event: events.BrokerRegistered) -> list[Finding]:
         """A registration that is an increment does not say which topics the broker had when it was encoded."""
         server, version, broker = self._server(machine), event.version, event.broker_addr.rpartition(":")[0]
         others = None if version is None else self._increments.get((broker, version, event.topics))
@@ -144,57 +130,64 @@ class _Server:
         """Its clock."""
         return self.table.now_ms()
 
-    def host(self, event: ClockJumped | ProcessPaused) -> None:
+    def host(self, event: events.ClockJumped | events.ProcessPaused) -> None:
         """The clock was set, or the process stands still for a while."""
-        if isinstance(event, ProcessPaused):
+        if isinstance(event, events.ProcessPaused):
             self.stands_until_ms = max(self.stands_until_ms, self.now_ms + event.ms + event.ms // 50)
             return
         self.stands_until_ms = max(self.stands_until_ms + event.ms, self.now_ms)
         for routes, _ in self.names.values():
             routes.now_ms += event.ms
 
-    def registered(self, event: BrokerRegistered, others: frozenset[str] | None) -> list[Finding]:
+    def registered(self, event: events.BrokerRegistered, others: frozenset[str] | None) -> list[Finding]:
         """RouteInfoManager#registerBroker; others -- of an increment: the topics that the broker has."""
         found, routes, topics = self._now(event.broker_name)
         return found + routes.registered(event) + topics.registered(event, others)
 
-    @hears(BrokerUnregistered)
-    def _unregistered(self, event: BrokerUnregistered) -> list[Finding]:
+    @hears(events.BrokerUnregistered)
+    def _unregistered(self, event: events.BrokerUnregistered) -> list[Finding]:
         found, routes, topics = self._now(event.broker_name)
         return found + routes.unregistered(event) + self._ended(event, routes, topics)
 
-    @hears(TopicDeleted)
-    def _deleted(self, event: TopicDeleted) -> list[Finding]:
+    @hears(events.TopicDeleted)
+    def _deleted(self, event: events.TopicDeleted) -> list[Finding]:
         for _, topics in self.names.values():
             topics.deleted(event.topic)
         return []
 
-    @hears(BrokerFound)
-    def _found(self, event: BrokerFound) -> list[Finding]:
+    @hears(events.BrokerFound)
+    def _found(self, event: events.BrokerFound) -> list[Finding]:
         """A clean-up by connection has begun: when this connection ended, or as a part of the scan."""
         if event.connection in self.scanned:
             self.scanned.remove(event.connection)  # no connection has ended: if it found another address, that is N-5
             return []
-        return [found for name, (routes, _) in list(self.names.items()) if event.connection in routes.bound
-                for found in self._now(name)[0] + routes.found(event)]
+        return [one for found, routes, _ in self._where(lambda routes: event.connection in routes.bound)
+                for one in found + routes.found(event)]
 
-    @hears(BrokerLiveRemoved, BrokerDropped, BrokerUpdateTimestamp)
-    def _of_address(self, event: BrokerLiveRemoved | BrokerDropped | BrokerUpdateTimestamp) -> list[Finding]:
-        return [found for name, (routes, _) in list(self.names.items()) if routes.knows(event.broker_addr)
-                for found in self._of_name(event, name)]
+    @hears(events.BrokerLiveRemoved)
+    def _removed(self, event: events.BrokerLiveRemoved) -> list[Finding]:
+        told: list[Finding] = []
+        for found, routes, topics in self._where(lambda routes: routes.knows(event.broker_addr)):
+            if event.broker_addr == topics.master:
+                topics.unknown()
+            told += found
+            if event.why == "expired":
+                self.scanned += routes.connection_of(event.broker_addr)
+                told += routes.expired(event)
+        return told
 
-    def _of_name(self, event: BrokerLiveRemoved | BrokerDropped | BrokerUpdateTimestamp, name: str) -> list[Finding]:
-        (found, routes, topics), addr = self._now(name), event.broker_addr
-        if isinstance(event, BrokerDropped):
-            return found + routes.dropped(event, addr) + self._ended(event, routes, topics)
-        if isinstance(event, BrokerUpdateTimestamp):
-            return found + routes.updated(event, addr)
-        if addr == topics.master:
-            topics.unknown()
-        if event.why != "expired":
-            return found
-        self.scanned += routes.connection_of(addr)
-        return found + routes.expired(event, addr)
+    @hears(events.BrokerDropped)
+    def _dropped(self, event: events.BrokerDropped) -> list[Finding]:
+        return [one for found, routes, topics in self._where(lambda routes: routes.knows(event.broker_addr))
+                for one in found + routes.dropped(event) + self._ended(event, routes, topics)]
+
+    @hears(events.BrokerUpdateTimestamp)
+    def _updated(self, event: events.BrokerUpdateTimestamp) -> list[Finding]:
+        return [one for found, routes, _ in self._where(lambda routes: routes.knows(event.broker_addr))
+                for one in found + routes.updated(event)]
+
+    def _where(self, fits: Callable[[BrokerName], bool]) -> Iterator[tuple[list[Finding], BrokerName, TopicsOfName]]:
+        return (self._now(name) for name, (routes, _) in list(self.names.items()) if fits(routes))
 
     def _ended(self, event: Any, routes: BrokerName, topics: TopicsOfName) -> list[Finding]:
         at = routes.at()
@@ -202,7 +195,7 @@ class _Server:
             topics.unknown()
         return [] if at else topics.ended(event)
 
-    def end(self, event: ProcessKilled | BrokerStopping, machine: str) -> list[Finding]:
+    def end(self, event: events.ProcessKilled | events.BrokerStopping, machine: str) -> list[Finding]:
         """The brokers of a machine end, whether or not anybody tells the name server."""
         return [found for routes, _ in self.names.values() if routes.of_machine(machine)
                 for found in self._pass_time(routes) + routes.end(event, machine)]

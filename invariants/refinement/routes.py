@@ -8,10 +8,9 @@ the one that it had (then the next connection is not known yet).
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
+from impl import events
 from impl.decisions.names import MASTER_ID
-from impl.events import BrokerFound, BrokerRegistered, BrokerStopping, BrokerUnregistered, ProcessKilled
 from invariants import route_info as declared  # noqa: F401  # declares the properties
 from invariants.finding import Finding
 from invariants.refinement.monitor import Monitor, Step, judged
@@ -67,7 +66,7 @@ class BrokerName:
         self.value = self.monitor.value
         self._named = self.monitor.reading.given.named
 
-    def registered(self, event: BrokerRegistered) -> list[Finding]:
+    def registered(self, event: events.BrokerRegistered) -> list[Finding]:
         """RouteInfoManager#registerBroker."""
         role = self._role(event.broker_id)
         if role is None:
@@ -126,16 +125,16 @@ class BrokerName:
         old, new = self.link[address], self._connection()
         return [("reconnect", (address, old, new)), ("shut_down", (address, new))], self._ends(address)
 
-    def end(self, event: BrokerStopping | ProcessKilled, machine: str) -> list[Finding]:
+    def end(self, event: events.BrokerStopping | events.ProcessKilled, machine: str) -> list[Finding]:
         """The brokers of a machine end."""
         return [found for address in self.of_machine(machine) for found in self.monitor.follow(
-            event, self._shut_down(address) if isinstance(event, BrokerStopping) else [self._ends(address)])]
+            event, self._shut_down(address) if isinstance(event, events.BrokerStopping) else [self._ends(address)])]
 
     def of_machine(self, machine: str) -> list[str]:
         """The addresses of a machine that run."""
         return [addr for addr in self._named["Address"] if addr in self.running and addr.rpartition(":")[0] == machine]
 
-    def unregistered(self, event: BrokerUnregistered) -> list[Finding]:
+    def unregistered(self, event: events.BrokerUnregistered) -> list[Finding]:
         """RouteInfoManager#unregisterBroker: as shipped, or as repaired upstream, if the table still has the id."""
         role = self._role(event.broker_id)
         if role is None:
@@ -143,7 +142,7 @@ class BrokerName:
         address, before = event.broker_addr, list[Step]()
         kept = event.broker_id in self.table.addresses(self.name)
         if address in self.running:
-            before = self._shut_down(address)[0]
+            before, _ = self._shut_down(address)
         elif True not in self.monitor.values("leaving", address):
             if not self.value("live", address) and (kept or self.value("at", role) is None):
                 return []  # of a broker that said so before, or was never heard of: it changes nothing
@@ -151,17 +150,18 @@ class BrokerName:
             self.monitor.write({("leaving", address): True, ("role", address): role})
         return self.monitor.take(event, *before, ("unregister_own" if kept else "unregister", (address,)))
 
-    def updated(self, event: Any, address: str) -> list[Finding]:
+    def updated(self, event: events.BrokerUpdateTimestamp) -> list[Finding]:
         """RouteInfoManager#updateBrokerInfoUpdateTimestamp: for the model a registration that changes nothing else."""
+        address = event.broker_addr
+        _, entered = self.entered.get(address, ("", -1))
         if not self.value("live", address):
             return []
-        _, entered = self.entered.get(address, ("", -1))
         if self.link.get(address) == entered:
             return self.monitor.take(event, ("register", (address, entered)))
         self.monitor.write({("age", address): 0})
         return []
 
-    def found(self, event: BrokerFound) -> list[Finding]:
+    def found(self, event: events.BrokerFound) -> list[Finding]:
         """RouteInfoManager#onChannelDestroy, under the read lock."""
         address = event.broker_addr if event.broker_addr is not None and self.knows(event.broker_addr) else None
         connection = self.bound.get(event.connection)
@@ -188,18 +188,20 @@ class BrokerName:
             steps.append(("reconnect", (address, connection, new)))
         return steps
 
-    def expired(self, event: Any, address: str) -> list[Finding]:
+    def expired(self, event: events.BrokerLiveRemoved) -> list[Finding]:
         """RouteInfoManager#scanNotActiveBroker has removed an entry; what it read may be older than the entry (N-8)."""
-        self.expiring.append(address)
+        address = event.broker_addr
         step: Step = "expire_find", (address,)
+        self.expiring.append(address)
         if self.monitor.possible(step):
             return self.monitor.take(event, step)
         then = [{**cells, ("age", address): max(0, cells["age", address] + self.now_ms - ms)}
                 for ms, states in self.refreshed.get(address, []) for cells in states]
         return self.monitor.late(event, self.monitor.foresee(step, then))
 
-    def dropped(self, event: Any, address: str) -> list[Finding]:
+    def dropped(self, event: events.BrokerDropped) -> list[Finding]:
         """RouteInfoManager#onChannelDestroy, under the write lock."""
+        address = event.broker_addr
         ways: list[list[Step]] = [[("destroy_remove", (connection, address))]
                                   for connection, target in self.targets.items() if target == address]
         if address in self.expiring:

@@ -24,16 +24,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from impl.events import (
-    ConsumerRegistered,
-    ConsumerRemoved,
-    GroupEntered,
-    GroupRemoved,
-    HeartbeatHandled,
-    SubscriptionRemoved,
-    SubscriptionsHandled,
-    SubscriptionUpdated,
-)
+from impl import events
 from invariants import subscription as declared  # noqa: F401  # declares the properties
 from invariants.finding import Finding
 from invariants.refinement.follower import Follower
@@ -48,7 +39,7 @@ from model.subscription import Subscriptions
 NAME = "refines_subscription"
 VISIBLE = ("listed", "subscribed", "version", "expression")
 PROPERTIES = judged(Subscriptions.concept, without=("heartbeat_is_idempotent",))
-SILENT = (SubscriptionsHandled, HeartbeatHandled)
+SILENT = (events.SubscriptionsHandled, events.HeartbeatHandled)
 """What writes nothing."""
 RIGID = {"wants": lambda member, topic: topic in member[1], "first_text": lambda _member, _topic: NOBODY}
 FEW = 8
@@ -71,8 +62,8 @@ class Subscription(GroupMap["_Group"]):
         super().__init__(machines, NAME, PROPERTIES, _Group)
         self._changed: dict[str, bool] = {}  # to whether a group is compared although its model has not moved visibly
 
-    @hears(GroupEntered)
-    def _entered(self, machine: str, event: GroupEntered) -> list[Finding]:
+    @hears(events.GroupEntered)
+    def _entered(self, machine: str, event: events.GroupEntered) -> list[Finding]:
         self.groups.setdefault(machine, {})[event.group] = _Group()
         self._changed[event.group] = True
         return []
@@ -81,8 +72,8 @@ class Subscription(GroupMap["_Group"]):
         """See GroupMap."""
         groups, kind, name = self.groups.get(machine, {}), event.__class__, event.group
         if kind not in SILENT:
-            self._changed[name] = self._changed.get(name, False) or kind is not ConsumerRegistered
-        return groups.pop(name, None) if kind is GroupRemoved else groups.get(name)
+            self._changed[name] = self._changed.get(name, False) or kind is not events.ConsumerRegistered
+        return groups.pop(name, None) if kind is events.GroupRemoved else groups.get(name)
 
     def compare(self, machine: str, *, whole: bool) -> list[Finding]:
         """See Map; a group that came or went without a word is followed from now on, or no more."""
@@ -127,8 +118,8 @@ class _Group:
         self.monitor = Monitor(self.reading, PROPERTIES, NAME, visible=VISIBLE, unmarked=("version", "stamp"),
                                named=_named)
 
-    @hears(ConsumerRegistered)
-    def registered(self, event: ConsumerRegistered) -> list[Finding]:
+    @hears(events.ConsumerRegistered)
+    def registered(self, event: events.ConsumerRegistered) -> list[Finding]:
         """A heartbeat's thread has put its connection."""
         if not event.attached:
             return []
@@ -183,8 +174,8 @@ class _Group:
         if len(known) > len(about) + FEW:
             self.monitor.forget("Member", [member for member in known if member not in about])
 
-    @hears(ConsumerRemoved)
-    def removed(self, event: ConsumerRemoved) -> list[Finding]:
+    @hears(events.ConsumerRemoved)
+    def removed(self, event: events.ConsumerRemoved) -> list[Finding]:
         """A connection left."""
         if not event.attached or event.connection not in self.now:
             return []
@@ -203,14 +194,14 @@ class _Group:
             self.monitor.write({("answered", member): False for member in self.going})
         return found
 
-    @hears(GroupRemoved)
-    def ended(self, event: GroupRemoved) -> list[Finding]:
+    @hears(events.GroupRemoved)
+    def ended(self, event: events.GroupRemoved) -> list[Finding]:
         """The group left the table, with everybody who is still in it; threads go on with an object nobody reads."""
         here = dict.fromkeys((*self.now.values(), *self.going))
         return [] if self.busy or self.waiting else self.monitor.take(event, *(("leave", (member,)) for member in here))
 
-    @hears(SubscriptionUpdated)
-    def updated(self, event: SubscriptionUpdated) -> list[Finding]:
+    @hears(events.SubscriptionUpdated)
+    def updated(self, event: events.SubscriptionUpdated) -> list[Finding]:
         """Some thread has put a topic."""
         topic, subscription = event.topic, (event.sub_version, event.sub_string)
         return self._put(event, "add_topic", lambda state: [
@@ -218,8 +209,8 @@ class _Group:
             if _adds(state, m, topic) and subscription == _carried(state, m, topic)
             for others in self._before_put(state, m, topic)])
 
-    @hears(SubscriptionRemoved)
-    def unsubscribed(self, event: SubscriptionRemoved) -> list[Finding]:
+    @hears(events.SubscriptionRemoved)
+    def unsubscribed(self, event: events.SubscriptionRemoved) -> list[Finding]:
         """Some thread has removed a topic."""
         topic = event.topic
         return self._put(event, "remove_topic", lambda state: [
@@ -235,8 +226,8 @@ class _Group:
         foreign: Steps = ((action, (anybody, event.topic)),)
         return found + self.monitor.follow(event, lambda state: ways(state) or [foreign])
 
-    @hears(SubscriptionsHandled)
-    def looped(self, event: SubscriptionsHandled) -> list[Finding]:
+    @hears(events.SubscriptionsHandled)
+    def looped(self, event: events.SubscriptionsHandled) -> list[Finding]:
         """A heartbeat's thread has both loops behind it; that matters if another one does something before its end."""
         if event.connection in self.waiting:
             self.waiting[event.connection] = self.waiting[event.connection][0], True
@@ -257,8 +248,8 @@ class _Group:
             self.monitor.keep(lambda state: not self._todo(state, member))
         return found
 
-    @hears(HeartbeatHandled)
-    def done(self, event: HeartbeatHandled) -> list[Finding]:
+    @hears(events.HeartbeatHandled)
+    def done(self, event: events.HeartbeatHandled) -> list[Finding]:
         """A heartbeat's thread has come to its end."""
         member = self.busy.pop(event.connection, None)
         if self.waiting.pop(event.connection, None) is not None or member is None:
