@@ -49,11 +49,14 @@ class Map:
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
         self.found = found = []
-        for self.ms, where, event in records:
-            take = self.takes.get(event.__class__)
+        takes = self.takes
+        for ms, where, event in records:
+            take = takes.get(event.__class__)
             if take is not None:
+                self.ms = ms
                 found += take(where, event)
-        return found + self.compare(machine, whole=whole)
+        differing = self.compare(machine, whole=whole)
+        return [*found, *differing] if differing else found
 
     def compare(self, machine: str, *, whole: bool) -> list[Finding]:
         """Compare with the tables of a machine what may have changed; whole -- with all that they say."""

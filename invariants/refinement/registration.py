@@ -62,13 +62,14 @@ class Registrations(GroupMap["_Group"]):
 
     def compare(self, machine: str, *, whole: bool) -> list[Finding]:
         """See Map."""
-        found, views, groups = list[Finding](), self.views, self.groups.get(machine, {})
-        moved = [name for name, group in groups.items() if whole or group.monitor.moved]
-        if (whole or moved) and views.runs_broker(machine):
-            for name in dict.fromkeys((*moved, *(views.groups(machine) if whole else ()))):
-                group = self._group(machine, name)
-                found += group.compare(views.members(machine, name) if views.has_group(machine, name) else None)
-                self.visited.update(group.monitor.fingerprints())
+        changed = [name for name, group in self.groups.get(machine, {}).items() if whole or group.monitor.moved]
+        if not (changed or whole) or not self.views.runs_broker(machine):
+            return []
+        found, views = list[Finding](), self.views
+        for name in dict.fromkeys((*changed, *(views.groups(machine) if whole else ()))):
+            group = self._group(machine, name)
+            found += group.compare(views.members(machine, name) if views.has_group(machine, name) else None)
+            self.visited.update(group.monitor.fingerprints())
         return found
 
 

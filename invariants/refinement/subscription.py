@@ -77,10 +77,10 @@ class Subscription(GroupMap["_Group"]):
 
     def compare(self, machine: str, *, whole: bool) -> list[Finding]:
         """See Map; a group that came or went without a word is followed from now on, or no more."""
-        found, groups, views = list[Finding](), self.groups.setdefault(machine, {}), self.views
         changed, self._changed = self._changed, {}
-        if not (changed or whole) or not views.runs_broker(machine):
-            return found
+        if not (changed or whole) or not self.views.runs_broker(machine):
+            return []
+        found, groups, views = list[Finding](), self.groups.setdefault(machine, {}), self.views
         for name, look in dict.fromkeys((*groups, *views.groups(machine)), True).items() if whole else changed.items():
             group, there = groups.get(name), views.has_group(machine, name)
             if (group is not None) != there:
