@@ -33,7 +33,7 @@ from invariants.refinement.coverage import GROUPS, Visited, Watched, form_in_gro
 from invariants.refinement.follower import Follower
 from invariants.refinement.maps import Map, hears
 from invariants.refinement.members import Member, Members, Process, View, listed
-from invariants.refinement.monitor import Outcomes, Step
+from invariants.refinement.monitor import Outcomes, Step, judged
 from invariants.views import ConsumerTables, Machines
 from model.consumer_group import Group, Rebalancing
 from model.language import Property
@@ -43,11 +43,8 @@ from model.language.open.states import Cell, Writes
 NAME = "refines_consumer_group"
 ANSWERS = 8
 """How many answers to one machine are kept; each thread waits for one at a time, and gives up after 3 s."""
-PROPERTIES: tuple[Property, ...] = tuple(
-    Group.concept.properties[declared.__name__] for declared in (
-        promised.one_owner_per_queue, promised.one_owner_when_settled, promised.every_queue_owned_when_settled,
-    )
-)
+PROPERTIES = judged(Group.concept, promised.one_owner_per_queue, promised.one_owner_when_settled,
+                    promised.every_queue_owned_when_settled)
 QUEUE = Rebalancing.concept.sorts["Queue"]
 
 

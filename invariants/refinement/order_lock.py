@@ -27,17 +27,14 @@ from invariants.finding import Finding
 from invariants.refinement.coverage import LOCK, Visited
 from invariants.refinement.follower import Follower
 from invariants.refinement.maps import Map, hears
-from invariants.refinement.monitor import Step
+from invariants.refinement.monitor import Step, judged
 from invariants.refinement.queue_lock import BROKER_LIVE_MS, NAME, QueueLock, age
 from invariants.views import ConsumerTables, Machines
 from model.language import Property
 from model.language.open.states import Cell, Writes
 from model.order_lock import OrderLock
 
-PROPERTIES: tuple[Property, ...] = tuple(
-    OrderLock.concept.properties[declared.__name__]
-    for declared in (promised.one_lock_holder, promised.one_live_believer)
-)
+PROPERTIES = judged(OrderLock.concept, promised.one_lock_holder, promised.one_live_believer)
 ANSWERS = 3
 """How many answers to one client can be on their way: its threads that ask, and one more."""
 FLAGS = ("granted", "locked", "seen", "unlocking", "lease")

@@ -23,14 +23,14 @@ from invariants import registration as promised
 from invariants.finding import Finding
 from invariants.refinement.follower import Follower
 from invariants.refinement.maps import GroupMap, hears
-from invariants.refinement.monitor import Monitor, Step
+from invariants.refinement.monitor import Monitor, Step, judged
 from invariants.views import Machines
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
 from model.registration import Registering, Registration
 
 NAME = "refines_registration"
-PROPERTIES = (Registration.concept.properties[promised.answered_heartbeat_means_listed.__name__],)
+PROPERTIES = judged(Registration.concept, promised.answered_heartbeat_means_listed)
 FEW = 8
 """So many memberships that have ended may still be known."""
 Channel = tuple[str, int]

@@ -59,12 +59,12 @@ class RouteInfo(Map):
         return [] if server is None else self._of_server[event.__class__](server, event)
 
     def _server(self, machine: str) -> _Server | None:
-        table = self.views.route_tables(machine)
-        if table is None:
+        running, server = self.views.living.namesrv(machine), self.servers.get(machine)
+        if running is None:
             return None
-        if machine not in self.servers or self.servers[machine].table.controller is not table.controller:
-            self.servers[machine] = _Server(table)
-        return self.servers[machine]
+        if server is None or server.table.controller is not running:
+            server = self.servers[machine] = _Server(RouteTables(running))
+        return server
 
     def compare(self, machine: str, *, whole: bool) -> list[Finding]:
         """See Map."""
@@ -219,8 +219,8 @@ class _Server:
 
     def compare(self, visited: set[int], *, whole: bool) -> list[Finding]:
         """Compare names with the tables: those of which something was reported, or was not for long, or all."""
-        names = (*self.names, *self.table.names()) if whole else tuple(self.changed)
-        late = [name for name, (routes, _) in self.names.items() if self.now_ms - routes.now_ms > UNHEARD_MS]
+        names, heard_ms = (*self.names, *self.table.names()) if whole else self.changed, self.now_ms - UNHEARD_MS
+        late = [name for name, (routes, _) in self.names.items() if routes.now_ms < heard_ms]
         differing = list[Finding]()
         for name in dict.fromkeys((*names, *late)):
             found, routes, topics = self._now(name)
