@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -17,22 +16,30 @@ from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import subject_named
 
 
-def confirmed(failure: Failure | None, folder: Path) -> dict[str, Any] | None:
-    """The evidence of a failure that a worker has seen again, from playing its tape here.
+def settle(failures: Iterable[Failure], folder: Path) -> bool:
+    """Play one tape here that a worker has seen again; whether there was one.
 
-    None, and doubt, if it is not the same here; None, too, if it was not seen again. folder -- of the campaign.
+    What was never played here comes first; then what was made much simpler since, or gets no simpler. folder -- of the
+    campaign.
     """
-    if failure is None or not failure.confirmed:
-        return None
+    waiting = [one for one in failures if one.confirmed and one.shown != one.best]
+    pressing = next((one for one in waiting if one.shown is None), None)
+    failure = pressing or next((one for one in waiting if one.wish() is None or _much_simpler(one)), None)
+    if failure is None:
+        return False
     best, replay = failure.best, replayed(folder / "evidence" / file_of(failure))
     document = _played(failure.key, best.plan, best.choices, replay)
     if document is None or document["digest"] != best.digest.hex():
         failure.doubt = "not so when this process played the tape of a worker"
-        return None
-    return document
+    failure.shown, failure.document = best, document
+    return True
 
 
-@lru_cache(maxsize=1024)
+def _much_simpler(failure: Failure) -> bool:
+    """Whether half of the choices that this process has played were left out since."""
+    return failure.shown is not None and 2 * failure.best.order[0] <= failure.shown.order[0]
+
+
 def _played(key: tuple[str, ...], plan: Plan, choices: bytes, replay: str) -> dict[str, Any] | None:
     verdict = evidence.verdict_of(plan, "campaign", key[0], Outcome.VIOLATED, replay=replay)
     try:
@@ -41,16 +48,16 @@ def _played(key: tuple[str, ...], plan: Plan, choices: bytes, replay: str) -> di
         return None
 
 
-def documents(failures: Iterable[Failure], folder: Path) -> Mapping[str, Mapping[str, Any]]:
+def documents(failures: Iterable[Failure]) -> Mapping[str, Mapping[str, Any]]:
     """The evidence of those that are the same here, by file name."""
-    return {file_of(one): document for one in failures if (document := confirmed(one, folder)) is not None}
+    return {file_of(one): one.document for one in failures if one.believed and one.document}
 
 
-def tests(failures: Iterable[Failure], folder: Path) -> Mapping[str, str]:
+def tests(failures: Iterable[Failure]) -> Mapping[str, str]:
     """A test to keep for each of them, beside its evidence: {path: text}."""
     return {f"evidence/test_{file_of(one).removesuffix('.json').replace('-', '_')}.py":
-            handover(one.key, one.best, document)
-            for one in failures if (document := confirmed(one, folder)) is not None}
+            handover(one.key, one.believed, one.document)
+            for one in failures if one.believed and one.document}
 
 
 def file_of(failure: Failure) -> str:

@@ -50,11 +50,25 @@ def done(book: Sightings, aim: Aim) -> list[Row]:
         book.add(new)
         rows.extend(new)
 
-    for unit in islice(filter(None, simulation.units(aim, book.flat, book.wishes, book.found)), 8):
+    for unit in islice(planned(simulation.units(aim, book.flat, book.found)), 8):
         do(unit)
         for question in list(book.questions()):
             do(question)
+        settle(book)
+    while wished := list(book.wishes()):
+        do(wished[0])
+        settle(book)
     return rows
+
+
+def settle(book: Sightings) -> None:
+    while book.settle():
+        pass
+
+
+def planned(units: Iterator[Unit | int]) -> Iterator[Unit]:
+    """The units of a plan."""
+    return (unit for unit in units if isinstance(unit, Unit))
 
 
 @pytest.fixture(scope="module")
@@ -258,31 +272,31 @@ def test_a_hazard_whose_repair_is_left_out_has_to_be_met(tmp_path: Path) -> None
 # Plan and coverage ----------------------------------------------------------------------------------------------------
 
 
-def ids(units: Iterator[Unit | None], count: int) -> list[str]:
-    return [unit.id for unit in islice(filter(None, units), count)]
+def ids(units: Iterator[Unit | int], count: int) -> list[str]:
+    return [unit.id for unit in islice(planned(units), count)]
 
 
 def test_ids_tell_the_plan_and_are_unique() -> None:
     aim = Aim(("shipped", "repaired")).checked()
-    units = list(islice(filter(None, simulation.units(aim, lambda *_: False, lambda _: (), lambda: False)), 1500))
+    units = list(islice(planned(simulation.units(aim, lambda *_: False, lambda: False)), 1500))
     assert len({unit.id for unit in units}) == len(units)
     assert all(plan_of(unit.id) == Plan(**unit.body["plan"]) for unit in units)
-    again = again_unit(Plan(), ("p", "s | t"), b"\1", b"\2", 3)
+    again = again_unit(Plan(), [("p", "s | t")], b"\1", b"\2", 3)
     assert (is_again(again.id), is_again(units[0].id), plan_of(again.id)) == (True, False, Plan())
 
 
 def test_seeds_of_an_arm_follow_each_other_and_differ_between_campaigns() -> None:
     plan = Plan("repaired")
     ranges = [search_unit(plan, seed, number, 0).body["seeds"] for seed in (0, 1) for number in (0, 1)]
-    assert ranges == [(0, 4), (4, 8), (1_000_000, 1_000_004), (1_000_004, 1_000_008)]
+    assert ranges == [(0, 1), (1, 5), (1_000_000, 1_000_001), (1_000_001, 1_000_005)]
 
 
 def test_a_flat_arm_is_left_but_uniform_ones_stay() -> None:
     aim = Aim(("repaired",), ("clustering",), ("storm", "network"), ()).checked()
     flat = {("storm", "uniform"), ("storm", "swarm")}
-    units = simulation.units(aim, lambda arm, _: (arm.profile, arm.strategy) in flat, lambda _: (), lambda: False)
-    given = [unit.body for unit in islice(filter(None, units), 200)]
-    for turn in (1, 2):
+    units = simulation.units(aim, lambda arm, _: (arm.profile, arm.strategy) in flat, lambda: False)
+    given = [unit.body for unit in islice(planned(units), 200)]
+    for turn in (2, 3):
         arms = [(body["plan"]["profile"], body["plan"]["strategy"]) for body in given if body["turn"] == turn]
         counts = {arm: arms.count(arm) for arm in dict.fromkeys(arms)}
         assert counts.pop(("storm", "uniform")) == 1
@@ -292,9 +306,9 @@ def test_a_flat_arm_is_left_but_uniform_ones_stay() -> None:
 
 def test_when_all_are_flat_all_come_back() -> None:
     aim = Aim(("repaired",), ("clustering",), ("storm",), ()).checked()
-    units = simulation.units(aim, lambda *_: True, lambda _: (), lambda: False)
-    given = [unit.body for unit in islice(filter(None, units), 12)]
-    assert [body["turn"] for body in given] == [0] * 4 + [1] * 8
+    units = simulation.units(aim, lambda *_: True, lambda: False)
+    given = [unit.body for unit in islice(planned(units), 28)]
+    assert [body["turn"] for body in given] == [0] * 4 + [1] * 8 + [2] * 16
 
 
 def test_calm_worlds_are_not_swarmed_twice() -> None:
