@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from invariants.evidence import replayed
-from invariants.verdict import Outcome
+from invariants.verdict import Outcome, Verdict
 from spark_fuzz.failures import Failure
 from spark_fuzz.handover import handover
 from stateful_tests.worlds import evidence
-from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import subject_named
 
 
@@ -23,29 +22,28 @@ def settle(failures: Iterable[Failure], folder: Path) -> bool:
     campaign.
     """
     waiting = [one for one in failures if one.confirmed and one.shown != one.best]
-    pressing = next((one for one in waiting if one.shown is None), None)
-    failure = pressing or next((one for one in waiting if one.wish() is None or _much_simpler(one)), None)
-    if failure is None:
+    pressing = [one for one in waiting if one.shown is None]
+    waiting = pressing or [one for one in waiting if one.wish() is None or _much_simpler(one)]
+    best = next((one.best for one in waiting), None)
+    if best is None:
         return False
-    best, replay = failure.best, replayed(folder / "evidence" / file_of(failure))
-    document = _played(failure.key, best.plan, best.choices, replay)
-    if document is None or document["digest"] != best.digest.hex():
-        failure.doubt = "not so when this process played the tape of a worker"
-    failure.shown, failure.document = best, document
+    alike = [one for one in waiting if (one.best.plan, one.best.choices) == (best.plan, best.choices)]
+    asked = [(_verdict(one, folder), one.key) for one in alike]
+    for failure, document in zip(alike, evidence.documents(best.plan, best.choices, asked), strict=True):
+        if document is None or document["digest"] != failure.best.digest.hex():
+            failure.doubt = "not so when this process played the tape of a worker"
+        failure.shown, failure.document = failure.best, document
     return True
+
+
+def _verdict(failure: Failure, folder: Path) -> Verdict:
+    replay = replayed(folder / "evidence" / file_of(failure))
+    return evidence.verdict_of(failure.best.plan, "campaign", failure.key[0], Outcome.VIOLATED, replay=replay)
 
 
 def _much_simpler(failure: Failure) -> bool:
     """Whether half of the choices that this process has played were left out since."""
     return failure.shown is not None and 2 * failure.best.order[0] <= failure.shown.order[0]
-
-
-def _played(key: tuple[str, ...], plan: Plan, choices: bytes, replay: str) -> dict[str, Any] | None:
-    verdict = evidence.verdict_of(plan, "campaign", key[0], Outcome.VIOLATED, replay=replay)
-    try:
-        return evidence.document(verdict, plan, choices, key)
-    except ValueError:
-        return None
 
 
 def documents(failures: Iterable[Failure]) -> Mapping[str, Mapping[str, Any]]:

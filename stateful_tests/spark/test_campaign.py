@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from spark_fuzz.cluster import Cluster
 from spark_fuzz.commands import campaign_decisions
 from spark_fuzz.crew import Crew, Done
 from spark_fuzz.ledger import open_ledger
-from spark_fuzz.work import Row, Unit
+from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import toys
 from stateful_tests.spark.processes import gone, running
 
@@ -190,6 +191,40 @@ def test_first_units_are_done_however_short_the_time(cluster: Cluster, tmp_path:
     assert book.units[:7] == [unit.id for unit in units[:7]]
     assert len(book.units) < 40
     assert [one.inputs for one in reached] == sorted(one.inputs for one in reached)
+
+
+def test_rows_of_a_former_run_are_read_in_the_order_of_the_plan(cluster: Cluster, tmp_path: Path) -> None:
+    units = [Unit(f"unit-{n}", {"n": n}) for n in range(12)]
+    columns = {"property": "string", "runs": "long", "total": "long", "digest": "binary"}
+    with open_ledger(tmp_path, {}, columns) as ledger:
+        ledger.add([row for unit in reversed(units[1::3]) for row in attempt(toys.squares, unit)])
+        ledger.add(attempt(toys.squares, units[8]))
+    book = Nothing()
+    asked = Unit("question", {"n": 3})
+    toy = Campaign({}, columns, (), units, toys.squares, book,
+                   questions=lambda: [asked] if units[4].id in book.units and asked.id not in book.units else [])
+    with open_ledger(tmp_path, {}, columns) as ledger:
+        list(run(toy, cluster, ledger, 60.0))
+    assert [name for name in book.units if name != asked.id] == [unit.id for unit in units]
+    again = Nothing()
+    toy = replace(toy, book=again, questions=lambda: (
+        [asked] if units[4].id in again.units and asked.id not in again.units else []))
+    with open_ledger(tmp_path, {}, columns) as ledger:
+        assert list(ledger.rows()).count(asked.id) == 1
+        list(run(toy, cluster, ledger, 60.0))
+        assert not list(tmp_path.glob("units-00001*"))
+    assert again.units == [*(unit.id for unit in units[:5]), asked.id, *(unit.id for unit in units[5:])]
+
+
+def test_the_time_is_kept_and_no_core_waits_for_another(cluster: Cluster, tmp_path: Path) -> None:
+    units = (Unit(f"unit-{n}", {"n": n}) for n in itertools.count())
+    columns = {"property": "string", "runs": "long", "total": "long", "digest": "binary"}
+    toy = Campaign({}, columns, (), units, toys.sleeps, Nothing())
+    began = time.monotonic()
+    with open_ledger(tmp_path, toy.header, columns) as ledger:
+        *_, last = run(toy, cluster, ledger, 12.0)
+    assert 11.0 < time.monotonic() - began < 13.2
+    assert sum(last.worked_s.values()) > 0.9 * 12.0 * cluster.cores
 
 
 def test_so_many_units_are_done_in_any_case_and_stored_ones_count(cluster: Cluster, tmp_path: Path) -> None:

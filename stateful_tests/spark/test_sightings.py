@@ -21,6 +21,7 @@ from spark_fuzz.sightings import Sightings
 from spark_fuzz.simulation import Aim, again_unit, is_again, plan_of, search_unit, subject_of
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import planted
+from stateful_tests.worlds import evidence as world_evidence
 from stateful_tests.worlds.evidence import replay_run
 from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.promised import DECLARED, REFINES
@@ -258,6 +259,35 @@ def test_a_control_in_which_nothing_unexpected_happens_ends_with_0(tmp_path: Pat
     assert all(one.hazard and one.note.startswith("a hazard may break it, which none of 1 runs has met")
                for one in unseen)
     assert exit_status(book.verdicts()) is ExitStatus.AS_EXPECTED
+
+
+def test_what_a_hazard_explains_is_seen_again_tape_by_tape_and_never_made_simpler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    unit = search_unit(Plan("shipped", "clustering", "storm", "uniform"), 0, 0, 0)
+    book = Sightings(Aim(("shipped",), ("clustering",), ("storm",), ("uniform",)).checked(), tmp_path)
+    rows = attempt(runs.work, unit)
+    book.add(rows)
+    keys = {(row["property"], row["signature"]) for row in rows if row["kind"] == "failure"}
+    question, = book.questions()
+    assert len(keys) > len({name for name, _ in keys}) / 2 > 1
+    answers = attempt(runs.work, question)
+    assert {(row["property"], row["signature"]) for row in answers} <= keys
+    assert {(row["runs"], row["violated"], row["rest"]) for row in answers} == {(2, 1, "null")}
+    book.add(answers)
+    assert (list(book.questions()), list(book.wishes())) == ([], [])
+    played: list[Plan] = []
+    documents = world_evidence.documents
+
+    def counted(plan: Plan, choices: bytes, asked: list[Any]) -> list[Any]:
+        played.append(plan)
+        return documents(plan, choices, asked)
+
+    monkeypatch.setattr(world_evidence, "documents", counted)
+    settle(book)
+    assert len(played) == 1
+    broken = {one.property for one in book.verdicts() if one.outcome is Outcome.VIOLATED}
+    assert broken == {name for name, _ in keys}
 
 
 def test_a_hazard_whose_repair_is_left_out_has_to_be_met(tmp_path: Path) -> None:

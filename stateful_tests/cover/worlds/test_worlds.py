@@ -36,7 +36,7 @@ from stateful_tests.worlds.world import World
 ROOT = Path(__file__).parents[3]
 DIGEST = """
 from impl.hosts.simulation.tape import RandomTape
-from stateful_tests.worlds.run import Plan, RunRecord, run
+from stateful_tests.worlds.run import Plan, run
 record = run(Plan("repaired", "groups", "storm"), RandomTape(5))
 print(record.digest, len(record.states), record.signatures())
 """
