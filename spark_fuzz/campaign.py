@@ -156,7 +156,7 @@ class _Running:
                 if done.task.kind == PLANNED:
                     self._feed.done(one.unit, one.rows)
                 else:
-                    self._campaign.book.add(one.rows)
+                    self._take(one.rows)
         return True
 
     def _give(self) -> None:
@@ -164,7 +164,7 @@ class _Running:
             self._crew.give(task)
 
     def _take(self, rows: Sequence[Row]) -> None:
-        """Rows in the order of the plan, and what a former run has answered about them."""
+        """Rows of the plan, in its order, or answers; and what a former run has answered about them."""
         book = self._campaign.book
         book.add(rows)
         for source in (self._campaign.questions, self._campaign.wishes):
