@@ -59,7 +59,7 @@ _QUEUES, _MEMBERS, _CASES = 5, 3, 400
 def work(unit: Unit) -> Iterator[Row]:
     """The rows of a unit: a hunt, the decisions of a subject, or a look at a kill."""
     if "choices" in unit.body:
-        yield looked_again(Plan(**unit.body["plan"]), unit.body)
+        yield from looked_again(Plan(**unit.body["plan"]), unit.body)
     elif "hunt" in unit.body:
         yield from _hunted(unit.body["subject"], unit.body["hunt"], unit.body["worlds"])
     else:

@@ -54,17 +54,36 @@ def document(verdict: Verdict, plan: Plan, choices: Sequence[int], signature: Se
 
     Raises ValueError if the run does not fail with the signature.
     """
+    (found,) = documents(plan, choices, [(verdict, signature)])
+    if found is None:
+        raise ValueError(f"the run does not fail with {' '.join(signature)}: it is not deterministic")
+    return found
+
+
+def documents(
+    plan: Plan, choices: Sequence[int], asked: Sequence[tuple[Verdict, Sequence[str]]],
+) -> list[dict[str, Any] | None]:
+    """The evidence of each way in which a tape fails; the run is played once. None: it does not fail so.
+
+    asked -- of each its verdict and its signature.
+    """
     tape = ReplayTape(choices)
     with lived(plan, tape) as (world, record):
-        found = seen_as(record, signature)
-        if found is None:
-            raise ValueError(f"the run does not fail with {' '.join(signature)}: it is not deterministic")
-        return evidence.document(
-            verdict, "run", found.sentence, plan=asdict(plan), choices=list(record.choices), digest=record.digest,
-            signature=list(signature), time_ms=found.time_ms, lifelines=list(world.simulation.boots),
-            told=[{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told],
-            events=_events(world, _around(tape, found)), messages=_messages(world, _around(tape, found)),
-        )
+        return [_document(verdict, plan, tape, world, record, signature) for verdict, signature in asked]
+
+
+def _document(
+    verdict: Verdict, plan: Plan, tape: ReplayTape, world: World, record: RunRecord, signature: Sequence[str],
+) -> dict[str, Any] | None:
+    found = seen_as(record, signature)
+    if found is None:
+        return None
+    return evidence.document(
+        verdict, "run", found.sentence, plan=asdict(plan), choices=list(record.choices), digest=record.digest,
+        signature=list(signature), time_ms=found.time_ms, lifelines=list(world.simulation.boots),
+        told=[{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told],
+        events=_events(world, _around(tape, found)), messages=_messages(world, _around(tape, found)),
+    )
 
 
 def _around(tape: ReplayTape, found: Finding) -> Callable[[int], bool]:

@@ -46,10 +46,14 @@ class NamedTape(AnsweredTape):
 class Simplest:
     """The simplest run found that fails as a given one does.
 
-    choices -- its tape. runs -- how many were needed.
+    choices -- its tape. runs -- how many were needed. at -- where the search stopped for want of runs: with it another
+    search goes on from this tape as if it were the same one. None when nothing can be left out any more.
     """
 
-    def __init__(self, plan: Plan, choices: Sequence[int], signature: Sequence[str], max_runs: int = MAX_RUNS) -> None:
+    def __init__(
+        self, plan: Plan, choices: Sequence[int], signature: Sequence[str], max_runs: int = MAX_RUNS,
+        at: Sequence[int] | None = None,
+    ) -> None:
         """Shrink; raises ValueError if the given tape does not fail with the signature."""
         self.plan, self.signature = plan, tuple(signature)
         self.runs, self._max_runs = 0, max_runs
@@ -59,33 +63,34 @@ class Simplest:
             raise ValueError(f"this tape does not fail with {' '.join(signature)}: give the choices of a run that did")
         self.choices = trimmed(first.choices)
         self._named = first.named
-        self._reduce()
+        self.at = self._reduced(*(at or (len(self._named), len(self._named), 0)))
 
     def _fails(self, tape: Tape) -> bool:
         self.runs += 1
         record = run(self.plan, tape, until=self.signature)
         return self.signature in record.signatures()
 
-    def _keeps(self, names: Iterable[Name]) -> bool:
-        """Whether these choices alone fail too; then they are what is left."""
-        if self.runs >= self._max_runs:
-            return False
+    def _keep(self, names: Iterable[Name]) -> None:
+        """If these choices alone fail too, they are what is left."""
         left = {name: self._named[name] for name in names}
         tape = NamedTape(lambda name, _: left.get(name, 0))
-        if not self._fails(tape):
-            return False
-        self._named, self.choices = tape.named, trimmed(tape.choices)
-        return True
+        if self._fails(tape):
+            self._named, self.choices = tape.named, trimmed(tape.choices)
 
-    def _reduce(self) -> None:
-        """Leave out a half, a quarter, … single choices, the last ones first, until nothing can be left out."""
-        size = len(self._named)
-        while size and self.runs < self._max_runs:
-            before = len(self._named)
-            start = before - size
+    def _reduced(self, size: int, before: int, start: int) -> tuple[int, int, int] | None:
+        """Leave out a half, a quarter, … single choices, the last ones first, until nothing can be left out.
+
+        size -- how many to leave out at once. before -- how many there were when that began. start -- of the next.
+        """
+        while size:
             while start > -size:
+                if self.runs >= self._max_runs:
+                    return size, before, start
                 names = list(self._named)
-                self._keeps([*names[: max(0, start)], *names[start + size :]])
+                self._keep([*names[: max(0, start)], *names[start + size :]])
                 start -= size
             if len(self._named) == before or size > len(self._named):
                 size //= 2
+            before = len(self._named)
+            start = before - size
+        return None

@@ -27,7 +27,7 @@ from stateful_tests.worlds.profiles import (
     PriorityTape,
     played,
 )
-from stateful_tests.worlds.run import Plan, run
+from stateful_tests.worlds.run import Plan, RunRecord, run
 from stateful_tests.worlds.shrinking import Simplest
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
@@ -94,9 +94,13 @@ def test_a_promise_must_be_true_at_its_deadline_and_to_the_end(
         assert (learns.name in watch.kept_ms) is (world.now_ms // 1_000 not in wrong_s)
 
 
-def test_a_failure_is_shrunk_kept_and_replayed() -> None:
+def failing() -> RunRecord:
     runs = (run(INCREMENT, RandomTape(seed), judged=False) for seed in range(40))
-    found = next(one for one in runs if MISSING in one.signatures())
+    return next(one for one in runs if MISSING in one.signatures())
+
+
+def test_a_failure_is_shrunk_kept_and_replayed() -> None:
+    found = failing()
     simplest = Simplest(INCREMENT, found.choices, MISSING, max_runs=25)
     assert sum(1 for choice in simplest.choices if choice) < sum(1 for choice in found.choices if choice) / 2
     verdict = evidence.verdict_of(INCREMENT, "campaign", MISSING[0], Outcome.VIOLATED, replay="rocketproof replay F")
@@ -109,6 +113,18 @@ def test_a_failure_is_shrunk_kept_and_replayed() -> None:
     assert "digest as stored" in again.note
     mended = evidence.replay_run({**kept, "choices": [], "digest": ""})
     assert (mended.outcome, mended.note) == (Outcome.HOLDS, "the run does not fail any more")
+
+
+def test_a_tape_is_as_simple_after_several_searches_as_after_one() -> None:
+    found = failing()
+    whole = Simplest(INCREMENT, found.choices, MISSING, max_runs=400)
+    assert whole.at is None
+    part, searches = Simplest(INCREMENT, found.choices, MISSING, max_runs=7), 1
+    while part.at is not None:
+        part = Simplest(INCREMENT, part.choices, MISSING, max_runs=7, at=part.at)
+        searches += 1
+    assert part.choices == whole.choices
+    assert searches > 2
 
 
 def test_a_tape_that_does_not_fail_is_not_shrunk() -> None:
