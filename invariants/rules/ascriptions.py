@@ -77,7 +77,6 @@ class filter_of_another_member_counts(Ascription):
 
     @on(SubscriptionUpdated)
     def subscribed(self, _: int, at: str, event: SubscriptionUpdated) -> None:
-        """A broker has put an expression."""
         self.expressions.setdefault((at, event.group, event.topic), set()).add(event.sub_string)
 
 

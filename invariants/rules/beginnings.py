@@ -38,7 +38,6 @@ class start_is_what_the_broker_answered(Rule):
 
     @on(QueueTaken)
     def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:
-        """It begins where it was told to."""
         answers = _recent(self, at, event, ms)
         if not {event.offset, NO_OFFSET} & {one.offset for one in answers}:
             was_told = f"was told {answers[-1].offset}" if answers else "was told nothing"
@@ -69,7 +68,6 @@ class new_group_begins_where_it_is_to(Rule):
 
     @on(OffsetAnswered)
     def is_told(self, ms: int, at: str, event: OffsetAnswered) -> None:
-        """Its broker has no offset; the queue has an end."""
         if event.offset == NO_OFFSET:
             mq = self.facts.queue(at, event.topic, event.queue_id)
             key = machine_of(event.connection), event.group, mq
@@ -77,7 +75,6 @@ class new_group_begins_where_it_is_to(Rule):
 
     @on(QueueTaken)
     def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:
-        """It begins between what was so then, and what is so now."""
         key = at, event.group, event.mq
         answers = _recent(self, at, event, ms)
         if not answers or any(one.offset != NO_OFFSET for one in answers):

@@ -82,7 +82,6 @@ class broadcaster_goes_on_where_it_ended(Rule):
 
     @on(OffsetsWritten)
     def writes(self, _: int, at: str, event: OffsetsWritten) -> None:
-        """The file has this now."""
         self.files[at, event.client_id, event.group] = dict(event.offsets)
         for mq, offset in event.offsets:
             key = at, event.client_id, event.group, mq
@@ -91,7 +90,6 @@ class broadcaster_goes_on_where_it_ended(Rule):
 
     @on(ConsumerStopping)
     def stops(self, ms: int, at: str, event: ConsumerStopping) -> None:
-        """What is settled will be in the file."""
         mine = at, event.group
         for key, progress in self.facts.progress.items() if self.facts.broadcasts(*mine) else ():
             if key[:2] == mine:
@@ -100,7 +98,6 @@ class broadcaster_goes_on_where_it_ended(Rule):
 
     @on(QueueTaken, OffsetReset, OffsetCorrected)
     def begins(self, _: int, at: str, event: QueueTaken | OffsetReset | OffsetCorrected) -> Iterator[Told]:
-        """It is not behind that."""
         key = at, event.client_id, event.group, event.mq
         corrects = isinstance(event, OffsetCorrected) and self.facts.broadcasts(at, event.group)
         if corrects:
@@ -146,14 +143,12 @@ class file_keeps_its_offsets(Rule):
 
     @on(ConsumerStarted)
     def starts(self, _: int, at: str, event: ConsumerStarted) -> None:
-        """Another one of the machine may have the file."""
         running = self.facts.consumers.get((at, event.group))
         if running is not None and running.client_id == event.client_id and not self.facts.stops_now(*running[:2]):
             self.shared[at, event.client_id, event.group] = True
 
     @on(OffsetsWritten)
     def writes(self, ms: int, at: str, event: OffsetsWritten) -> Iterator[Told]:
-        """It has at least what it had."""
         key = at, event.client_id, event.group
         before_ms, before = self.files.get(key, (ms, {}))
         self.files[key] = ms, dict(event.offsets)

@@ -15,7 +15,6 @@ CALL_MS = 3_000  # timeoutMillis of calls to brokers and name servers
 SOON_MS = 2_000  # what takes milliseconds where nothing fails, with the few that calls in a row may take
 PERSIST_MS = 5_000  # ClientConfig#persistConsumerOffsetInterval, BrokerConfig#flushConsumerOffsetInterval
 SCAN_MS = 10_000  # ClientHousekeepingService, RouteInfoManager#scanNotActiveBroker
-SUSPEND_MS = 15_000  # DefaultMQPushConsumerImpl.BROKER_SUSPEND_MAX_TIME_MILLIS
 LOCK_RENEWAL_MS = 20_000  # ProcessQueue.REBALANCE_LOCK_INTERVAL
 REBALANCE_MS = 20_000  # RebalanceService.waitInterval
 UNLOCK_DELAY_MS = 20_000  # RebalancePushImpl.UNLOCK_DELAY_TIME_MILLS
@@ -68,8 +67,6 @@ reset = takes(TIMERS * RESET_MS, steps=TIMERS)
 
 rebalanced = takes(REBALANCE_MS + CALL_MS, steps=3)
 """A change of a group: the heartbeat or goodbye that says it, the notification or the timer, and the rebalance."""
-heartbeat_came = takes(HEARTBEAT_MS + CALL_MS, steps=2)
-"""The next heartbeat of a member has been handled."""
 lists_are_whole = takes(EXPIRY_MS + HEARTBEAT_MS + REBALANCE_MS + 2 * CALL_MS, steps=3)
 """All members have spoken to a broker again, also those that had to find out that their connection was dead."""
 

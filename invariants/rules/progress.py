@@ -40,7 +40,6 @@ class only_the_settled_is_committed(Rule):
 
     @on(OffsetSent)
     def sends(self, _: int, at: str, event: OffsetSent) -> Iterator[Told]:
-        """It may commit so much."""
         key = at, event.group, event.mq
         progress = self.facts.progress.get(key)
         most = event.offset if progress is None else max(progress.told, progress.all_below)
@@ -68,19 +67,16 @@ class commits_of_a_holding_go_forward(Rule):
 
     @on(QueueTaken)
     def begins(self, _: int, at: str, event: QueueTaken) -> None:
-        """It is so far."""
         self.last[at, event.group, event.mq] = event.offset
 
     @on(OffsetAnswered)
     def is_told(self, _: int, at: str, event: OffsetAnswered) -> None:
-        """Another one has committed less."""
         key = machine_of(event.connection), event.group, self.facts.queue(at, event.topic, event.queue_id)
         if event.offset < self.last.get(key, -1):
             self.lower.setdefault(key, set()).add(event.offset)
 
     @on(OffsetSent)
     def sends(self, _: int, at: str, event: OffsetSent) -> Iterator[Told]:
-        """It goes on from where it was."""
         key = at, event.group, event.mq
         last = self.last.get(key)
         if last is None:
@@ -110,13 +106,11 @@ class settled_is_committed(Duty):
 
     @after(MessagesSettled)
     def settles(self, ms: int, at: str, event: MessagesSettled) -> None:
-        """What is settled of a queue that is held is to be committed."""
         if self.facts.holds(event.client_id, event.group, event.mq):
             self._is_to_commit((at, event.group, event.mq), ms, event.client_id)
 
     @after(OffsetUpdated)
     def remembers(self, ms: int, at: str, event: OffsetUpdated) -> None:
-        """What is in memory is to be committed, whoever holds the queue."""
         self.memory[at, event.group, event.mq] = event.offset
         self._is_to_commit((at, event.group, event.mq), ms, event.client_id)
 
@@ -127,7 +121,6 @@ class settled_is_committed(Duty):
 
     @on(OffsetSent)
     def sends(self, ms: int, at: str, event: OffsetSent) -> None:
-        """What is not in this commit is to be in the next one."""
         key = at, event.group, event.mq
         if key in self.owed and event.offset >= self.owed[key][2]:
             self.pay(key)
@@ -136,20 +129,17 @@ class settled_is_committed(Duty):
 
     @on(QueueDropped)
     def gives_up(self, _: int, at: str, event: QueueDropped) -> None:
-        """Only what is in memory, and has an address, can still be committed."""
         key = at, event.group, event.mq
         if key in self.owed and not (self._is_in_memory(key) and self._is_routed(key)):
             self.pay(key)
 
     @on(RouteUpdated)
     def is_routed(self, _: int, at: str, event: RouteUpdated) -> None:
-        """What has left the route has no address."""
         self.owed.drop(lambda key: key[:2] == (at, event.group) and key[2].topic == event.topic
                        and key[2] not in event.mqs)
 
     @on(ConsumerShutDown)
     def ends(self, _: int, at: str, event: ConsumerShutDown) -> Iterator[Told]:
-        """All that was in memory is committed now."""
         for key in [key for key in self.owed if key[:2] == (at, event.group)]:
             since_ms, _counted_ms, offset = self.owed[key]
             if self._is_in_memory(key):

@@ -40,30 +40,25 @@ class reset_is_done(Duty):
 
     @on(ResetReceived)
     def is_told(self, ms: int, at: str, event: ResetReceived) -> None:
-        """It is to reset what it holds."""
         held = {mq for mq, _ in event.offsets} & set(self.facts.held_at(at, event.client_id, event.group))
         if held:
             self.owe((at, event.client_id, event.group), ms, set(held))
 
     @on(OffsetReset)
     def resets(self, _: int, at: str, event: OffsetReset) -> None:
-        """One is done."""
         self._keeps(at, event, lambda mq: mq != event.mq)
 
     @on(QueueDropped)
     def gives_up(self, _: int, at: str, event: QueueDropped) -> None:
-        """A queue went in a rebalance."""
         if event.by_rebalance:
             self._keeps(at, event, lambda mq: mq != event.mq)
 
     @on(QueueTaken)
     def takes(self, _: int, at: str, event: QueueTaken) -> None:
-        """A queue that is taken again had left the table, whether anybody dropped it or not (X22)."""
         self._keeps(at, event, lambda mq: mq != event.mq)
 
     @on(QueuesAssigned)
     def has(self, _: int, at: str, event: QueuesAssigned) -> None:
-        """A rebalance that was under way has ended; what the reset has dropped may still be in the table."""
         table = {held.mq for held in self.views.process_queues(at) if held[1:3] == event[:2]}
         self._keeps(at, event, lambda mq: mq.topic != event.topic or mq in table)
 
@@ -94,13 +89,11 @@ class reset_goes_where_it_is_told(Rule):
 
     @on(ResetReceived)
     def is_told(self, _: int, at: str, event: ResetReceived) -> None:
-        """A broker says where its queues go."""
         for mq, offset in event.offsets:
             self.told_to.setdefault((at, event.client_id, event.group, mq), set()).add(offset)
 
     @on(OffsetReset)
     def resets(self, _: int, at: str, event: OffsetReset) -> Iterator[Told]:
-        """It goes there."""
         key = at, event.client_id, event.group, event.mq
         if event.offset not in self.told_to.get(key, ()):
             yield self.told(f"{at} resets {queue_text(event.mq)} to {event.offset}, which nobody has told it", *key)
@@ -124,12 +117,10 @@ class reset_takes_effect(Rule):
 
     @on(OffsetReset)
     def resets(self, _: int, at: str, event: OffsetReset) -> None:
-        """It begins again there."""
         self.reset[at, event.group, event.mq] = event.offset
 
     @on(OffsetCommitted, OffsetAnswered)
     def is_over(self, _: int, at: str, event: OffsetCommitted | OffsetAnswered) -> None:
-        """A broker says where the group is."""
         mq = self.facts.queue(at, event.topic, event.queue_id) if self.reset else None
         for key, offset in [*self.reset.items()]:
             if key[1:] == (event.group, mq) and (event.offset > offset or event.offset == NO_OFFSET):
@@ -137,7 +128,6 @@ class reset_takes_effect(Rule):
 
     @on(OffsetSent)
     def sends(self, _: int, at: str, event: OffsetSent) -> Iterator[Told]:
-        """It commits no more than that."""
         key = at, event.group, event.mq
         offset = self.reset.get(key, event.offset)
         if event.offset > offset:
@@ -155,7 +145,6 @@ class reset_goes_to_its_time(Rule):
 
     @on(OffsetsReset)
     def answers(self, _: int, __: str, event: OffsetsReset) -> Iterator[Told]:
-        """The broker says where its queues go."""
         for queue_id, offset in event.offsets:
             stored = self.views.stored_at(event.broker, event.topic, queue_id)
             if stored is None:  # it has ended since

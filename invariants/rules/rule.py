@@ -13,8 +13,9 @@ what they survive (`Kept`), duties say who owes them.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from copy import copy
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from impl.events import ProcessKilled, ProcessPaused
 from invariants.rules.excuse import Excuse
@@ -110,7 +111,14 @@ class Kept(dict[Any, Any]):
 
 
 class Hears:
-    """Who hears events, keeps tables, or both."""
+    """Who hears events, keeps tables, or both; a table that its class declares is empty in each new one."""
+
+    def __new__(cls, *_: Any) -> Self:
+        """Begin with tables of its own."""
+        made = super().__new__(cls)
+        for name, table in _declared(cls):  # type: ignore[arg-type]  # a class is hashable
+            setattr(made, name, copy(table))
+        return made
 
     def before(self) -> Iterator[tuple[type, Hear]]:
         """Who hears an event before the facts change."""
@@ -133,6 +141,13 @@ def _marks(declared: Any, attribute: str) -> tuple[tuple[type, str], ...]:
     """The methods of a class that hear something, by the class of the event."""
     return tuple((kind, name) for name in sorted(dir(declared))
                  for kind in getattr(getattr(declared, name), attribute, ()))
+
+
+@cache
+def _declared(declared: Any) -> tuple[tuple[str, Kept], ...]:
+    """The tables that a class declares, by name."""
+    return tuple((name, getattr(declared, name)) for name in sorted(dir(declared))
+                 if isinstance(getattr(declared, name), Kept))
 
 
 class Rule(Hears):

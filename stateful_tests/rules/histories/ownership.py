@@ -15,6 +15,7 @@ from impl.events import (
     ConsumerIdsFetched,
     ConsumerRegistered,
     ConsumerStarted,
+    ConsumerStopping,
     LockGranted,
     ProcessKilled,
     ProcessPaused,
@@ -168,6 +169,8 @@ HISTORIES = (
     Written("held_queue_is_worked_on", broken=(taken(),), kept=(taken(), (2, B, LockGranted(
         B, G, MQ, "c2@1", "c2@1", fast=False)))),
     Written("held_queue_is_worked_on", broken=((1, B, LockGranted(B, G, MQ, ID, ID, fast=False)), taken())),
+    Written("held_queue_is_worked_on", broken=((0, C, ConsumerStopping("c1@2", G)), taken()),
+            kept=((0, C, ConsumerStopping(ID, G)), taken())),
     Written("held_queue_is_worked_on", broken=(taken(), (2_000, "world", HEALED)), views=tables(consumer(pause=True))),
     Written("held_queue_is_pulled", broken=(taken(), *GOES_ON), kept=(taken(), *GOES_ON),
             views=tables(consumer(), process_queues=[held()]),
