@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from impl.events import (
     BrokerStarted,
     ClockDrifts,
@@ -24,8 +22,7 @@ from impl.events import (
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, cause
 from invariants.rules.match import Match
-from invariants.rules.rule import Ascription, Kept, Told, on
-from invariants.rules.watch import Run
+from invariants.rules.rule import Ascription, Kept, on
 
 
 class one_owner_per_queue_is_lost(Ascription):
@@ -55,39 +52,29 @@ class one_owner_of_settled_members_is_lost(Ascription):
     )
 
 
-def _expressions_differ(rule: Any, _: Told) -> bool:
-    """Whether a broker has had two expressions of a group for one topic."""
-    return any(len(expressions) > 1 for expressions in rule.expressions.values())
-
-
 class filter_of_another_member_counts(Ascription):
     """The table has one expression for a topic, and the greatest version wins."""
 
     judges = "pull_is_filtered_by_own_expression"
     excuses = (
-        cause("B-3", "members subscribed a topic with two expressions", when=_expressions_differ),
-        cause("L3", "members subscribed a topic with two expressions", when=_expressions_differ),
+        *(cause(hazard, "members subscribed a topic with two expressions",
+                when=lambda rule, _: any(len(expressions) > 1 for expressions in rule.expressions.values()))
+          for hazard in ("B-3", "L3")),
         cause("L4", "a clock was set or drifts", by=Match(ClockJumped, ClockDrifts, of=""), lasts=FOR_EVER),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Nobody subscribes anything."""
-        super().__init__(run)
-        self.expressions = Kept("at group topic", survives="all")
+    expressions = Kept("at group topic", survives="all")
 
     @on(SubscriptionUpdated)
     def subscribed(self, _: int, at: str, event: SubscriptionUpdated) -> None:
         self.expressions.setdefault((at, event.group, event.topic), set()).add(event.sub_string)
 
 
-def _works_beyond_its_lease(rule: Any, told: Told) -> bool:
-    """Whether a listener has worked for longer than a client believes in its lock."""
-    since_ms = told.since_ms or 0
-    return any(since_ms - begun_ms > deadlines.CLIENT_LEASE_MS for begun_ms in rule.facts.busy.values())
-
-
 class listeners_overlap_behind_a_lease(Ascription):
     """A listener that runs cannot be stopped when the lease ends."""
 
     judges = "listeners_do_not_overlap"
-    excuses = (cause("D7", "a listener worked for longer than its lease", when=_works_beyond_its_lease),)
+    excuses = (
+        cause("D7", "a listener worked for longer than its client believes in the lock", when=lambda rule, told: any(
+            told.since_ms - begun_ms > deadlines.CLIENT_LEASE_MS for begun_ms in rule.facts.busy.values())),
+    )

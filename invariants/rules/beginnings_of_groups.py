@@ -43,10 +43,14 @@ class Read:
 
     def go_on_from(self, offset: int) -> None:
         """All before this is read, or given up."""
-        self.below = offset
-        while self.below in self.beyond:
-            self.beyond.remove(self.below)
-            self.below += 1
+        self.below = self.settled_from(offset)
+        self.beyond.difference_update(range(offset, self.below))
+
+    def settled_from(self, offset: int) -> int:
+        """All from this offset on is settled below the one that is returned."""
+        while offset in self.beyond:
+            offset += 1
+        return offset
 
 
 class Beginnings(Rule):
@@ -174,10 +178,13 @@ class nothing_is_skipped(Beginnings):
 
     @on(QueueTaken)
     def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:
-        below = max(self.begins(at, event), self.anew.get((event.group, event.mq), NO_OFFSET))
-        if event.offset > below and (event.group, event.mq) in self.known_ms:
+        place = event.group, event.mq
+        below = self.begins(at, event)
+        if place in self.anew:
+            below = max(below, self.read[place].settled_from(self.anew[place]))
+        if event.offset > below and place in self.known_ms:
             sentence = f"{at} begins {queue_text(event.mq)} at {event.offset}, and what is settled ends at {below}"
-            yield self.told(sentence, at, event.group, event.mq, since_ms=ms)
+            yield self.told(sentence, at, *place, since_ms=ms)
 
 
 class first_beginning_is_kept(Beginnings):

@@ -56,25 +56,26 @@ class Way(NamedTuple):
     last: At | None
     answered: At
 
-
-def _case(predicate: Callable[[Any, Way], bool]) -> Callable[[Any, Told], bool]:
-    """A predicate of the rule and of the way of the offset that it is about to tell."""
-    return lambda rule, _: predicate(rule, rule.way)
+    @property
+    def overwritten(self) -> tuple[str, str]:
+        """The connections of a commit of less and of the one that it overwrote; none, if there is no such commit."""
+        if self.arrived is None or self.last is None or self.last.offset >= self.arrived.offset:
+            return "", ""
+        return self.last.connection, self.arrived.connection
 
 
 def _unsent(predicate: Callable[[Any, Way, At], bool]) -> Callable[[Any, Told], bool]:
-    """The same of an offset that was settled and not sent; the predicate is given who has settled it, too."""
-    return _case(lambda rule, way: way.settled is not None and way.sent is None and predicate(rule, way, way.settled))
+    """A predicate of an offset that was settled and not sent: of the rule, its way, and who has settled it."""
+    return lambda rule, _: (rule.way.settled is not None and rule.way.sent is None
+                            and predicate(rule, rule.way, rule.way.settled))
 
 
 def _listener_was_late(rule: Any, way: Way, settled: At) -> bool:
-    """Whether what a listener ended came too late to count: its queue was given up before it was in memory."""
     dropped_ms = rule.dropped_ms.get((settled.at, *way.place), -inf)
     return not way.counts or (way.remembered is None and 0 <= dropped_ms - settled.ms < deadlines.updated(rule.bounds))
 
 
 def _client_was_killed(rule: Any, way: Way, settled: At) -> bool:
-    """X1: whoever has settled it was killed soon after, and had not committed it."""
     return _may_wait_until(rule, way, settled, _killed_since(rule, settled))
 
 
@@ -85,9 +86,8 @@ def _killed_since(rule: Any, one: At) -> float:
 
 def _may_wait_until(rule: Any, way: Way, settled: At, ms: float) -> bool:
     """Whether the timer that commits need not have sent it by then: it waits for its process, and for an address."""
-    since_ms = (way.remembered or settled).ms
     held_up = (*rule.away.get((settled.at,), ()), *_without_address(rule, way, settled))
-    return _left(since_ms, ms, held_up) <= deadlines.sent(rule.bounds)
+    return _left((way.remembered or settled).ms, ms, held_up) <= deadlines.sent(rule.bounds)
 
 
 def _without_address(rule: Any, way: Way, settled: At) -> list[Span]:
@@ -107,7 +107,6 @@ def _left(since_ms: float, until_ms: float, spans: Iterable[Span]) -> float:
 
 
 def _had_no_address(rule: Any, way: Way, settled: At) -> bool:
-    """X3: its queue was given up, or its consumer stopped, when no route led to the broker: what is sent gets lost."""
     group, mq = way.place
     ends_ms = rule.dropped_ms.get((settled.at, group, mq), -inf), rule.stopping_ms.get((settled.at, group), -inf)
     return any(max(begin_ms, settled.ms) <= ms < end_ms and _may_wait_until(rule, way, settled, ms)
@@ -115,41 +114,39 @@ def _had_no_address(rule: Any, way: Way, settled: At) -> bool:
 
 
 def _consumer_stopped(rule: Any, way: Way, settled: At) -> bool:
-    """X15: it was not in memory when its consumer began to shut down."""
     stopping_ms = rule.stopping_ms.get((settled.at, way.place[0]), -inf)
     is_late = way.remembered is None or way.remembered.ms >= stopping_ms
     return bool(is_late and -inf < stopping_ms < settled.ms + deadlines.updated(rule.bounds))
 
 
 def _joiner_was_early(rule: Any, way: Way, settled: At) -> bool:
-    """D1: whoever has settled it held the queue when it was answered, or was about to send its last commit."""
-    group, mq = way.place
-    dropped_ms = rule.dropped_ms.get((settled.at, group, mq), -inf)
-    still_held = any((key[0], *key[2:]) == (settled.at, group, mq) for key in rule.facts.holdings)
+    """Whoever has settled it held the queue when it was answered, or was about to send its last commit."""
+    dropped_ms = rule.dropped_ms.get((settled.at, *way.place), -inf)
+    still_held = any((key[0], *key[2:]) == (settled.at, *way.place) for key in rule.facts.holdings)
     is_early = still_held or dropped_ms + deadlines.given_up(rule.bounds) >= way.answered.ms
     return is_early and _may_wait_until(rule, way, settled, way.answered.ms)
 
 
-def _broker_was_killed(rule: Any, way: Way) -> bool:
-    """X1: the broker was killed when it had not written it yet."""
-    if way.arrived is None or way.arrived.at != way.answered.at:
+def _broker_was_killed(rule: Any, _: Told) -> bool:
+    arrived = rule.way.arrived
+    if arrived is None or arrived.at != rule.way.answered.at:
         return False
-    if rule.power_ms.get((way.arrived.at,), -inf) >= way.arrived.ms:
-        return True
-    killed_ms, away = _killed_since(rule, way.arrived), rule.away.get((way.arrived.at,), ())
-    return _left(way.arrived.ms, killed_ms, away) <= deadlines.written(rule.bounds)
+    written_ms = _left(arrived.ms, _killed_since(rule, arrived), rule.away.get((arrived.at,), ()))
+    return bool(rule.power_ms.get((arrived.at,), -inf) >= arrived.ms or written_ms <= deadlines.written(rule.bounds))
 
 
-def _commit_did_not_come(rule: Any, way: Way) -> bool:
-    """X3: a commit was sent and had not come; only a network, or a broker that is away, loses commits."""
-    if way.sent is None or way.arrived is not None:
+def _commit_did_not_come(rule: Any, _: Told) -> bool:
+    """Only a network, or a broker that is away or too busy, loses commits; others are on their way."""
+    sent, name, on_its_way_ms = rule.way.sent, rule.way.place[1].broker_name, deadlines.handled(rule.bounds)
+    if sent is None or rule.way.arrived is not None:
         return False
-    since_ms, sent_ms, name = deadlines.handled(rule.bounds), way.sent.ms, way.place[1].broker_name
-    is_on_its_way = way.answered.ms - sent_ms <= since_ms
-    is_away = any(begin_ms <= sent_ms + since_ms and sent_ms - since_ms <= end_ms for (at,), spans in rule.away.items()
+    until_ms = sent.ms + on_its_way_ms
+    is_away = any(begin_ms <= until_ms and sent.ms - on_its_way_ms <= end_ms for (at,), spans in rule.away.items()
                   if rule.facts.broker_name(at) == name for begin_ms, end_ms in spans)
-    is_cut_off = _was_cut(rule, {way.sent.at, name}, sent_ms, sent_ms + since_ms)
-    return is_on_its_way or is_away or is_cut_off or _took_no_commit(rule, way, way.sent)
+    # A broker that is too busy refuses all commits, and nobody is told.
+    took_some = any(sent.ms <= ms <= sent.ms + deadlines.SOON_MS for ms in rule.came_ms.get((name,), ()))
+    return rule.way.answered.ms <= until_ms or is_away or not took_some or _was_cut(
+        rule, {sent.at, name}, sent.ms, until_ms)
 
 
 def _was_cut(rule: Any, names: set[str], since_ms: int, until_ms: float) -> bool:
@@ -158,42 +155,15 @@ def _was_cut(rule: Any, names: set[str], since_ms: int, until_ms: float) -> bool
     return any(since_ms <= ms <= until_ms for ms in rule.cut_ms.get(frozenset(names), ()))
 
 
-def _took_no_commit(rule: Any, way: Way, sent: At) -> bool:
-    """Whether the broker was too busy for any commit when this one came: it refuses them, and nobody is told."""
-    came_ms = rule.came_ms.get((way.place[1].broker_name,), ())
-    return not any(sent.ms <= ms <= sent.ms + deadlines.SOON_MS for ms in came_ms)
-
-
-def _former_owner_was_late(_: Any, way: Way) -> bool:
-    """X4: a commit of less, which another member had sent, came to the broker behind it."""
-    return is_of_another(*_overwritten(way))
-
-
-def _former_connection(_: Any, way: Way) -> bool:
-    """B-32: a commit of less came behind it, on another connection of the same client."""
-    return is_on_another(*_overwritten(way))
-
-
-def _overwritten(way: Way) -> tuple[str, str]:
-    """The connections of a commit of less and of the one that it overwrote; none, if there is no such commit."""
-    if way.arrived is None or way.last is None or way.last.offset >= way.arrived.offset:
-        return "", ""
-    return way.last.connection, way.arrived.connection
-
-
-def _slave_had_it(rule: Any, way: Way) -> bool:
-    """X8: it went to a slave, whose offsets its master's replace."""
-    return way.arrived is not None and not rule.facts.is_master(way.arrived.at)
-
-
-def _slave_answered(rule: Any, way: Way) -> bool:
-    """B-28: a broker answered that copies, or has copied, the offsets of the one that has it, and did not yet."""
-    if way.arrived is None or way.arrived.at == way.answered.at:
+def _slave_answered(rule: Any, _: Told) -> bool:
+    """A broker answered that copies, or has copied, the offsets of the one that has it, and did not yet."""
+    arrived, answered = rule.way.arrived, rule.way.answered
+    if arrived is None or arrived.at == answered.at:
         return False
-    until_ms = min(way.answered.ms, _killed_since(rule, way.arrived))
-    held_up = (*rule.away.get((way.arrived.at,), ()), *rule.away.get((way.answered.at,), ()))
-    return (_left(way.arrived.ms, until_ms, held_up) <= deadlines.copied(rule.bounds)
-            or _was_cut(rule, {way.place[1].broker_name}, way.arrived.ms, until_ms))
+    until_ms = min(answered.ms, _killed_since(rule, arrived))
+    held_up = (*rule.away.get((arrived.at,), ()), *rule.away.get((answered.at,), ()))
+    return (_left(arrived.ms, until_ms, held_up) <= deadlines.copied(rule.bounds)
+            or _was_cut(rule, {rule.way.place[1].broker_name}, arrived.ms, until_ms))
 
 
 def _first(trail: list[At]) -> At | None:
@@ -216,15 +186,20 @@ class settled_is_not_begun_again(Beginnings):
         Excuse("a listener ended it when its queue was, or was about to be, given up: that does not count",
                when=_unsent(_listener_was_late)),
         cause("X1", "the process that settled it was killed before it committed", when=_unsent(_client_was_killed)),
-        cause("X1", "the broker was killed before it had written the commit", when=_case(_broker_was_killed)),
-        cause("X15", "a listener ended it while its consumer shut down", when=_unsent(_consumer_stopped)),
+        cause("X1", "the broker was killed before it had written the commit", when=_broker_was_killed),
+        cause("X15", "a listener ended it when its consumer shut down, and it was not in memory by then",
+              when=_unsent(_consumer_stopped)),
         cause("D1", "the member that settled it had not given the queue up", when=_unsent(_joiner_was_early)),
-        cause("X3", "its commit did not come, or not in time", when=_case(_commit_did_not_come)),
-        cause("X3", "there was no address to send its commit to", when=_unsent(_had_no_address)),
-        cause("X4", "a commit of another member came behind it", when=_case(_former_owner_was_late)),
-        cause("B-32", "a commit on another connection of its client came behind it", when=_case(_former_connection)),
-        cause("X8", "its commit went to a slave", when=_case(_slave_had_it)),
-        cause("B-28", "a slave answered, or was promoted, that had not copied it", when=_case(_slave_answered)),
+        cause("X3", "its commit did not come, or not in time", when=_commit_did_not_come),
+        cause("X3", "no route led to its broker when the queue was given up, or the consumer stopped",
+              when=_unsent(_had_no_address)),
+        cause("X4", "a commit of another member came behind it",
+              when=lambda rule, _: is_of_another(*rule.way.overwritten)),
+        cause("B-32", "a commit on another connection of its client came behind it",
+              when=lambda rule, _: is_on_another(*rule.way.overwritten)),
+        cause("X8", "its commit went to a slave, whose offsets its master's replace",
+              when=lambda rule, _: rule.way.arrived is not None and not rule.facts.is_master(rule.way.arrived.at)),
+        cause("B-28", "a slave answered, or was promoted, that had not copied it", when=_slave_answered),
     )
 
     way: Way
@@ -249,8 +224,8 @@ class settled_is_not_begun_again(Beginnings):
     @on(MessagesSettled)
     def ends(self, ms: int, at: str, event: MessagesSettled) -> None:
         counts = self.facts.holds(event.client_id, event.group, event.mq)
-        self.settled.setdefault((event.group, event.mq), {}).update(
-            (offset, (At(ms, at, offset), counts)) for offset in event.offsets)
+        settled = self.settled.setdefault((event.group, event.mq), {})
+        settled.update((offset, (At(ms, at, offset), counts)) for offset in event.offsets)
 
     @on(QueueTaken)
     def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:

@@ -22,7 +22,6 @@ from invariants.rules import deadlines
 from invariants.rules.facts import queue_text
 from invariants.rules.match import machine_of
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
-from invariants.rules.watch import Run
 
 Key = tuple[str, str, MessageQueue]  # machine, group, queue
 
@@ -44,8 +43,8 @@ class only_the_settled_is_committed(Rule):
         progress = self.facts.progress.get(key)
         most = event.offset if progress is None else max(progress.told, progress.all_below)
         if event.offset > most:
-            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, of which it may commit {most}",
-                            *key)
+            sentence = f"{at} commits {event.offset} of {queue_text(event.mq)}, of which it may commit {most}"
+            yield self.told(sentence, *key)
 
 
 class commits_of_a_holding_go_forward(Rule):
@@ -59,11 +58,8 @@ class commits_of_a_holding_go_forward(Rule):
     cite = "RemoteBrokerOffsetStore#updateOffset: increaseOnly"
     about = "at group mq"
 
-    def __init__(self, run: Run) -> None:
-        """Nothing is held."""
-        super().__init__(run)
-        self.last = Kept("at group mq", ends=(QueueDropped, OffsetReset))
-        self.lower = Kept("at group mq", ends=(QueueDropped, OffsetReset, QueueTaken))
+    last = Kept("at group mq", ends=(QueueDropped, OffsetReset))
+    lower = Kept("at group mq", ends=(QueueDropped, OffsetReset, QueueTaken))
 
     @on(QueueTaken)
     def begins(self, _: int, at: str, event: QueueTaken) -> None:
@@ -71,7 +67,7 @@ class commits_of_a_holding_go_forward(Rule):
 
     @on(OffsetAnswered)
     def is_told(self, _: int, at: str, event: OffsetAnswered) -> None:
-        key = machine_of(event.connection), event.group, self.facts.queue(at, event.topic, event.queue_id)
+        key = machine_of(event.connection), *self.facts.place(at, event)
         if event.offset < self.last.get(key, -1):
             self.lower.setdefault(key, set()).add(event.offset)
 
@@ -99,10 +95,7 @@ class settled_is_committed(Duty):
     within_ms = deadlines.sent
     paid_by = (OffsetReset, OffsetCorrected)
 
-    def __init__(self, run: Run) -> None:
-        """Nothing is settled."""
-        super().__init__(run)
-        self.memory = Kept("at group mq", ends=(QueueTaken, OffsetReset, OffsetCorrected))
+    memory = Kept("at group mq", ends=(QueueTaken, OffsetReset, OffsetCorrected))
 
     @after(MessagesSettled)
     def settles(self, ms: int, at: str, event: MessagesSettled) -> None:
@@ -141,8 +134,8 @@ class settled_is_committed(Duty):
     @on(ConsumerShutDown)
     def ends(self, _: int, at: str, event: ConsumerShutDown) -> Iterator[Told]:
         for key in [key for key in self.owed if key[:2] == (at, event.group)]:
-            since_ms, _counted_ms, offset = self.owed[key]
             if self._is_in_memory(key):
+                since_ms, _, offset = self.owed[key]
                 sentence = f"{at} stops and has not committed {offset} of {queue_text(key[2])}"
                 yield self.told(sentence, *key, since_ms=since_ms)
             self.pay(key)

@@ -122,6 +122,8 @@ HISTORIES = (
                                                                taken(102, C2, 100))),
     Written("nothing_is_skipped", (*KNOWN, LOST_POWER, committed(300_000, 99), taken(300_001, C2, 100)),
             (*KNOWN, LOST_POWER, committed(300_000, 100), taken(300_001, C2, 100))),
+    Written("nothing_is_skipped", (*KNOWN, LOST_POWER, committed(300_000, 99), taken(300_001, C2, 100)),
+            (*KNOWN, LOST_POWER, committed(300_000, 99), settled(300_000, 99), taken(300_001, C2, 100))),
     Written("nothing_is_skipped", (*KNOWN, LOST_POWER, answered(300_000, -1), answered(300_001, 99),
                                    committed(300_002, 100), taken(300_003, C2, 100)),
             (*KNOWN, LOST_POWER, answered(300_000, -1), answered(300_001, 100), taken(300_002, C2, 100))),
