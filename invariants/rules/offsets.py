@@ -94,8 +94,8 @@ class committed_offset_never_regresses(Rule):
     )
 
     last = Kept("at group mq", ends=(GroupOffsetsRemoved, BrokerStarted))
-    begun = Kept("at group mq")
-    reset = Kept("at group mq")
+    begun = Kept("at group mq", survives="all")
+    reset = Kept("at group mq", survives="all")
 
     @on(QueueTaken)
     def begins(self, ms: int, at: str, event: QueueTaken) -> None:

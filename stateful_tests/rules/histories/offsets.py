@@ -87,7 +87,8 @@ HISTORIES = (
     Written("committed_offset_never_regresses", (START, sent(1, C, 9), RESET, sent(3, C, 9), *LATE), (
         START, sent(1, C, 9), RESET, sent(3, "c2", 9), *LATE), causes=()),
     Written("committed_offset_never_regresses",
-            (START, RESET, committed(4, 9, "c2:1"), committed(5, 4)), (START, RESET, *LATE), causes=("B-19",)),
+            (START, RESET, committed(4, 9, "c2:1"), committed(5, 4)),
+            (START, RESET, (3, C, ProcessKilled(1, power_loss=False)), *LATE), causes=("B-19",)),
     lower(), lower(taken(2, 4)), lower(taken(3, 5)), lower(taken(4, 4)),
     lower(taken(4, 5), causes=()), lower(taken(4, 5), sent(4, "c2", 4), causes=()),
     lower(sent(3, "c2", 4), taken(4, 5)),
