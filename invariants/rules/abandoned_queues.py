@@ -13,7 +13,9 @@ from impl.decisions.allocation import (
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
+    ClockJumped,
     ConnectionSevered,
+    ConsumerRemoved,
     ListenerEnded,
     LockGranted,
     MessageLost,
@@ -47,7 +49,7 @@ class queue_is_not_left_alone(Shares):
         Excuse("its broker has granted no lock since it started, or not for long: it waited for former leases",
                when=lambda rule, told: rule.waits_for_leases(told, *told.about)),
         Excuse("a member may ask a dead broker for the list", when=lambda rule, told: rule.asks_the_dead(*told.about)),
-        Excuse("a broker stood still or was cut off, and members may ask it",
+        Excuse("a broker stood still, was cut off, or let members expire by a clock that was set; members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
         Excuse("a listener still works on it", when=lambda rule, told: rule.works(*told.about)),
         Excuse("a listener has worked on it, and the next run of the rebalance gives it back",
@@ -71,6 +73,7 @@ class queue_is_not_left_alone(Shares):
         """
         super().__init__(run)
         self.lost_ms = Kept("machine", survives="all")
+        self.jumped = Kept("at", survives="all")
         self.leased_ms = Kept("group mq", survives="all")
         self.granting = Kept("at")
         self.heard_ms = 0
@@ -100,6 +103,17 @@ class queue_is_not_left_alone(Shares):
     def loses_a_connection(self, ms: int, at: str, event: ConnectionSevered) -> None:
         """A member is not heard of; a broker is heard of by all others."""
         self._lose(ms, *(one for one in (at, event.other) if (one,) not in self.facts.brokers))
+
+    @on(ClockJumped)
+    def is_set(self, ms: int, at: str, _: ClockJumped) -> None:
+        """A clock was set."""
+        self.jumped[at,] = ms
+
+    @on(ConsumerRemoved)
+    def lets_expire(self, ms: int, at: str, event: ConsumerRemoved) -> None:
+        """Who was refused lately is not heard again before all others have expired, too."""
+        if event.why == "expired" and (at,) in self.jumped:
+            self._lose(ms, at)
 
     @on(ProcessKilled)
     def is_killed(self, ms: int, at: str, event: ProcessKilled) -> None:

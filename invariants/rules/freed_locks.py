@@ -35,8 +35,6 @@ class leaver_frees_its_locks(Duty):
     within_ms = deadlines.handled
     paid_by = (Match(LockReleased, of="at group mq"),)
     excuses = (
-        Excuse("a listener goes on: its lock is left to the lease",
-               when=lambda rule, told: rule.facts.works(told.about[3], *told.about[1:3]) is not None),
         Excuse("a listener has just ended, and its thread may still hold the queue",
                by=Match(ListenerEnded, of="client_id group mq"), lasts=deadlines.soon),
     )
@@ -64,12 +62,16 @@ class leaver_frees_its_locks(Duty):
 
     @on(ConsumerRemoved)
     def says_goodbye(self, ms: int, at: str, event: ConsumerRemoved) -> None:
-        """From now on; unless the shutdown has lasted so long that an UNLOCK_BATCH_MQ may have failed."""
+        """From now on; unless the shutdown has lasted so long that an UNLOCK_BATCH_MQ may have failed.
+
+        Where a listener goes on, perhaps until its process ends, the lock is left to the lease.
+        """
         mine = event.client_id, event.group
         in_time = ms - self._since_ms.get(mine, ms) < deadlines.LOCK_CALL_MS
         for key in self.theirs if event.why == "unregistered" and in_time else ():
             lock = self.facts.locks.get((at, event.group, key[2]))
-            if key[:2] == mine and lock is not None and lock[1] == event.client_id:
+            held = key[:2] == mine and lock is not None and lock[1] == event.client_id
+            if held and self.facts.works(*key) is None:
                 self.owe((at, event.group, key[2], event.client_id), ms)
 
     @on(LockGranted)

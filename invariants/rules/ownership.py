@@ -163,7 +163,6 @@ class told_members_rebalance(Duty):
     paid_by = (ConsumerIdsFetched,)
     excuses = (
         Excuse("it shuts down", by=ConsumerStopping),
-        Excuse("it is suspended, or not yet running", when=lambda rule, told: not rule.is_at_work(*told.about)),
         Excuse("a run that is under way may wait for a dead broker",
                when=lambda rule, told: bool(rule.views.dead_addresses(told.about[0]))),
         Excuse("a broker stood still, and a run that is under way may wait for it",
@@ -213,10 +212,14 @@ class told_members_rebalance(Duty):
         if reaches and self.facts.clusters(machine, event.group):
             self.owe((machine, event.group), ms)
 
-    def is_at_work(self, machine: str, group: str) -> bool:
-        """Whether its consumer runs, and nobody has suspended it."""
-        return any((one.machine, one.group, one.service_state, one.pause) == (machine, group, RUNNING, False)
-                   for one in self.views.consumers())
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """See Duty; no time counts while a consumer does not run yet, or is suspended."""
+        at_work = {(one.machine, one.group) for one in (self.views.consumers() if self.owed else ())
+                   if (one.service_state, one.pause) == (RUNNING, False)}
+        for key, (since_ms, _, what) in self.owed.items():
+            if key not in at_work:
+                self.owed[key] = since_ms, now_ms, what
+        yield from super().look(now_ms)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str:
         """See Duty."""

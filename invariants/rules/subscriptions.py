@@ -99,7 +99,7 @@ class new_version_is_told_soon(Duty):
     @on(VersionRaised)
     def raised(self, ms: int, client: str, event: VersionRaised) -> None:
         """A new version counts for the pulls of a member; who has no route to a broker sends it neither."""
-        routed = {machine_of(addr) for addr in self.views.known_addresses(client).values()}
+        routed = {machine_of(addr) for addr in self.views.known_addresses(client, event.client_id).values()}
         for (at, group, connection), heartbeat in self.facts.listed.items():
             mine = (group, machine_of(connection), heartbeat.client_id) == (event.group, client, event.client_id)
             if mine and at in routed and any(topic == event.topic for topic, _, _ in heartbeat.subscriptions):

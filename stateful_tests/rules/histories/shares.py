@@ -16,8 +16,10 @@ from impl.decisions.allocation import (
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
+    ClockJumped,
     ConnectionSevered,
     ConsumerIdsFetched,
+    ConsumerRemoved,
     ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
@@ -98,6 +100,8 @@ LISTENS, ASSIGNED = (1, C, ListenerStarted(ID, G, MQ)), (1, C, QueuesAssigned(ID
 STARTED_BROKER, RESTARTED_BROKER = (-200_000, B, BrokerStarted(B, B, 0)), (500, B, BrokerStarted(B, B, 0))
 GRANTED, GRANTED_ELSEWHERE = (
     (1, broker, LockGranted(broker, G, MQ, ID, ID, fast=False)) for broker in (B, "broker-b"))
+SET, SET_ELSEWHERE = ((1, machine, ClockJumped(3_600_000)) for machine in (B, C))
+EXPIRED, CLOSED = ((2, B, ConsumerRemoved(B, G, ID, f"{C}:1", why, True)) for why in ("expired", "closed"))
 UNLOCK_LOST = (50_000, C, MessageLost(B))
 KILLED, LOST = (5, C, ProcessKilled(1, False)), (5, C, ProcessKilled(1, True))
 STOPPING, SHUT_DOWN = (-50_000, C, ConsumerStopping(ID, G)), (1, C, ConsumerShutDown(ID, G))
@@ -144,6 +148,8 @@ HISTORIES = (
     alone(started(), RESTARTED_BROKER, broken=(RESTARTED_BROKER, started())),
     alone(STARTED_BROKER, (1, B, ProcessPaused(10)), broken=((-250_000, B, ProcessPaused(10)), STARTED_BROKER)),
     alone(STARTED_BROKER, (1, B, PartitionBegan(C)), broken=(STARTED_BROKER, (1, C, ConnectionSevered(B, None)))),
+    alone(STARTED_BROKER, SET, EXPIRED, broken=(STARTED_BROKER, SET, CLOSED)),
+    alone(STARTED_BROKER, SET, EXPIRED, broken=(STARTED_BROKER, SET_ELSEWHERE, EXPIRED)),
     alone(STARTED_BROKER, (1, C, PartitionBegan(B)), broken=((1, C, PartitionBegan("c2")),)),
     alone(started(orderly=True), TAKEN, KILLED, broken=(started(), TAKEN, KILLED), views=seen(SECOND)),
     alone(started(orderly=True), TAKEN, LISTENS, SHUT_DOWN, KILLED,
