@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from impl.decisions.allocation import (
-    AllocateMessageQueueByConfig,
-    AllocateMessageQueueByMachineRoom,
-    room_of_broker,
-)
+from impl.decisions.allocation import AllocateMessageQueueByConfig, AllocateMessageQueueByMachineRoom, room_of_broker
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
@@ -29,7 +25,6 @@ from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Told, on
 from invariants.rules.shares import Shares
-from invariants.rules.watch import Run
 from invariants.views import Consumer
 
 
@@ -64,39 +59,29 @@ class queue_is_not_left_alone(Shares):
               when=lambda rule, told: rule.strategy_says(told.about, leaves_out)),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Granting -- brokers that have granted locks since they started, and since when.
-
-        lost_ms -- machines that vanished, stood still or were cut off, and until when others feel it.
-
-        leased_ms -- group and queue to when the lease of a holder ends that was killed.
-        """
-        super().__init__(run)
-        self.lost_ms = Kept("machine", survives="all")
-        self.jumped = Kept("at", survives="all")
-        self.leased_ms = Kept("group mq", survives="all")
-        self.granting = Kept("at")
-        self.heard_ms = 0
+    # Machines that vanished, stood still or were cut off, and when. Machines whose clocks were set. Until when leases
+    # of holders last that were killed. Brokers that have granted locks since they started, and since when.
+    lost_ms = Kept("machine", survives="all")
+    jumped = Kept("at", survives="all", begins=(ClockJumped,))
+    leased_ms = Kept("group mq", survives="all")
+    granting = Kept("at")
+    heard_ms = 0
 
     @on(BrokerStarted)
     def starts(self, ms: int, _: str, __: BrokerStarted) -> None:
-        """Members that run have to tell it of themselves."""
         if self.facts.consumers:
             self.heard_ms = ms + deadlines.all_have_spoken(self.bounds)
 
     @on(LockGranted)
     def grants(self, ms: int, at: str, _: LockGranted) -> None:
-        """A broker waits for nothing more."""
         self.granting.setdefault((at,), ms)
 
     @on(ProcessPaused)
     def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
-        """A machine does not answer."""
         self._lose(ms + event.ms, at)
 
     @on(PartitionBegan)
     def is_cut_off(self, ms: int, at: str, event: PartitionBegan) -> None:
-        """Two machines do not hear each other."""
         self._lose(ms, at, event.target)
 
     @on(ConnectionSevered)
@@ -104,14 +89,8 @@ class queue_is_not_left_alone(Shares):
         """A member is not heard of; a broker is heard of by all others."""
         self._lose(ms, *(one for one in (at, event.other) if (one,) not in self.facts.brokers))
 
-    @on(ClockJumped)
-    def is_set(self, ms: int, at: str, _: ClockJumped) -> None:
-        """A clock was set."""
-        self.jumped[at,] = ms
-
     @on(ConsumerRemoved)
     def lets_expire(self, ms: int, at: str, event: ConsumerRemoved) -> None:
-        """Who was refused lately is not heard again before all others have expired, too."""
         if event.why == "expired" and (at,) in self.jumped:
             self._lose(ms, at)
 
@@ -126,7 +105,6 @@ class queue_is_not_left_alone(Shares):
 
     @on(MessageLost)
     def loses_a_message(self, ms: int, at: str, event: MessageLost) -> None:
-        """It may have been the unlock of what its sender has locked there."""
         ids = {started.client_id for (machine, _), started in self.facts.consumers.items() if machine == at}
         for (broker, *queue), (_, holder) in self.facts.locks.items():
             if broker == event.other and holder in ids:

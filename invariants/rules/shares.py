@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from impl.decisions.allocation import (
-    AllocateMessageQueueAveragely,
-)
+from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from impl.events import (
@@ -35,7 +33,6 @@ from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
-from invariants.rules.watch import Run
 from invariants.views import Consumer
 
 CLUSTERING, RUNNING = "CLUSTERING", "RUNNING"
@@ -50,15 +47,12 @@ class Shares(Rule):
 
     about = "group mq"
 
-    def __init__(self, run: Run) -> None:
-        """wrong_ms -- queues that do not have the holders that they should have, and since when."""
-        super().__init__(run)
-        self.wrong_ms = Kept(self.about, survives="all")
-        self._looked_ms, self._has_moved = 0, True
+    # Queues that do not have the holders that they should have, and since when.
+    wrong_ms = Kept(about, survives="all")
+    _looked_ms, _has_moved = 0, True
 
     @on(QueueTaken, QueueDropped, ConsumerShutDown, ProcessKilled, RouteUpdated, TopicConfigUpdated, BrokerStarted)
     def moves(self, _: int, __: str, ___: Any) -> None:
-        """Queues come and go, or are known and had."""
         self._has_moved = True
 
     def look(self, now_ms: int) -> Iterator[Told]:
@@ -137,20 +131,10 @@ class members_share_at_once(Shares):
                when=lambda rule, told: rule.away_ms.get(told.about, -1) >= told.since_ms),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Rebalanced -- consumers that have. routed_ms -- when all will have followed the last change of a route.
-
-        away_ms -- queues that were reset or corrected: when they will have been taken again.
-        """
-        super().__init__(run)
-        self.rebalanced = Kept("at group", ends=(ConsumerShutDown,))
-        self.routed_ms = Kept("group", survives="all")
-        self.away_ms = Kept("group mq", survives="all")
-
-    @on(QueuesAssigned)
-    def assigned(self, ms: int, at: str, event: QueuesAssigned) -> None:
-        """A run of the rebalance has ended."""
-        self.rebalanced[at, event.group] = ms
+    # When all will have followed the last change of a route; when queues that were reset will have been taken again.
+    rebalanced = Kept("at group", ends=(ConsumerShutDown,), begins=(QueuesAssigned,))
+    routed_ms = Kept("group", survives="all")
+    away_ms = Kept("group mq", survives="all")
 
     @on(RouteUpdated)
     def routed(self, ms: int, at: str, event: RouteUpdated) -> None:
@@ -160,7 +144,6 @@ class members_share_at_once(Shares):
 
     @on(QueueDropped)
     def dropped(self, ms: int, _: str, event: QueueDropped) -> None:
-        """It comes back if neither a rebalance nor a shutdown has dropped it."""
         if not event.by_rebalance and not self.facts.stops_now(event.client_id, event.group):
             self.away_ms[event.group, event.mq] = ms + deadlines.taken_again(self.bounds)
 
