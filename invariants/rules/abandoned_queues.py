@@ -12,12 +12,16 @@ from impl.events import (
     ClockJumped,
     ConnectionSevered,
     ConsumerRemoved,
+    ConsumerStopping,
     ListenerEnded,
     LockGranted,
+    LockReleased,
     MessageLost,
     PartitionBegan,
     ProcessKilled,
     ProcessPaused,
+    QueueDropped,
+    QueueTaken,
 )
 from invariants.rules import deadlines
 from invariants.rules.bounds import Deadline
@@ -49,7 +53,7 @@ class queue_is_not_left_alone(Shares):
         Excuse("a listener still works on it", when=lambda rule, told: rule.works(*told.about)),
         Excuse("a listener has worked on it, and the next run of the rebalance gives it back",
                by=Match(ListenerEnded, of="group mq"), lasts=deadlines.handed_over),
-        Excuse("who had it was killed, or lost a message that may have been its unlock, and the lock lasts",
+        Excuse("who had it ended before its unlock, or lost a message that may have been that, and the lock lasts",
                when=lambda rule, told: rule.leased_ms.get(told.about, -1) >= told.since_ms),
         cause("U1", "a member that is listed has vanished, stood still or was cut off",
               when=lambda rule, told: rule.is_lost(told, rule.listed(*told.about))),
@@ -59,10 +63,13 @@ class queue_is_not_left_alone(Shares):
               when=lambda rule, told: rule.strategy_says(told.about, leaves_out)),
     )
 
-    # Machines that vanished, stood still or were cut off, and when. Machines whose clocks were set. Until when leases
-    # of holders last that were killed. Brokers that have granted locks since they started, and since when.
+    # Machines that vanished, stood still or were cut off, and when. Machines whose clocks were set. What a rebalance
+    # has given up, perhaps to be unlocked later. Until when leases of those last that have ended. Brokers that have granted
+    # locks since they started, and since when.
     lost_ms = Kept("machine", survives="all")
     jumped = Kept("at", survives="all", begins=(ClockJumped,))
+    given_up = Kept("at client_id group mq", ends=(QueueTaken, Match(LockReleased, of="client_id group mq")),
+                    begins=(Match(QueueDropped, having=lambda event: event.by_rebalance),))
     leased_ms = Kept("group mq", survives="all")
     granting = Kept("at")
     heard_ms = 0
@@ -102,6 +109,13 @@ class queue_is_not_left_alone(Shares):
         for key in (*self.facts.holdings, *self.facts.busy):
             if key[0] == at and self.facts.is_orderly(at, key[2]):
                 self.leased_ms[key[2:]] = ms + deadlines.lease_is_over(self.bounds)
+
+    @on(ConsumerStopping)
+    def stops(self, _: int, at: str, event: ConsumerStopping) -> None:
+        """What it holds it unlocks now; a delayed unlock of what it gave up before is not waited for."""
+        for (_, group, mq), (granted_ms, holder) in self.facts.locks.items():
+            if (holder, group) == event and (at, *event, mq) in self.given_up:
+                self.leased_ms[group, mq] = granted_ms + deadlines.lease_is_over(self.bounds)
 
     @on(MessageLost)
     def loses_a_message(self, ms: int, at: str, event: MessageLost) -> None:

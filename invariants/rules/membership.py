@@ -22,7 +22,7 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, on
-from invariants.rules.weather import clock_was_set, ended_or_stood_still, was_cut_off
+from invariants.rules.weather import clock_was_set, ended_or_stood_still, was_cut_off_from
 
 _MEMBER = "at client_id group client"
 """A broker, a member, and the machine (client) from which the member speaks."""
@@ -33,7 +33,7 @@ _IS_REFUSED = Excuse("the broker objects to the heartbeats of the member",
                      until=Match(ConsumerRegistered, of="at client_id group"))
 _CANNOT_CONNECT = Excuse("the member was refused a connection to the broker",
                          by=Match(ConnectionRefused, of="client=at at=server"), lasts=deadlines.expired)
-_IS_APART = (clock_was_set("at"), clock_was_set("client"), *was_cut_off("at"))
+_CLOCKS = (clock_was_set("at"), clock_was_set("client"))
 
 
 class goodbye_is_final(Rule):
@@ -105,8 +105,8 @@ class living_members_do_not_expire(Rule):
     cite = "MQClientInstance#sendHeartbeatToAllBroker"
     about = _MEMBER
     excuses = (
-        _STOPS, _IS_REFUSED, *_IS_APART, _CANNOT_CONNECT, ended_or_stood_still("at", deadlines.expired),
-        ended_or_stood_still("client", deadlines.expired),
+        _STOPS, _IS_REFUSED, *_CLOCKS, _CANNOT_CONNECT, *was_cut_off_from("at", "client", deadlines.expired),
+        ended_or_stood_still("at", deadlines.expired), ended_or_stood_still("client", deadlines.expired),
     )
 
     @on(ConsumerRemoved)
@@ -131,7 +131,7 @@ class goodbye_delists_a_member(Duty):
     within_ms = deadlines.handled
     excuses = (
         Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group")),
-        clock_was_set("client"), *was_cut_off("at"), _CANNOT_CONNECT,
+        clock_was_set("client"), *was_cut_off_from("at", "client", deadlines.waited), _CANNOT_CONNECT,
     )
     late = "{at} lists {client_id} of {group} {waited_ms} ms after its shutdown"
 
@@ -181,7 +181,7 @@ class connections_of_members_last(Rule):
     cite = "ClientHousekeepingService#onChannelClose, ConsumerManager#doChannelCloseEvent"
     about = _MEMBER
     excuses = (
-        _STOPS, _IS_REFUSED, *_IS_APART,
+        _STOPS, _IS_REFUSED, *_CLOCKS, *was_cut_off_from("at", "client", deadlines.waited),
         Excuse("the process of the member was killed", by=Match(ProcessKilled, of="client=at"),
                lasts=deadlines.expired),
     )
@@ -192,6 +192,48 @@ class connections_of_members_last(Rule):
         if event.why == "closed" and last_ms is not None and ms - last_ms < deadlines.close_to_idle(self.bounds):
             yield self.told(f"{at} takes {event.client_id} of {event.group} for gone when {event.connection} ends",
                             at, event.client_id, event.group, machine_of(event.connection))
+
+
+class brokers_hear_of_each_group(Duty):
+    """Each living broker that a running client knows hears of each of its groups, every 30 s.
+
+    The broker says what it has heard.
+    """
+
+    cite = "MQClientInstance#sendHeartbeatToAllBroker, #prepareHeartbeatData"
+    about = "client client_id group at"
+    within_ms = deadlines.heard_of
+    paid_by = tuple(Match(kind, of="client=connection.machine client_id group at")
+                    for kind in (ConsumerRegistered, HeartbeatRefused))
+    excuses = (
+        Excuse("the consumer shuts down", by=Match(ConsumerStopping, of="client=at client_id group")),
+        ended_or_stood_still("at", deadlines.waited), *was_cut_off_from("client", "at", deadlines.waited),
+        Excuse("the client was refused a connection to the broker",
+               by=Match(ConnectionRefused, of="client=at at=server"), lasts=deadlines.heard_of),
+        Excuse("an earlier process has said goodbye under the same id: brokers cannot tell the two",
+               by=Match(GoodbyeTaken, of="client_id group at"), lasts=deadlines.heard_of),
+    )
+    late = "{at} has not heard of {client_id} in {group} for {waited_ms} ms"
+
+    _looked_ms = -deadlines.SCAN_MS
+
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """See Duty; who knows whom is looked at once in a while."""
+        if now_ms - self._looked_ms >= deadlines.SCAN_MS:
+            self._looked_ms, known = now_ms, {*self._known()}
+            self.owed.drop(lambda key: key not in known)
+            for key in sorted(known):
+                self.owe(key, now_ms)
+        yield from super().look(now_ms)
+
+    def _known(self) -> Iterator[tuple[str, str, str, str]]:
+        """Who is to be heard of where: machine, client id, group, broker."""
+        living = {broker.broker_addr: broker.machine for broker in self.views.brokers()}
+        for one in self.views.consumers():
+            if self.facts.runs(one.machine, one.client_id, one.group) and one.service_state == "RUNNING":
+                for addr in self.views.known_addresses(one.machine, one.client_id).values():
+                    if addr in living:
+                        yield one.machine, one.client_id, one.group, living[addr]
 
 
 class clients_forget_the_dead(Promise):

@@ -83,13 +83,14 @@ class members_are_told_of_changes(ChangesOfGroups, Duty):
 class notifications_have_a_reason(ChangesOfGroups):
     """Members are not told again and again of changes that there are not.
 
-    Counts the notifications to a connection and what has happened in its group. A goodbye is announced even if nobody
-    was removed.
+    Counts the notifications to a connection and what has happened in its group since it was listed, or so shortly
+    before that others may be told of it only now. A goodbye is announced even if nobody was removed.
     """
 
     cite = "ConsumerManager#registerConsumer: r1 || r2"
     about = "at group connection"
 
+    # When something has changed; what was said to a connection, or had happened long before it was listed.
     changes, told_of = Kept("at group"), Kept("at group connection")
 
     @on(GoodbyeTaken)
@@ -98,12 +99,16 @@ class notifications_have_a_reason(ChangesOfGroups):
 
     def changed(self, ms: int, at: str, event: Any, what: str) -> None:
         """See ChangesOfGroups."""
-        del ms, what
-        self.changes[at, event.group] = self.changes.get((at, event.group), 0) + 1
+        del what
+        times_ms = self.changes.setdefault((at, event.group), [])
+        if isinstance(event, ConsumerRegistered):
+            limit_ms = deadlines.handled(self.bounds)
+            self.told_of[at, event.group, event.connection] = sum(ms - one_ms > limit_ms for one_ms in times_ms)
+        times_ms.append(ms)
 
     @on(ConsumerIdsChanged)
     def notified(self, _: int, at: str, event: ConsumerIdsChanged) -> Iterator[Told]:
-        key, changes = (at, event.group, event.connection), self.changes.get((at, event.group), 0)
+        key, changes = (at, event.group, event.connection), len(self.changes.get((at, event.group), ()))
         self.told_of[key] = count = self.told_of.get(key, 0) + 1
         if count > changes:
             yield self.told(f"{at} has told {event.connection} {count} times of {changes} changes", *key)

@@ -13,6 +13,7 @@ from impl.events import (
     ConsumerIdsChanged,
     ConsumerIdsFetched,
     ConsumerRegistered,
+    ConsumerShutDown,
     ConsumerStopping,
     MessageLost,
     OffsetCorrected,
@@ -28,7 +29,7 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
-from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, on
+from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, after, on
 
 RUNNING = "RUNNING"
 
@@ -185,6 +186,19 @@ class told_members_rebalance(Duty):
             if key not in at_work:
                 self.owed[key] = since_ms, now_ms, what
         yield from super().look(now_ms)
+
+
+class shutdown_drops_all_queues(Rule):
+    """A consumer whose shutdown is over holds no queues: what its listeners still do is not settled."""
+
+    cite = "DefaultMQPushConsumerImpl#shutdown, RebalanceImpl#destroy"
+    about = "at client_id group mq"
+
+    @after(ConsumerShutDown)
+    def has_stopped(self, _: int, at: str, event: ConsumerShutDown) -> Iterator[Told]:
+        for held in self.views.process_queues(at):
+            if held[1:3] == event and not held.dropped:
+                yield self.told(f"{at} holds {queue_text(held.mq)} after its shutdown", *held[:4])
 
 
 class only_the_readable_is_held(Promise):

@@ -41,8 +41,9 @@ CLUSTERING, RUNNING = "CLUSTERING", "RUNNING"
 class Shares(Rule):
     """What is common: queues that all members know and want, and how many of them hold each.
 
-    Time counts while all members of a group run, nobody is suspended, and the master of the queue lives; then it is
-    told at each look that it has been wrong for as long as it may be, so that excuses only put that off.
+    Time counts while all members of a group run, nobody is suspended, all know the same queues of the topic (who does
+    not divides other ones), and the master of the queue lives; then it is told at each look that it has been wrong for
+    as long as it may be, so that excuses only put that off.
     """
 
     about = "group mq"
@@ -80,13 +81,14 @@ class Shares(Rule):
         return groups
 
     def holders(self, members: Sequence[Consumer]) -> dict[MessageQueue, int]:
-        """The queues that all members subscribe and find in their routes, and that masters have: how many hold each."""
+        """Of topics that all subscribe, with one route, the queues that masters have: how many members hold each."""
         group, topics = members[0].group, self._topics()
-        mqs = [{mq for topic, mqs in self.views.subscribe_info(one.machine, group).items()
-                if topic in self.views.subscribed(one.machine, group) for mq in mqs} for one in members]
+        routes = [{topic: mqs for topic, mqs in self.views.subscribe_info(one.machine, group).items()
+                   if topic in self.views.subscribed(one.machine, group)} for one in members]
+        mqs = {mq for topic, mqs in routes[0].items() if all(route.get(topic) == mqs for route in routes) for mq in mqs}
         held = Counter(held.mq for machine in dict.fromkeys(one.machine for one in members)
                        for held in self.views.process_queues(machine) if held.group == group and not held.dropped)
-        return {mq: held[mq] for mq in sorted(set.intersection(*mqs)) if (mq.broker_name, mq.topic) in topics}
+        return {mq: held[mq] for mq in sorted(mqs) if (mq.broker_name, mq.topic) in topics}
 
     def _topics(self) -> set[tuple[str, str]]:
         return {(broker.broker_name, topic) for broker in self.views.brokers() if broker.broker_id == MASTER_ID

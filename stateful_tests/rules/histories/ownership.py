@@ -14,6 +14,7 @@ from impl.events import (
     ConsumerIdsChanged,
     ConsumerIdsFetched,
     ConsumerRegistered,
+    ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
     LockGranted,
@@ -110,6 +111,7 @@ PULLED_MS = deadlines.pulled(CALM)
 DIES_LATER = (2 * PULLED_MS, C, ProcessKilled(1, False))
 HOLDS = tables(consumer(), process_queues=[held()])
 STOPPING, OTHER_STOPS = ((0, C, ConsumerStopping(ID, group)) for group in (G, "H"))
+SHUT_DOWN, OTHER_SHUT_DOWN = ((2, C, ConsumerShutDown(client_id, G)) for client_id in (ID, "c1@2"))
 REBALANCED_MS = deadlines.told_to_rebalance(CALM)
 GOES_ON = tuple((ms, "world", WorldHealed()) for ms in (6_000, 60_000, 110_000))
 
@@ -159,6 +161,10 @@ HISTORIES = (
             kept=(STARTED, told(), looks(REBALANCED_MS), looks(2 * REBALANCED_MS), DIES_LATER),
             views=Tables(consumers=Turns([consumer(pause=True)], [consumer()], [consumer()], [consumer()])),
             kept_views=Tables(consumers=Turns([consumer(pause=True)], [consumer()]))),
+    Written("shutdown_drops_all_queues", broken=(taken(), SHUT_DOWN), kept=(taken(), SHUT_DOWN), views=HOLDS,
+            kept_views=tables(consumer(), process_queues=[held(is_dropped=True)])),
+    Written("shutdown_drops_all_queues", broken=(taken(), SHUT_DOWN), kept=(taken(), OTHER_SHUT_DOWN), views=HOLDS,
+            kept_views=HOLDS),
     Written("only_the_readable_is_held", broken=(HEALED,), views=readable(consumer(), held(), MQ2),
             kept_views=readable(consumer(), held(), MQ)),
     Written("only_the_readable_is_held", broken=(HEALED,), views=readable(consumer(), held()),
