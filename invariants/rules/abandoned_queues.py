@@ -64,8 +64,8 @@ class queue_is_not_left_alone(Shares):
     )
 
     # Machines that vanished, stood still or were cut off, and when. Machines whose clocks were set. What a rebalance
-    # has given up, perhaps to be unlocked later. Until when leases of those last that have ended. Brokers that have granted
-    # locks since they started, and since when.
+    # has given up, perhaps to be unlocked later. Until when leases last of those who have ended. Brokers that have
+    # granted locks since they started, and since when.
     lost_ms = Kept("machine", survives="all")
     jumped = Kept("at", survives="all", begins=(ClockJumped,))
     given_up = Kept("at client_id group mq", ends=(QueueTaken, Match(LockReleased, of="client_id group mq")),

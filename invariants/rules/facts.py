@@ -67,15 +67,7 @@ class Facts(OffsetFacts):
                       begins=(Match(SubscriptionUpdated, having=_attached),), value=lambda _, event: event.sub_version)
     broker_killed_ms = Kept("at", ends=(BrokerStarted,), survives="all")
     powerless = Kept("at", survives="all")
-
-    def __init__(self) -> None:
-        """Nothing has happened."""
-        super().__init__()
-        self._queues: dict[tuple[str, str, int], MessageQueue] = {}
-
-    @on(BrokerStarted)
-    def broker_started(self, _: int, __: str, ___: BrokerStarted) -> None:
-        self._queues.clear()
+    _queues = Kept("at topic queue_id", survives="all", ends=(Match(BrokerStarted, of=""),))
 
     @on(ProcessKilled)
     def killed(self, ms: int, at: str, event: ProcessKilled) -> None:
@@ -129,7 +121,7 @@ class Facts(OffsetFacts):
 
     def queue(self, at: str, topic: str, queue_id: int) -> MessageQueue:
         """The queue that a broker speaks of."""
-        found = self._queues.get((at, topic, queue_id))
+        found: MessageQueue | None = self._queues.get((at, topic, queue_id))
         if found is None:
             found = self._queues[at, topic, queue_id] = MessageQueue(topic, self.broker_name(at), queue_id)
         return found

@@ -67,7 +67,6 @@ class OffsetFacts(Hears):
 
     def __init__(self) -> None:
         """Nothing has happened."""
-        super().__init__()
         self._events = 0
         self.progress = Kept("at group mq")
         self.answers = Kept("at group mq")

@@ -50,9 +50,9 @@ class held_queue_is_worked_on(Duty):
 
     @on(QueueTaken, PullAnswered)
     def is_to_pull(self, ms: int, at: str, event: QueueTaken | PullAnswered) -> None:
-        """From now on; an answer may come for a queue that it holds no more, and a run take one after the shutdown."""
-        to_pull = isinstance(event, QueueTaken) or (at, *event[:3]) in self.facts.holdings
-        if to_pull and (at, *event[:2]) not in self.facts.stopping:
+        # An answer may come too late, and a rebalance under way may give a queue to a consumer that has shut down.
+        holds = isinstance(event, QueueTaken) or (at, *event[:3]) in self.facts.holdings
+        if holds and (at, *event[:2]) not in self.facts.stopping:
             self.owe((at, *event[:3], event.mq.broker_name), ms)
 
     def look(self, now_ms: int) -> Iterator[Told]:

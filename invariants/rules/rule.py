@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from copy import copy
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from impl.events import ProcessKilled, ProcessPaused
 from invariants.rules.excuse import Excuse
@@ -127,12 +127,14 @@ class Kept(dict[Any, Any]):
 
 
 class Hears:
-    """Who hears events, keeps tables, or both."""
+    """Who hears events, keeps tables, or both; a table that its class declares is empty in each new one."""
 
-    def __init__(self) -> None:
-        """Nothing has happened: all tables are empty."""
-        for name, table in _declared(type(self)):  # type: ignore[arg-type]  # a class is hashable
-            setattr(self, name, copy(table))
+    def __new__(cls, *_: Any) -> Self:
+        """Begin with tables of its own."""
+        made = super().__new__(cls)
+        for name, table in _declared(cls):  # type: ignore[arg-type]  # a class is hashable
+            setattr(made, name, copy(table))
+        return made
 
     def before(self) -> Iterator[tuple[type, Hear]]:
         """Who hears an event before the facts change."""
@@ -158,9 +160,10 @@ def _marks(declared: Any, attribute: str) -> tuple[tuple[type, str], ...]:
 
 
 @cache
-def _declared(keeper: Any) -> tuple[tuple[str, Kept], ...]:
-    """The tables that a class declares."""
-    return tuple((name, one) for name in dir(keeper) if isinstance(one := getattr(keeper, name), Kept))
+def _declared(declared: Any) -> tuple[tuple[str, Kept], ...]:
+    """The tables that a class declares, by name."""
+    return tuple((name, getattr(declared, name)) for name in sorted(dir(declared))
+                 if isinstance(getattr(declared, name), Kept))
 
 
 class Rule(Hears):
@@ -193,7 +196,6 @@ class Rule(Hears):
 
     def __init__(self, run: Run) -> None:
         """Nothing has happened; run -- what all rules read."""
-        super().__init__()
         self.facts, self.views, self.bounds = run.facts, run.views, run.bounds
 
     @classmethod
