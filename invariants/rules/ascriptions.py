@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from math import inf
+from typing import Any
+
 from impl.events import (
     BrokerStarted,
     ClockDrifts,
     ClockJumped,
     ConnectionRefused,
     ConnectionSevered,
+    ConsumerIdsFetched,
     ConsumerRegistered,
     ConsumerRemoved,
     ConsumerStarted,
@@ -21,8 +26,8 @@ from impl.events import (
 )
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, cause
-from invariants.rules.match import Match
-from invariants.rules.rule import Ascription, Kept, on
+from invariants.rules.match import Match, machine_of
+from invariants.rules.rule import Ascription, Kept, Told, on
 
 
 class one_owner_per_queue_is_lost(Ascription):
@@ -40,16 +45,44 @@ class one_owner_per_queue_is_lost(Ascription):
 
 
 class one_owner_of_settled_members_is_lost(Ascription):
-    """A broker answers with a list that lacks members who live."""
+    """A member divides by the answer of a broker whose list lacks members who live."""
 
     judges = "one_owner_while_nobody_joins"
     excuses = (
-        cause("D2", "a broker started, or got a topic, and had not heard of all members",
-              by=Match(BrokerStarted, TopicConfigUpdated, of=""), lasts=deadlines.lists_are_whole),
-        cause("D4", "a broker lost a member whose connection broke, or did not hear of it",
-              by=Match(ConnectionSevered, PartitionBegan, ConnectionRefused, ConsumerRemoved, ProcessPaused,
-                       ProcessKilled, of=""), lasts=deadlines.lists_are_whole),
+        cause("D2", "a broker has answered who started, or got a topic, and had not heard of all members",
+              when=lambda rule, told: rule.lacks(told, lambda broker, _: ((broker,),), rule.begun_ms)),
+        cause("D4", "a broker has answered who lost a member whose connection broke, or did not hear of it",
+              when=lambda rule, told: rule.lacks(
+                  told, lambda broker, member: ((broker, member), (member, broker), (broker, ""), (member, "")),
+                  rule.struck_ms)),
     )
+
+    # Who divides by which answer; brokers that have begun; pairs of machines that were cut off, or of a machine and "".
+    lists = Kept("at client_id group topic", begins=(ConsumerIdsFetched,), value=lambda _, event: event)
+    begun_ms = Kept("at", survives="all", begins=(BrokerStarted, TopicConfigUpdated))
+    struck_ms = Kept("one other", survives="all", begins=(
+        Match(ConnectionSevered, of="one=at other"), Match(PartitionBegan, of="one=at other=target"),
+        Match(ConnectionRefused, of="one=at other=server"),
+        Match(ConsumerRemoved, of="one=at other=connection.machine")))
+
+    @on(ProcessPaused, ProcessKilled)
+    def is_struck(self, ms: int, at: str, event: ProcessPaused | ProcessKilled) -> None:
+        self.struck_ms[at, ""] = ms + getattr(event, "ms", 0)
+
+    def lacks(self, told: Told, keys: Callable[[str, str], Iterable[Any]], seen_ms: Kept) -> bool:
+        """Whether somebody divides by an answer that lacks a member, and this was seen of the two lately.
+
+        keys -- of what was seen, for the machines of broker and member.
+        """
+        since_ms = (told.since_ms or 0) - deadlines.lists_are_whole(self.bounds)
+        return any(seen_ms.get(key, -inf) >= since_ms for answer in self.lists.values()
+                   for member in self._missing(answer) for key in keys(machine_of(answer.broker_addr), member))
+
+    def _missing(self, answer: ConsumerIdsFetched) -> Iterator[str]:
+        """The machines of the members that an answer lacks; a failure is no answer."""
+        for (machine, group), started in self.facts.consumers.items() if answer.client_ids is not None else ():
+            if group == answer.group and started.client_id not in (answer.client_ids or ()):
+                yield machine
 
 
 class filter_of_another_member_counts(Ascription):

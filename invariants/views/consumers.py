@@ -58,10 +58,11 @@ class ConsumerViews:
         found = [one.rebalance_impl for one in self._of(machine, group)]
         return (found[0].consume_from_where, found[0].consume_timestamp_ms) if found else None
 
-    def known_addresses(self, machine: str) -> dict[tuple[str, int], str]:
-        """MQClientInstance.brokerAddrTable of the clients of a machine: broker name and id to address."""
+    def known_addresses(self, machine: str, client_id: str | None = None) -> dict[tuple[str, int], str]:
+        """MQClientInstance.brokerAddrTable of the clients of a machine, or of one: broker name and id to address."""
         return {
             (name, broker_id): addr for one in self.living.consumers(machine)
+            if client_id in (None, one.instance.client_id)
             for name, addrs in one.instance.routes.broker_addr_table.entries() for broker_id, addr in addrs.entries()
         }
 
