@@ -30,6 +30,7 @@ from invariants.rules import deadlines
 from invariants.rules.beginnings_of_groups import LOST, Beginnings, Read
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
 from invariants.rules.offset_facts import At, Place, is_of_another, is_on_another
 from invariants.rules.rule import Kept, Told, after, on
 from invariants.rules.watch import Run
@@ -204,11 +205,11 @@ class settled_is_not_begun_again(Beginnings):
 
     way: Way
     settled = Kept("group mq", survives="all")
-    dropped_ms = Kept("at group mq")
-    stopping_ms = Kept("at group", survives="all")
+    dropped_ms = Kept("at group mq", begins=(QueueDropped,))
+    stopping_ms = Kept("at group", survives="all", begins=(ConsumerStopping,))
     routed = Kept("at group", survives="all")
     killed_ms = Kept("at", survives="all")
-    power_ms = Kept("at", survives="all")
+    power_ms = Kept("at", survives="all", begins=(Match(ProcessKilled, having=lambda event: event.power_loss),))
     away = Kept("at", survives="all")
     came_ms = Kept("broker_name", survives="all")
 
@@ -258,14 +259,6 @@ class settled_is_not_begun_again(Beginnings):
         return Way(place, settled, counts, _first(remembered), _first(more(self.facts.sent)), _first(here or arrived),
                    _first([one for one in reversed(came) if one.at == answered.at]), answered)
 
-    @on(QueueDropped)
-    def gives_up(self, ms: int, at: str, event: QueueDropped) -> None:
-        self.dropped_ms[at, event.group, event.mq] = ms
-
-    @on(ConsumerStopping)
-    def stops(self, ms: int, at: str, event: ConsumerStopping) -> None:
-        self.stopping_ms[at, event.group] = ms
-
     @after(RouteUpdated)
     def is_routed(self, ms: int, at: str, event: RouteUpdated) -> None:
         names = {mq.broker_name for key, mqs in self.facts.routes.items() if key[:2] == (at, event.group) for mq in mqs}
@@ -276,10 +269,8 @@ class settled_is_not_begun_again(Beginnings):
         self.cut_ms[frozenset(map(self.facts.broker_name, (at, event[0])))].append(ms)
 
     @on(ProcessKilled)
-    def is_killed(self, ms: int, at: str, event: ProcessKilled) -> None:
+    def is_killed(self, ms: int, at: str, _: ProcessKilled) -> None:
         self.killed_ms.setdefault((at,), []).append(ms)
-        if event.power_loss:
-            self.power_ms[at,] = ms
 
     @on(ProcessKilled, BrokerStopping, ProcessPaused)
     def goes_away(self, ms: int, at: str, event: ProcessKilled | BrokerStopping | ProcessPaused) -> None:

@@ -66,11 +66,11 @@ class broadcaster_goes_on_where_it_ended(Rule):
     )
 
     ended = Kept("at client_id group mq", survives="kill")
-    files = Kept("at client_id group", survives="kill")
+    files = Kept("at client_id group", survives="kill", begins=(OffsetsWritten,),
+                 value=lambda _, event: dict(event.offsets))
 
     @on(OffsetsWritten)
     def writes(self, _: int, at: str, event: OffsetsWritten) -> None:
-        self.files[at, event.client_id, event.group] = dict(event.offsets)
         for mq, offset in event.offsets:
             key = at, event.client_id, event.group, mq
             if key in self.ended and offset >= self.ended[key].least:

@@ -68,17 +68,14 @@ class OffsetFacts(Hears):
     group, topic: what was committed of each queue id since it started.
     """
 
-    progress = Kept("at group mq")
+    progress = Kept("at group mq", begins=(QueueTaken, OffsetReset, OffsetCorrected),
+                    value=lambda _, event: Progress(event.offset))
     answers = Kept("at group mq")
     remembered = Kept("group mq", survives="all")
     sent = Kept("group mq", survives="all")
     arrived = Kept("group mq", survives="all")
     committed = Kept("at group topic", ends=(GroupOffsetsRemoved, BrokerStarted))
     _events = 0
-
-    @on(QueueTaken, OffsetReset, OffsetCorrected)
-    def begins(self, _: int, at: str, event: QueueTaken | OffsetReset | OffsetCorrected) -> None:
-        self.progress[at, event.group, event.mq] = Progress(event.offset)
 
     @on(MessagesFound)
     def finds(self, _: int, at: str, event: MessagesFound) -> None:

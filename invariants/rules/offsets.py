@@ -64,11 +64,6 @@ def _of_another_member(rule: committed_offset_never_regresses, told: Told) -> bo
     return is_of_another(connection, former) and not (begun_ms > told.since_ms and begun_at >= last and was_sent_since)
 
 
-def _of_a_former_connection(_: Rule, told: Told) -> bool:
-    """B-32: what was greater came from the same machine, on another connection."""
-    return is_on_another(told.about[4], told.about[6])
-
-
 def _was_reset(rule: committed_offset_never_regresses, told: Told) -> bool:
     """Whether its sender has reset the queue there, and has not sent what was greater since."""
     _, group, mq, offset, connection, last, former = told.about
@@ -90,16 +85,13 @@ class committed_offset_never_regresses(Rule):
     excuses = (
         Excuse("the commit is that of a reset, and one that was sent before has come behind it", when=_was_reset),
         cause("B-19", "another member has sent what came last", when=_of_another_member),
-        cause("B-32", "it came on another connection of the same client", when=_of_a_former_connection),
+        cause("B-32", "it came on another connection of the same client",
+              when=lambda _, told: is_on_another(told.about[4], told.about[6])),
     )
 
     last = Kept("at group mq", ends=(GroupOffsetsRemoved, BrokerStarted))
-    begun = Kept("at group mq", survives="all")
+    begun = Kept("at group mq", survives="all", begins=(QueueTaken,), value=lambda ms, event: (ms, event.offset))
     reset = Kept("at group mq", survives="all")
-
-    @on(QueueTaken)
-    def begins(self, ms: int, at: str, event: QueueTaken) -> None:
-        self.begun[at, event.group, event.mq] = ms, event.offset
 
     @on(OffsetReset)
     def resets(self, ms: int, at: str, event: OffsetReset) -> None:
@@ -148,22 +140,14 @@ class committed_offset_survives_its_broker(Rule):
     )
 
     commits = Kept("at group topic queue_id", ends=(GroupOffsetsRemoved,), survives="kill")
-    ended_ms = Kept("at", survives="all")
-    stopped_ms = Kept("at", survives="all")
+    ended_ms = Kept("at", survives="all", begins=(ProcessKilled,))
+    stopped_ms = Kept("at", survives="all", begins=(BrokerShutDown,))
 
     @on(OffsetCommitted)
     def has(self, ms: int, at: str, event: OffsetCommitted) -> None:
         commits = self.commits.setdefault((at, event.group, event.topic, event.queue_id), [])
         if not commits or commits[-1][1] != event.offset:
             commits.append((ms, event.offset))
-
-    @on(BrokerShutDown)
-    def stops(self, ms: int, at: str, _: BrokerShutDown) -> None:
-        self.stopped_ms[at,] = ms
-
-    @on(ProcessKilled)
-    def ends(self, ms: int, at: str, _: ProcessKilled) -> None:
-        self.ended_ms[at,] = ms
 
     @after(BrokerStarted)
     def starts(self, _: int, at: str, event: BrokerStarted) -> Iterator[Told]:

@@ -58,12 +58,9 @@ class commits_of_a_holding_go_forward(Rule):
     cite = "RemoteBrokerOffsetStore#updateOffset: increaseOnly"
     about = "at group mq"
 
-    last = Kept("at group mq", ends=(QueueDropped, OffsetReset))
+    last = Kept("at group mq", ends=(QueueDropped, OffsetReset), begins=(QueueTaken,),
+                value=lambda _, event: event.offset)
     lower = Kept("at group mq", ends=(QueueDropped, OffsetReset, QueueTaken))
-
-    @on(QueueTaken)
-    def begins(self, _: int, at: str, event: QueueTaken) -> None:
-        self.last[at, event.group, event.mq] = event.offset
 
     @on(OffsetAnswered)
     def is_told(self, _: int, at: str, event: OffsetAnswered) -> None:
@@ -95,22 +92,17 @@ class settled_is_committed(Duty):
     within_ms = deadlines.sent
     paid_by = (OffsetReset, OffsetCorrected)
 
-    memory = Kept("at group mq", ends=(QueueTaken, OffsetReset, OffsetCorrected))
+    memory = Kept("at group mq", ends=(QueueTaken, OffsetReset, OffsetCorrected), begins=(OffsetUpdated,),
+                  value=lambda _, event: event.offset)
 
-    @after(MessagesSettled)
-    def settles(self, ms: int, at: str, event: MessagesSettled) -> None:
-        if self.facts.holds(event.client_id, event.group, event.mq):
-            self._is_to_commit((at, event.group, event.mq), ms, event.client_id)
-
-    @after(OffsetUpdated)
-    def remembers(self, ms: int, at: str, event: OffsetUpdated) -> None:
-        self.memory[at, event.group, event.mq] = event.offset
-        self._is_to_commit((at, event.group, event.mq), ms, event.client_id)
-
-    def _is_to_commit(self, key: Key, ms: int, client_id: str) -> None:
-        if self.facts.clusters(*key[:2]) and not self.facts.stops_now(client_id, key[1]) and self._is_routed(key):
-            held = self.facts.holds(client_id, *key[1:]) and key in self.facts.progress
-            self.owe(key, ms, self.facts.progress[key].all_below if held else self.memory[key])
+    @after(MessagesSettled, OffsetUpdated)
+    def is_to_commit(self, ms: int, at: str, event: MessagesSettled | OffsetUpdated) -> None:
+        key, facts = (at, event.group, event.mq), self.facts
+        held = facts.holds(event.client_id, *key[1:])
+        commits = facts.clusters(*key[:2]) and not facts.stops_now(event.client_id, event.group)
+        if commits and self._is_routed(key) and (held or isinstance(event, OffsetUpdated)):
+            has_progress = held and key in facts.progress
+            self.owe(key, ms, facts.progress[key].all_below if has_progress else self.memory[key])
 
     @on(OffsetSent)
     def sends(self, ms: int, at: str, event: OffsetSent) -> None:

@@ -10,7 +10,7 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
-from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
+from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
 RUNNING = "RUNNING"
 
@@ -68,12 +68,9 @@ class held_queue_is_pulled(Rule):
     calm = True
     about = "at client_id group mq"
 
-    tried = Kept("at client_id group mq", ends=(QueueDropped,))  # ProcessQueue.lastPullTimestamp, since when it is that
+    # ProcessQueue.lastPullTimestamp when it was looked at last, and since when it is that.
+    tried = Kept("at client_id group mq", ends=(QueueDropped,), begins=(QueueTaken,), value=lambda ms, _: (None, ms))
     _looked_ms = 0
-
-    @after(QueueTaken)
-    def taken(self, ms: int, at: str, event: QueueTaken) -> None:
-        self.tried[at, event.client_id, event.group, event.mq] = None, ms
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """Look at the tables once in a while."""

@@ -100,11 +100,7 @@ class reset_takes_effect(Rule):
     cite = "MQClientInstance#resetOffset"
     about = "at group mq"
 
-    reset = Kept("at group mq", ends=(MessagesSettled,))
-
-    @on(OffsetReset)
-    def resets(self, _: int, at: str, event: OffsetReset) -> None:
-        self.reset[at, event.group, event.mq] = event.offset
+    reset = Kept("at group mq", ends=(MessagesSettled,), begins=(OffsetReset,), value=lambda _, event: event.offset)
 
     @on(OffsetCommitted, OffsetAnswered)
     def is_over(self, _: int, at: str, event: OffsetCommitted | OffsetAnswered) -> None:
