@@ -142,8 +142,8 @@ def _commit_did_not_come(rule: Any, _: Told) -> bool:
     if sent is None or rule.way.arrived is not None:
         return False
     until_ms = sent.ms + on_its_way_ms
-    is_away = any(begin_ms <= until_ms and sent.ms - on_its_way_ms <= end_ms for (at,), spans in rule.away.items()
-                  if rule.facts.broker_name(at) == name for begin_ms, end_ms in spans)
+    is_away = any(_meet(spans, sent.ms - on_its_way_ms, until_ms) for (at,), spans in rule.away.items()
+                  if rule.facts.broker_name(at) == name)
     # A broker that is too busy refuses all commits, and nobody is told.
     took_some = any(sent.ms <= ms <= sent.ms + deadlines.SOON_MS for ms in rule.came_ms.get((name,), ()))
     return rule.way.answered.ms <= until_ms or is_away or not took_some or _was_cut(
@@ -152,8 +152,11 @@ def _commit_did_not_come(rule: Any, _: Told) -> bool:
 
 def _was_cut(rule: Any, names: set[str], since_ms: int, until_ms: float) -> bool:
     """Whether the network lost something between two machines, or a broken connection had not been found yet."""
-    since_ms -= deadlines.waited(rule.bounds)
-    return any(since_ms <= ms <= until_ms for ms in rule.cut_ms.get(frozenset(names), ()))
+    return _meet(rule.cut.get(frozenset(names), ()), since_ms, until_ms)
+
+
+def _meet(spans: Iterable[Span], since_ms: float, until_ms: float) -> bool:
+    return any(begin_ms <= until_ms and since_ms <= end_ms for begin_ms, end_ms in spans)
 
 
 def _slave_answered(rule: Any, _: Told) -> bool:
@@ -214,9 +217,9 @@ class settled_is_not_begun_again(Beginnings):
     came_ms = Kept("broker_name", survives="all")
 
     def __init__(self, run: Run) -> None:
-        """See Rule; cut_ms -- when something failed between machines, a broker standing there by its name."""
+        """See Rule; cut -- since when the network may lose what goes between two, and until when; brokers by name."""
         super().__init__(run)
-        self.cut_ms: defaultdict[frozenset[str], list[int]] = defaultdict(list)
+        self.cut: defaultdict[frozenset[str], list[Span]] = defaultdict(list)
 
     @on(OffsetCommitted)
     def takes_commits(self, ms: int, at: str, _: OffsetCommitted) -> None:
@@ -266,7 +269,9 @@ class settled_is_not_begun_again(Beginnings):
 
     @on(ConnectionSevered, MessageLost, PartitionBegan, ConnectionRefused)
     def is_cut_off(self, ms: int, at: str, event: Any) -> None:
-        self.cut_ms[frozenset(map(self.facts.broker_name, (at, event[0])))].append(ms)
+        is_over = isinstance(event, (MessageLost, ConnectionRefused))
+        until_ms = ms if is_over else ms + deadlines.waited(self.bounds)
+        self.cut[frozenset(map(self.facts.broker_name, (at, event[0])))].append((ms, until_ms))
 
     @on(ProcessKilled)
     def is_killed(self, ms: int, at: str, _: ProcessKilled) -> None:
