@@ -17,36 +17,12 @@ from invariants.rules.rule import Kept, Rule, Told, on
 class Ended(NamedTuple):
     """How far a consumer was in a queue: below `least` all is settled; of that, `late` only just before its end.
 
-    corrected -- `least` is a legal offset that it was told. written -- it came into the file afterwards.
+    forgotten -- `least` is a legal offset that it was told, and has not come into the file.
     """
 
     least: int
     late: frozenset[int] = frozenset()
-    corrected: bool = False
-    written: bool = False
-
-
-def _ended(rule: broadcaster_goes_on_where_it_ended, told: Told) -> Ended:
-    ended: Ended = rule.ended.get(told.about[:-1], Ended(0))
-    return ended
-
-
-def _never_written(rule: broadcaster_goes_on_where_it_ended, told: Told) -> bool:
-    """U16: a correction has not come into the file."""
-    ended = _ended(rule, told)
-    return ended.corrected and not ended.written
-
-
-def _away(rule: broadcaster_goes_on_where_it_ended, told: Told) -> bool:
-    """L10: the file was written without the queue."""
-    at, client_id, group, mq, _ = told.about
-    file = rule.files.get((at, client_id, group))
-    return file is not None and mq not in file and not _never_written(rule, told)
-
-
-def _listener_was_late(rule: broadcaster_goes_on_where_it_ended, told: Told) -> bool:
-    """X15: it was settled when the consumer was about to shut down."""
-    return told.about[-1] in _ended(rule, told).late
+    forgotten: bool = False
 
 
 class broadcaster_goes_on_where_it_ended(Rule):
@@ -60,9 +36,13 @@ class broadcaster_goes_on_where_it_ended(Rule):
     cite = "LocalFileOffsetStore#persistAll, #persist"
     about = "at client_id group mq offset"
     excuses = (
-        cause("L10", "its file was written when the queue was away", when=_away),
-        cause("U16", "a corrected offset has not come into its file", when=_never_written),
-        cause("X15", "a listener ended it when the consumer was about to shut down", when=_listener_was_late),
+        cause("L10", "its file was written when the queue was away",
+              when=lambda rule, told: not rule.ended[told.about[:4]].forgotten
+              and told.about[3] not in rule.files.get(told.about[:3], (told.about[3],))),
+        cause("U16", "a corrected offset has not come into its file",
+              when=lambda rule, told: rule.ended[told.about[:4]].forgotten),
+        cause("X15", "a listener ended it when the consumer was about to shut down",
+              when=lambda rule, told: told.about[4] in rule.ended[told.about[:4]].late),
     )
 
     ended = Kept("at client_id group mq", survives="kill")
@@ -74,7 +54,7 @@ class broadcaster_goes_on_where_it_ended(Rule):
         for mq, offset in event.offsets:
             key = at, event.client_id, event.group, mq
             if key in self.ended and offset >= self.ended[key].least:
-                self.ended[key] = self.ended[key]._replace(written=True)
+                self.ended[key] = self.ended[key]._replace(forgotten=False)
 
     @on(ConsumerStopping)
     def stops(self, ms: int, at: str, event: ConsumerStopping) -> None:
@@ -88,7 +68,7 @@ class broadcaster_goes_on_where_it_ended(Rule):
     def begins(self, _: int, at: str, event: QueueTaken | OffsetReset | OffsetCorrected) -> Iterator[Told]:
         key = at, event.client_id, event.group, event.mq
         if isinstance(event, OffsetCorrected) and self.facts.broadcasts(at, event.group):
-            self.ended[key] = Ended(event.offset, corrected=True)
+            self.ended[key] = Ended(event.offset, forgotten=True)
         ended = self.ended.get(key)
         if ended is not None and event.offset < ended.least:
             yield self.told(f"{at} begins {queue_text(event.mq)} at {event.offset}, where it was at {ended.least}",
