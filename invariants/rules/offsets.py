@@ -65,10 +65,12 @@ def _of_another_member(rule: committed_offset_never_regresses, told: Told) -> bo
 
 
 def _was_reset(rule: committed_offset_never_regresses, told: Told) -> bool:
-    """Whether its sender has reset the queue there, and has not sent what was greater since."""
+    """Whether its sender has reset the queue there, and what was greater was sent before, or while it was under way."""
     _, group, mq, offset, connection, last, former = told.about
-    reset_to, sent_since = rule.reset.get((machine_of(connection), group, mq), (None, ()))
-    return offset == reset_to and machine_of(connection) == machine_of(former) and last not in sent_since
+    reset_to, sent_ms = rule.reset.get((machine_of(connection), group, mq), (None, {}))
+    since_ms = (told.since_ms or 0) - deadlines.handled(rule.bounds)
+    is_late = last not in sent_ms or sent_ms.get(offset, since_ms - 1) >= since_ms
+    return offset == reset_to and machine_of(connection) == machine_of(former) and is_late
 
 
 class committed_offset_never_regresses(Rule):
@@ -83,7 +85,8 @@ class committed_offset_never_regresses(Rule):
     cite = "ConsumerOffsetManager#commitOffset"
     about = "at group mq offset connection last former"
     excuses = (
-        Excuse("the commit is that of a reset, and one that was sent before has come behind it", when=_was_reset),
+        Excuse("the commit is that of a reset, and one that was sent before, or meanwhile, has come before it",
+               when=_was_reset),
         cause("B-19", "another member has sent what came last", when=_of_another_member),
         cause("B-32", "it came on another connection of the same client",
               when=lambda _, told: is_on_another(told.about[4], told.about[6])),
@@ -95,13 +98,13 @@ class committed_offset_never_regresses(Rule):
 
     @on(OffsetReset)
     def resets(self, ms: int, at: str, event: OffsetReset) -> None:
-        self.reset[at, event.group, event.mq] = event.offset, set()
+        self.reset[at, event.group, event.mq] = event.offset, {}
         for key in [key for key in self.last if key[1:] == (event.group, event.mq)]:
             self.last[key] = min(self.last[key], (event.offset, "", ms))
 
     @on(OffsetSent)
-    def sends(self, _: int, at: str, event: OffsetSent) -> None:
-        self.reset.get((at, event.group, event.mq), (None, set()))[1].add(event.offset)
+    def sends(self, ms: int, at: str, event: OffsetSent) -> None:
+        self.reset.get((at, event.group, event.mq), (None, {}))[1][event.offset] = ms
 
     @on(OffsetCommitted)
     def commits(self, ms: int, at: str, event: OffsetCommitted) -> Iterator[Told]:

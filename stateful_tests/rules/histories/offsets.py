@@ -17,6 +17,7 @@ from impl.events import (
     ProcessKilled,
     QueueTaken,
 )
+from invariants.rules.bounds import Bounds
 from stateful_tests.rules.written import Tables, Written
 
 MQ = MessageQueue("orders", "broker-a", 0)
@@ -27,6 +28,7 @@ DIES = (200_000, B, ProcessKilled(1, power_loss=False))
 AGAIN = (200_010, B, BrokerStarted(B, B, 0))
 RESET = (2, C, OffsetReset(C, G, MQ, 4))
 LATE = (4, B, OffsetCommitted(B, G, "orders", 0, 9, AT)), (5, B, OffsetCommitted(B, G, "orders", 0, 4, AT))
+TOO_LATE = tuple((ms + 5_000, at, event) for ms, at, event in LATE)
 REMOVED = (2, B, GroupOffsetsRemoved(B, G))
 
 Told = tuple[int, str, Any]
@@ -89,6 +91,8 @@ HISTORIES = (
     Written("committed_offset_never_regresses",
             (START, RESET, committed(4, 9, "c2:1"), committed(5, 4)),
             (START, RESET, (3, C, ProcessKilled(1, power_loss=False)), *LATE), causes=("B-19",)),
+    Written("committed_offset_never_regresses", (START, RESET, sent(3, C, 4), sent(3, C, 9), *TOO_LATE),
+            (START, RESET, sent(4, C, 4), sent(4, C, 9), *TOO_LATE), bounds=Bounds(), causes=()),
     lower(), lower(taken(2, 4)), lower(taken(3, 5)), lower(taken(4, 4)),
     lower(taken(4, 5), causes=()), lower(taken(4, 5), sent(4, "c2", 4), causes=()),
     lower(sent(3, "c2", 4), taken(4, 5)),
