@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from impl.decisions.allocation import AllocateMessageQueueByConfig, AllocateMessageQueueByMachineRoom, room_of_broker
 from impl.decisions.message_queue import MessageQueue
@@ -24,12 +23,10 @@ from impl.events import (
     QueueTaken,
 )
 from invariants.rules import deadlines
-from invariants.rules.bounds import Deadline
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Told, on
 from invariants.rules.shares import Shares
-from invariants.views import Consumer
 
 
 class queue_is_not_left_alone(Shares):
@@ -42,6 +39,7 @@ class queue_is_not_left_alone(Shares):
         "D12 one of a consumer that stopped"
     )
     cite = "RebalanceService#run: every 20 s, RebalanceImpl#updateProcessQueueTableInRebalance"
+    limits: ClassVar = {False: deadlines.handed_over, True: deadlines.handed_over_in_order}
     excuses = (
         Excuse("a broker has just started, and has not heard of all members",
                when=lambda rule, told: rule.heard_ms >= told.since_ms),
@@ -158,14 +156,6 @@ class queue_is_not_left_alone(Shares):
     def strategy_says(self, about: tuple[str, MessageQueue], says: Any) -> bool:
         """Whether this is true of the strategy of a member, and of the queue."""
         return any(says(one.strategy, about[1]) for one in self.groups().get(about[0], ()))
-
-    def is_right(self, count: int) -> bool:
-        """See Shares."""
-        return count > 0
-
-    def limit(self, members: Sequence[Consumer]) -> Deadline:
-        """See Shares."""
-        return deadlines.handed_over_in_order if any(one.orderly for one in members) else deadlines.handed_over
 
 
 def throws(strategy: Any, _: MessageQueue) -> bool:

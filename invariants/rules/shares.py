@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from math import inf
+from typing import Any, ClassVar
 
 from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.message_queue import MessageQueue
@@ -44,9 +45,13 @@ class Shares(Rule):
     Time counts while all members of a group run, nobody is suspended, all know the same queues of the topic (who does
     not divides other ones), and the master of the queue lives; then it is told at each look that it has been wrong for
     as long as it may be, so that excuses only put that off.
+    most -- how many members may hold a queue; one must. limits -- how long it may be wrong, if the members need locks
+    (True), or need none.
     """
 
     about = "group mq"
+    most: ClassVar[float] = inf
+    limits: ClassVar[dict[bool, Deadline]]
 
     # Queues that do not have the holders that they should have, and since when.
     wrong_ms = Kept(about, survives="all")
@@ -63,10 +68,10 @@ class Shares(Rule):
         self._looked_ms, self._has_moved, before = now_ms, False, dict(self.wrong_ms)
         self.wrong_ms.clear()
         for group, members in self.views.once(now_ms, "groups", self.groups).items():
-            limit_ms = self.limit(members)(self.bounds)
+            limit_ms = self.limits[any(one.orderly for one in members)](self.bounds)
             holders = partial(self.views.once, now_ms, f"holders in {group}", partial(self.holders, members))
             for mq, count in holders().items() if self.is_judged(members) else ():
-                if not self.is_right(count):
+                if not 1 <= count <= self.most:
                     since_ms = self.wrong_ms[group, mq] = before.get((group, mq), now_ms)
                     if now_ms - since_ms > limit_ms:
                         yield self.told(f"{queue_text(mq)} has {count or 'no'} owners in {group}, "
@@ -98,14 +103,6 @@ class Shares(Rule):
         """Whether anything is expected of them."""
         return all(one.service_state == RUNNING and not one.pause for one in members)
 
-    def is_right(self, count: int) -> bool:
-        """Whether so many members may hold a queue."""
-        raise NotImplementedError
-
-    def limit(self, members: Sequence[Consumer]) -> Deadline:
-        """How long it may be wrong."""
-        raise NotImplementedError
-
 
 class members_share_at_once(Shares):
     """Where nothing fails a group has shared out its queues, each to one member, seconds after its last change.
@@ -115,6 +112,7 @@ class members_share_at_once(Shares):
 
     cite = "ClientRemotingProcessor#notifyConsumerIdsChanged, DefaultMQPushConsumerImpl#start, #resume"
     calm = True
+    most, limits = 1, dict.fromkeys((False, True), deadlines.soon)
     excuses = (
         Excuse("a member comes or goes meanwhile",
                by=Match(ConsumerStarted, ConsumerStopping, ConsumerShutDown, ConsumerRemoved, of="group")),
@@ -155,12 +153,3 @@ class members_share_at_once(Shares):
         ids = {one.client_id for one in members}
         return super().is_judged(members) and len(topics) == 1 and len(ids) == len(members) and all(
             not one.orderly and one.strategy == AllocateMessageQueueAveragely() for one in members)
-
-    def is_right(self, count: int) -> bool:
-        """See Shares."""
-        return count == 1
-
-    def limit(self, members: Sequence[Consumer]) -> Deadline:
-        """See Shares."""
-        del members
-        return deadlines.soon

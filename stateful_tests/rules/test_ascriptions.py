@@ -21,7 +21,6 @@ from impl.events import (
     PartitionBegan,
     ProcessKilled,
     ProcessPaused,
-    SubscriptionUpdated,
 )
 from invariants.finding import Finding
 from invariants.rules import deadlines
@@ -48,7 +47,8 @@ def heartbeat(*, added: bool) -> tuple[int, str, Any]:
 
 
 def subscribed(expression: str) -> tuple[int, str, Any]:
-    return 0, "broker-a", SubscriptionUpdated("broker-a", "G", "orders", expression, 1, attached=True)
+    said = frozenset({("orders", expression, 1)})
+    return 0, "broker-a", ConsumerRegistered("broker-a", "G", "c1", "c1:1", True, False, said)
 
 
 def causes(name: str, now_ms: int, *records: tuple[int, str, Any]) -> set[str]:
