@@ -76,10 +76,10 @@ class Beginnings(Rule):
         if place in self.moved_ms:
             if isinstance(event, OffsetCommitted):
                 self._goes_on(ms, place, machine_of(event.connection), event.offset)
-        elif event.offset != NO_OFFSET:
-            if place in self.lost_ms and place not in self.known_ms:
+        elif event.offset != NO_OFFSET and place not in self.known_ms:
+            if place in self.lost_ms:
                 self.anew[place] = event.offset
-            self.known_ms.setdefault(place, ms)
+            self.known_ms[place] = ms
             self.read.setdefault(place, Read(event.offset))
 
     def _goes_on(self, ms: int, place: Place, sender: str, offset: int) -> None:

@@ -107,13 +107,14 @@ class committed_offset_never_regresses(Rule):
         self.reset.get((at, event.group, event.mq), (None, {}))[1][event.offset] = ms
 
     @on(OffsetCommitted)
-    def commits(self, ms: int, at: str, event: OffsetCommitted) -> Iterator[Told]:
+    def commits(self, ms: int, at: str, event: OffsetCommitted) -> list[Told]:
         key = at, *self.facts.place(at, event)
         now = event.offset, event.connection, ms
         (last, former, last_ms), self.last[key] = self.last.get(key, now), now
-        if event.offset < last:
-            sentence = f"{event.offset} is committed of {queue_text(key[2])} after {last}"
-            yield self.told(sentence, *key, event.offset, event.connection, last, former, since_ms=last_ms)
+        if event.offset >= last:
+            return []
+        sentence = f"{event.offset} is committed of {queue_text(key[2])} after {last}"
+        return [self.told(sentence, *key, event.offset, event.connection, last, former, since_ms=last_ms)]
 
 
 class group_offsets_go_with_the_group(Rule):

@@ -38,13 +38,13 @@ class only_the_settled_is_committed(Rule):
     about = "at group mq"
 
     @on(OffsetSent)
-    def sends(self, _: int, at: str, event: OffsetSent) -> Iterator[Told]:
+    def sends(self, _: int, at: str, event: OffsetSent) -> list[Told]:
         key = at, event.group, event.mq
         progress = self.facts.progress.get(key)
-        most = event.offset if progress is None else max(progress.told, progress.all_below)
-        if event.offset > most:
-            sentence = f"{at} commits {event.offset} of {queue_text(event.mq)}, of which it may commit {most}"
-            yield self.told(sentence, *key)
+        if progress is None or event.offset <= progress.told or event.offset <= progress.all_below:
+            return []
+        most = f"it may commit {max(progress.told, progress.all_below)}"
+        return [self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, of which {most}", *key)]
 
 
 class commits_of_a_holding_go_forward(Rule):

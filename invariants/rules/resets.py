@@ -52,6 +52,8 @@ class reset_is_done(Duty):
     @on(QueuesAssigned)
     def has(self, _: int, at: str, event: QueuesAssigned) -> None:
         # A rebalance that was under way has ended; what the reset has dropped may still be in the table.
+        if not self.owed:
+            return
         table = {held.mq for held in self.views.process_queues(at) if held[1:3] == event[:2]}
         owed = self.owed.get((at, *event[:2]), (0, 0, ()))[2]
         self._are_done(at, event, {mq for mq in owed if mq.topic == event.topic and mq not in table})
