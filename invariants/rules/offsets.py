@@ -99,8 +99,9 @@ class committed_offset_never_regresses(Rule):
     @on(OffsetReset)
     def resets(self, ms: int, at: str, event: OffsetReset) -> None:
         self.reset[at, event.group, event.mq] = event.offset, {}
-        for key in [key for key in self.last if key[1:] == (event.group, event.mq)]:
-            self.last[key] = min(self.last[key], (event.offset, "", ms))
+        for key, last in self.last.items():
+            if key[1:] == (event.group, event.mq) and event.offset < last[0]:
+                self.last[key] = event.offset, "", ms
 
     @on(OffsetSent)
     def sends(self, ms: int, at: str, event: OffsetSent) -> None:

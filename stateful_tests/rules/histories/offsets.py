@@ -93,6 +93,7 @@ HISTORIES = (
             (START, RESET, (3, C, ProcessKilled(1, power_loss=False)), *LATE), causes=("B-19",)),
     Written("committed_offset_never_regresses", (START, RESET, sent(3, C, 4), sent(3, C, 9), *TOO_LATE),
             (START, RESET, sent(4, C, 4), sent(4, C, 9), *TOO_LATE), bounds=Bounds(), causes=()),
+    lower((4, "c2", OffsetReset("c2", G, MQ, 5))), lower((4, "c2", OffsetReset("c2", G, MQ, 6))),
     lower(), lower(taken(2, 4)), lower(taken(3, 5)), lower(taken(4, 4)),
     lower(taken(4, 5), causes=()), lower(taken(4, 5), sent(4, "c2", 4), causes=()),
     lower(sent(3, "c2", 4), taken(4, 5)),
