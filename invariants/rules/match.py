@@ -50,7 +50,7 @@ class Bound:
 
     def __init__(self, match: Match, about: Sequence[str]) -> None:
         """See Match#bound."""
-        self.kinds, self._having = match.kinds, match.having
+        self.kinds, self._having, self._fields = match.kinds, match.having, len(about)
         self._places = {kind: tuple(place for place, _ in match.pairs(kind, about)) for kind in match.kinds}
         self._reads = {kind: _reader([name for _, name in match.pairs(kind, about)]) for kind in match.kinds}
 
@@ -63,6 +63,12 @@ class Bound:
     def of_key(self, kind: type, key: Sequence[Any]) -> tuple[Any, ...]:
         """The values of a key in which an event of a class has to agree with it."""
         return tuple([key[place] for place in self._places[kind]])
+
+    def gives_keys(self) -> None:
+        """Raise ValueError unless the values of an event are a whole key."""
+        for kind, places in self._places.items():
+            if places != (*range(self._fields),):
+                raise ValueError(f"{kind.__name__} does not have all fields of a key, in their order")
 
     def met(self, keys: Iterable[Sequence[Any]], at: str, event: Any) -> list[Any]:
         """The keys that agree with an event."""

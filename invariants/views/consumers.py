@@ -55,11 +55,13 @@ class ConsumerViews:
         return next(((one.rebalance_impl.consume_from_where, one.rebalance_impl.consume_timestamp_ms)
                      for one in self._of(machine, group)), None)
 
-    def known_addresses(self, machine: str) -> dict[tuple[str, int], str]:
-        """MQClientInstance.brokerAddrTable of the clients of a machine: broker name and id to address."""
-        return {(name, broker_id): addr for one in self.living.consumers(machine)
-                for name, addrs in one.instance.routes.broker_addr_table.entries()
-                for broker_id, addr in addrs.entries()}
+    def known_addresses(self, machine: str, client_id: str | None = None) -> dict[tuple[str, int], str]:
+        """MQClientInstance.brokerAddrTable of the clients of a machine, or of one: broker name and id to address."""
+        return {
+            (name, broker_id): addr for one in self.living.consumers(machine)
+            if client_id in (None, one.instance.client_id)
+            for name, addrs in one.instance.routes.broker_addr_table.entries() for broker_id, addr in addrs.entries()
+        }
 
     def producing(self, machine: str) -> set[tuple[str, str]]:
         """MQClientInstance.producerTable of the clients of a machine: pairs of group and client id."""
