@@ -173,9 +173,11 @@ class told_members_rebalance(Duty):
             self.waits_until_ms = max(self.waits_until_ms, ms + event.ms + deadlines.handled(self.bounds))
 
     @on(ConsumerIdsChanged)
-    def is_told(self, ms: int, _: str, event: ConsumerIdsChanged) -> None:
+    def is_told(self, ms: int, at: str, event: ConsumerIdsChanged) -> None:
         machine, reaches = machine_of(event.connection), event.delivered and (event.connection,) not in self.ended
-        if reaches and self.facts.clusters(machine, event.group):  # who broadcasts asks for no list
+        listed = self.facts.listed.get((at, event.group, event.connection))
+        earlier = listed is not None and not self.facts.runs(machine, listed.client_id, event.group)
+        if reaches and not earlier and self.facts.clusters(machine, event.group):  # who broadcasts asks for no list
             self.owe((machine, event.group), ms)
 
     def look(self, now_ms: int) -> Iterator[Told]:

@@ -88,9 +88,9 @@ def told(group: str = G, *, delivered: bool = True) -> Record:
     return 5, B, ConsumerIdsChanged(B, group, f"{C}:1", delivered)
 
 
-def heard(connection: str = f"{C}:1", ms: int = 1) -> Record:
+def heard(connection: str = f"{C}:1", ms: int = 1, client_id: str = ID) -> Record:
     """A broker has entered a heartbeat of the member."""
-    return ms, B, ConsumerRegistered(B, G, ID, connection, True, True, frozenset())
+    return ms, B, ConsumerRegistered(B, G, client_id, connection, True, True, frozenset())
 
 
 def looks(ms: int) -> Record:
@@ -154,6 +154,8 @@ HISTORIES = (
     Written("told_members_rebalance", broken=(heard(f"{C}:0"), DIES, STARTED, heard(ms=4), told()), views=RUNS),
     Written("told_members_rebalance", broken=(heard(), (2, "c2", ProcessKilled(1, False)), STARTED, told()),
             kept=(heard(), DIES, STARTED, heard(ms=4), told()), views=RUNS, kept_views=RUNS),
+    Written("told_members_rebalance", broken=(STARTED, heard(), told()),
+            kept=(STARTED, heard(client_id="c1@0"), told()), views=RUNS, kept_views=RUNS),
     Written("told_members_rebalance", broken=(STARTED, (4, B, ProcessPaused(10)), told()),
             kept=(STARTED, BROKER, (4, B, ProcessPaused(10)), told()), views=RUNS, kept_views=RUNS),
     Written("told_members_rebalance", bounds=CALM,
