@@ -68,9 +68,9 @@ class Beginnings(Rule):
     @on(OffsetCommitted, OffsetAnswered)
     def is_known(self, ms: int, at: str, event: OffsetCommitted | OffsetAnswered) -> None:
         """A broker has an offset of the group."""
-        if event.offset != NO_OFFSET:
-            place = event.group, self.facts.queue(at, event.topic, event.queue_id)
-            self.known_ms.setdefault(place, ms)
+        place = event.group, self.facts.queue(at, event.topic, event.queue_id)
+        if event.offset != NO_OFFSET and place not in self.known_ms:
+            self.known_ms[place] = ms
             self.read.setdefault(place, Read(event.offset))
 
     @on(MessagesSettled)
@@ -159,9 +159,10 @@ class nothing_is_skipped(Beginnings):
     def is_known(self, ms: int, at: str, event: OffsetCommitted | OffsetAnswered) -> None:
         """A broker has an offset of the group, perhaps after it has lost another one."""
         place = event.group, self.facts.queue(at, event.topic, event.queue_id)
-        if event.offset != NO_OFFSET and place in self.lost_ms and place not in self.known_ms:
-            self.anew[place] = event.offset
-        super().is_known(ms, at, event)
+        if event.offset != NO_OFFSET and place not in self.known_ms:
+            if place in self.lost_ms:
+                self.anew[place] = event.offset
+            super().is_known(ms, at, event)
 
     @on(QueueTaken)
     def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:

@@ -108,29 +108,30 @@ class OffsetFacts(Hears):
     @on(OffsetUpdated)
     def remembers(self, ms: int, at: str, event: OffsetUpdated) -> None:
         """A client has it in memory."""
-        self._note(self.remembered, (event.group, event.mq), self._at(ms, at, event.offset))
+        self._note(self.remembered, (event.group, event.mq), ms, at, event.offset)
 
     @on(OffsetSent)
     def was_sent(self, ms: int, at: str, event: OffsetSent) -> None:
         """A client commits."""
-        self._note(self.sent, (event.group, event.mq), self._at(ms, at, event.offset))
+        self._note(self.sent, (event.group, event.mq), ms, at, event.offset)
 
     @on(OffsetCommitted)
     def has_arrived(self, ms: int, at: str, event: OffsetCommitted) -> None:
         """A broker has an offset."""
         place = event.group, self.queue(at, event.topic, event.queue_id)
-        self._note(self.arrived, place, self._at(ms, at, event.offset)._replace(connection=event.connection))
+        self._note(self.arrived, place, ms, at, event.offset, event.connection)
         self.committed.setdefault((at, event.group, event.topic), {})[event.queue_id] = event.offset
 
-    def _at(self, ms: int, at: str, offset: int) -> At:
+    def _at(self, ms: int, at: str, offset: int, connection: str = "") -> At:
         self._events += 1
-        return At(ms, at, offset, self._events)
+        return At(ms, at, offset, self._events, connection)
 
-    @staticmethod
-    def _note(trail: Kept, key: tuple[str, MessageQueue], one: At) -> None:
+    def _note(
+        self, trail: Kept, key: tuple[str, MessageQueue], ms: int, at: str, offset: int, connection: str = "",
+    ) -> None:
         noted = trail.setdefault(key, [])
-        if not noted or noted[-1][1:3] != one[1:3]:
-            noted.append(one)
+        if not noted or noted[-1].offset != offset or noted[-1].at != at:
+            noted.append(self._at(ms, at, offset, connection))
 
     # Questions --------------------------------------------------------------------------------------------------------
 

@@ -45,8 +45,7 @@ class broker_keeps_what_was_committed(Rule):
         """What was committed is in the table."""
         known = self.facts.committed[at, event.group, event.topic]
         table = self.views.committed_of(at, event.group, event.topic)
-        lost = [] if table is None else [queue_id for queue_id in known if queue_id not in table]
-        for queue_id in lost:
+        for queue_id in [] if table is None else [one for one in known if one not in table]:
             sentence = f"{at} has none for queue {queue_id} of {event.topic}, where {known.pop(queue_id)} was committed"
             yield self.told(sentence, at, event.group, event.topic, queue_id)
 
@@ -106,14 +105,15 @@ class committed_offset_never_regresses(Rule):
             self.last[key] = min(self.last[key], (event.offset, ""))
 
     @on(OffsetCommitted)
-    def commits(self, _: int, at: str, event: OffsetCommitted) -> Iterator[Told]:
+    def commits(self, _: int, at: str, event: OffsetCommitted) -> list[Told]:
         """What is committed goes up."""
         key = at, event.group, self.facts.queue(at, event.topic, event.queue_id)
         now = event.offset, event.connection
         (last, former), self.last[key] = self.last.get(key, now), now
-        if event.offset < last:
-            sentence = f"{event.offset} is committed of {queue_text(key[2])} after {last}"
-            yield self.told(sentence, *key, *now, former)
+        if event.offset >= last:
+            return []
+        sentence = f"{event.offset} is committed of {queue_text(key[2])} after {last}"
+        return [self.told(sentence, *key, *now, former)]
 
 
 class group_offsets_go_with_the_group(Rule):

@@ -39,14 +39,14 @@ class only_the_settled_is_committed(Rule):
     about = "at group mq"
 
     @on(OffsetSent)
-    def sends(self, _: int, at: str, event: OffsetSent) -> Iterator[Told]:
+    def sends(self, _: int, at: str, event: OffsetSent) -> list[Told]:
         """It may commit so much."""
         key = at, event.group, event.mq
         progress = self.facts.progress.get(key)
-        most = event.offset if progress is None else max(progress.told, progress.all_below)
-        if event.offset > most:
-            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, of which it may commit {most}",
-                            *key)
+        if progress is None or event.offset <= progress.told or event.offset <= progress.all_below:
+            return []
+        most = f"it may commit {max(progress.told, progress.all_below)}"
+        return [self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, of which {most}", *key)]
 
 
 class commits_of_a_holding_go_forward(Rule):
@@ -79,15 +79,16 @@ class commits_of_a_holding_go_forward(Rule):
             self.lower.setdefault(key, set()).add(event.offset)
 
     @on(OffsetSent)
-    def sends(self, _: int, at: str, event: OffsetSent) -> Iterator[Told]:
+    def sends(self, _: int, at: str, event: OffsetSent) -> list[Told]:
         """It goes on from where it was."""
         key = at, event.group, event.mq
         last = self.last.get(key)
-        if last is None:
-            return
+        if last is None or last == event.offset:
+            return []
         self.last[key] = event.offset
-        if event.offset < last and event.offset not in self.lower.get(key, ()):
-            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)} after {last}", *key)
+        if event.offset > last or event.offset in self.lower.get(key, ()):
+            return []
+        return [self.told(f"{at} commits {event.offset} of {queue_text(event.mq)} after {last}", *key)]
 
 
 class settled_is_committed(Duty):

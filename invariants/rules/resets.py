@@ -64,6 +64,8 @@ class reset_is_done(Duty):
     @on(QueuesAssigned)
     def has(self, _: int, at: str, event: QueuesAssigned) -> None:
         """A rebalance that was under way has ended; what the reset has dropped may still be in the table."""
+        if not self.owed:
+            return
         table = {held.mq for held in self.views.process_queues(at) if held[1:3] == event[:2]}
         self._keeps(at, event, lambda mq: mq.topic != event.topic or mq in table)
 
@@ -131,17 +133,18 @@ class reset_takes_effect(Rule):
     def is_over(self, _: int, at: str, event: OffsetCommitted | OffsetAnswered) -> None:
         """A broker says where the group is."""
         mq = self.facts.queue(at, event.topic, event.queue_id) if self.reset else None
-        for key, offset in [*self.reset.items()]:
+        for key, offset in [*self.reset.items()] if self.reset else ():
             if key[1:] == (event.group, mq) and (event.offset > offset or event.offset == NO_OFFSET):
                 del self.reset[key]
 
     @on(OffsetSent)
-    def sends(self, _: int, at: str, event: OffsetSent) -> Iterator[Told]:
+    def sends(self, _: int, at: str, event: OffsetSent) -> list[Told]:
         """It commits no more than that."""
         key = at, event.group, event.mq
         offset = self.reset.get(key, event.offset)
-        if event.offset > offset:
-            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, which was reset to {offset}", *key)
+        if event.offset <= offset:
+            return []
+        return [self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, which was reset to {offset}", *key)]
 
 
 class reset_goes_to_its_time(Rule):

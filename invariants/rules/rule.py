@@ -85,8 +85,8 @@ class Kept(dict[Any, Any]):
     def hears(self) -> Iterator[tuple[type, Hear]]:
         """What ends entries."""
         for match in self._ends:
-            for kind in match.kinds:
-                yield kind, self._ending(match)
+            end = self._ending(match)
+            yield from ((kind, end) for kind in match.kinds)
         if self.survives != "all":
             yield ProcessKilled, self.killed
 
