@@ -26,11 +26,14 @@ class Match:
     def __init__(self, *kinds: type, of: str | None = None, having: Callable[[Any], bool] | None = None) -> None:
         """Declare it."""
         self.kinds, self.of, self.having = kinds, None if of is None else tuple(of.split()), having
+        self._bound: dict[tuple[str, ...], Bound] = {}
 
-    @cache  # noqa: B019  # matches are declarations, which live as long as the process
     def bound(self, about: tuple[str, ...]) -> Bound:
         """The same for keys of these fields; raises ValueError for a field that is none."""
-        return Bound(self, about)
+        found = self._bound.get(about)
+        if found is None:
+            found = self._bound[about] = Bound(self, about)
+        return found
 
     def pairs(self, kind: type, about: Sequence[str]) -> tuple[tuple[int, str], ...]:
         """Where a key has what an event of a class has, and what the event calls it."""
@@ -77,10 +80,14 @@ class Bound:
         return [key for key in keys if take(key) == values]
 
 
-@cache
 def matching(one: type | Match) -> Match:
     """A class alone means all its events."""
-    return one if isinstance(one, Match) else Match(one)
+    return one if isinstance(one, Match) else _all_of(one)
+
+
+@cache
+def _all_of(kind: Any) -> Match:
+    return Match(kind)
 
 
 def _taker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:

@@ -39,13 +39,14 @@ class Views(NamesrvViews, BrokerViews, ConsumerViews):
     def __init__(self, machines: Machines) -> None:
         """Look at these."""
         self.living = Living(machines)
-        self._often = {name: cache(getattr(self, name)) for name in _OFTEN}
+        self._often: dict[str, Any] = {}
         self._made: dict[str, Any] | None = None
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
         """Nothing runs in the block: what many ask is read once."""
         own, self._made = vars(self), {}
+        self._often = self._often or {name: cache(getattr(self, name)) for name in _OFTEN}
         own.update(self._often)
         try:
             yield
