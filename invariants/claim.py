@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from invariants import evidence as evidence_files
-from invariants.domains import Domain, Integers, domain_of, rows_of_size
+from invariants.domains import Domain, Integers, domain_of, rows_of_size, written
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from model.language.expectation import Expectation, expectation
 
@@ -235,7 +235,7 @@ def _slug(verdict: Verdict) -> str:
 def counterexample(claim: Claim, judge: str, arguments: Mapping[str, Any], *, seed: int | None = None,
                    cost: Mapping[str, float] | None = None) -> Finding:
     """The finding "violated" for arguments that were seen to falsify the claim."""
-    shown = {name: domain.to_json(arguments[name]) for name, domain in claim.domains.items()}
+    shown = {name: written(arguments[name]) for name in claim.domains}
     text = ", ".join(f"{name}={value}" for name, value in shown.items())
     answers = claim.answers(arguments)
     verdict = Verdict(

@@ -24,9 +24,8 @@ from spark_fuzz.runs import Key, failure_row, looked_again
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.healing import is_promise
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES
-from stateful_tests.worlds.promised import REFINES
 from stateful_tests.worlds.run import Plan, RunRecord, run
-from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.subjects import REFINES, subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 
 WORLDS = 18

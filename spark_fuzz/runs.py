@@ -24,7 +24,6 @@ from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS
 from spark_fuzz.effect import called_rows, fingerprint
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.evidence import seen_as
-from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.healing import watching
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
@@ -69,7 +68,7 @@ def judged(workload: str) -> tuple[str, ...]:
     """Names of the properties that a run of a workload is judged by."""
     known = workload_named(workload)
     world = World()
-    names = [name for one in followers(world, known) for name in one.properties]
+    names = [name for one in known.followers(world) for name in one.properties]
     return tuple(dict.fromkeys([*names, *watching(world, known.promises).properties]))
 
 

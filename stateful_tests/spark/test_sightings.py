@@ -22,9 +22,8 @@ from spark_fuzz.simulation import Aim, again_unit, is_again, plan_of, search_uni
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import planted
 from stateful_tests.worlds.evidence import replay_run
-from stateful_tests.worlds.followers import followers
-from stateful_tests.worlds.promised import DECLARED, REFINES
 from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.subjects import DECLARED, REFINES
 from stateful_tests.worlds.workloads import WORKLOADS, workload_named
 from stateful_tests.worlds.world import World
 
@@ -348,7 +347,7 @@ def test_a_scope_that_no_run_has_entered_is_unknown() -> None:
 def test_every_workload_names_what_it_is_judged_by(workload: str) -> None:
     names = runs.judged(workload)
     assert set(workload_named(workload).promises) < set(names)
-    assert {one.name for one in followers(World(), workload_named(workload))} <= set(names)
+    assert {one.name for one in workload_named(workload).followers(World())} <= set(names)
     assert all(name in DECLARED or name in REFINES for name in names)
 
 

@@ -33,7 +33,6 @@ from stateful_tests.stories.scenes import (
     stage,
     starts,
 )
-from stateful_tests.worlds.arrivals import arrive, look_again
 from stateful_tests.worlds.script import PAUSING
 from stateful_tests.worlds.world import World
 
@@ -45,7 +44,7 @@ def read_in_order(world: World, machine: str, *, work_ms: int) -> None:
     """Messages come to a queue, and an orderly listener works on one batch after the other, for so long each."""
     consumer = world.consumers[machine][0]
     (pull_request,) = [one for one in consumer.pull_api_wrapper.held if one.message_queue == LAST]
-    world.call(machine, partial(arrive, world, consumer, pull_request, work_ms))
+    world.call(machine, partial(world.arrive, consumer, pull_request, work_ms))
 
 
 def test_x1_what_was_acknowledged_since_the_last_commit_is_delivered_again_after_a_crash() -> None:
@@ -249,7 +248,7 @@ def test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_r
         (pull,) = [pull for pull in consumer.pull_api_wrapper.held if pull.message_queue == FIRST]
 
         async def answer() -> None:
-            look_again(world, consumer, pull)
+            await world.arrive(consumer, pull)
 
         world.message_stores[BROKER].ranges.put(("orders", 0), QueueRange(500, 1_000))  # the rest has been deleted
         world.call("c1", answer)

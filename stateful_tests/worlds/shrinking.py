@@ -9,57 +9,38 @@ tried by delta debugging (Zeller and Hildebrandt, IEEE TSE 2002).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from impl.hosts.simulation.tape import ReplayTape, Tape, Where, trimmed
+from impl.hosts.simulation.tape import AnsweredTape, ReplayTape, Tape, trimmed
 from stateful_tests.worlds.run import Plan, run
 
 Name = tuple[int, str, int]  # time in ms, what the choice is about, which of those
 MAX_RUNS = 200
 
 
-class NamedTape:
-    """Plays choices by their names; any other is boring. See Tape.
+class NamedTape(AnsweredTape):
+    """Plays choices by their names; any other is boring.
 
     clock -- true time of the world that it is played to. named -- the choices made that were not boring.
     """
 
-    telling = False
-
     def __init__(self, choose: Callable[[Name, int], int]) -> None:
         """Choose -- from a name and the number of possibilities to a choice."""
-        self.choices: list[int] = []
+        super().__init__()
         self.clock: Callable[[], int] = lambda: 0
         self.named: dict[Name, int] = {}
         self._choose = choose
         self._met: Counter[tuple[int, str]] = Counter()
 
-    def pick(self, n: int, where: Where = "", one_in: int = 1) -> int:  # noqa: ARG002  # the names decide, not chance
-        """See Tape."""
-        if n < 2:  # noqa: PLR2004  # one possibility is no choice
-            return 0
-        met = self.clock(), where if isinstance(where, str) else where()
-        value = self._choose((*met, self._met[met]), n)
-        value = value if 0 < value < n else 0
-        if value:
-            self.named[*met, self._met[met]] = value
+    def answer(self, n: int, where: str) -> int:
+        """See AnsweredTape."""
+        met = self.clock(), where
+        name = (*met, self._met[met])
+        value = self._choose(name, n)
+        if 0 < value < n:
+            self.named[name] = value
         self._met[met] += 1
-        self.choices.append(value)
         return value
-
-    def tell(self, time_ms: int, who: str, meaning: str, since: int | None = None) -> None:
-        """See Tape: nobody listens."""
-
-
-def playing(named: Mapping[Name, int]) -> NamedTape:
-    """A tape that makes these choices where their names are met."""
-    return NamedTape(lambda name, _: named.get(name, 0))
-
-
-def naming(choices: Sequence[int]) -> NamedTape:
-    """A tape that plays a list, and thereby learns the names of its choices."""
-    replayed = ReplayTape(choices)
-    return NamedTape(lambda _, n: replayed.pick(n))
 
 
 class Simplest:
@@ -72,7 +53,8 @@ class Simplest:
         """Shrink; raises ValueError if the given tape does not fail with the signature."""
         self.plan, self.signature = plan, tuple(signature)
         self.runs, self._max_runs = 0, max_runs
-        first = naming(choices)
+        replayed = ReplayTape(choices)
+        first = NamedTape(lambda _, n: replayed.pick(n))  # plays the list, and learns the names of its choices
         if not self._fails(first):
             raise ValueError(f"this tape does not fail with {' '.join(signature)}: give the choices of a run that did")
         self.choices = trimmed(first.choices)
@@ -88,7 +70,8 @@ class Simplest:
         """Whether these choices alone fail too; then they are what is left."""
         if self.runs >= self._max_runs:
             return False
-        tape = playing({name: self._named[name] for name in names})
+        left = {name: self._named[name] for name in names}
+        tape = NamedTape(lambda name, _: left.get(name, 0))
         if not self._fails(tape):
             return False
         self._named, self.choices = tape.named, trimmed(tape.choices)

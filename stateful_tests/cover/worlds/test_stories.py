@@ -16,7 +16,7 @@ import pytest
 
 from invariants.hazards import HAZARDS
 from invariants.refinement.consumer_group import ConsumerGroup
-from invariants.refinement.follower import ROUND
+from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.order_lock import OrderLocks
 from invariants.refinement.registration import Registrations
 from invariants.refinement.route_info import RouteInfo
@@ -26,8 +26,8 @@ from invariants.rules.watch import Watch
 from stateful_tests import stories
 from stateful_tests.stories import test_repaired as repaired
 from stateful_tests.worlds.healing import healing, watching
-from stateful_tests.worlds.promised import DECLARED
 from stateful_tests.worlds.run import Judges
+from stateful_tests.worlds.subjects import DECLARED
 from stateful_tests.worlds.world import World
 
 Story = Callable[[], None]
@@ -139,10 +139,10 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> list[Judges]:
         made(world, *args, **settings)
         judges.append(Judges())
         promises = watching(world, bounds=Bounds())  # stories say themselves when a thread stands still
-        judges[-1].followers = [
+        judges[-1].following = Following([
             promises, ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world),
             RouteInfo(world), Registrations(world),
-        ]
+        ])
         world.simulation.kernel.monitor, world.simulation.kernel.show_every = judges[-1], ROUND
         of[id(world)] = promises, judges[-1]
 
