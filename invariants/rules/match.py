@@ -30,10 +30,9 @@ class Match:
 
     def bound(self, about: tuple[str, ...]) -> Bound:
         """The same for keys of these fields; raises ValueError for a field that is none."""
-        found = self._bound.get(about)
-        if found is None:
-            found = self._bound[about] = Bound(self, about)
-        return found
+        if about not in self._bound:
+            self._bound[about] = Bound(self, about)
+        return self._bound[about]
 
     def pairs(self, kind: type, about: Sequence[str]) -> tuple[tuple[int, str], ...]:
         """Where a key has what an event of a class has, and what the event calls it."""
@@ -75,7 +74,7 @@ class Bound:
         if values is None:
             return []
         if event.__class__ in self.whole:
-            return [values] if values in keys else []
+            return [values] if values in keys else []  # no need to look through them
         take = self._takes[event.__class__]
         return [key for key in keys if take(key) == values]
 
