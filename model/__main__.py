@@ -66,7 +66,6 @@ def searched(
 
     for name in properties:
         catalogue.known(name)
-    names = catalogue.scope_names(names)
 
     def tell(scope: str, reached: Progress) -> None:
         desk.tell(f"{scope}: depth {reached.depth}, {reached.states:,} states, {reached.frontier:,} to expand")

@@ -166,6 +166,7 @@ def _performed(
     verdicts: list[Verdict] = []
     ended: BaseException | None = None
     stop = _Stop()
+    screen.starting(max(len(campaign.first), campaign.least))
 
     def watch(done: int, of: int) -> None:
         stop.check()

@@ -39,6 +39,10 @@ class Screen:
         self._told, self._of, self._began = "first round", "", 0.0
         self._say("starting Spark")
 
+    def starting(self, least: int) -> None:
+        """Say what is at work before the first round; least -- units that are done whatever the time."""
+        self._say(f"starting Spark; units that are done however short the time: {least}")
+
     @contextmanager
     def shown(self) -> Iterator[Screen]:
         """Shown for the time of the block."""

@@ -158,12 +158,13 @@ def test_where_nothing_can_move_a_line_is_told_every_few_seconds(monkeypatch: py
     text = StringIO()
     monkeypatch.setattr(progress, "EVERY_S", 0.05)
     screen = progress.Screen(Console(file=text, width=200))
+    screen.starting(7)
     with screen.shown():
         time.sleep(0.2)
         screen.within_round(3, 12)
         time.sleep(0.2)
     lines = text.getvalue().splitlines()
-    assert lines[0] == "campaign: 0 s | starting Spark"
+    assert lines[0] == "campaign: 0 s | starting Spark; units that are done however short the time: 7"
     assert lines[-1] == "campaign: 0 s | first round | 3 of 12 units of this round"
     assert len(lines) > 3
 
