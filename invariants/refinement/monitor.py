@@ -209,10 +209,10 @@ class Monitor:
         changes = self._noted(before)
         false = self._steps.judge(Overlay(base, before), base, changes) if self._steps.properties else []
         if changes:
-            false = [*self._judge.judge(changes, self.states), *false]
+            false = self._judge.judge(changes, self.states) + false
             if len(base) > self._most_cells:
                 self._sweep()
-        return [self._violation(p, event) for p in false] if false else []
+        return [self._violation(p, event) for p in false]
 
     def _noted(self, before: Writes) -> Changes:
         """What has changed, if these cells were so before."""

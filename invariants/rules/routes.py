@@ -161,11 +161,15 @@ class routes_say_what_brokers_have(Promise):
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
-        living = {broker.broker_name for broker in self.views.brokers() if broker.broker_id == MASTER_ID}
+        have: dict[str, list[dict[str, QueueData]]] = {}
+        for broker in self.views.brokers():
+            if broker.broker_id == MASTER_ID:
+                have.setdefault(broker.broker_name, []).append(self.views.topics(broker.machine))
         for namesrv in self.views.namesrvs():
             for topic, datas in self.views.queue_datas(namesrv).items():
                 for data in datas:
-                    if data.broker_name in living and data not in self.real(data.broker_name, topic):
+                    masters = have.get(data.broker_name, ())
+                    if masters and all(topics.get(topic) != data for topics in masters):
                         sentence = f"{namesrv} routes {topic} to {data.broker_name} as {tuple(data[1:])}"
                         yield self.told(f"{sentence}, which it is not there", namesrv, data.broker_name, topic)
 

@@ -94,8 +94,8 @@ class Kept(dict[Any, Any]):
         """What ends entries, and what begins them."""
         for hear, matches in ((self._ending, self._ends), (self._beginning, self._begins)):
             for match in matches:
-                for kind in match.kinds:
-                    yield kind, hear(match)
+                heard = hear(match)
+                yield from ((kind, heard) for kind in match.kinds)
         if self.survives != "all":
             yield ProcessKilled, self.killed
 

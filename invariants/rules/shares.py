@@ -67,15 +67,15 @@ class Shares(Rule):
             return
         self._looked_ms, self._has_moved, before = now_ms, False, dict(self.wrong_ms)
         self.wrong_ms.clear()
-        for group, members in self.views.once(now_ms, "groups", self.groups).items():
+        for group, members in self.views.once("groups", self.groups).items():
             limit_ms = self.limits[any(one.orderly for one in members)](self.bounds)
-            holders = partial(self.views.once, now_ms, f"holders in {group}", partial(self.holders, members))
-            for mq, count in holders().items() if self.is_judged(members) else ():
-                if not 1 <= count <= self.most:
-                    since_ms = self.wrong_ms[group, mq] = before.get((group, mq), now_ms)
-                    if now_ms - since_ms > limit_ms:
-                        yield self.told(f"{queue_text(mq)} has {count or 'no'} owners in {group}, "
-                                        f"for {now_ms - since_ms} ms", group, mq, since_ms=now_ms - limit_ms)
+            holders = partial(self.views.once, f"holders in {group}", partial(self.holders, members))
+            wrong = [(mq, count) for mq, count in holders().items() if not 1 <= count <= self.most]
+            for mq, count in sorted(wrong) if wrong and self.is_judged(members) else ():
+                since_ms = self.wrong_ms[group, mq] = before.get((group, mq), now_ms)
+                if now_ms - since_ms > limit_ms:
+                    yield self.told(f"{queue_text(mq)} has {count or 'no'} owners in {group}, "
+                                    f"for {now_ms - since_ms} ms", group, mq, since_ms=now_ms - limit_ms)
 
     def groups(self) -> dict[str, list[Consumer]]:
         """The members of each group that reads as a cluster."""
@@ -93,7 +93,7 @@ class Shares(Rule):
         mqs = {mq for topic, mqs in routes[0].items() if all(route.get(topic) == mqs for route in routes) for mq in mqs}
         held = Counter(held.mq for machine in dict.fromkeys(one.machine for one in members)
                        for held in self.views.process_queues(machine) if held.group == group and not held.dropped)
-        return {mq: held[mq] for mq in sorted(mqs) if (mq.broker_name, mq.topic) in topics}
+        return {mq: held[mq] for mq in mqs if (mq.broker_name, mq.topic) in topics}
 
     def _topics(self) -> set[tuple[str, str]]:
         return {(broker.broker_name, topic) for broker in self.views.brokers() if broker.broker_id == MASTER_ID

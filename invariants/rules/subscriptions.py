@@ -103,7 +103,7 @@ class new_version_is_told_soon(Duty):
 
     @on(ConsumerRegistered)
     def told_now(self, _: int, at: str, event: ConsumerRegistered) -> None:
-        for topic, _text, version in event.subscriptions:
+        for topic, _text, version in event.subscriptions if self.owed else ():
             key = at, event.client_id, event.group, topic, machine_of(event.connection)
             if key in self.owed and version >= self.owed[key][2]:
                 self.pay(key)
@@ -132,8 +132,9 @@ class changed_share_renews_the_subscription(Rule):
 
     @on(ConsumerRegistered)
     def entered(self, ms: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
+        client = machine_of(event.connection)
         for topic, _, version in event.subscriptions:
-            key = machine_of(event.connection), event.client_id, event.group, topic
+            key = client, event.client_id, event.group, topic
             since_ms, before = self.changed.get(key, (ms, version))
             if version > before:
                 self.changed.pop(key, None)
@@ -158,10 +159,10 @@ class versions_are_times(Rule):
     def entered(self, ms: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
         broker = self.views.broker(at)
         now_ms = ms if broker is None else broker.now_ms
-        for topic, _, version in sorted(event.subscriptions, key=str):
-            if not now_ms - ms <= version <= now_ms:
-                yield self.told(f"{event.client_id} has {version} as the version of {topic}, at {now_ms} of {at}",
-                                at, machine_of(event.connection), topic)
+        wrong = [one for one in event.subscriptions if not now_ms - ms <= one[2] <= now_ms]
+        for topic, _, version in sorted(wrong, key=str):
+            yield self.told(f"{event.client_id} has {version} as the version of {topic}, at {now_ms} of {at}",
+                            at, machine_of(event.connection), topic)
 
 
 class only_the_subscribed_is_held(Promise):
