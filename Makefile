@@ -43,7 +43,7 @@ bench: $(READY)
 	$(BIN)/python -m bench.kernel
 	$(BIN)/python -m bench.open
 	$(BIN)/python -m bench.simulation
-	$(BIN)/python -m bench.spark --seconds 60
+	$(BIN)/python -m bench.campaign
 
 interop: $(READY)
 	$(BIN)/python -m stateful_tests.conformance.java

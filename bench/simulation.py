@@ -32,9 +32,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from impl.hosts.simulation.tape import RandomTape, ReplayTape, Tape, Where
-from invariants.refinement.follower import ROUND
+from invariants.refinement.follower import ROUND, Following
 from invariants.verdict import BadInputError
-from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.healing import watching
 from stateful_tests.worlds.profiles import PROFILES, profile_named
 from stateful_tests.worlds.run import Judges
@@ -71,7 +70,7 @@ class Measured:
         with World(tape, profile_named(profile), judges if followed else None, show_every=ROUND) as world:
             try:
                 if followed:
-                    judges.followers = [watching(world, workload.promises), *followers(world, workload)]
+                    judges.following = Following([watching(world, workload.promises), *workload.followers(world)])
                 workload.build(world)
                 if profile != "calm":
                     world.strike()

@@ -14,7 +14,7 @@ import typer
 
 from invariants.front_desk.interrupt import start
 from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Seed, desk_app, examples, only
-from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict
+from invariants.verdict import BadInputError, ExitStatus, Verdict
 from model import __main__ as explorer
 from proofs import __main__ as prover
 from spark_fuzz import front_desk as campaigning
@@ -110,7 +110,7 @@ def verify(
             for verdicts in campaigns(desk, chosen, campaign_seconds, out, seed):
                 desk.judge("campaign", verdicts, quiet=True)
         except KeyboardInterrupt:
-            desk.closing.append(f"no report was made; rocketproof report {out}")
+            desk.closing.append(f"no report was made of them; this makes it: rocketproof report {out}")
             raise
         except (BadInputError, StoppedError):
             finish(desk, out)
@@ -135,6 +135,8 @@ def finish(desk: Desk, out: Path) -> None:
 def judges(desk: Desk, chosen: Chosen, out: Path, seed: int) -> Iterator[tuple[str, Iterable[Verdict]]]:
     """The judges that apply to what was chosen, cheapest first."""
     from invariants.front_desk.catalogue import of_judge
+    from stateful_tests.decisions import exhaust, machine
+    from stateful_tests.machines import known
 
     searched = [] if chosen.everything else [*chosen.protocol, *of_judge("explore", chosen.own)]
     if chosen.scopes():
@@ -143,10 +145,10 @@ def judges(desk: Desk, chosen: Chosen, out: Path, seed: int) -> Iterator[tuple[s
     if prover.provable(chosen):
         yield "prove", prover.proved(chosen, range(seed, seed + prover.SEEDS), out=out)
     if chosen.claims or chosen.strategies:
-        yield "exhaust", exhausted(chosen, out)
-        yield "machine", drawn(chosen, out, seed)
+        yield "exhaust", of_code(chosen, exhaust.exhaust_decisions, exhaust.exhaust_allocation, out=out)
+        yield "machine", of_code(chosen, machine.explore_decisions, machine.explore_allocation, out=out, seed=seed)
     if chosen.everything or chosen.protocol:
-        yield "machine", known_programs(chosen, out)
+        yield "machine", known.shown(() if chosen.everything else chosen.protocol, out)
     if of_judge("conform", chosen.own):
         yield "conform", conforming(desk, None, [], out)
 
@@ -165,29 +167,12 @@ def campaigns(desk: Desk, chosen: Chosen, seconds: float, out: Path, seed: int) 
         yield only(moved(rows, folder), [] if chosen.everything else chosen.protocol)
 
 
-def exhausted(chosen: Chosen, out: Path) -> Iterator[Verdict]:
-    """Decisions and strategies on all small inputs."""
-    from stateful_tests.decisions.exhaust import exhaust_allocation, exhaust_decisions
-
-    yield from exhaust_decisions(chosen.claims, out=out)
+def of_code(chosen: Chosen, decisions: Callable[..., Iterator[Verdict]], strategies: Callable[..., Iterator[Verdict]],
+            **options: Any) -> Iterator[Verdict]:
+    """One judge of code, about the decisions and then about the strategies that were chosen."""
+    yield from decisions(chosen.claims, **options)
     if chosen.strategies:
-        yield from exhaust_allocation(None if chosen.everything else chosen.strategies, out=out)
-
-
-def drawn(chosen: Chosen, out: Path, seed: int) -> Iterator[Verdict]:
-    """Decisions and strategies on random inputs."""
-    from stateful_tests.decisions.machine import explore_allocation, explore_decisions
-
-    yield from explore_decisions(chosen.claims, seed=seed, out=out)
-    if chosen.strategies:
-        yield from explore_allocation(None if chosen.everything else chosen.strategies, seed=seed, out=out)
-
-
-def known_programs(chosen: Chosen, out: Path) -> Iterator[Verdict]:
-    """Known short programs in a simulated world."""
-    from stateful_tests.machines.known import shown
-
-    return shown(() if chosen.everything else chosen.protocol, out)
+        yield from strategies(None if chosen.everything else chosen.strategies, **options)
 
 
 def conforming(desk: Desk, vectors: Path | None, files: list[str], out: Path | None) -> Iterator[Verdict]:
@@ -297,24 +282,20 @@ def replay(
     """
     from invariants import evidence
     from invariants.front_desk.desk import Desk
-    from invariants.front_desk.replay import conclusion, evidence_view, stored_outcome
+    from invariants.front_desk.replay import stored_outcome
+    from invariants.report.terminal import conclusion, evidence_view
 
     with Desk(json, summary=False) as desk:
         document = evidence.read(file)
-        stored, found = understood(file, lambda: (stored_outcome(document), replayed(document)))
+        try:
+            stored, found = stored_outcome(document), replayed(document)
+        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+            raise BadInputError(f"{file}: not evidence that can be replayed ({type(error).__name__}: {error}); "
+                                "give a file that a verdict names") from error
         desk.print(evidence_view(document))
         desk.take(found)
         desk.closing.append(str(conclusion(stored, found)))
         desk.status = ExitStatus.AS_EXPECTED if found.outcome is stored else ExitStatus.DIFFERENT
-
-
-def understood(file: Path, work: Callable[[], tuple[Outcome, Verdict]]) -> tuple[Outcome, Verdict]:
-    """What the work gives; evidence that lacks what it needs is bad input."""
-    try:
-        return work()
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
-        raise BadInputError(f"{file}: not evidence that can be replayed ({type(error).__name__}: {error}); "
-                            "give a file that a verdict names") from error
 
 
 def replayed(document: dict[str, Any]) -> Verdict:

@@ -65,8 +65,8 @@ class Case:
 
     def to_json(self) -> dict[str, Any]:
         """The case as evidence writes it."""
-        views = [{"me": view.me, "queues": [_row(queue) for queue in view.queues], "members": list(view.members)}
-                 for view in self.views]
+        views = [{"me": view.me, "queues": [[queue.topic, queue.broker_name, queue.queue_id] for queue in view.queues],
+                  "members": list(view.members)} for view in self.views]
         return {"views": views, "joiner": self.joiner}
 
     @classmethod
@@ -86,10 +86,6 @@ def _distinct(views: Iterable[View], part: Callable[[View], object]) -> list[Vie
 def _in_order(queues: tuple[MessageQueue, ...]) -> tuple[MessageQueue, ...]:
     """Sorted, each once; kept, for every claim asks, and to compare costs more than to look up."""
     return tuple(sorted(dict.fromkeys(queues)))
-
-
-def _row(queue: MessageQueue) -> list[Any]:
-    return [queue.topic, queue.broker_name, queue.queue_id]
 
 
 def equal_lists(queues: Sequence[MessageQueue], members: Sequence[str], joiner: str | None = None) -> Case:
@@ -235,25 +231,29 @@ class StrategyClaim:
     """A claim about strategies.
 
     name -- of the property. sentence -- what is promised. wrong -- says in a sentence what is wrong with the answers,
-    or None. joins -- whether it is about a member that joins.
+    or None. joins -- whether it is about a member that joins. demanded -- whether a group cannot do without it;
+    fairness and stability are trade-offs: AVG gives up one, CONSISTENT_HASH the other.
     """
 
     name: str
     sentence: str
     wrong: Callable[[Observed], str | None]
     joins: bool = False
+    demanded: bool = True
 
 
 CLAIMS: dict[str, StrategyClaim] = {}
 """Every claim about strategies by name, in the order of declaration."""
 
 
-def strategy_claim(*, joins: bool = False) -> Callable[[Callable[[Observed], str | None]], StrategyClaim]:
+def strategy_claim(*, joins: bool = False, demanded: bool = True) -> Callable[
+        [Callable[[Observed], str | None]], StrategyClaim]:
     """Declare a claim: the function's name is the property, its docstring the promise."""
 
     def declare(wrong: Callable[[Observed], str | None]) -> StrategyClaim:
-        CLAIMS[wrong.__name__] = StrategyClaim(wrong.__name__, (wrong.__doc__ or "").split("\n")[0], wrong, joins)
-        return CLAIMS[wrong.__name__]
+        name, sentence = wrong.__name__, (wrong.__doc__ or "").split("\n")[0]
+        CLAIMS[name] = StrategyClaim(name, sentence, wrong, joins, demanded)
+        return CLAIMS[name]
 
     return declare
 
@@ -308,7 +308,7 @@ def allocation_is_deterministic(seen: Observed) -> str | None:
     return None
 
 
-@strategy_claim()
+@strategy_claim(demanded=False)
 def allocation_is_balanced(seen: Observed) -> str | None:
     """The shares of two members differ by at most one queue."""
     sizes = [(len(set(_queues(answer))), view.me) for view, answer in zip(seen.case.views, seen.answers, strict=True)]
@@ -316,7 +316,7 @@ def allocation_is_balanced(seen: Observed) -> str | None:
     return f"{rich} takes {most} queues and {poor} takes {least}" if most - least > 1 else None
 
 
-@strategy_claim(joins=True)
+@strategy_claim(joins=True, demanded=False)
 def allocation_moves_minimally(seen: Observed) -> str | None:
     """When a member joins, a queue keeps its owner or goes to the joiner."""
     if seen.case.joiner is None:
@@ -418,83 +418,78 @@ UNLISTED_ROOMS = Inputs("equal lists, a room not configured", "equal lists; a qu
 NEARBY_ROOMS = Inputs("equal lists in rooms", "equal lists; queues and members are in machine rooms",
                       _in_rooms("-", (1, 2, 3)))
 NO_ROOMS = Inputs("equal lists, a member without a room", "equal lists; no room can be told from a member's id",
-                  lambda n, m, joins: _both((_in_room_one(n), [f"-c{i}" for i in range(m)]), joins=joins))
+                  lambda n, m, joins: _both(([MessageQueue("T", "r1-b", k) for k in range(n)],
+                                             [f"-c{i}" for i in range(m)]), joins=joins))
 
 
-def _in_room_one(n: int) -> list[MessageQueue]:
-    return [MessageQueue("T", "r1-b", k) for k in range(n)]
+def _odd(name: str, sentence: str, cases: Callable[[list[MessageQueue], list[str]], Iterator[Case]],
+         naming: Callable[[int, int], Names] = _plain, least_queues: int = 1) -> Inputs:
+    """A family without joiner in which at least two members share an id, leave, or see different things."""
+
+    def of_size(n: int, m: int, joins: bool) -> Iterator[Case]:
+        return iter(()) if joins or m == 1 or n < least_queues else cases(*naming(n, m))
+
+    return Inputs(name, sentence, of_size)
 
 
-_TWO = 2  # members, or queues, at least: to share an id, to join or leave, to see different things
+def _duplicate(queues: list[MessageQueue], members: list[str]) -> Iterator[Case]:
+    yield equal_lists(queues, [*members[:-1], members[0]])
 
 
-def _duplicate(n: int, m: int, joins: bool) -> Iterator[Case]:
-    if joins or m < _TWO:
-        return
-    queues, members = _plain(n, m - 1)
-    yield equal_lists(queues, [*members, members[0]])
-
-
-def _unseen(n: int, m: int, joins: bool) -> Iterator[Case]:
-    if joins or m < _TWO:
-        return
-    queues, members = _plain(n, m)
+def _unseen(queues: list[MessageQueue], members: list[str]) -> Iterator[Case]:
     views = equal_lists(queues, members).views
     for joiner in members:
-        others = _without(views[0].members, joiner)
+        others = tuple(one for one in views[0].members if one != joiner)
         yield Case(tuple(view if view.me == joiner else replace(view, members=others) for view in views))
 
 
-def _still_seen(n: int, m: int, joins: bool) -> Iterator[Case]:
-    if joins or m < _TWO:
-        return
-    queues, members = _plain(n, m)
+def _still_seen(queues: list[MessageQueue], members: list[str]) -> Iterator[Case]:
     views = equal_lists(queues, members).views
     for leaver in members:
         yield Case(tuple(view for view in views if view.me != leaver))
 
 
-def _routes(n: int, m: int, joins: bool) -> Iterator[Case]:
-    if joins or min(n, m) < _TWO:
-        return
-    queues, members = [MessageQueue("T", "b" if k else "a", k) for k in range(n)], _plain(0, m)[1]
+def _at_two_brokers(n: int, m: int) -> Names:
+    return [MessageQueue("T", "b" if k else "a", k) for k in range(n)], _plain(0, m)[1]
+
+
+def _routes(queues: list[MessageQueue], members: list[str]) -> Iterator[Case]:
     views = equal_lists(queues, members).views
     for behind in members:
         yield Case(tuple(view if view.me != behind else replace(view, queues=view.queues[1:]) for view in views))
 
 
-def _orders(n: int, m: int, joins: bool) -> Iterator[Case]:
-    if joins or m < _TWO:
-        return
-    first, *others = equal_lists(*_plain(n, m)).views
+def _orders(queues: list[MessageQueue], members: list[str]) -> Iterator[Case]:
+    first, *others = equal_lists(queues, members).views
     yield Case((first, *(replace(view, members=tuple(reversed(view.members))) for view in others)))
 
 
-def _without(members: tuple[str, ...], leaver: str) -> tuple[str, ...]:
-    return tuple(one for one in members if one != leaver)
-
-
-DUPLICATE_IDS = Inputs("two processes with one client id", "equal lists in which one id stands twice", _duplicate)
-UNSEEN_JOINER = Inputs("a joiner that the others do not see yet", "only the joiner's own list has the joiner", _unseen)
-LEAVER_STILL_SEEN = Inputs("a leaver that the others still see", "all lists have a member that is gone", _still_seen)
-UNEQUAL_ROUTES = Inputs("a member with an old route", "one member does not see the first queue yet", _routes)
-UNEQUAL_ORDERS = Inputs("members in different orders", "the lists are equal as sets but not sorted alike", _orders)
+DUPLICATE_IDS = _odd("two processes with one client id", "equal lists in which one id stands twice", _duplicate)
+UNSEEN_JOINER = _odd("a joiner that the others do not see yet", "only the joiner's own list has the joiner", _unseen)
+LEAVER_STILL_SEEN = _odd("a leaver that the others still see", "all lists have a member that is gone", _still_seen)
+UNEQUAL_ROUTES = _odd("a member with an old route", "one member does not see the first queue yet", _routes,
+                      _at_two_brokers, least_queues=2)
+UNEQUAL_ORDERS = _odd("members in different orders", "the lists are equal as sets but not sorted alike", _orders)
 
 
 # The shipped strategies -----------------------------------------------------------------------------------------------
+
+
+Make: TypeAlias = Callable[[Case], Sequence[Strategy]]
+"""The strategy of each member of a case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
     """One of RocketMQ's strategies in one configuration, with one family of inputs.
 
-    name -- as getName answers it. make -- the strategy of each member of a case. expected -- by property; a property
+    name -- as getName answers it. expected -- by property; a property
     that is not listed is not judged. note -- the configuration, for people.
     """
 
     name: str
     inputs: Inputs
-    make: Callable[[Case], Sequence[Strategy]]
+    make: Make
     expected: Mapping[str, Expectation]
     note: str = ""
 
@@ -516,42 +511,20 @@ class RoomBeforeDash:
         return client_id.partition("-")[0]
 
 
-@dataclass(frozen=True)
-class _Everybody:
-    """The same strategy for every member."""
-
-    strategy: allocation.AllocateMessageQueueStrategy
-
-    def __call__(self, case: Case) -> Sequence[Strategy]:
-        """One allocate method for each view."""
-        return [self.strategy.allocate] * len(case.views)
+def _use(first: allocation.AllocateMessageQueueStrategy,
+         others: allocation.AllocateMessageQueueStrategy | None = None) -> Make:
+    """The same strategy for every member, or one for the first and one for the others."""
+    return lambda case: [first.allocate, *[(others or first).allocate] * (len(case.views) - 1)]
 
 
-def _configured(choose: Callable[[Case], list[MessageQueue] | None]) -> Callable[[Case], Sequence[Strategy]]:
-    def make(case: Case) -> Sequence[Strategy]:
-        return _Everybody(allocation.AllocateMessageQueueByConfig(choose(case)))(case)
-
-    return make
+def _configured(choose: Callable[[Case], list[MessageQueue] | None]) -> Make:
+    return lambda case: _use(allocation.AllocateMessageQueueByConfig(choose(case)))(case)
 
 
-def _unequal_rooms(case: Case) -> Sequence[Strategy]:
-    """The first member serves room r2 only, the others both rooms."""
-    narrow = allocation.AllocateMessageQueueByMachineRoom(frozenset({"r2"})).allocate
-    wide = allocation.AllocateMessageQueueByMachineRoom(frozenset({"r1", "r2"})).allocate
-    return [wide if place else narrow for place in range(len(case.views))]
-
-
-def _unequal_strategies(case: Case) -> Sequence[Strategy]:
-    """The first member allocates averagely, the others by circle."""
-    first = allocation.AllocateMessageQueueAveragely().allocate
-    others = allocation.AllocateMessageQueueAveragelyByCircle().allocate
-    return [others if place else first for place in range(len(case.views))]
-
-
-def _expect(*texts: str, **by_property: str) -> dict[str, Expectation]:
+def _expect(*texts: str) -> dict[str, Expectation]:
     """Expectations by property, in the order of the claims; a text "x y: …" stands for properties x and y."""
-    named = {name: text for line in texts for names, _, text in [line.partition(": ")] for name in names.split()}
-    return {name: expectation(text.strip()) for name, text in {**named, **by_property}.items()}
+    return {name: expectation(text) for line in texts for names, _, text in [line.partition(": ")]
+            for name in names.split()}
 
 
 _FUNCTION = "allocation_answers allocation_is_in_range allocation_is_deterministic: holds"
@@ -561,24 +534,23 @@ _UNEVEN = "allocation_is_balanced: violated: A-2 uneven by nature"
 _STABLE = "allocation_moves_minimally: holds"
 _SHIFTING = "allocation_moves_minimally: violated: A-1 members are numbered by their place"
 
-_AVG = _Everybody(allocation.AllocateMessageQueueAveragely())
-_CIRCLE = _Everybody(allocation.AllocateMessageQueueAveragelyByCircle())
-_HASH = _Everybody(allocation.AllocateMessageQueueConsistentHash())
-_ROOMS = _Everybody(allocation.AllocateMessageQueueByMachineRoom(frozenset({"r1", "r2"})))
-_NEARBY_AVG = _Everybody(allocation.AllocateMachineRoomNearby(
-    allocation.AllocateMessageQueueAveragely(), RoomBeforeDash()))
-_NEARBY_HASH = _Everybody(allocation.AllocateMachineRoomNearby(
+_AVG = _use(allocation.AllocateMessageQueueAveragely())
+_CIRCLE = _use(allocation.AllocateMessageQueueAveragelyByCircle())
+_HASH = _use(allocation.AllocateMessageQueueConsistentHash())
+_BOTH_ROOMS = allocation.AllocateMessageQueueByMachineRoom(frozenset({"r1", "r2"}))
+_ROOMS = _use(_BOTH_ROOMS)
+_NEARBY_AVG = _use(allocation.AllocateMachineRoomNearby(allocation.AllocateMessageQueueAveragely(), RoomBeforeDash()))
+_NEARBY_HASH = _use(allocation.AllocateMachineRoomNearby(
     allocation.AllocateMessageQueueConsistentHash(), RoomBeforeDash()))
 
 
-def _hazards(name: str, make: Callable[[Case], Sequence[Strategy]], *rows: tuple[Inputs, str, str]) -> list[Shipped]:
+def _hazards(name: str, make: Make, *rows: tuple[Inputs, str, str]) -> list[Shipped]:
     return [
         Shipped(name, inputs, make, _expect(f"allocation_is_total: {total}", f"allocation_is_exclusive: {exclusive}"))
-        for inputs, total, exclusive in rows
-    ]
+        for inputs, total, exclusive in rows]
 
 
-def _by_place(name: str, make: Callable[[Case], Sequence[Strategy]]) -> list[Shipped]:
+def _by_place(name: str, make: Make) -> list[Shipped]:
     """The hazards of the strategies that number members by their place in the list."""
     return _hazards(
         name, make,
@@ -596,7 +568,7 @@ SHIPPED: tuple[Shipped, ...] = (
     Shipped("AVG_BY_CIRCLE", EQUAL_LISTS, _CIRCLE, _expect(_FUNCTION, _COVER, _EVEN, _SHIFTING)),
     *_by_place("AVG_BY_CIRCLE", _CIRCLE),
     Shipped("CONSISTENT_HASH", EQUAL_LISTS, _HASH, _expect(_FUNCTION, _COVER, _UNEVEN, _STABLE)),
-    Shipped("CONSISTENT_HASH", EQUAL_LISTS, _Everybody(allocation.AllocateMessageQueueConsistentHash(0)),
+    Shipped("CONSISTENT_HASH", EQUAL_LISTS, _use(allocation.AllocateMessageQueueConsistentHash(0)),
             _expect(_FUNCTION, "allocation_is_total: violated: A-6 an empty ring", "allocation_is_exclusive: holds"),
             "no virtual nodes"),
     *_hazards(
@@ -609,10 +581,11 @@ SHIPPED: tuple[Shipped, ...] = (
     Shipped("MACHINE_ROOM", LISTED_ROOMS, _ROOMS, _expect(_FUNCTION, _COVER, _EVEN, _SHIFTING)),
     Shipped("MACHINE_ROOM", UNLISTED_ROOMS, _ROOMS,
             _expect(_FUNCTION, "allocation_is_total: violated: L13 unlisted room", "allocation_is_exclusive: holds")),
-    Shipped("MACHINE_ROOM", LISTED_ROOMS, _unequal_rooms,
-            _expect("allocation_is_total allocation_is_exclusive: violated: A-3 unequal rooms"),
+    Shipped("MACHINE_ROOM", LISTED_ROOMS,
+            _use(allocation.AllocateMessageQueueByMachineRoom(frozenset({"r2"})), _BOTH_ROOMS), _expect(
+                "allocation_is_total allocation_is_exclusive: violated: A-3 unequal rooms"),
             "members with different consumeridcs"),
-    Shipped("MACHINE_ROOM", LISTED_ROOMS, _Everybody(allocation.AllocateMessageQueueByMachineRoom()),
+    Shipped("MACHINE_ROOM", LISTED_ROOMS, _use(allocation.AllocateMessageQueueByMachineRoom()),
             _expect("allocation_answers: violated: U13 no rooms are set"), "consumeridcs not set"),
     Shipped("CONFIG", EQUAL_LISTS, _configured(lambda _: None),
             _expect(_FUNCTION, "allocation_is_total: violated: A-4 no list is set", "allocation_is_exclusive: holds"),
@@ -627,25 +600,9 @@ SHIPPED: tuple[Shipped, ...] = (
             _expect("allocation_answers: violated: U13 an id without a room")),
     Shipped("MACHINE_ROOM_NEARBY-CONSISTENT_HASH", NEARBY_ROOMS, _NEARBY_HASH,
             _expect(_FUNCTION, _COVER, _UNEVEN, _STABLE)),
-    Shipped("AVG and AVG_BY_CIRCLE", EQUAL_LISTS, _unequal_strategies,
+    Shipped("AVG and AVG_BY_CIRCLE", EQUAL_LISTS,
+            _use(allocation.AllocateMessageQueueAveragely(), allocation.AllocateMessageQueueAveragelyByCircle()),
             _expect("allocation_is_total allocation_is_exclusive: violated: A-7 unequal strategies"),
             "members with different strategies"),
 )
 """What is expected of RocketMQ 4.9.3: strategy and inputs by property."""
-
-
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """What is asked of a strategy that is not RocketMQ's own: the property, and whether its failure is an error."""
-
-    property: str
-    demanded: bool = field(default=True)
-
-
-PROMISES = (
-    Promise("allocation_answers"), Promise("allocation_is_in_range"), Promise("allocation_is_total"),
-    Promise("allocation_is_exclusive"), Promise("allocation_is_deterministic"),
-    Promise("allocation_is_balanced", demanded=False), Promise("allocation_moves_minimally", demanded=False),
-)
-"""Of a user's strategy: fairness and stability are trade-offs (AVG gives up one, CONSISTENT_HASH the other), the rest a
-group cannot do without."""

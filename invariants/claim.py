@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from invariants import evidence as evidence_files
-from invariants.domains import Domain, Integers, domain_of, rows_of_size
+from invariants.domains import Domain, Integers, domain_of, rows_of_size, written
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from model.language.expectation import Expectation, expectation
 
@@ -50,14 +50,10 @@ JUDGES = ("prove", "exhaust", "machine")
 class Claim:
     """A claim about decision functions, for all inputs of its domains that it does not discard.
 
-    name -- of this claim; unique.
-    promises -- the property of the catalogue that it is a part of.
-    sentence -- what is claimed, one English sentence.
-    subjects -- the functions that are judged.
-    expected -- the outcome expected of the code as shipped.
-    predicate -- the claim as a function; call `judge` instead.
-    domains -- of each argument, in order.
-    judges -- who can judge it.
+    name -- of this claim; unique. promises -- the property of the catalogue that it is a part of. sentence -- what is
+    claimed. subjects -- the functions that are judged. expected -- the outcome expected of the code as shipped.
+    predicate -- the claim as a function; call `judge` instead. domains -- of each argument, in order. judges -- who can
+    judge it.
     """
 
     name: str
@@ -76,20 +72,14 @@ class Claim:
         except DiscardedError:
             return None
 
-    def size(self, arguments: Mapping[str, Any]) -> int:
-        """The sum of the sizes of the arguments."""
-        return sum(domain.size(arguments[name]) for name, domain in self.domains.items())
-
     def small_inputs(self) -> Iterator[dict[str, Any]]:
         """Every combination of the domains' small values, smallest first."""
-        sized = [[(domain.size(value), value) for value in domain.smallest()] for domain in self.domains.values()]
-
-        def order(row: tuple[tuple[int, Any], ...]) -> tuple[int, list[int]]:
-            sizes = [size for size, _ in row]
+        def order(row: tuple[Any, ...]) -> tuple[int, list[int]]:
+            sizes = [domain.size(value) for domain, value in zip(self.domains.values(), row, strict=True)]
             return sum(sizes), sizes
 
-        ordered = sorted(itertools.product(*sized), key=order)
-        return ({name: value for name, (_, value) in zip(self.domains, row, strict=True)} for row in ordered)
+        rows = itertools.product(*(domain.smallest() for domain in self.domains.values()))
+        return (dict(zip(self.domains, row, strict=True)) for row in sorted(rows, key=order))
 
     def inputs_by_size(self) -> Iterator[dict[str, Any]]:
         """Every input of the domains, smallest first; without end as soon as one domain has none."""
@@ -220,10 +210,7 @@ class Finding:
         """Write the evidence below the output folder, if there are both, and return the verdict that points at it."""
         if self.evidence is None or out is None:
             return self.verdict
-        name = f"evidence/{_slug(self.verdict)}.json"
-        verdict = replace(self.verdict, evidence=name, replay=evidence_files.replayed(out / name))
-        evidence_files.write(out / name, {**self.evidence, "replay": verdict.replay})
-        return verdict
+        return evidence_files.saved(self.verdict, self.evidence, out, _slug(self.verdict))
 
 
 def _slug(verdict: Verdict) -> str:
@@ -235,19 +222,15 @@ def _slug(verdict: Verdict) -> str:
 def counterexample(claim: Claim, judge: str, arguments: Mapping[str, Any], *, seed: int | None = None,
                    cost: Mapping[str, float] | None = None) -> Finding:
     """The finding "violated" for arguments that were seen to falsify the claim."""
-    shown = {name: domain.to_json(arguments[name]) for name, domain in claim.domains.items()}
+    shown = {name: written(arguments[name]) for name in claim.domains}
     text = ", ".join(f"{name}={value}" for name, value in shown.items())
     answers = claim.answers(arguments)
-    verdict = Verdict(
-        claim.promises, judge, claim.subject(), Outcome(claim.expected.outcome), Outcome.VIOLATED,
-        replay=f"rocketproof {'prove' if judge == 'prove' else 'verify'} --property {claim.name}",
-        hazard=claim.expected.hazards, cost=dict(cost or {}), seed=seed, note=f"{text}: {_summary(answers)}",
-    )
-    sentence = f"Not so for {text}: {claim.sentence}"
+    found = judged(claim, judge, Outcome.VIOLATED, f"{text}: {_summary(answers)}", seed=seed, cost=cost)
+    verdict = replace(found.verdict, hazard=claim.expected.hazards)
     table = {"columns": ["call", "answer"], "rows": [[call, answer] for call, answer in answers.items()]}
-    body = evidence_files.document(verdict, "counterexample", sentence, claim=claim.name, arguments=shown,
-                                   results=answers, table=table)
-    return Finding(verdict, body)
+    return Finding(verdict, evidence_files.document(
+        verdict, "counterexample", f"Not so for {text}: {claim.sentence}", claim=claim.name, arguments=shown,
+        results=answers, table=table))
 
 
 def _summary(answers: Mapping[str, str]) -> str:
@@ -261,9 +244,7 @@ _SHOWN = 120  # characters of a call and its answer
 
 def judged(claim: Claim, judge: str, outcome: Outcome, note: str, *, seed: int | None = None,
            cost: Mapping[str, float] | None = None) -> Finding:
-    """A finding without a counterexample."""
-    command = "prove" if judge == "prove" else "verify"
-    return Finding(Verdict(
-        claim.promises, judge, claim.subject(), Outcome(claim.expected.outcome), outcome,
-        replay=f"rocketproof {command} --property {claim.name}", cost=dict(cost or {}), seed=seed, note=note,
-    ))
+    """A finding without evidence."""
+    replay = f"rocketproof {'prove' if judge == 'prove' else 'verify'} --property {claim.name}"
+    return Finding(Verdict(claim.promises, judge, claim.subject(), Outcome(claim.expected.outcome), outcome, replay,
+                           cost=dict(cost or {}), seed=seed, note=note))

@@ -232,9 +232,8 @@ def machine_room_moves_minimally(n: Queues, m: Positive, p: Joiner, i: Count, k:
 
 
 @decision(of=allocation.ring_successor, promises="allocation_is_total")
-def ring_names_one_owner(
-    a: RingPosition, b: RingPosition, c: RingPosition, count: RingSize, point: RingPosition,
-) -> bool:
+def ring_names_one_owner(a: RingPosition, b: RingPosition, c: RingPosition, count: RingSize,
+                         point: RingPosition) -> bool:
     """CONSISTENT_HASH: every queue has exactly one place on the ring, the first position from its own one clockwise."""
     assume(a < b, b < c)
     positions = [a, b, c][:count]
@@ -244,9 +243,8 @@ def ring_names_one_owner(
 
 
 @decision(of=allocation.ring_successor, promises="allocation_moves_minimally")
-def ring_moves_minimally(
-    a: RingPosition, b: RingPosition, c: RingPosition, joiner: RingPosition, point: RingPosition,
-) -> bool:
+def ring_moves_minimally(a: RingPosition, b: RingPosition, c: RingPosition, joiner: RingPosition,
+                         point: RingPosition) -> bool:
     """CONSISTENT_HASH: a new position on the ring takes queues, and no queue goes elsewhere."""
     assume(a < b, b < c, joiner not in (a, b, c))
     before = [a, b, c]
@@ -285,9 +283,8 @@ def position_is_in_range(size: Size, index: Int32) -> bool:
 def plain_pick_is_in_range(size: Size, index: Int32) -> bool:
     """A plain pick steps the counter, which wraps, and picks an existing position, that of the new count."""
     counter, place = queue_selection.plain_position(index, size)
-    if counter != (index + 1 if index < INT_MAX else INT_MIN):
-        return False
-    return 0 <= place < size and place == queue_selection.position(counter, size)
+    stepped = counter == (index + 1 if index < INT_MAX else INT_MIN)
+    return stepped and 0 <= place < size and place == queue_selection.position(counter, size)
 
 
 @decision(of=queue_selection.hash_position, promises="queue_index_is_in_range")
@@ -444,9 +441,8 @@ def failed_send_is_shunned_longest(latency: Long, other: Long) -> bool:
 
 
 @decision(of=fault_strategy.FaultItem.compare_to, promises="fault_items_are_ordered")
-def fault_items_are_ordered(
-    latency: Count, start: NotNegativeLong, other_latency: Count, other_start: NotNegativeLong, now: NotNegativeLong,
-) -> bool:
+def fault_items_are_ordered(latency: Count, start: NotNegativeLong, other_latency: Count, other_start: NotNegativeLong,
+                            now: NotNegativeLong) -> bool:
     """At one instant the comparison of two fault items changes its sign with the order of the two."""
     one = fault_strategy.FaultItem("a", latency, start)
     other = fault_strategy.FaultItem("b", other_latency, other_start)
@@ -454,9 +450,8 @@ def fault_items_are_ordered(
 
 
 @decision(of=fault_strategy.FaultItem.compare_to, promises="fault_items_are_ordered")
-def better_broker_comes_first(
-    latency: Count, start: NotNegativeLong, other_latency: Count, other_start: NotNegativeLong, now: NotNegativeLong,
-) -> bool:
+def better_broker_comes_first(latency: Count, start: NotNegativeLong, other_latency: Count,
+                              other_start: NotNegativeLong, now: NotNegativeLong) -> bool:
     """Available brokers come first, then those that were quicker, then those that are available earlier."""
     one = fault_strategy.FaultItem("a", latency, start)
     answer = one.compare_to(fault_strategy.FaultItem("b", other_latency, other_start), now)
@@ -514,30 +509,27 @@ def start_offset_is_what_the_row_says(source: Source, stored: Long, end: Long, s
 
 # What a pull is answered ----------------------------------------------------------------------------------------------
 
+_EMPTY = GetMessageStatus.NO_MESSAGE_IN_QUEUE, GetMessageStatus.NO_MATCHED_LOGIC_QUEUE
+_OUTSIDE = GetMessageStatus.OFFSET_OVERFLOW_BADLY, GetMessageStatus.OFFSET_TOO_SMALL
+_FILTERED = GetMessageStatus.NO_MATCHED_MESSAGE, GetMessageStatus.MESSAGE_WAS_REMOVING
+_AT_THE_END = GetMessageStatus.OFFSET_FOUND_NULL, GetMessageStatus.OFFSET_OVERFLOW_ONE
 ANSWER_TABLE = (
     # statuses, asked offset is 0 (None: either), the queue's bounds are corrected (None: either), code
     ((GetMessageStatus.FOUND,), None, None, PullCode.SUCCESS),
-    ((GetMessageStatus.NO_MATCHED_MESSAGE, GetMessageStatus.MESSAGE_WAS_REMOVING), None, None,
-     PullCode.PULL_RETRY_IMMEDIATELY),
-    ((GetMessageStatus.OFFSET_FOUND_NULL, GetMessageStatus.OFFSET_OVERFLOW_ONE), None, None, PullCode.PULL_NOT_FOUND),
-    ((GetMessageStatus.NO_MESSAGE_IN_QUEUE, GetMessageStatus.NO_MATCHED_LOGIC_QUEUE), True, None,
-     PullCode.PULL_NOT_FOUND),
-    ((GetMessageStatus.NO_MESSAGE_IN_QUEUE, GetMessageStatus.NO_MATCHED_LOGIC_QUEUE), False, True,
-     PullCode.PULL_OFFSET_MOVED),
-    ((GetMessageStatus.NO_MESSAGE_IN_QUEUE, GetMessageStatus.NO_MATCHED_LOGIC_QUEUE), False, False,
-     PullCode.PULL_RETRY_IMMEDIATELY),
-    ((GetMessageStatus.OFFSET_OVERFLOW_BADLY, GetMessageStatus.OFFSET_TOO_SMALL), None, True,
-     PullCode.PULL_OFFSET_MOVED),
-    ((GetMessageStatus.OFFSET_OVERFLOW_BADLY, GetMessageStatus.OFFSET_TOO_SMALL), None, False,
-     PullCode.PULL_RETRY_IMMEDIATELY),
+    (_FILTERED, None, None, PullCode.PULL_RETRY_IMMEDIATELY),
+    (_AT_THE_END, None, None, PullCode.PULL_NOT_FOUND),
+    (_EMPTY, True, None, PullCode.PULL_NOT_FOUND),
+    (_EMPTY, False, True, PullCode.PULL_OFFSET_MOVED),
+    (_EMPTY, False, False, PullCode.PULL_RETRY_IMMEDIATELY),
+    (_OUTSIDE, None, True, PullCode.PULL_OFFSET_MOVED),
+    (_OUTSIDE, None, False, PullCode.PULL_RETRY_IMMEDIATELY),
 )
 """Status to response code; bounds are corrected by every broker but a slave without offsetCheckInSlave."""
 
 
 @decision(of=pull_answer.pull_answer, promises="pull_answer_follows_the_table")
-def pull_answer_follows_the_table(
-    status: GetMessageStatus, asked: NotNegativeLong, slave: bool, check: bool, read: bool, slow: bool,
-) -> bool:
+def pull_answer_follows_the_table(status: GetMessageStatus, asked: NotNegativeLong, slave: bool, check: bool,
+                                  read: bool, slow: bool) -> bool:
     """Exactly one row of the table fits every pull, and its code is the answer."""
     side = pull_answer.BrokerSide(slave=slave, slave_read_enable=read, offset_check_in_slave=check)
     answer = pull_answer.pull_answer(status, asked, side, suggest_pulling_from_slave=slow)
@@ -638,9 +630,8 @@ def missing_file_passes_over_nothing(asked: Count, file_units: Positive) -> bool
 
 @decision(of=(pull_answer.pull_answer, suggestion.suggest_which_broker_id, suggestion.moved_suggestion),
           promises="suggestion_follows_the_table", shipped="violated: S-1")
-def slave_is_suggested_for_a_reason(
-    status: GetMessageStatus, slave: bool, read: bool, check: bool, slow: bool, group_broker: Count,
-) -> bool:
+def slave_is_suggested_for_a_reason(status: GetMessageStatus, slave: bool, read: bool, check: bool, slow: bool,
+                                    group_broker: Count) -> bool:
     """A slave is suggested only if slaveReadEnable is on and the distance to the log's end exceeds the memory."""
     side = pull_answer.BrokerSide(slave, read, check, group_broker)
     answer = pull_answer.pull_answer(status, 1, side, suggest_pulling_from_slave=slow)
@@ -649,9 +640,8 @@ def slave_is_suggested_for_a_reason(
 
 @decision(of=(pull_answer.pull_answer, suggestion.suggest_which_broker_id, suggestion.moved_suggestion),
           promises="suggestion_follows_the_table", few={"group_broker": (0, 2), "slow_broker": (1, 3)})
-def suggestion_is_the_documented_one(
-    status: GetMessageStatus, slave: bool, read: bool, check: bool, slow: bool, group_broker: Count, slow_broker: Count,
-) -> bool:
+def suggestion_is_the_documented_one(status: GetMessageStatus, slave: bool, read: bool, check: bool, slow: bool,
+                                     group_broker: Count, slow_broker: Count) -> bool:
     """With slaveReadEnable the group's broker for slow readers or its other one is suggested, without it the master.
 
     The one exception is the answer of a slave that does not correct an offset: it names the group's own broker.
@@ -682,9 +672,8 @@ Moment = Annotated[int, Integers(0, 2**60, (0, 1, RESERVED_MS - 1, RESERVED_MS, 
 
 @decision(of=(disk_cleanup.is_space_to_delete, disk_cleanup.is_file_deleted, disk_cleanup.cleans_at_once),
           promises="young_files_survive")
-def young_files_survive(
-    log_disk: DiskUsage, queue_disk: DiskUsage, full: bool, forcibly: bool, now: Moment, modified: Moment,
-) -> bool:
+def young_files_survive(log_disk: DiskUsage, queue_disk: DiskUsage, full: bool, forcibly: bool, now: Moment,
+                        modified: Moment) -> bool:
     """While no disk is used by more than 85 percent, no file younger than 72 hours is deleted."""
     assume(log_disk <= FORCIBLY, queue_disk <= FORCIBLY, now - modified < RESERVED_MS)
     space = disk_cleanup.is_space_to_delete(log_disk, queue_disk, MOST_USED, disk_full=full)

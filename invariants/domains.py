@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -36,18 +37,14 @@ class Integers:
         """Every value of that size: the number and its negative, as far as they are in the domain."""
         return filter(self.contains, (size, -size) if size else (0,))
 
-    def largest(self) -> int | None:
-        """The greatest size of a value; None when there is none."""
-        return None if self.low is None or self.high is None else max(abs(self.low), abs(self.high))
+    def largest(self) -> float:
+        """The greatest size of a value; infinite when there is none."""
+        return math.inf if self.low is None or self.high is None else max(abs(self.low), abs(self.high))
 
     def contains(self, value: Any) -> bool:
         """Whether it is an integer within the bounds."""
         return (isinstance(value, int) and not isinstance(value, bool)
                 and (self.low is None or value >= self.low) and (self.high is None or value <= self.high))
-
-    def to_json(self, value: int) -> int:
-        """The value as evidence writes it: the number."""
-        return value
 
     def from_json(self, data: Any) -> int:
         """The value that evidence means; ValueError when it is none of the domain."""
@@ -74,7 +71,7 @@ class Members:
         """The value at that position."""
         return self.values[size:size + 1]
 
-    def largest(self) -> int | None:
+    def largest(self) -> float:
         """The position of the last value."""
         return len(self.values) - 1
 
@@ -82,15 +79,11 @@ class Members:
         """Whether it is one of them."""
         return value in self.values
 
-    def to_json(self, value: Any) -> Any:
-        """The member's name; truth values stay as they are."""
-        return value.name if isinstance(value, Enum) else value
-
     def from_json(self, data: Any) -> Any:
         """The member of that name; ValueError when there is none."""
-        found = [value for value in self.values if self.to_json(value) == data]
+        found = [value for value in self.values if written(value) == data]
         if not found:
-            raise ValueError(f"{data!r} is none of {[self.to_json(value) for value in self.values]}")
+            raise ValueError(f"{data!r} is none of {[written(value) for value in self.values]}")
         return found[0]
 
 
@@ -106,6 +99,11 @@ Int32 = Annotated[int, Integers(INT_MIN, INT_MAX, (*_NEAR, INT_MAX - 1, INT_MAX,
 Long = Annotated[int, Integers(LONG_MIN, LONG_MAX, (*_NEAR, LONG_MAX, LONG_MIN))]
 NotNegativeLong = Annotated[int, Integers(0, LONG_MAX, (0, 1, 2, 3, 4, LONG_MAX - 1, LONG_MAX))]
 Percent = Annotated[int, Integers(0, 100, (0, 1, 74, 75, 76, 84, 85, 86, 89, 90, 91, 100))]
+
+
+def written(value: Any) -> Any:
+    """A value of a domain as evidence writes it: of a member its name; numbers and truth values stay as they are."""
+    return value.name if isinstance(value, Enum) else value
 
 
 def domain_of(annotation: Any) -> Domain:
@@ -127,20 +125,8 @@ def rows_of_size(domains: Sequence[Domain], size: int) -> Iterator[tuple[Any, ..
         yield from [()] if size == 0 else []
         return
     first, rest = domains[0], domains[1:]
-    largest, others = first.largest(), _largest_row(rest)
-    least = 0 if others is None else max(0, size - others)
-    for own in range(least, (size if largest is None else min(size, largest)) + 1):
+    least = max(0, size - sum(domain.largest() for domain in rest))
+    for own in range(int(least), int(min(size, first.largest())) + 1):
         values = tuple(first.of_size(own))
         if values:
             yield from ((value, *row) for row in rows_of_size(rest, size - own) for value in values)
-
-
-def _largest_row(domains: Sequence[Domain]) -> int | None:
-    """The greatest sum of sizes of one value per domain; None when there is none."""
-    total = 0
-    for domain in domains:
-        largest = domain.largest()
-        if largest is None:
-            return None
-        total += largest
-    return total

@@ -15,6 +15,11 @@ A trace adds
                   changes: [{cell, before, after}]}]
     lifelines   [element, …] in drawing order
 
+A graph adds
+
+    nodes       [{id, depth: steps from an initial state, cells: {variable cell: value}}]
+    edges       [{source: id, target: id, action, arguments: {name: element}}]
+
 A counterexample adds
 
     arguments   {name: value}, JSON values
@@ -26,7 +31,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +52,14 @@ def document(verdict: Verdict, kind: str, sentence: str, **body: Any) -> dict[st
         "format": FORMAT, "kind": kind, "property": verdict.property, "judge": verdict.judge,
         "subject": asdict(verdict.subject), "replay": verdict.replay, "sentence": sentence, **body,
     }
+
+
+def saved(verdict: Verdict, found: Mapping[str, Any], out: Path, slug: str) -> Verdict:
+    """Write the evidence of a verdict below the output folder; the verdict that points at it, and replays it."""
+    name = f"evidence/{slug}.json"
+    row = replace(verdict, evidence=name, replay=replayed(out / name))
+    write(out / name, {**found, "replay": row.replay})
+    return row
 
 
 def write(path: Path, evidence: dict[str, Any]) -> None:

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from invariants import evidence
 from invariants.concepts import PROPERTIES
-from invariants.verdict import BadInputError, Outcome, Subject, Verdict
+from invariants.verdict import BadInputError, Outcome, Subject, Verdict, nearest
 from model.explorer.checks import WELL_DEFINED
 from model.explorer.graph import graph
 from model.explorer.search import Exploration, Progress, explore
-from model.language import Action, Misuse, Mutation, Property, walk
+from model.language import Misuse, Mutation, Property, walk
+from model.language.actions import Action
 from model.language.defined import defined, obligations
+from model.language.nodes import SortInfo, Variable
 from model.language.own import load
 from model.language.properties import LEADS_TO, LEMMA, SOMETIMES, STEP
 from model.language.scope import Scope
@@ -34,14 +35,17 @@ PINNED, NEVER_STUCK = "state_space_is_pinned", "never_stuck"
 
 
 def scopes(names: Sequence[str] = (), *, heavy: bool = False) -> list[NamedScope]:
-    """Scopes by name or by the beginning of it; all that are not heavy without names. Raises BadInputError."""
+    """Scopes by name or by the beginning of it; all that are not heavy without names.
+
+    Raises BadInputError with the nearest names for one that names none.
+    """
     if not names:
         return [named for named in SCOPES if heavy or not named.heavy]
     known = [named.name for named in SCOPES]
     for name in names:
         if not any(other.startswith(name) for other in known):
-            near = get_close_matches(name, known, 3, 0.4) or known
-            raise BadInputError(f"no scope is called {name!r}; perhaps: {'; '.join(near)}")
+            hint = nearest(name, known) or f"there are: {'; '.join(known)}"
+            raise BadInputError(f"no scope is called {name!r}; {hint.strip()}")
     return [named for named in SCOPES if any(
         named.name == name or (name not in known and named.name.startswith(name)) for name in names)]
 
@@ -66,16 +70,7 @@ def explore_scopes(
 
     progress -- called with the scope's name after each level. out -- directory for evidence files.
     """
-    for named in scopes(names, heavy=heavy):
-        wanted = judged_in(named, properties)
-        if properties and not wanted:
-            continue
-        started = time.process_time()
-        report = None if progress is None else lambda level, named=named: progress(named.name, level)
-        found = explore(named.scope, wanted, memory_bytes=memory_bytes, progress=report)
-        yield from _rows(named, found, _cost(found, started), out, whole=not properties)
-        if found.unknown == "interrupted":
-            raise KeyboardInterrupt
+    yield from _searched(scopes(names, heavy=heavy), properties, memory_bytes, progress, out)
 
 
 def explore_own(
@@ -83,14 +78,20 @@ def explore_own(
     progress: Callable[[str, Progress], None] | None = None, out: Path | None = None,
 ) -> Iterator[Verdict]:
     """Search scopes of a user's own, of this file; other arguments as for explore_scopes."""
-    for scope in scopes:
-        named = _own(scope, file)
+    yield from _searched([_own(scope, file) for scope in scopes], properties, memory_bytes, progress, out)
+
+
+def _searched(
+    chosen: Sequence[NamedScope], properties: Sequence[str], memory_bytes: int,
+    progress: Callable[[str, Progress], None] | None, out: Path | None,
+) -> Iterator[Verdict]:
+    for named in chosen:
         wanted = judged_in(named, properties)
         if properties and not wanted:
             continue
-        report = None if progress is None else lambda level, named=named: progress(named.name, level)
         started = time.process_time()
-        found = explore(scope, wanted, memory_bytes=memory_bytes, progress=report)
+        report = None if progress is None else lambda level, named=named: progress(named.name, level)
+        found = explore(named.scope, wanted, memory_bytes=memory_bytes, progress=report)
         yield from _rows(named, found, _cost(found, started), out, whole=not properties)
         if found.unknown == "interrupted":
             raise KeyboardInterrupt
@@ -108,9 +109,8 @@ def _cost(found: Exploration, started: float) -> dict[str, float]:
             "cut": sum(found.cut.values()), "cpu_seconds": round(time.process_time() - started, 3)}
 
 
-def _rows(
-    named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None, *, whole: bool,
-) -> Iterator[Verdict]:
+def _rows(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None, *, whole: bool,
+          ) -> Iterator[Verdict]:
     if whole:
         if named.states:
             yield _pinned(named, found, cost, out)
@@ -134,9 +134,9 @@ def _verdict(  # noqa: PLR0913, PLR0917 - the columns of a row
         details["mutation"] = str(mutation)
     if named.file:
         details["file"] = named.file
-    words = (*([named.file] if named.file else []), named.name)
-    replay = f"rocketproof explore {' '.join(map(repr, words))} --property {name}" if mutation is None else \
-        f"rocketproof explore --twins --property {name}"
+    words = [named.file, named.name] if named.file else [named.name]
+    words = [*map(repr, words)] if mutation is None else ["--twins"]
+    replay = f"rocketproof explore {' '.join(words)} --property {name}"
     if outcome is Outcome.HOLDS and cost.get("cut"):
         note = note or "within the scope: steps that leave it were cut"
     actions, forbidden = named.scope.concept.actions.values(), named.scope.forbid
@@ -155,8 +155,8 @@ def _pinned(named: NamedScope, found: Exploration, cost: Mapping[str, float], ou
     row = _verdict(PINNED, named, Outcome.HOLDS, outcome, cost, note=note)
     if out is None or found.unknown or found.states > DRAWN:
         return row
-    drawn = graph(found, DRAWN)
-    return _with_evidence(row, evidence.document(row, "graph", f"All states of {named.name}.", **drawn), out)
+    drawing = evidence.document(row, "graph", f"All states of {named.name}.", **graph(found, DRAWN))
+    return evidence.saved(row, drawing, out, _slug(row))
 
 
 def _well_defined(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None) -> Verdict:
@@ -178,18 +178,12 @@ def _never_stuck(named: NamedScope, found: Exploration, cost: Mapping[str, float
 def _with_trace(row: Verdict, trace: Mapping[str, Any] | None, sentence: str, out: Path | None) -> Verdict:
     if trace is None or out is None or row.outcome is not Outcome.VIOLATED:
         return row
-    return _with_evidence(row, evidence.document(row, "trace", f"Violated: {sentence}", **trace), out)
+    return evidence.saved(row, evidence.document(row, "trace", f"Violated: {sentence}", **trace), out, _slug(row))
 
 
-def _with_evidence(row: Verdict, found: dict[str, Any], out: Path) -> Verdict:
-    slug = "-".join("".join(c if c.isalnum() else " " for c in f"{row.subject.name} {row.property}").split())
-    if "mutation" in row.subject.details:
-        slug += "-" + "-".join(str(row.subject.details["mutation"]).split())
-    path = Path("evidence") / f"explore-{slug}.json"
-    replay = evidence.replayed(out / path)
-    evidence.write(out / path, {**found, "replay": replay})
-    return Verdict(row.property, row.judge, row.subject, row.expected, row.outcome, replay, row.hazard, row.cost,
-                   str(path), row.seed, row.note)
+def _slug(row: Verdict) -> str:
+    named = f"{row.judge} {row.subject.name} {row.property} {row.subject.details.get('mutation', '')}"
+    return "-".join("".join(c if c.isalnum() else " " for c in named).split())
 
 
 def explore_twins(properties: Sequence[str] = (), *, out: Path | None = None) -> Iterator[Verdict]:
@@ -217,8 +211,7 @@ def _twin(declared: Property, mutation: Mutation, able: Sequence[NamedScope], ou
             break
     cost = {"states": found.states, "transitions": found.transitions,
             "cpu_seconds": round(time.process_time() - started, 3)}
-    row = _verdict(declared.name, named, Outcome.VIOLATED, outcome, cost, note=f"planted: {mutation}",
-                   mutation=mutation)
+    row = _verdict(declared.name, named, Outcome.VIOLATED, outcome, cost, (), f"planted: {mutation}", mutation)
     return _with_trace(row, found.violations.get(declared.name), f"{declared.sentence} (planted: {mutation})", out)
 
 
@@ -260,7 +253,7 @@ def _mutation(named: NamedScope, stored: Mapping[str, Any]) -> Mutation | None:
     known = {str(m): m for p in named.scope.concept.properties.values() for m in p.broken_by}
     if wanted is not None and wanted not in known:
         raise BadInputError(f"no property names the mutation {wanted!r} any more; run `rocketproof verify` again")
-    return known.get(wanted) if wanted is not None else None
+    return known.get(wanted)
 
 
 class _Replay:
@@ -268,22 +261,19 @@ class _Replay:
 
     def __init__(self, scope: Scope, mutation: Mutation | None) -> None:
         self.scope, self.mutation = scope, mutation
-        self.before: dict[walk.Cell, int] = {}
-        self.now: dict[walk.Cell, int] = {}
-        self.last: tuple[str, tuple[int, ...]] | None = None
         self.seen: list[dict[walk.Cell, int]] = []
 
     def start(self, shown: Mapping[str, str]) -> None:
         """Take the initial state; cells that are not shown have their first value."""
+        state = {}
         for cell, sort in walk.cells(self.scope.concept, self.scope):
             info = self.scope.concept.variables[str(cell[0])]
             keys = ", ".join(self.scope.text(k, int(n)) for k, n in zip(info.keys, cell[1:], strict=True))
             text = shown.get(f"{cell[0]}[{keys}]" if keys else str(cell[0]))
-            values = {self.scope.text(sort, n): n for n in range(walk.span(sort, self.scope))}
-            self.now[cell] = 0 if text is None else self._number(values, text, str(cell[0]))
-        if not walk.value(self.scope.concept.initial, self.scope, self.now, {}):
+            state[cell] = 0 if text is None else self._number(sort, text, str(cell[0]))
+        if not walk.value(self.scope.concept.initial, self.scope, state, {}):
             raise BadInputError("the trace does not begin in an initial state; explore the scope again")
-        self.seen = [dict(self.now)]
+        self.seen = [state]
 
     def step(self, name: str, arguments: Mapping[str, str]) -> None:
         """Take one step; it must be enabled."""
@@ -291,14 +281,11 @@ class _Replay:
         if action is None or name in self.scope.forbid:
             raise BadInputError(f"the scope {self.scope.name} has no action {name!r}; explore it again")
         action = action if self.mutation is None else self.mutation.applied(action)
-        numbers = tuple(
-            self._number({self.scope.text(v.sort, n): n for n in range(walk.span(v.sort, self.scope))},
-                         arguments.get(v.name, ""), name) for v in action.parameters)
-        taken = walk.apply(action, numbers, self.scope, self.now)
+        numbers = tuple(self._numbers(action, arguments).values())
+        taken = walk.apply(action, numbers, self.scope, self.seen[-1])
         if taken is None:
             raise BadInputError(f"{name}({', '.join(arguments.values())}) is not enabled; explore the scope again")
-        self.before, self.now, self.last = self.now, taken.values, (name, numbers)
-        self.seen.append(dict(self.now))
+        self.seen.append(dict(taken.values))
 
     def breaks(self, name: str, stored: Mapping[str, Any]) -> bool:
         """Whether the last state, the last step, or the part that repeats, breaks the property."""
@@ -312,31 +299,33 @@ class _Replay:
             return self.seen[-1] == self.seen[loop] and not any(
                 walk.value(declared.condition, self.scope, state, {}) for state in self.seen[loop:])
         if declared.kind == STEP:
-            return not walk.value(declared.condition, self.scope, self.before, {}, self.now)
-        holds = bool(walk.value(declared.condition, self.scope, self.now, {}))
+            return not walk.value(declared.condition, self.scope, self.seen[-2], {}, self.seen[-1])
+        holds = bool(walk.value(declared.condition, self.scope, self.seen[-1], {}))
         return holds if declared.kind == SOMETIMES else not holds
 
     def _can_happen(self, action: Action) -> bool:
         choices = product(*(range(walk.span(v.sort, self.scope)) for v in action.parameters))
         return action.name not in self.scope.forbid and any(
-            walk.apply(action, numbers, self.scope, self.now) is not None for numbers in choices)
+            walk.apply(action, numbers, self.scope, self.seen[-1]) is not None for numbers in choices)
 
     def _ill_defined(self, stored: Mapping[str, Any]) -> bool:
         broken = stored.get("broken_by", {})
         if broken.get("property") in self.scope.concept.properties:
             declared = self.scope.concept.properties[broken["property"]]
             nodes = map(defined, (declared.when, declared.condition))
-            before = self.before if declared.kind == STEP else self.now
-            return not all(walk.value(node, self.scope, before, {}, self.now) for node in nodes)
+            before = self.seen[-2] if declared.kind == STEP else self.seen[-1]
+            return not all(walk.value(node, self.scope, before, {}, self.seen[-1]) for node in nodes)
         action = self.scope.concept.actions.get(broken.get("action", ""))
         if action is None:
             raise BadInputError("the evidence does not say which action is ill defined; explore the scope again")
-        env = {v: self._number({self.scope.text(v.sort, n): n for n in range(walk.span(v.sort, self.scope))},
-                               broken.get("arguments", {}).get(v.name, ""), action.name) for v in action.parameters}
-        return not walk.value(obligations(action), self.scope, self.now, env)
+        env = self._numbers(action, broken.get("arguments", {}))
+        return not walk.value(obligations(action), self.scope, self.seen[-1], env)
 
-    @staticmethod
-    def _number(values: Mapping[str, int], text: str, where: str) -> int:
+    def _numbers(self, action: Action, arguments: Mapping[str, str]) -> dict[Variable, int]:
+        return {v: self._number(v.sort, arguments.get(v.name, ""), action.name) for v in action.parameters}
+
+    def _number(self, sort: SortInfo, text: str, where: str) -> int:
+        values = {self.scope.text(sort, n): n for n in range(walk.span(sort, self.scope))}
         if text not in values:
             raise BadInputError(f"{where}: {text!r} is none of {', '.join(values)}; explore the scope again")
         return values[text]

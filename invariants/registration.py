@@ -114,8 +114,7 @@ def living_entries_are_young(s: Membership) -> Bool:
 @lemma_given(heartbeats_beat_the_expiry, leave_taking_arrives, connections_last, excludes=("expire", "close"))
 def nobody_is_a_ghost(s: Membership) -> Bool:
     """Only registered consumers have entries, so nothing expires and nothing is closed."""
-    return forall(s.member[c, g].iff(s.registered[c, g]) & ~s.closing[c]
-                  for c, g in every(Channel, GroupName))
+    return forall(s.member[c, g].iff(s.registered[c, g]) & ~s.closing[c] for c, g in every(Channel, GroupName))
 
 
 @always(shipped="violated: B-11 expiry of one group closes the connection of all, B-17 a timeout closes it",
@@ -155,5 +154,4 @@ def list_is_exactly_the_living(s: Membership) -> Bool:
 @sometimes
 def a_group_rests(s: Membership) -> Bool:
     """Somebody is listed at rest."""
-    return (s.expiry + s.scan + s.period < s.calm) & exists(
-        s.member[c, g] for c, g in every(Channel, GroupName))
+    return (s.expiry + s.scan + s.period < s.calm) & exists(s.member[c, g] for c, g in every(Channel, GroupName))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any, Self
+
+_ALIKE = 0.7  # of a name and what may have been meant
 
 
 class Outcome(StrEnum):
@@ -57,17 +60,12 @@ class Subject:
 class Verdict:
     """One row of the verdict table.
 
-    property -- name of the property, a positive claim.
-    judge -- prove, explore, exhaust, machine, campaign, history, conform or check.
-    subject -- what was judged.
-    expected -- the outcome expected on RocketMQ 4.9.3 as shipped.
-    outcome -- what was found.
-    hazard -- names of the hazards that explain a violation (expected or found).
-    cost -- plain numbers: states, transitions, obligations, rows, runs, cpu_seconds, …
-    evidence -- path of the file that holds trace, counterexample or proof record; relative to the output directory.
-    seed -- the seed, where chance took part.
-    replay -- the one command that shows the same verdict again.
-    note -- one sentence for people: why unknown, within which scope, what the counterexample says.
+    property -- its name, a positive claim. judge -- prove, explore, exhaust, machine, campaign, conform or check.
+    subject -- what was judged. expected -- of RocketMQ 4.9.3 as shipped. outcome -- what was found.
+    hazard -- names of the hazards that explain a violation (expected or found). cost -- plain numbers: states,
+    transitions, obligations, rows, runs, cpu_seconds, … evidence -- path of the file that holds trace, counterexample,
+    graph or run; relative to the output directory. seed -- where chance took part. replay -- the one command that shows
+    the same verdict again. note -- one sentence: why unknown, within which scope, what the counterexample says.
     """
 
     property: str
@@ -114,3 +112,16 @@ def exit_status(rows: Iterable[Verdict]) -> ExitStatus:
     if any(row.outcome.is_unknown for row in rows):
         return ExitStatus.UNKNOWN
     return ExitStatus.AS_EXPECTED
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """"did you mean …? " with at most three names that look alike, or contain the name, or nothing."""
+    wanted = name.lower()
+
+    def likeness(one: str) -> float:
+        parts = (one.lower(), one.lower()[:len(name) + 1])
+        return 1.0 if wanted and wanted in parts[0] else max(
+            difflib.SequenceMatcher(a=part, b=wanted).ratio() for part in parts)
+
+    close = sorted((one for one in names if likeness(one) > _ALIKE), key=lambda one: (-likeness(one), names.index(one)))
+    return f"did you mean {' or '.join(map(repr, close[:3]))}? " if close else ""

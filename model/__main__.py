@@ -123,7 +123,6 @@ def searched(
 
     for name in properties:
         catalogue.known(name)
-    names = catalogue.scope_names(names)
 
     whole = catalogue.of_judge("explore", [name for name in properties if name in catalogue.OWN])
     found = exploring.explore_scopes(names, () if whole else properties, memory_bytes=memory_bytes,

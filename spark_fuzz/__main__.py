@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from invariants.verdict import BadInputError, ExitStatus, Verdict, exit_status
-from spark_fuzz.cluster import ClusterLostError
+from spark_fuzz.crew import ClusterLostError
 
 if TYPE_CHECKING:
     from spark_fuzz.progress import Screen
@@ -23,7 +23,7 @@ _PLAIN_WIDTH = 140  # columns where there is no terminal
 
 
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
-    minutes: Annotated[float, typer.Option(help="Wall time of the work; Spark's start comes on top.")] = 1.0,
+    minutes: Annotated[float, typer.Option(help="Wall time of all of it, Spark's start too.")] = 1.0,
     decisions: Annotated[bool, typer.Option("--decisions", help="Judge the allocation strategies instead.")] = False,
     master: Annotated[str, typer.Option(help="Spark master: local[*], local[2], spark://HOST:PORT.")] = "local[*]",
     out: Annotated[

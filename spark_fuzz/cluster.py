@@ -1,8 +1,7 @@
-"""Spark: a session with the settings that pay here, units run on it, and a stop that leaves no process behind.
+"""Spark: a session with the settings that pay here, and a stop that leaves no process behind.
 
-This module and the workers' daemon are the only ones that import pyspark. One unit is one partition of one task: a
-unit whose worker is lost is attempted again as a whole, up to four times, and since units are deterministic a second
-attempt gives the same rows. Rows come back to the driver, so executors need no file system in common.
+This module, `crew` and the workers' daemon are the only ones that import pyspark. Rows come back to the driver, so
+executors need no file system in common.
 """
 
 from __future__ import annotations
@@ -19,24 +18,21 @@ import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 from invariants.verdict import BadInputError
-from spark_fuzz.deaths import DEATHS
+from spark_fuzz.crew import ATTEMPTS, Crew, Task, is_stopped, one_line
 from spark_fuzz.java import java_home
-from spark_fuzz.work import Row, Unit, Work, attempt
+from spark_fuzz.work import Row, Unit, Work
 
 ROOMS = ("model", "invariants", "impl", "stateful_tests", "spark_fuzz")
 """What workers on other machines are sent; proofs stay with the driver."""
-
-ATTEMPTS = 4
-"""How often a unit is begun whose worker is lost each time; one attempt more tells how they ended."""
 
 SETTINGS = {
     "spark.app.name": "rocketproof",
@@ -52,42 +48,46 @@ SETTINGS = {
 
 MASTER_ANSWERS_S, EXECUTOR_COMES_S, STOP_S, JVM_ENDS_S, POLL_S = 5.0, 60.0, 20.0, 10.0, 0.1
 
-Watch = Callable[[int, int], None]
-"""Called while a round works, with the number of units done and the number of units in the round."""
-
-
-class ClusterLostError(Exception):
-    """Spark itself is gone (not one unit's worker); the message is one line that says what to do."""
-
 
 @dataclass
 class Cluster:
-    """A running Spark.
-
-    context -- the SparkContext.
-    cores -- how many units run at the same time.
-    """
+    """A running Spark. context -- the SparkContext."""
 
     context: Any
-    cores: int
+
+    @property
+    def cores(self) -> int:
+        """How many tasks run at the same time; executors come and go."""
+        with suppress(Exception):  # of a JVM that is gone who takes the next task hears
+            self._cores = int(self.context.defaultParallelism)
+        return self._cores
 
     def __post_init__(self) -> None:
-        """Numbers the rounds, for their job groups."""
-        self._rounds = count()
+        """No core is known yet."""
+        self._cores = 1
 
-    def run_units(self, units: Sequence[Unit], work: Work, watch: Watch | None = None) -> list[Row]:
-        """The rows of all units, as one Spark job with a task per unit.
-
-        A unit whose worker dies at every attempt ends as a failed row that tells how it died. Where nobody knows how,
-        such a unit takes the whole job with it; then each unit runs in a job of its own.
-        Raises ClusterLostError, and KeyboardInterrupt after the job was cancelled.
-        """
-        if not units:
-            return []
+    @contextmanager
+    def crew(self, work: Work) -> Iterator[Crew]:
+        """Who does tasks with a work function in the block; what is not done at its end is cancelled."""
+        crew = Crew(self.context, work)
         try:
-            return self._job(units, work, watch)
-        except _JobError:
-            return [row for unit in units for row in self._alone(unit, work)]
+            yield crew
+        finally:
+            crew.end()
+
+    def run_units(self, units: Sequence[Unit], work: Work) -> list[Row]:
+        """The rows of all units, in their order, each in a task of its own.
+
+        A unit whose worker dies at every attempt ends as a failed row that tells how it died. Raises ClusterLostError.
+        """
+        rows: dict[str, list[Row]] = {}
+        waiting = deque(units)
+        with self.crew(work) as crew:
+            while waiting or crew.inside:
+                while waiting and crew.inside <= self.cores:
+                    crew.give(Task((waiting.popleft(),)))
+                rows |= {one.unit.id: one.rows for done in crew.take() for one in done.attempted}
+        return [row for unit in units for row in rows[unit.id]]
 
     def warm_up(self) -> None:
         """Start the workers: the first tasks of a session pay for most of it.
@@ -99,86 +99,9 @@ class Cluster:
         if failures:
             raise BadInputError(f"Spark's workers fail ({failures[0]}); set PYSPARK_PYTHON to a Python like this one")
 
-    def _alone(self, unit: Unit, work: Work) -> list[Row]:
-        try:
-            return self._job([unit], work, None)
-        except _JobError as failure:
-            return [{"unit": unit.id, "cpu_us": 0, "error": str(failure)}]
-
-    def _job(self, units: Sequence[Unit], work: Work, watch: Watch | None) -> list[Row]:
-        """The job runs in a thread of its own, so that this one can show progress and hears Ctrl-C."""
-        from pyspark import InheritableThread  # noqa: PLC0415 - pyspark is an extra, and slow to import
-
-        group = f"round-{next(self._rounds)}"
-        result = _Result()
-        thread = InheritableThread(target=result.fill, args=(self.context, group, units, work), daemon=True)
-        thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(POLL_S)
-                if watch is not None:
-                    watch(self._done(group), len(units))
-        except KeyboardInterrupt:
-            self.context.cancelJobGroup(group)
-            thread.join(JVM_ENDS_S)
-            raise
-        return result.rows_or_raise(self.context)
-
-    def _done(self, group: str) -> int:
-        """How many tasks of the group's jobs are completed; 0 while Spark does not tell."""
-        try:
-            tracker = self.context.statusTracker()
-            jobs = filter(None, map(tracker.getJobInfo, tracker.getJobIdsForGroup(group)))
-            stages = filter(None, (tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds))
-            return sum(stage.numCompletedTasks for stage in stages)
-        except Exception:  # noqa: BLE001 - a JVM that is gone; the job's own thread tells
-            return 0
-
 
 def _nothing(_unit: Unit) -> list[Row]:
     return [{}]
-
-
-def _attempted(work: Work, unit: Unit) -> list[Row]:
-    """The rows of a unit in a worker; the attempt after the last one only tells how the workers before it ended."""
-    from pyspark import TaskContext  # noqa: PLC0415 - pyspark is an extra, and slow to import
-
-    context = TaskContext.get()
-    if context is not None and context.attemptNumber() >= ATTEMPTS and (ends := DEATHS.of(unit.id)[-ATTEMPTS:]):
-        how = " and ".join(dict.fromkeys(ends))
-        return [{"unit": unit.id, "cpu_us": 0, "error": f"its worker ended {len(ends)} times, with {how}"}]
-    DEATHS.began(unit.id)
-    return attempt(work, unit)
-
-
-class _JobError(Exception):
-    """A job failed because a unit's worker died at each attempt."""
-
-
-class _Result:
-    """What a job's thread leaves behind."""
-
-    def __init__(self) -> None:
-        self.rows: list[Row] | None = None
-        self.failure: Exception | None = None
-
-    def fill(self, context: Any, group: str, units: Sequence[Unit], work: Work) -> None:
-        def partition(units: Iterator[Unit]) -> Iterator[Row]:
-            for unit in units:
-                yield from _attempted(work, unit)
-
-        try:
-            context.setJobGroup(group, group)
-            self.rows = context.parallelize(list(units), len(units)).mapPartitions(partition).collect()
-        except Exception as failure:  # noqa: BLE001 - py4j raises what it likes; told apart in rows_or_raise
-            self.failure = failure
-
-    def rows_or_raise(self, context: Any) -> list[Row]:
-        if self.rows is not None:
-            return self.rows
-        if _is_stopped(context):
-            raise ClusterLostError("Spark ended while it worked; give the same command again to go on")
-        raise _JobError(_one_line(self.failure))
 
 
 @contextmanager
@@ -197,7 +120,8 @@ def open_cluster(master: str = "local[*]") -> Iterator[Cluster]:
             context = jvm.start(_settings(master, scratch))
         # pyspark installs a handler that talks to the JVM, in the middle of whatever else is said to it.
         _on_interrupt(interrupt)
-        cluster = Cluster(context, _cores(context, master))
+        _wait_for_executor(context, master)
+        cluster = Cluster(context)
         cluster.warm_up()
         yield cluster
     finally:
@@ -229,7 +153,7 @@ class _Jvm:
                 self.gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
             self.context = SparkContext(conf=conf, gateway=self.gateway)
         except Exception as failure:
-            raise BadInputError(f"Spark does not start: {self._told() or _one_line(failure)}") from failure
+            raise BadInputError(f"Spark does not start: {self._told() or one_line(failure)}") from failure
         # A JVM that is killed is told by one line of ours, not by the stack traces of each thread that talked to it.
         logging.getLogger().addFilter(_not_from_py4j)
         self.context._accumulatorServer.handle_error = lambda *_request: None  # noqa: SLF001 - no public way
@@ -358,28 +282,12 @@ def _on_interrupt(handler: Any) -> None:
         signal.signal(signal.SIGINT, handler)
 
 
-def _cores(context: Any, master: str) -> int:
-    """The parallelism, once an executor is there; raises BadInputError when none comes."""
-    if not master.startswith("local"):
-        until = time.monotonic() + EXECUTOR_COMES_S
-        while context._jsc.sc().getExecutorMemoryStatus().size() <= 1:  # noqa: SLF001 - the driver itself is one; pyspark has no public way
-            if time.monotonic() > until or _is_stopped(context):
-                raise BadInputError(f"--master {master}: gives no executor; start a worker, or leave --master out")
-            time.sleep(POLL_S)
-    return int(context.defaultParallelism)
-
-
-def _is_stopped(context: Any) -> bool:
-    try:
-        return bool(context._jsc.sc().isStopped())  # noqa: SLF001 - pyspark's own flag knows only of its own stop
-    except Exception:  # noqa: BLE001 - a JVM that cannot be asked is gone
-        return True
-
-
-def _one_line(failure: BaseException | None) -> str:
-    """The line of a failure that names its cause."""
-    java = getattr(failure, "java_exception", None)
-    text = str(failure) if java is None else str(java.getMessage())
-    causes = re.findall(r"(?:Error|Exception|crashed)[^\n]*", text)
-    lines = causes[-1:] or text.strip().splitlines()[:1] or [type(failure).__name__]
-    return lines[0].strip()[:300]
+def _wait_for_executor(context: Any, master: str) -> None:
+    """Wait until an executor is there; raises BadInputError when none comes."""
+    if master.startswith("local"):
+        return
+    until = time.monotonic() + EXECUTOR_COMES_S
+    while context._jsc.sc().getExecutorMemoryStatus().size() <= 1:  # noqa: SLF001 - the driver itself is one; pyspark has no public way
+        if time.monotonic() > until or is_stopped(context):
+            raise BadInputError(f"--master {master}: gives no executor; start a worker, or leave --master out")
+        time.sleep(POLL_S)

@@ -6,6 +6,7 @@ import math
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -28,6 +29,9 @@ from spark_fuzz.progress import Screen
 from spark_fuzz.sightings import Sightings
 from stateful_tests.worlds.subjects import subject_named
 
+SPARK_ENDS_S = 1.2
+"""Until JVM and workers are gone."""
+
 
 def campaign_decisions(  # noqa: PLR0913 - one parameter for each thing that a command can say
     minutes: float, master: str = "local[*]", out: Path | None = None, seed: int = 0, *,
@@ -36,7 +40,7 @@ def campaign_decisions(  # noqa: PLR0913 - one parameter for each thing that a c
 ) -> Iterator[Verdict]:
     """A verdict for each strategy, family of inputs and property; from what was found so far when it ends early.
 
-    minutes -- wall time of the work itself; Spark's start comes on top.
+    minutes -- wall time of all of it, Spark's start and end too.
     master -- of Spark: local[*], local[n], or any other, unchanged.
     out -- folder of rows, evidence and verdicts.jsonl; the same folder goes on where it stopped. None: a folder below
     `out` that is named by version and seed.
@@ -94,9 +98,10 @@ def of_worlds(aim: simulation.Aim, folder: Path) -> Campaign:
     """The campaign over worlds; aim -- checked."""
     book = Sightings(aim, folder)
     header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
-    units = simulation.units(aim, book.flat, book.wishes, book.found)
+    units = simulation.units(aim, book.flat, book.found)
     each = len(aim.workloads) * len(aim.subjects)  # a unit of each workload: what was never looked at is unknown
-    return Campaign(header, runs.COLUMNS, (), units, runs.work, book, book.questions, book.files, "runs", each)
+    return Campaign(header, runs.COLUMNS, (), units, runs.work, book, book.questions, book.wishes, book.settle,
+                    book.files, "runs", each)
 
 
 def kill_matrix(
@@ -135,7 +140,8 @@ def of_matrix(aim: MatrixAim, folder: Path) -> Campaign:
     """The kill matrix as a campaign."""
     book = Matrix(aim, folder)
     header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
-    return Campaign(header, hunts.COLUMNS, (), aim.units(), hunts.work, book, book.questions, book.files, "runs")
+    return Campaign(header, hunts.COLUMNS, (), aim.units(), hunts.work, book, book.questions, book.wishes, book.settle,
+                    book.files, "runs")
 
 
 def matrix_folder(aim: MatrixAim) -> Path:
@@ -155,8 +161,10 @@ def performed(
     """The verdicts of a campaign, from what was found so far when it ends early; parameters as above."""
     if not (math.isfinite(minutes) and minutes > 0):
         raise BadInputError(f"--minutes {minutes}: give a number above 0, as 0.5")
-    return _performed(campaign, folder, minutes * 60, limit, screen or Screen(silent=True),
-                      nullcontext(cluster) if cluster is not None else open_cluster(master))
+    screen = screen or Screen(silent=True)
+    if cluster is not None:
+        return _performed(campaign, folder, minutes * 60, limit, screen, nullcontext(cluster))
+    return _performed(campaign, folder, minutes * 60 - SPARK_ENDS_S, limit, screen, open_cluster(master))
 
 
 def _performed(
@@ -165,21 +173,22 @@ def _performed(
 ) -> Iterator[Verdict]:
     verdicts: list[Verdict] = []
     ended: BaseException | None = None
-    stop = _Stop()
+    stop, began = _Stop(), time.monotonic()
 
-    def watch(done: int, of: int) -> None:
+    def watch(units: int) -> None:
         stop.check()
-        screen.within_round(done, of)
+        screen.meanwhile(units)
 
     try:
         with (
             stop.listening(), open_ledger(folder, campaign.header, campaign.columns) as ledger, screen.shown(),
             started as spark,
         ):
-            for reached in run(campaign, spark, ledger, seconds, limit=limit, watch=watch):
+            left_s = seconds - (time.monotonic() - began)
+            for reached in run(campaign, spark, ledger, left_s, limit=limit, watch=watch):
                 verdicts = reached.verdicts
                 stop.check()
-                screen.after_round(reached, seconds)
+                screen.stored(reached, left_s)
     except (Exception, KeyboardInterrupt) as reason:  # noqa: BLE001 - whatever ends it, what was found is told first
         ended = reason
     if not verdicts and not isinstance(ended, BadInputError):

@@ -7,8 +7,9 @@ again, so that the answer depends on no clock; the three simplest recordings of 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from spark_fuzz.runs import Key, simplicity
@@ -29,11 +30,10 @@ class Limits:
     simpler: int = 8
 
 
-CHECK_RUNS, SHRINK_RUNS = 6, 100
-"""How many runs may go into making a failure simpler when it is first looked at again, unless it is expected, and in
-each later attempt."""
-ATTEMPTS = 4
-"""At most so many attempts to make an unexpected failure simpler; one for an expected one."""
+SHRINK_RUNS = 20
+"""How many runs of one unit go into making a failure simpler: a few seconds."""
+ATTEMPTS = 20
+"""At most so many units make a failure simpler."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,9 @@ class Failure:
 
     key -- property and signature. expected -- whether a hazard explains it. first -- of the first unit that showed it.
     kept -- the simplest recordings. units -- how many units showed it. answers -- what was seen again, shorter and
-    shorter. doubt -- why it is not to be believed.
+    shorter. doubt -- why it is not to be believed. shown -- the answer that this process has played as well, and
+    document -- the evidence that this gave; None before. at -- where making it simpler goes on. spent -- whether that
+    is over.
     """
 
     key: Key
@@ -86,6 +88,9 @@ class Failure:
     units: int = 0
     answers: list[Recording] = field(default_factory=list)
     doubt: str = ""
+    shown: Recording | None = None
+    document: Mapping[str, Any] | None = None
+    at: Sequence[int] | None = None
     spent: bool = False
 
     @property
@@ -98,24 +103,26 @@ class Failure:
         """The simplest one that was seen again, or the first one."""
         return min([*self.answers, *([] if self.answers else [self.first])], key=lambda one: one.order)
 
+    @property
+    def believed(self) -> Recording | None:
+        """The recording that a violation is shown by: seen again by a worker, and by this process; None before."""
+        return None if self.doubt else self.shown
+
     def take(self, recording: Recording) -> None:
         """Another unit shows it."""
         self.units += 1
         self.kept = sorted([*self.kept, recording], key=lambda one: one.order)[:KEPT]
 
-    def question(self, runs: int | None = None) -> Unit:
-        """Play it again before it is believed, and make it simpler in so many runs; at first few, or none."""
-        runs = (0 if self.expected else CHECK_RUNS) if runs is None else runs
-        return again_unit(self.first.plan, self.key, self.first.choices, self.first.digest, runs)
+    def question(self) -> Unit:
+        """Play it again before it is believed."""
+        return again_unit(self.first.plan, [self.key], self.first.choices, self.first.digest)
 
     def wish(self) -> Unit | None:
-        """Make it simpler; None when it is simple enough, or gets no simpler."""
-        attempts = len(self.answers) - 1
-        simpler = attempts < 1 or self.answers[-1].choices != self.answers[-2].choices
-        if not self.confirmed or self.spent or not simpler or attempts >= (1 if self.expected else ATTEMPTS):
+        """Make it simpler; None when it gets no simpler, or a hazard explains it, which has stories of its own."""
+        if self.expected or self.spent or not self.confirmed or len(self.answers) > ATTEMPTS:
             return None
         best = self.answers[-1]
-        return again_unit(best.plan, self.key, best.choices, best.digest, SHRINK_RUNS)
+        return again_unit(best.plan, [self.key], best.choices, best.digest, SHRINK_RUNS, self.at)
 
     def answer(self, row: Row) -> None:
         """What came of looking again."""
@@ -124,6 +131,8 @@ class Failure:
         elif not row["violated"]:
             self.doubt = self.doubt or "not so when the same tape was played again"
         else:
+            self.spent = bool(self.answers) and row["rest"] == "null"
+            self.at = json.loads(row["rest"])
             self.answers.append(Recording.of({**row, "seed": None}))
 
     def unanswered(self, error: str) -> None:
@@ -143,62 +152,61 @@ class Failures:
         """None yet."""
         self._explains, self._limits = explains, limits or Limits()
         self._ways: dict[Key, Failure] = {}
-        self._asked: dict[str, Failure] = {}
+        self._of: dict[str, list[Failure]] = {}
+        self._asked: dict[str, list[Failure]] = {}
 
     def take(self, row: Row) -> None:
         """A failure that a unit of the search shows."""
-        recording = Recording.of(row)
-        key = (row["property"], *json.loads(row["signature"]))
+        recording, key = Recording.of(row), key_of(row)
         if key not in self._ways:
             self._ways[key] = Failure(key, self._explains(key), recording)
+            self._count(self._ways[key])
         self._ways[key].take(recording)
+
+    def _count(self, failure: Failure) -> None:
+        """Later ways change nothing about earlier ones."""
+        counted = self._of.setdefault(failure.key[0], [])
+        alike = sum(one.expected == failure.expected for one in counted)
+        if alike < (1 if failure.expected else self._limits.ways):
+            counted.append(failure)
 
     def answer(self, row: Row) -> None:
         """What came of a unit that looked again; failed ones too."""
-        asked = self._asked_for(row["unit"])
-        if asked is None:
-            return
         if row["error"] is None:
-            asked.answer(row)
-        else:
-            asked.unanswered(row["error"])
+            self._ways[key_of(row)].answer(row)
+            return
+        for failure in self._asked.get(row["unit"], ()):
+            failure.unanswered(row["error"])
 
     def of(self, name: str) -> list[Failure]:
         """The ways in which a property fails that count, as they were seen one after another; unexpected ones first."""
-        ways = [one for one in self._ways.values() if one.key[0] == name]
-        unexpected = [one for one in ways if not one.expected]
-        return [*unexpected[: self._limits.ways], *[one for one in ways if one.expected][:1]]
+        return sorted(self._of.get(name, ()), key=lambda one: one.expected)
 
     def ways(self, name: str) -> int:
         """In how many ways a property fails."""
         return sum(key[0] == name for key in self._ways)
 
     def questions(self) -> Iterator[Unit]:
-        """What must be looked at again."""
-        return (self._ask(one, one.question()) for one in self._counted() if not one.answers and not one.doubt)
+        """What must be looked at again, each tape once."""
+        tapes: dict[tuple[Plan, bytes], list[Failure]] = {}
+        for one in self.counted():
+            if not one.answers and not one.doubt:
+                tapes.setdefault((one.first.plan, one.first.choices), []).append(one)
+        for (plan, choices), failures in tapes.items():
+            unit = again_unit(plan, [one.key for one in failures], choices, failures[0].first.digest)
+            self._asked[unit.id] = failures
+            yield unit
 
-    def wishes(self, unexpected: bool) -> Iterator[Unit]:
-        """What should be made simpler, each unit once; all of it, or only what is not expected."""
-        counted = [one for one in self._counted() if one.confirmed]
-        few = [one for one in counted if not one.expected][: self._limits.simpler]
-        for one in few if unexpected else [*few, *(one for one in counted if one.expected)]:
-            if (wished := one.wish()) is not None and wished.id not in self._asked:
-                yield self._ask(one, wished)
+    def wishes(self) -> Iterator[Unit]:
+        """What should be made simpler: some of what is not expected."""
+        for one in [one for one in self.counted() if one.confirmed and not one.expected][: self._limits.simpler]:
+            if (wished := one.wish()) is not None:
+                self._asked[wished.id] = [one]
+                yield wished
 
-    def _counted(self) -> list[Failure]:
-        """All ways that count, in the order in which they were seen: later ones change nothing about earlier ones."""
-        of = {key[0]: self.of(key[0]) for key in self._ways}
-        return [one for one in self._ways.values() if one in of[one.key[0]]]
-
-    def _ask(self, failure: Failure, unit: Unit) -> Unit:
-        self._asked[unit.id] = failure
-        return unit
-
-    def _asked_for(self, unit: str) -> Failure | None:
-        """The failure that a unit is about; one of an earlier run is found by asking as that run did."""
-        if unit not in self._asked:
-            list(self.questions()), list(self.wishes(unexpected=False))
-        return self._asked.get(unit)
+    def counted(self) -> Iterator[Failure]:
+        """All ways that count."""
+        return chain.from_iterable(self._of.values())
 
     def to_json(self) -> list[dict[str, Any]]:
         """All ways to fail, with the simplest recordings of each."""
@@ -207,3 +215,8 @@ class Failures:
             "recordings": [kept.to_json() for kept in one.kept],
             "shortest": one.best.to_json() if one.confirmed else None,
         } for one in self._ways.values()]
+
+
+def key_of(row: Row) -> Key:
+    """Property and signature that a row names."""
+    return (row["property"], *json.loads(row["signature"]))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from invariants.front_desk.desk import Desk
 
 Several: TypeAlias = list[str] | None
-Minutes: TypeAlias = Annotated[float, typer.Option(help="Wall time of the work; Spark's start comes on top.")]
+Minutes: TypeAlias = Annotated[float, typer.Option(help="Wall time of all of it, Spark's start too.")]
 Master: TypeAlias = Annotated[str, typer.Option(help="Spark master: local[*], local[2], spark://HOST:PORT.")]
 Ledger: TypeAlias = Annotated[Path | None, typer.Option(
     metavar="DIR", help="Folder of rows, evidence and verdicts.jsonl; the same folder goes on where it stopped.")]
@@ -153,7 +153,7 @@ def campaign_rows(desk: Desk, minutes: float, master: str, out: Path | None, see
 def on_spark(desk: Desk, campaign: Callable[[Any], Iterable[Verdict]]) -> Iterator[Verdict]:
     """Verdicts of a campaign that is given a screen for its progress."""
     from invariants.front_desk.desk import StoppedError
-    from spark_fuzz.cluster import ClusterLostError
+    from spark_fuzz.crew import ClusterLostError
     from spark_fuzz.progress import Screen
 
     try:

@@ -24,9 +24,8 @@ from spark_fuzz.runs import Key, failure_row, looked_again
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.healing import is_promise
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES
-from stateful_tests.worlds.promised import REFINES
 from stateful_tests.worlds.run import Plan, RunRecord, run
-from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.subjects import REFINES, subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 
 WORLDS = 18
@@ -60,7 +59,7 @@ _QUEUES, _MEMBERS, _CASES = 5, 3, 400
 def work(unit: Unit) -> Iterator[Row]:
     """The rows of a unit: a hunt, the decisions of a subject, or a look at a kill."""
     if "choices" in unit.body:
-        yield looked_again(Plan(**unit.body["plan"]), unit.body)
+        yield from looked_again(Plan(**unit.body["plan"]), unit.body)
     elif "hunt" in unit.body:
         yield from _hunted(unit.body["subject"], unit.body["hunt"], unit.body["worlds"])
     else:

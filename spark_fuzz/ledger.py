@@ -1,9 +1,9 @@
 """The ledger: a campaign's rows in a folder, each unit exactly once, whatever was killed in between.
 
     campaign.json          what the rows belong to; a folder of another campaign or version is refused
-    units-000000.parquet   the rows of one round, all rows of a unit in the same file; appears whole or not at all
+    units-000000.parquet   rows of some seconds, all rows of a unit in the same file; appears whole or not at all
     evidence/…             counterexamples, and what else a campaign writes for people
-    verdicts.jsonl         the verdict rows so far, replaced after each round
+    verdicts.jsonl         the verdict rows so far, replaced whenever rows are stored
 
 What was done is read from the rows themselves, so a run that was killed is gone on with by the same command. A unit
 that failed counts as not done. No time and no attempt is stored: rows of equal units are equal, cpu_us apart.
@@ -42,14 +42,17 @@ class Ledger:
         self.done: set[str] = set()
         self._schema = pa.schema([(name, TYPES[kind]) for name, kind in {**columns, **ADDED}.items()])
         self._files = sorted(folder.glob("units-*.parquet"))
-        self._stored = list(self._once(self._files))
+        self._stored: dict[str, list[Row]] = {}
+        for row in self._once(self._files):
+            self._stored.setdefault(row["unit"], []).append(row)
+        self._written: dict[str, Mapping[str, Any]] = {}
 
-    def rows(self) -> list[Row]:
-        """The rows that were stored when the ledger was opened, each unit once; failed attempts are left out."""
+    def rows(self) -> dict[str, list[Row]]:
+        """By unit the rows that were stored when the ledger was opened; failed attempts are left out."""
         return self._stored
 
     def add(self, rows: Iterable[Row]) -> list[Row]:
-        """Store a round's rows and return those of units that were not done yet (failed rows among them)."""
+        """Store rows of units and return those of units that were not done yet (failed rows among them)."""
         new = [row for row in rows if row["unit"] not in self.done]
         number = int(self._files[-1].stem.removeprefix("units-")) + 1 if self._files else 0
         path = self.folder / f"units-{number:06d}.parquet"
@@ -65,7 +68,10 @@ class Ledger:
         self._put(self.folder / "verdicts.jsonl", "".join(f"{row.to_json()}\n" for row in verdicts).encode())
 
     def write_evidence(self, name: str, document: Mapping[str, Any]) -> None:
-        """Write evidence/NAME as JSON, in the form that `invariants.evidence` reads."""
+        """Write evidence/NAME as JSON, in the form that `invariants.evidence` reads; the same object only once."""
+        if self._written.get(name) is document:
+            return
+        self._written[name] = document
         text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False)
         self.write_text(f"evidence/{name}", f"{text}\n")
 

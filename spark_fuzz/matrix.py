@@ -20,9 +20,9 @@ from invariants.runs import NOTICED, SILENT
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from spark_fuzz import hunts
 from spark_fuzz.cells import MATRIX, QUARTERS, Cell, median, quartiles
-from spark_fuzz.confirmed import confirmed, documents, file_of, tests
+from spark_fuzz.confirmed import documents, file_of, settle, tests
 from spark_fuzz.effect import FINGERPRINT_BYTES, Effect
-from spark_fuzz.failures import SHRINK_RUNS, Failure, Recording
+from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.sightings import named
 from spark_fuzz.simulation import BETWEEN, CONTROL, check_subjects, subject_of
 from spark_fuzz.work import Row, Unit
@@ -115,11 +115,16 @@ class Matrix:
         return sum(life["runs"] for hunted in self._of.values() for life in hunted.lives.values())
 
     def questions(self) -> Iterator[Unit]:
-        """The first kill of each subject, to be played again and made simpler, for its evidence."""
-        for hunted in self._of.values():
-            failure = hunted.failure
-            if failure is not None and not failure.answers and not failure.doubt:
-                yield failure.question(SHRINK_RUNS)
+        """The first kill of each subject, to be played again, for its evidence."""
+        return (one.question() for one in self._failures() if not one.answers and not one.doubt)
+
+    def wishes(self) -> Iterator[Unit]:
+        """The same, to be made simpler."""
+        return (wished for one in self._failures() if (wished := one.wish()) is not None)
+
+    def settle(self) -> bool:
+        """Play a kill here that a worker has seen again; whether there was one."""
+        return settle(self._failures(), self._folder)
 
     def effect(self, subject: str) -> Effect:
         """What the variant has done; its runs are compared with those of the control in the same worlds."""
@@ -162,8 +167,8 @@ class Matrix:
             outcome, note = Outcome.UNKNOWN, "; ".join(filter(None, (why, note)))
         elif not control:
             outcome, note = _together(killers, outcome, note, effect)
-        document = confirmed(hunted.failure, self._folder)
-        file = Path("evidence") / file_of(hunted.failure) if hunted.failure and document else None
+        shown = hunted.failure is not None and hunted.failure.believed
+        file = Path("evidence") / file_of(hunted.failure) if hunted.failure and shown else None
         return Verdict(
             SILENT if control else NOTICED, "campaign", Subject("variant", subject) if control else named(subject),
             Outcome.HOLDS if control else Outcome.VIOLATED, outcome,
@@ -191,7 +196,7 @@ class Matrix:
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
         """The first kill of each subject."""
-        return documents(self._failures(), self._folder)
+        return documents(self._failures())
 
     def _failures(self) -> list[Failure]:
         return [hunted.failure for hunted in self._of.values() if hunted.failure is not None]
@@ -200,7 +205,7 @@ class Matrix:
         """The matrix as JSON, and a test to keep beside each piece of evidence."""
         rows = [self._row(subject, cells) for subject, cells in self.rows().items()]
         text = json.dumps({"judges": hunts.JUDGES, "quantiles": QUARTERS, "rows": rows}, indent=1, ensure_ascii=False)
-        return {MATRIX: f"{text}\n", **tests(self._failures(), self._folder)}
+        return {MATRIX: f"{text}\n", **tests(self._failures())}
 
 
     def _row(self, subject: str, cells: Mapping[str, Cell]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""A campaign's progress: time, rounds, units, inputs and their rate.
+"""A campaign's progress: time, units, inputs and their rate.
 
 On a terminal it is one line that moves. Elsewhere a line is printed at once and then every EVERY_S seconds, also while
-Spark starts, a round works, or failures are played again.
+Spark starts or failures are played again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Screen:
             TextColumn("{task.fields[text]}"), console=self._console, transient=True,
         )
         self._task = self._progress.add_task("", total=1.0, text="")
-        self._told, self._of, self._began = "first round", "", 0.0
+        self._told, self._of, self._began = "", "", 0.0
         self._say("starting Spark")
 
     @contextmanager
@@ -68,19 +68,18 @@ class Screen:
         self._text = text
         self._progress.update(self._task, text=text)
 
-    def within_round(self, done: int, of: int) -> None:
-        """Units done in the round that works."""
-        self._say(f"{self._told} | {done} of {of} units of this round")
+    def meanwhile(self, units: int) -> None:
+        """So many units are done, stored or not."""
+        self._say(f"{units} units{self._told}")
 
-    def after_round(self, reached: Reached, seconds: float) -> None:
-        """What a round left; seconds -- the time the campaign was given."""
+    def stored(self, reached: Reached, seconds: float) -> None:
+        """What is stored now; seconds -- the time that the units were given."""
         rate = reached.inputs_now / reached.seconds if reached.seconds > 0 else 0.0
-        inputs = f"{reached.inputs:,} {reached.noun} | {_rate(rate)}/s"
-        self._told = f"round {reached.rounds} | {reached.units} units | {inputs}"
+        self._told = f" | {reached.inputs:,} {reached.noun} | {_rate(rate)}/s"
         if not self._of:
             self._of, self._began = f" of {seconds:.0f} s", time.monotonic() - reached.seconds
         self._progress.update(self._task, total=seconds, completed=min(reached.seconds, seconds))
-        self._say(self._told)
+        self.meanwhile(reached.units)
 
 
 def _rate(rate: float) -> str:

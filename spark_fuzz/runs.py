@@ -1,7 +1,8 @@
 """Work on simulated worlds: from seeds to what was seen, and from a failing tape to the same failure, shorter.
 
-A unit of the search is a plan and a range of seeds. A unit that looks again has a failing tape in its body: the tape
-is played, made simpler in so many runs, and what is left is played twice; the digests must be equal.
+A unit of the search is a plan and a range of seeds. A unit that looks again has a failing tape in its body, and the
+ways in which it fails: the tape is played twice, and the digests must be equal. If it is to be made simpler, which goes
+on over several units, so is what is left.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS
 from spark_fuzz.effect import called_rows, fingerprint
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.evidence import seen_as
-from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.healing import watching
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
@@ -38,7 +38,7 @@ COLUMNS = {
     "turn": "long", "property": "string", "runs": "long", "violated": "long", "unknown": "long", "segments": "long",
     "seed": "long", "signature": "string", "choices": "binary", "time_ms": "long", "sentence": "string",
     "states": "binary", "digest": "binary", "scope": "string", "moves": "binary", "moments": "long",
-    "outside": "string", **EFFECT_COLUMNS,
+    "outside": "string", "rest": "string", **EFFECT_COLUMNS,
 }
 """Rows of the search, which also name subject, workload, profile, strategy and turn:
 
@@ -54,8 +54,9 @@ compared of a variant: the first run in which such a function is called, or the 
 
 Rows of units that look again:
 
-again    property and signature; violated is 1 if it was seen again, twice; choices, time, sentence and digest of that;
-         unknown is 1 if equal choices gave different digests; runs that it took
+again    for each property and signature: violated is 1 if it was seen again, twice; choices, time, sentence and digest
+         of that; unknown is 1 if equal choices gave different digests; runs that it took; rest says as JSON where the
+         next unit goes on to make the tape simpler, null if it is as simple as can be
 """
 
 _BITS = (1 << 64) - 1
@@ -69,7 +70,7 @@ def judged(workload: str) -> tuple[str, ...]:
     """Names of the properties that a run of a workload is judged by."""
     known = workload_named(workload)
     world = World()
-    names = [name for one in followers(world, known) for name in one.properties]
+    names = [name for one in known.followers(world) for name in one.properties]
     return tuple(dict.fromkeys([*names, *watching(world, known.promises).properties]))
 
 
@@ -90,7 +91,7 @@ def work(unit: Unit) -> Iterator[Row]:
     """The rows of a unit, of either kind."""
     plan = Plan(**unit.body["plan"])
     if "choices" in unit.body:
-        yield looked_again(plan, unit.body)
+        yield from looked_again(plan, unit.body)
         return
     records = {seed: run(plan, STRATEGIES[plan.strategy](seed)) for seed in range(*unit.body["seeds"])}
     same = {"turn": unit.body["turn"], **asdict(plan)}
@@ -195,20 +196,20 @@ def _effect(plan: Plan, records: Sequence[RunRecord]) -> Iterator[Row]:
 # Again ----------------------------------------------------------------------------------------------------------------
 
 
-def looked_again(plan: Plan, body: Mapping[str, Any]) -> Row:
-    """Play a tape again, make it simpler if it fails as it did, and play what is left twice."""
-    wanted = tuple(body["key"])
-    first = run(plan, ReplayTape(bytes.fromhex(body["choices"])))
-    runs, simplest, differ = 3, first.choices, first.digest != body["digest"]
-    if body["runs"] and not differ and seen_as(first, wanted) is not None:
-        shorter = Simplest(plan, first.choices, wanted, body["runs"])
-        runs, simplest = runs + shorter.runs, tuple(shorter.choices)
-    records = [run(plan, ReplayTape(simplest)) for _ in range(2)]
-    found = seen_as(records[1], wanted)
-    differ = differ or records[0].digest != records[1].digest
-    return {
-        "kind": "again", **asdict(plan), "property": wanted[0], "signature": json.dumps(wanted[1:]), "runs": runs,
-        "violated": int(found is not None and not differ), "unknown": int(differ), "choices": bytes(simplest),
-        "digest": bytes.fromhex(records[1].digest), "time_ms": None if found is None else found.time_ms,
-        "sentence": None if found is None else found.sentence,
-    }
+def looked_again(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
+    """Play a tape twice, if wanted one that is made simpler from it; a row for each way to fail that is asked about."""
+    tape, digest, made, rest = bytes.fromhex(body["choices"]), body["digest"], 0, None
+    if body["runs"]:
+        shorter = Simplest(plan, tape, body["keys"][0], body["runs"], body["at"])
+        tape, digest, made, rest = bytes(shorter.choices), None, shorter.runs, shorter.at
+    records = [run(plan, ReplayTape(tape)) for _ in range(2)]
+    differ = len({*(one.digest for one in records), digest or records[0].digest}) > 1
+    for wanted in map(tuple, body["keys"]):
+        found = seen_as(records[1], wanted)
+        yield {
+            "kind": "again", **asdict(plan), "property": wanted[0], "signature": json.dumps(wanted[1:]),
+            "runs": made + len(records), "violated": int(found is not None and not differ), "unknown": int(differ),
+            "choices": tape, "digest": bytes.fromhex(records[1].digest), "rest": json.dumps(rest),
+            "time_ms": None if found is None else found.time_ms,
+            "sentence": None if found is None else found.sentence,
+        }

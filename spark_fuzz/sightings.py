@@ -20,9 +20,9 @@ from invariants.evidence import replayed
 from invariants.runs import CHANGED, NOTICED, SAME_RUN, WITHIN
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
-from spark_fuzz.confirmed import confirmed, documents, file_of, tests
+from spark_fuzz.confirmed import documents, file_of, settle, tests
 from spark_fuzz.effect import Effect
-from spark_fuzz.failures import Failure
+from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.scopes import Share, shares
 from spark_fuzz.tallies import About, begun, cost_of, doubt, planted, visited
 from spark_fuzz.work import Row, Unit
@@ -84,9 +84,13 @@ class Sightings:
         """Failures that must be seen again."""
         return chain.from_iterable(about.failures.questions() for about in self._about.values())
 
-    def wishes(self, unexpected: bool) -> Iterator[Unit]:
-        """Failures that should be made simpler; all, or only unexpected ones."""
-        return chain.from_iterable(about.failures.wishes(unexpected) for about in self._about.values())
+    def wishes(self) -> Iterator[Unit]:
+        """Failures that should be made simpler."""
+        return chain.from_iterable(about.failures.wishes() for about in self._about.values())
+
+    def settle(self) -> bool:
+        """Play a failure here that a worker has seen again; whether there was one."""
+        return settle(chain.from_iterable(about.failures.counted() for about in self._about.values()), self._folder)
 
     def found(self) -> bool:
         """Whether there is a failure that no hazard explains."""
@@ -96,7 +100,7 @@ class Sightings:
         """The properties that fail, seen again, and that no hazard explains."""
         about = self._about[subject]
         return [name for name in about.seen if name != SAME_RUN
-                and any(not one.expected for one in self._confirmed(about, name))]
+                and any(not one.expected for one, _ in self._believed(about, name))]
 
     # Verdicts -----------------------------------------------------------------------------------------------------
 
@@ -120,10 +124,10 @@ class Sightings:
 
     def _verdict(self, subject: str, name: str) -> Verdict:
         about, known = self._about[subject], subject_named(subject)
-        ways = self._confirmed(about, name)
+        ways = self._believed(about, name)
         outcome, note = self._outcome(about, name, known)
-        file = Path("evidence") / file_of(ways[0]) if ways else None
-        surprise = any(not one.expected for one in ways)
+        file = Path("evidence") / file_of(ways[0][0]) if ways else None
+        surprise = any(not one.expected for one, _ in ways)
         return Verdict(
             name, "campaign", _plain(subject), Outcome.HOLDS if surprise else known.expected(name), outcome,
             self._replay(file),
@@ -134,8 +138,8 @@ class Sightings:
 
     def _outcome(self, about: About, name: str, known: Known) -> tuple[Outcome, str]:
         seen = about.seen[name]
-        if ways := self._confirmed(about, name):
-            return Outcome.VIOLATED, f"{ways[0].best.sentence}; {self._extent(about, name)}"
+        if ways := self._believed(about, name):
+            return Outcome.VIOLATED, f"{ways[0][1].sentence}; {self._extent(about, name)}"
         if why := doubt(about, name):
             return Outcome.UNKNOWN, why
         if known.may_break(name):
@@ -163,18 +167,18 @@ class Sightings:
         run has executed it fails without it.
         """
         about, broken = self._about[subject], self._broken(subject)
-        ways = sorted((self._confirmed(about, name)[0] for name in broken), key=lambda one: one.best.order)
+        ways = sorted((self._believed(about, name)[0] for name in broken), key=lambda one: one[1].order)
         total = about.seen[broken[0] if broken else next(iter(about.seen))]
         outcome, note = Outcome.HOLDS, f"no property fails in {total.runs:,} runs, {total.segments:,} segments"
         if ways:
-            outcome, note = Outcome.VIOLATED, f"{', '.join(broken)}: {ways[0].best.sentence}"
+            outcome, note = Outcome.VIOLATED, f"{', '.join(broken)}: {ways[0][1].sentence}"
         elif doubts := [why for name in about.seen if name != SAME_RUN and (why := doubt(about, name))]:
             outcome, note = Outcome.UNKNOWN, doubts[0]
         elif effect.outcome is not Outcome.HOLDS:
             outcome = effect.outcome
         if ways and effect.outcome is Outcome.NEVER_EXECUTED:
             outcome, note = Outcome.UNKNOWN, f"{note}; that is none of the bug's doing, as no run has executed it"
-        file = Path("evidence") / file_of(ways[0]) if ways else None
+        file = Path("evidence") / file_of(ways[0][0]) if ways else None
         return Verdict(
             NOTICED, "campaign", named(subject), Outcome.VIOLATED, outcome, self._replay(file),
             cost={**cost_of(total), **effect.cost()}, evidence=None if file is None else str(file),
@@ -210,27 +214,28 @@ class Sightings:
 
     # Evidence -----------------------------------------------------------------------------------------------------
 
-    def _confirmed(self, about: About, name: str) -> list[Failure]:
+    def _believed(self, about: About, name: str) -> list[tuple[Failure, Recording]]:
         """The ways in which a property fails, seen again by a worker and by this process; the simplest first.
 
         Two that have come to the same tape are one.
         """
-        ways = sorted((one for one in about.failures.of(name) if one.confirmed), key=lambda one: one.best.order)
-        tapes = {(one.best.plan, one.best.choices): one for one in reversed(ways)}
-        return [one for one in reversed(tapes.values()) if confirmed(one, self._folder) is not None]
+        ways = sorted(((one, shown) for one in about.failures.of(name) if (shown := one.believed) is not None),
+                      key=lambda one: one[1].order)
+        tapes = {(shown.plan, shown.choices): (one, shown) for one, shown in reversed(ways)}
+        return list(reversed(tapes.values()))
 
     def _shown(self) -> list[Failure]:
-        return [one for about in self._about.values() for name in about.seen for one in self._confirmed(about, name)]
+        return [one for about in self._about.values() for name in about.seen for one, _ in self._believed(about, name)]
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
         """A failing run for each way in which a property fails."""
-        return documents(self._shown(), self._folder)
+        return documents(self._shown())
 
     def files(self) -> Mapping[str, str]:
         """Tests to keep, one beside each piece of evidence; all failures; what was visited, and by which runs."""
         failures = {subject_named(name).title: about.failures.to_json() for name, about in self._about.items()}
         coverage = {subject_named(name).title: visited(about) for name, about in self._about.items()}
-        kept = tests(self._shown(), self._folder)
+        kept = tests(self._shown())
         return {**kept, "failures.json": _json(failures), "coverage.json": _json(coverage)}
 
 

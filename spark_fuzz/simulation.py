@@ -1,9 +1,10 @@
 """The campaign over simulated worlds: subjects x workloads x fault profiles x strategies, by seed, without end.
 
 One of each is an *arm* of the plan. The plan goes in turns, each twice as long as the last one up to LONGEST. In the
-first turn every arm gets a unit. An arm whose units visited hardly any new state in its last turn gets no more, but for
-uniform ones, which get one in every turn; when no arm is left, all come back. What a turn holds is decided when all
-units of the turns before are done, and by nothing else, so that equal campaigns do equal units.
+first turn every arm gets a unit of one run. An arm whose units visited hardly any new state gets no more, but for
+uniform ones, which get one in every turn; when no arm is left, all come back. What a turn holds is decided by all
+units of the turns up to the one before the last, and by nothing else, so that equal campaigns do equal units and no
+core waits for the last unit of a turn.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ from stateful_tests.worlds.workloads import WORKLOADS, workload_named
 CONTROL = "repaired"
 UNIFORM = "uniform"
 RUNS = 4
-"""Seeds of a unit: 1 to 5 seconds of CPU time."""
+"""Seeds of a unit, but for the first of each arm: about a second of CPU time."""
 LONGEST = 32
 """Units of an arm in a turn, at most."""
-NOW_AND_THEN = 32
-"""Once in so many units failures that are expected are made simpler."""
-LOOKS = 3
+LOOKS = 2
 """Runs of a unit that looks again, besides those that make a tape simpler."""
 REPLAYED = 16
-"""Of so many units of an arm one replays its first run."""
+"""Of so many units one replays its first run."""
+LAG = 2
+"""What a turn holds is decided by the turns up to so many before it, so that nobody waits for the end of the last."""
 SEEDS = 1_000_000
 """Each --seed has so many seeds of its own."""
 BETWEEN = " | "
@@ -127,11 +128,15 @@ def subject_of(variant: str) -> str:
 # Units ----------------------------------------------------------------------------------------------------------------
 
 
-def search_unit(plan: Plan, seed: int, number: int, turn: int) -> Unit:
-    """The unit of an arm with this number; the arm's first has number 0."""
-    first = seed * SEEDS + number * RUNS
-    body = {"plan": asdict(plan), "seeds": (first, first + RUNS), "turn": turn, "replayed": number % REPLAYED == 0}
-    return Unit(BETWEEN.join([*asdict(plan).values(), f"seeds {first}-{first + RUNS - 1}"]), body, RUNS)
+def search_unit(plan: Plan, seed: int, number: int, turn: int, *, replayed: bool = True) -> Unit:
+    """The unit of an arm with this number; the arm's first has number 0, and is one run only.
+
+    replayed -- whether its first run is played again.
+    """
+    first = seed * SEEDS + (1 + (number - 1) * RUNS if number else 0)
+    after = first + (RUNS if number else 1)
+    body = {"plan": asdict(plan), "seeds": (first, after), "turn": turn, "replayed": replayed}
+    return Unit(BETWEEN.join([*asdict(plan).values(), f"seeds {first}-{after - 1}"]), body, after - first)
 
 
 def plan_of(unit_id: str) -> Plan:
@@ -140,12 +145,21 @@ def plan_of(unit_id: str) -> Plan:
     return Plan(BETWEEN.join(subject), workload, profile, strategy)
 
 
-def again_unit(plan: Plan, key: Sequence[str], choices: bytes, digest: bytes, runs: int) -> Unit:
-    """The unit that looks again at a failing tape, and makes it simpler in so many runs; see `runs`."""
-    body = {"plan": asdict(plan), "key": list(key), "choices": choices.hex(), "digest": digest.hex(),
-            "runs": runs}
-    named = blake2b("\0".join([*key, choices.hex()]).encode(), digest_size=6).hexdigest()
-    return Unit(BETWEEN.join([*asdict(plan).values(), f"again {key[0]} {named}, {runs} runs"]), body, runs + LOOKS)
+def again_unit(
+    plan: Plan, keys: Sequence[Sequence[str]], choices: bytes, digest: bytes, runs: int = 0,
+    at: Sequence[int] | None = None,
+) -> Unit:
+    """The unit that looks again at a failing tape; see `runs`.
+
+    keys -- the ways in which it fails. runs -- in so many it is made simpler, for the first key. at -- where that goes
+    on.
+    """
+    body = {"plan": asdict(plan), "keys": [list(key) for key in keys], "choices": choices.hex(),
+            "digest": digest.hex(), "runs": runs, "at": at and list(at)}
+    known = "\0".join([*("\1".join(key) for key in keys), choices.hex(), str(at)])
+    named = blake2b(known.encode(), digest_size=6).hexdigest()
+    about = f"again {keys[0][0]} {named}, {runs} runs"
+    return Unit(BETWEEN.join([*asdict(plan).values(), about]), body, runs + LOOKS)
 
 
 def is_again(unit_id: str) -> bool:
@@ -156,39 +170,39 @@ def is_again(unit_id: str) -> bool:
 # The plan -------------------------------------------------------------------------------------------------------------
 
 
-def units(
-    aim: Aim, flat: Callable[[Plan, int], bool], wishes: Callable[[bool], Iterable[Unit]], found: Callable[[], bool],
-) -> Iterator[Unit | None]:
-    """The units of a campaign in order; None where it must be known what the units so far have found.
+def units(aim: Aim, flat: Callable[[Plan, int], bool], found: Callable[[], bool]) -> Iterator[Unit | int]:
+    """The units of a campaign in order; a number where the rows of so many of the first ones must be known (`feed`).
 
-    flat -- whether an arm visited hardly anything new in a turn. wishes -- units that make failures simpler, of those
-    that are not expected (True) or of all: the first are done at once, the others now and then, and all of them when
-    the search has ended. found -- whether a failure ends the search.
+    flat -- whether an arm visited hardly anything new in a turn. found -- whether a failure ends the search.
     """
     number = 0
     for unit in _search(aim, flat):
         if number == aim.limit or (aim.until_failure and found()):
-            break
-        if unit is not None:
-            yield from wishes(number % NOW_AND_THEN > 0)
-            number += 1
+            return
+        number += not isinstance(unit, int)
         yield unit
-    yield None
-    while wished := list(wishes(False)):
-        yield from wished
-        yield None
 
 
-def _search(aim: Aim, flat: Callable[[Plan, int], bool]) -> Iterator[Unit | None]:
-    arms, given, last = aim.arms(), Counter[Plan](), dict[Plan, int]()
+def _search(aim: Aim, flat: Callable[[Plan, int], bool]) -> Iterator[Unit | int]:
+    arms, given = aim.arms(), Counter[Plan]()
+    turns: dict[Plan, list[int]] = {arm: [] for arm in arms}
+    ends = [0]
     for turn in count():
-        lively = [arm for arm in arms if turn == 0 or not flat(arm, last[arm])] or arms
+        yield ends[max(0, turn - 1)]
+        lively = [arm for arm in arms if turn < LAG or not flat(arm, _judged(turns[arm], turn))] or arms
         for number in range(min(1 << turn, LONGEST)):
-            for arm in arms:
+            for place, arm in enumerate(arms):
                 if arm in lively or (number == 0 and arm.strategy == UNIFORM):
-                    yield search_unit(arm, aim.seed, given[arm], turn)
-                    given[arm], last[arm] = given[arm] + 1, turn
-        yield None
+                    replayed = (place // len(aim.subjects) + given[arm]) % REPLAYED == 0
+                    yield search_unit(arm, aim.seed, given[arm], turn, replayed=replayed)
+                    given[arm] += 1
+                    turns[arm] = [*turns[arm], turn] if turn not in turns[arm] else turns[arm]
+        ends.append(given.total())
+
+
+def _judged(turns: Sequence[int], turn: int) -> int:
+    """The turn by which it is decided whether an arm has another one."""
+    return max(one for one in turns if one <= turn - LAG)
 
 
 # Version --------------------------------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ def doubt(known: About, name: str) -> str:
     """Why nothing can be said of a property; empty when something can."""
     seen = known.seen[name]
     ways = known.failures.of(name)
-    if ways and not any(one.confirmed for one in ways):
+    if ways and not any(one.believed for one in ways):
         return f"{ways[0].first.sentence}; {ways[0].doubt or 'not played again yet'}"
     if failed := [told for plan, told in known.failed if name in judged(plan.workload)]:
         return f"{len(failed)} units failed, the first: {min(failed)}"

@@ -19,7 +19,7 @@ from impl.variants.repairs import (
     tables,
 )
 from impl.variants.repairs import rebalancing as runs
-from impl.variants.variant import Variant, VariantError, load_variant
+from impl.variants.variant import Variant, VariantError, is_path, load_variant
 
 SHIPPED, REPAIRED = "shipped", "repaired"
 
@@ -108,7 +108,7 @@ def _without(hazard: str) -> tuple[Variant, ...]:
 
 
 def _added(name: str) -> Variant:
-    added = load_variant(name) if name.endswith(".py") else BUGS.get(name)
+    added = load_variant(name) if is_path(name) else BUGS.get(name)
     if added is None:
         near = get_close_matches(name, BUGS, n=3) or sorted(BUGS)
         raise VariantError(f"no planted bug {name!r}: say {' or '.join(near[:3])}, or another of the catalogue")

@@ -68,12 +68,17 @@ def around(owner: type | ModuleType, attribute: str) -> Callable[[Callable[..., 
     return lambda function: Replacement(owner, attribute, function, around=True)
 
 
+def is_path(name: str) -> bool:
+    """Whether a name is meant as the path of a file; no planted bug is called so."""
+    return "/" in name or name.endswith(".py") or Path(name).is_file()
+
+
 def load_variant(path: str) -> Variant:
     """The VARIANT of a file of one's own; raises VariantError if it cannot be had."""
     file = Path(path)
     if not file.is_file():
         raise VariantError(f"no file {path}: give the path of a Python file that defines VARIANT")
-    spec = spec_from_file_location(f"variant of {file.resolve()}", file)
+    spec = spec_from_file_location(f"variant of {file.resolve()}", file) if file.suffix == ".py" else None
     if spec is None or spec.loader is None:
         raise VariantError(f"{path} is no Python file: give one that ends with .py and defines VARIANT")
     module = module_from_spec(spec)

@@ -5,7 +5,6 @@ A name is that of a property, or of one claim about a decision (which belongs to
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,13 +13,13 @@ from invariants import allocation, claim, exploring
 from invariants.claim import Claim
 from invariants.concepts import PROPERTIES
 from invariants.rules.declared import BY_NAME
-from invariants.rules.rule import RULE, Rule
+from invariants.rules.rule import RULE
 from invariants.runs import CAMPAIGN, KILL_MATRIX, MACHINE, OF_RUNS
-from invariants.verdict import BadInputError
+from invariants.verdict import BadInputError, nearest
+from model.language.expectation import Expectation
 from model.language.properties import ALWAYS, LEMMA, STEP, Property
 from model.scopes import SCOPES, NamedScope
 
-_ALIKE = 0.7  # of a name and what may have been meant
 DECISION, STRATEGY, HOUSE = "decision", "strategy", "house"
 
 OWN: Mapping[str, tuple[str, str]] = {
@@ -89,18 +88,15 @@ def claims_of(name: str) -> list[Claim]:
     return [one for one in claim.CLAIMS.values() if name in (one.name, one.promises)]
 
 
-def entries(judged: Collection[str] = ()) -> list[Entry]:
-    """The catalogue: protocols concept by concept, rules, strategies, decisions, runs, and the suite itself.
+def names() -> list[str]:
+    """Every property: protocols concept by concept, rules, strategies, decisions, runs, and the suite itself."""
+    decided = (one.promises for one in claim.CLAIMS.values())
+    return list(dict.fromkeys([*PROPERTIES, *BY_NAME, *allocation.CLAIMS, *decided, *OF_RUNS, *OWN]))
 
-    judged -- protocol properties that are judged of runs of the implementation, too.
-    """
-    decided = dict.fromkeys(one.promises for one in claim.CLAIMS.values())
-    return [
-        *(entry(name, judged) for name in PROPERTIES), *(entry(name) for name in BY_NAME),
-        *(entry(name) for name in allocation.CLAIMS),
-        *(entry(name) for name in decided if name not in allocation.CLAIMS),
-        *(entry(name) for name in OF_RUNS), *(entry(name) for name in OWN),
-    ]
+
+def entries(judged: Collection[str] = ()) -> list[Entry]:
+    """The catalogue; judged -- protocol properties that are judged of runs of the implementation, too."""
+    return [entry(name, judged) for name in names()]
 
 
 def entry(name: str, judged: Collection[str] = ()) -> Entry:
@@ -109,71 +105,58 @@ def entry(name: str, judged: Collection[str] = ()) -> Entry:
     if name in OWN:
         judge, sentence = OWN[name]
         return Entry(name, HOUSE, sentence, "the suite", "holds", (), (judge,))
+    if name in OF_RUNS:
+        sentence, judges, hazards = OF_RUNS[name]
+        return Entry(name, HOUSE, sentence, "invariants.runs", "violated" if hazards else "holds", hazards, judges)
     if name in PROPERTIES:
         return _protocol(PROPERTIES[name], (MACHINE, CAMPAIGN) if name in judged else ())
     if name in BY_NAME:
-        return _rule(BY_NAME[name])
-    if name in OF_RUNS:
-        return _of_runs(name)
+        rule = BY_NAME[name]
+        return _entry(name, RULE, rule.sentence, rule.__module__, [rule.expected], (MACHINE, CAMPAIGN))
     return _strategy(name) if name in allocation.CLAIMS else _decision(name)
 
 
 def _protocol(declared: Property, more: tuple[str, ...]) -> Entry:
-    judges = (*(["explore"] if scopes_of(declared) else []), *(["prove"] if provable(declared) else []), *more)
+    judges = (*["explore"] * bool(scopes_of(declared)), *["prove"] * provable(declared), *more)
     home = f"{declared.concept.module}.{declared.concept.name}"
-    return Entry(declared.name, declared.kind, declared.sentence, home, declared.expected.outcome,
-                 declared.expected.hazards, judges)
-
-
-def _rule(declared: type[Rule]) -> Entry:
-    return Entry(declared.name, RULE, declared.sentence, declared.__module__, declared.expected.outcome,
-                 declared.expected.hazards, (MACHINE, CAMPAIGN))
-
-
-def _of_runs(name: str) -> Entry:
-    sentence, judges, hazards = OF_RUNS[name]
-    return Entry(name, HOUSE, sentence, "invariants.runs", "violated" if hazards else "holds", hazards, judges)
+    return _entry(declared.name, declared.kind, declared.sentence, home, [declared.expected], judges)
 
 
 def _strategy(name: str) -> Entry:
     wanted = [one.expected[name] for one in allocation.SHIPPED if name in one.expected]
     proved = any("prove" in one.judges for one in claims_of(name))
-    judges = ("exhaust", *(["prove"] if proved else []), "machine", "campaign", "check")
-    return Entry(name, STRATEGY, allocation.CLAIMS[name].sentence, "invariants.allocation",
-                 _both(one.outcome for one in wanted), _hazards(one.hazards for one in wanted), judges)
+    judges = ("exhaust", *["prove"] * proved, "machine", "campaign", "check")
+    return _entry(name, STRATEGY, allocation.CLAIMS[name].sentence, "invariants.allocation", wanted, judges)
 
 
 def _decision(name: str) -> Entry:
     own = claims_of(name)
-    judges = [judge for judge in ("exhaust", "prove", "machine") if any(judge in one.judges for one in own)]
+    judges = tuple(judge for judge in ("exhaust", "prove", "machine") if any(judge in one.judges for one in own))
     sentence = own[0].sentence if len(own) == 1 else f"{len(own)} claims: {', '.join(one.name for one in own)}."
     homes = dict.fromkeys(f"{f.__module__}.{f.__qualname__}" for one in own for f in one.subjects)
-    return Entry(name, DECISION, sentence, ", ".join(homes), _both(one.expected.outcome for one in own),
-                 _hazards(one.expected.hazards for one in own), tuple(judges))
+    return _entry(name, DECISION, sentence, ", ".join(homes), [one.expected for one in own], judges)
 
 
-def _both(outcomes: Iterable[str]) -> str:
-    found = set(outcomes)
-    return found.pop() if len(found) == 1 else "both"
+def _entry(name: str, kind: str, sentence: str, home: str, expected: Sequence[Expectation], judges: tuple[str, ...],
+           ) -> Entry:
+    outcomes = {one.outcome for one in expected}
+    hazards = tuple(dict.fromkeys(hazard for one in expected for hazard in one.hazards))
+    return Entry(name, kind, sentence, home, outcomes.pop() if len(outcomes) == 1 else "both", hazards, judges)
 
 
-def _hazards(groups: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(hazard for group in groups for hazard in group))
-
-
-def chosen(names: Sequence[str]) -> Chosen:
+def chosen(given: Sequence[str]) -> Chosen:
     """What to judge for these names; everything without names. Raises BadInputError for one that it does not judge."""
-    for name in names:
+    for name in given:
         known(name)
         if name in BY_NAME or name in OF_RUNS:
             raise BadInputError(f"{name} is judged of simulated worlds: rocketproof {of_runs(name)}")
-    wanted = names or [*PROPERTIES, *allocation.CLAIMS, *claim.CLAIMS, *OWN]
+    wanted = given or [*names(), *claim.CLAIMS]
     return Chosen(
         tuple(name for name in PROPERTIES if name in wanted),
         tuple(name for name in allocation.CLAIMS if name in wanted),
         tuple(one.name for one in claim.CLAIMS.values() if one.name in wanted or one.promises in wanted),
         tuple(name for name in OWN if name in wanted),
-        not names,
+        not given,
     )
 
 
@@ -189,31 +172,6 @@ def of_judge(judge: str, own: Iterable[str]) -> list[str]:
 
 def known(name: str) -> None:
     """Raise BadInputError, with the nearest names, unless it is a property or a claim."""
-    promises = [one.promises for one in claim.CLAIMS.values()]
-    names = list(dict.fromkeys(
-        [*PROPERTIES, *BY_NAME, *allocation.CLAIMS, *promises, *claim.CLAIMS, *OF_RUNS, *OWN]))
-    if name not in names:
-        raise BadInputError(f"no property is called {name!r}; {nearest(name, names)}`rocketproof list` names them all")
-
-
-def nearest(name: str, names: Sequence[str]) -> str:
-    """"did you mean …? " with at most three names that look alike, or contain the name, or nothing."""
-    def likeness(one: str) -> float:
-        matcher = difflib.SequenceMatcher(b=name.lower())
-        matcher.set_seqs(one.lower()[:len(name) + 1], name.lower())
-        begins = matcher.ratio()
-        matcher.set_seq1(one.lower())
-        return 1.0 if name and name.lower() in one.lower() else max(begins, matcher.ratio())
-
-    close = sorted((one for one in names if likeness(one) > _ALIKE), key=lambda one: (-likeness(one), names.index(one)))
-    return f"did you mean {' or '.join(map(repr, close[:3]))}? " if close else ""
-
-
-def scope_names(names: Sequence[str]) -> list[str]:
-    """The names of scopes, checked; raises BadInputError with the nearest names for one that names none."""
-    every = [named.name for named in SCOPES]
-    for name in names:
-        if not any(one.startswith(name) for one in every):
-            hint = nearest(name, every) or f"there are: {'; '.join(every)}"
-            raise BadInputError(f"no scope is called {name!r}; {hint.strip()}")
-    return list(names)
+    every = [*names(), *claim.CLAIMS]
+    if name not in every:
+        raise BadInputError(f"no property is called {name!r}; {nearest(name, every)}`rocketproof list` names them all")

@@ -9,19 +9,21 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
 
 import typer
 from rich.console import Console, Group, RenderableType
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from invariants.front_desk.interrupt import INTERRUPT
-from invariants.front_desk.tables import kind, line, table
+from invariants.front_desk.interrupt import INTERRUPT, reader_left
+from invariants.front_desk.options import ended
+from invariants.report.terminal import kind, line, total, verdict_table
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Subject, Verdict, exit_status
 
 PLAIN_WIDTH = 140  # columns where there is no terminal
@@ -55,8 +57,7 @@ class Desk:
         self.console = console(to_stderr=json == "-")
         self._sinks: dict[str, TextIO] = {}
         self._streamed: set[tuple[str, ...]] = set()
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
+        self._update: Callable[..., None] = _unseen  # of the line of progress
         self.status: ExitStatus | None = None
         self._before: Any = None
 
@@ -67,7 +68,7 @@ class Desk:
 
         name -- of the judge. total -- how many verdicts it will give, if known. quiet -- it shows its own progress.
         """
-        with self._shown(name, total, quiet=quiet), _closed(verdicts):
+        with self._shown(name, total, quiet=quiet), ended(verdicts):
             try:
                 for verdict in verdicts:
                     self.take(verdict)
@@ -79,7 +80,9 @@ class Desk:
     def crashed(self, name: str, error: Exception) -> None:
         """Note that a part of the work crashed: a row that is unknown, and the traceback for whoever mends it."""
         traceback.print_exception(error)
-        self.take(_crashed(name, error))
+        note = f"the judge crashed: {type(error).__name__}: {error}"
+        self.take(Verdict(CRASHED, name, Subject("judge", name), Outcome.HOLDS, Outcome.UNKNOWN, "rocketproof verify",
+                          note=note))
 
     def take(self, verdict: Verdict) -> None:
         """Take one verdict; then Ctrl-C is heard, also if whoever was at work has swallowed it."""
@@ -89,22 +92,22 @@ class Desk:
             if self._stream and kind(verdict) not in self._streamed:
                 self._streamed.add(kind(verdict))
                 self.print(line(verdict))
-            if self._progress is not None and self._task is not None:
-                self._progress.update(self._task, advance=1, count=f"{len(self.rows)} verdicts")
+            self._update(advance=1, count=f"{len(self.rows)} verdicts")
 
     def _write(self, verdict: Verdict) -> None:
         for name, sink in list(self._sinks.items()):
             try:
                 sink.write(f"{verdict.to_json()}\n")
                 sink.flush()
+            except BrokenPipeError:
+                reader_left()
             except OSError as error:
                 del self._sinks[name]
                 raise BadInputError(_unwritable(name, error)) from error
 
     def tell(self, text: str) -> None:
         """Say what the judge works on; shown behind its name."""
-        if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, text=text)
+        self._update(text=text)
         INTERRUPT.check()
 
     def print(self, shown: RenderableType) -> None:
@@ -121,11 +124,11 @@ class Desk:
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[count]}"),
                    TimeElapsedColumn(), TextColumn("{task.fields[text]}", style="dim"))
         with Progress(*columns, console=terminal, transient=True) as progress:
-            self._progress, self._task = progress, progress.add_task(name, total=total, text="", count="")
+            self._update = partial(progress.update, progress.add_task(name, total=total, text="", count=""))
             try:
                 yield
             finally:
-                self._progress = self._task = None
+                self._update = _unseen
 
     # Beginning and end -------------------------------------------------------------------------------------------
 
@@ -145,7 +148,7 @@ class Desk:
         if isinstance(error, typer.Exit) or not isinstance(error, KeyboardInterrupt | Exception | None):
             return
         if self.rows and self._summary:
-            self.print(table(self.rows))
+            self.print(Group(verdict_table(self.rows), Text(""), total(self.rows)))
         for said in self.closing:
             self.print(Text(said, no_wrap=True, overflow="ignore"))
         raise typer.Exit(self._ended(error)) from None
@@ -182,24 +185,25 @@ class Desk:
         return exit_status(self.rows) if self.status is None else self.status
 
 
-@contextmanager
-def _closed(verdicts: Iterable[Verdict]) -> Iterator[None]:
-    """End a judge's iterator with the block, and with it the processes that it has started."""
-    try:
-        yield
-    finally:
-        if isinstance(verdicts, Generator):
-            verdicts.close()
+def _unseen(**_: object) -> None:
+    pass
 
 
 def interrupted(rows: int) -> str:
     """What is said after Ctrl-C."""
-    return f"interrupted: {rows} verdict{'s' * (rows != 1)} kept, the rest was not judged"
+    if not rows:
+        return "interrupted before anything was judged"
+    return f"interrupted: {rows} verdict{'s' * (rows != 1)} kept; no count has what was still to be judged"
+
+
+class _Screen(Console):
+    def on_broken_pipe(self) -> None:
+        reader_left()
 
 
 def console(*, to_stderr: bool = False) -> Console:
     """Where people read: wide enough for a table where there is no terminal."""
-    made = Console(stderr=to_stderr)
+    made = _Screen(stderr=to_stderr)
     if not made.is_terminal and "COLUMNS" not in os.environ:
         made.width = PLAIN_WIDTH
     return made
@@ -215,6 +219,9 @@ def guarded(work: Callable[[], None]) -> None:
     """Run a command that judges nothing: bad input and Ctrl-C end it with one line."""
     try:
         work()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        reader_left()
     except BadInputError as error:
         raise typer.Exit(complain(ExitStatus.BAD_INPUT, str(error))) from None
     except KeyboardInterrupt:
@@ -231,10 +238,3 @@ def _missing(error: ModuleNotFoundError) -> str:
     top = (error.name or "").partition(".")[0]
     extra = f"[{_EXTRAS[top]}]" if top in _EXTRAS else ""
     return f"the Python package {top} is not installed; pip install 'rocketproof{extra}', or run `make .venv`"
-
-
-def _crashed(judge: str, error: Exception) -> Verdict:
-    """The row of a judge that crashed: unknown, whatever it was about to say."""
-    note = f"the judge crashed: {type(error).__name__}: {error}"
-    subject = Subject("judge", judge)
-    return Verdict(CRASHED, judge, subject, Outcome.HOLDS, Outcome.UNKNOWN, "rocketproof verify", note=note)

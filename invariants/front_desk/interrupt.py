@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from invariants.verdict import ExitStatus
 
 TYPER_INTERRUPTED = 130  # Typer's exit status after Ctrl-C
+READER_LEFT = 128 + signal.SIGPIPE  # what a shell says of a program that ends because nobody reads on
 
 
 class Interrupt:
@@ -65,6 +67,12 @@ def quiet() -> None:
             before(lost)
 
     sys.unraisablehook = hook
+
+
+def reader_left() -> NoReturn:
+    """End as programs do whose reader has left (`| head`): without a word."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be written goes nowhere
+    raise SystemExit(READER_LEFT)
 
 
 def start(app: Callable[[], None]) -> None:

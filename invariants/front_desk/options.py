@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -38,10 +39,10 @@ def examples(*commands: str) -> str:
 
 def only(verdicts: Iterable[Verdict], properties: Sequence[str]) -> Iterator[Verdict]:
     """The verdicts about these properties; all, if none is given. The judge ends with this iterator."""
-    try:
-        for verdict in verdicts:
-            if not properties or verdict.property in properties:
-                yield verdict
-    finally:
-        if isinstance(verdicts, Generator):
-            verdicts.close()
+    with ended(verdicts):
+        yield from (verdict for verdict in verdicts if not properties or verdict.property in properties)
+
+
+def ended(verdicts: Iterable[Verdict]) -> AbstractContextManager[object]:
+    """End a judge's iterator with the block, and with it the processes that it has started."""
+    return closing(verdicts) if isinstance(verdicts, Generator) else nullcontext()

@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Collection, Iterable, Iterator
 
 from invariants import allocation
-from invariants.allocation import Shipped
 from invariants.concepts import PROPERTIES
 from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entry, of_runs, scopes_of
 from invariants.hazards import HAZARDS
@@ -17,18 +16,18 @@ from model.language import Expectation, Property, text
 
 WIDTH = 110
 _JUDGED_BY = {
-    "explore": "explore   all reachable states of {scopes}",
-    "prove": "prove     for any number of elements and any timing within the premises, in Z3",
-    "exhaust": "exhaust   all small inputs, smallest first",
-    "machine": "machine   random inputs, shrunk by Hypothesis",
-    "campaign": "campaign  every size up to 64 queues x 24 members, then random ones, on Spark",
-    "check": "check     your own strategy: rocketproof check allocation",
-    "conform": "conform   the answers recorded from RocketMQ 4.9.3, row by row",
+    "explore": "all reachable states of {scopes}",
+    "prove": "for any number of elements and any timing within the premises, in Z3",
+    "exhaust": "all small inputs, smallest first",
+    "machine": "random inputs, shrunk by Hypothesis",
+    "campaign": "every size up to 64 queues x 24 members, then random ones, on Spark",
+    "check": "your own strategy: rocketproof check allocation",
+    "conform": "the answers recorded from RocketMQ 4.9.3, row by row",
 }
 _OF_RUNS = {
-    "machine": "  machine   programs of deeds and faults that Hypothesis writes and shortens",
-    "campaign": "  campaign  simulated worlds, by seed, in which people work and things fail",
-    "kill-matrix": "  kill-matrix  hunts for planted bugs, and the control without one",
+    "machine": "programs of deeds and faults that Hypothesis writes and shortens",
+    "campaign": "simulated worlds, by seed, in which people work and things fail",
+    "kill-matrix": "hunts for planted bugs, and the control without one",
 }
 
 
@@ -117,11 +116,9 @@ def _of_strategies(name: str) -> Iterator[str]:
     rows = [one for one in allocation.SHIPPED if name in one.expected]
     if rows:
         yield from ("", "strategies as shipped")
-        yield from (f"  {_subject(one):72} {_expected(one.expected[name])}" for one in rows)
-
-
-def _subject(one: Shipped) -> str:
-    return f"{one.name}, {one.inputs.name}" + (f", {one.note}" if one.note else "")
+    for one in rows:
+        subject = ", ".join(part for part in (one.name, one.inputs.name, one.note) if part)
+        yield f"  {subject:72} {_expected(one.expected[name])}"
 
 
 def _of_claims(name: str) -> Iterator[str]:
@@ -135,12 +132,9 @@ def _of_claims(name: str) -> Iterator[str]:
 
 def _judges(one: Entry) -> Iterator[str]:
     yield from ("", "judges")
-    runs = one.name in PROPERTIES or one.name in BY_NAME or one.name in OF_RUNS
+    said = _JUDGED_BY | (_OF_RUNS if one.name in {*PROPERTIES, *BY_NAME, *OF_RUNS} else {})
     for judge in one.judges:
-        if runs and judge in _OF_RUNS:
-            yield _OF_RUNS[judge]
-            continue
-        yield from _folded(_JUDGED_BY[judge].format(scopes=_scopes(one)), "  ", "            ")
+        yield from _folded(said[judge].format(scopes=_scopes(one)), f"  {judge:8}  ", " " * 12)
     if not one.judges:
         yield "  none: it supports proofs only"
 
@@ -155,9 +149,8 @@ def _scopes(one: Entry) -> str:
 def _hazards(one: Entry) -> Iterator[str]:
     if one.hazards:
         yield from ("", "hazards of RocketMQ 4.9.3 that break it")
-        for name in one.hazards:
-            known = HAZARDS.get(name)
-            yield from _folded(f"{known.sentence} ({known.cite})" if known else "?", f"  {name:6}", "        ")
+    for name in one.hazards:
+        yield from _folded(f"{HAZARDS[name].sentence} ({HAZARDS[name].cite})", f"  {name:6}", " " * 8)
 
 
 def _expected(wanted: Expectation) -> str:

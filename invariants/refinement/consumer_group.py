@@ -22,30 +22,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
+from impl import events
 from impl.decisions.message_queue import MessageQueue
-from impl.events import (
-    ConsumerIdsAnswered,
-    ConsumerIdsFetched,
-    ConsumerRegistered,
-    ConsumerRemoved,
-    ConsumerShutDown,
-    ConsumerStarted,
-    GroupRemoved,
-    ProcessKilled,
-    QueueDropped,
-    QueuesAssigned,
-    QueueTaken,
-    RouteUpdated,
-)
 from invariants import consumer_group as promised
 from invariants.finding import Finding
-from invariants.refinement.coverage import GROUPS, GroupWalk, Visited
-from invariants.refinement.follower import Follower, Record
+from invariants.refinement.coverage import GROUPS, Visited, Watched, form_in_group, watching
+from invariants.refinement.follower import Follower
+from invariants.refinement.maps import Map, hears
 from invariants.refinement.members import Member, Members, Process, View, listed
-from invariants.refinement.monitor import Monitor, Outcomes, Step
-from invariants.views import ConsumerTables, Machines, Views
+from invariants.refinement.monitor import Outcomes, Step, judged
+from invariants.views import ConsumerTables, Machines
 from model.consumer_group import Group, Rebalancing
 from model.language import Property
 from model.language.open.reading import OpenReading
@@ -54,11 +43,8 @@ from model.language.open.states import Cell, Writes
 NAME = "refines_consumer_group"
 ANSWERS = 8
 """How many answers to one machine are kept; each thread waits for one at a time, and gives up after 3 s."""
-PROPERTIES: tuple[Property, ...] = tuple(
-    Group.concept.properties[declared.__name__] for declared in (
-        promised.one_owner_per_queue, promised.one_owner_when_settled, promised.every_queue_owned_when_settled,
-    )
-)
+PROPERTIES = judged(Group.concept, promised.one_owner_per_queue, promised.one_owner_when_settled,
+                    promised.every_queue_owned_when_settled)
 QUEUE = Rebalancing.concept.sorts["Queue"]
 
 
@@ -82,80 +68,54 @@ def followers(machines: Machines, groups: Sequence[tuple[str, str]], scopes: Seq
     return [ConsumerGroup(machines, group, topic, watched=watched) for group, topic in groups]
 
 
-class ConsumerGroup:
-    """Follower of one group on one topic; see Follower.
-
-    visited -- fingerprints of the states that were seen at the end of a segment.
-    """
-
-    name = NAME
+class ConsumerGroup(Map):
+    """Follower of one group on one topic; see Follower."""
 
     def __init__(
         self, machines: Machines, group: str, topic: str, properties: Iterable[Property] = PROPERTIES,
         watched: Visited | None = None,
     ) -> None:
         """Watch from the first segment on; properties -- of Group, to be judged. watched -- of its scope, if any."""
-        self.machines, self.views, self.group, self.topic = machines, Views(machines), group, topic
         judged = tuple(properties)
-        self.properties = (NAME, *(one.name for one in judged))
-        self.visited: set[int] = set()
+        super().__init__(machines, NAME, judged)
+        self.group, self.topic, self.watched = group, topic, watched
         self.members = Members(group, topic)
         self.reading = OpenReading(Rebalancing.concept, self.members.rigid)
-        self.monitor = Monitor(self.reading, judged, NAME, visible=("up", "listed", "holds"), named=named,
-                               kept=("Queue",))
-        self.watched = watched
-        self._walk = None if watched is None else GroupWalk(watched, self.monitor, self.members, machines)
+        self.monitor = watching(watched, lambda cells, scope: form_in_group(cells, scope, self.members, machines),
+                                self.reading, judged, NAME, visible=("up", "listed", "holds"), named=named,
+                                kept=("Queue",))
         self._answers: dict[tuple[str, str], deque[Answer]] = {}
         self._connections: dict[str, dict[str, str]] = {}
-        self._version = 0
-        self._hears: dict[type, Callable[[str, int, Any], list[Finding]]] = {
-            ProcessKilled: self._killed, ConsumerRegistered: self._registered, ConsumerRemoved: self._removed,
-            GroupRemoved: lambda *_: [],  # nothing in the model; if it had members (B-8), the tables differ
-            ConsumerIdsAnswered: self._answered, ConsumerStarted: self._started,
-            ConsumerShutDown: self._shut_down, ConsumerIdsFetched: self._fetched, RouteUpdated: self._routed,
-            QueueTaken: self._taken, QueueDropped: self._dropped, QueuesAssigned: self._assigned,
-        }
-        self.hears = self._hears.keys()
+        self._look, self._version = False, 0
+        if watched is not None:
+            self.takes.update({kind: partial(self._noting, take) for kind, take in self.takes.items()})
 
-    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
-        """See Follower."""
-        look, found, monitor = whole, list[Finding](), self.monitor
-        for ms, where, event in records:
-            hear = self._hears.get(event.__class__)
-            if hear is not None:
-                found += hear(where, ms, event)
-                look = look or event.__class__ in _LOOK
-                if self._walk is not None:
-                    self._walk.note(found)
-        if look or found or monitor.moved:
-            found += self._compare(machine, diverged=_diverges(found))
-            monitor.moved = False
-            if self._walk is not None:
-                self._walk.note(found)
-        if monitor.version != self._version:
-            self._version = monitor.version
-            self.visited.update(monitor.fingerprints())
+    def _noting(self, take: Callable[..., list[Finding]], machine: str, event: Any) -> list[Finding]:
+        found = take(machine, event)
+        self._note(found)
         return found
+
+    def _note(self, found: Sequence[Finding]) -> None:
+        if isinstance(self.monitor, Watched):
+            self.monitor.note((*self.found, *found))
 
     # Machines ---------------------------------------------------------------------------------------------------------
 
-    def _killed(self, machine: str, _: int, event: ProcessKilled) -> list[Finding]:
+    @hears(events.ProcessKilled)
+    def _killed(self, machine: str, event: events.ProcessKilled) -> list[Finding]:
         """A process that is killed takes its tables with it."""
         found = [one for client_id in list(self.members.running.get(machine, ()))
                  for one in self._end(machine, client_id, event)]
         self._connections.pop(machine, None)
         steps: list[Step] = [("forget", cell[1:]) for cell in self._row(machine) if self.monitor.value(*cell)]
-        if steps:
-            if self._walk is not None:
-                self._walk.taken(steps)
-            found += self.monitor.take(event, *steps)
-        return found
+        return found + self.monitor.take(event, *steps) if steps else found
 
     def _row(self, broker: str) -> list[Cell]:
         """The cells of a broker's id list."""
         return [("listed", broker, member) for member in self.reading.given.named["Member"]]
 
-    def _started(self, machine: str, _: int, event: ConsumerStarted) -> list[Finding]:
+    @hears(events.ConsumerStarted)
+    def _started(self, machine: str, event: events.ConsumerStarted) -> list[Finding]:
         """DefaultMQPushConsumerImpl#start, of a consumer in clustering."""
         for consumer in self._consumers(machine) if event.group == self.group else ():
             if consumer.client_id == event.client_id:
@@ -180,10 +140,10 @@ class ConsumerGroup:
             self.reading.given.name(QUEUE, sorted(wanted))
         self.monitor.reconsider()
 
-    def _shut_down(self, machine: str, _: int, event: ConsumerShutDown) -> list[Finding]:
-        if event.group != self.group or event.client_id not in self.members.running.get(machine, ()):
-            return []
-        return self._end(machine, event.client_id, event)
+    @hears(events.ConsumerShutDown)
+    def _shut_down(self, machine: str, event: events.ConsumerShutDown) -> list[Finding]:
+        known = event.group == self.group and event.client_id in self.members.running.get(machine, ())
+        return self._end(machine, event.client_id, event) if known else []
 
     def _end(self, machine: str, client_id: str, event: Any) -> list[Finding]:
         """The end of a process; what it once fetched says nothing any more."""
@@ -194,7 +154,8 @@ class ConsumerGroup:
 
     # Lists ------------------------------------------------------------------------------------------------------------
 
-    def _registered(self, machine: str, _: int, event: ConsumerRegistered) -> list[Finding]:
+    @hears(events.ConsumerRegistered)
+    def _registered(self, machine: str, event: events.ConsumerRegistered) -> list[Finding]:
         """ConsumerGroupInfo#updateChannel of any object of the group; a second connection is a second place."""
         if event.group != self.group:
             return []
@@ -207,7 +168,8 @@ class ConsumerGroup:
         connections[event.connection] = client_id
         return found + self.monitor.take(event, ("heartbeat", (machine, member)))
 
-    def _removed(self, machine: str, _: int, event: ConsumerRemoved) -> list[Finding]:
+    @hears(events.ConsumerRemoved)
+    def _removed(self, machine: str, event: events.ConsumerRemoved) -> list[Finding]:
         known = event.group == self.group and event.attached and event.connection in self._connections.get(machine, ())
         return self._leave(machine, event.connection, event) if known else []
 
@@ -218,7 +180,14 @@ class ConsumerGroup:
         member = client_id, list(connections.values()).count(client_id)
         return self.monitor.take(event, ("forget", (broker, member)))
 
-    def _answered(self, machine: str, _: int, event: ConsumerIdsAnswered) -> list[Finding]:
+    @hears(events.GroupRemoved)
+    def _group_removed(self, _machine: str, _event: events.GroupRemoved) -> list[Finding]:
+        """Nothing in the model; if it had members (B-8), the tables differ."""
+        self._look = True
+        return []
+
+    @hears(events.ConsumerIdsAnswered)
+    def _answered(self, machine: str, event: events.ConsumerIdsAnswered) -> list[Finding]:
         """Take the step aside; whether the client ever has the answer is seen there."""
         if event.group == self.group and event.client_ids:
             asking = event.connection.rpartition(":")[0]
@@ -228,7 +197,8 @@ class ConsumerGroup:
                 for member in self.members.running.get(asking, {}).values()}))
         return []
 
-    def _fetched(self, machine: str, now_ms: int, event: ConsumerIdsFetched) -> list[Finding]:
+    @hears(events.ConsumerIdsFetched)
+    def _fetched(self, machine: str, event: events.ConsumerIdsFetched) -> list[Finding]:
         """The client has the answer of a broker, which read its list when it answered."""
         member = self.members.running.get(machine, {}).get(event.client_id)
         if event.group != self.group or member is None or event.client_ids is None or event.broker_addr is None:
@@ -238,7 +208,7 @@ class ConsumerGroup:
         if event.topic != self.topic:
             return []
         process, view = self.members.processes[member], listed(event.client_ids)
-        process.begin(now_ms, view)
+        process.begin(self.ms, view)
         if not process.subscribes:
             process.subscribes = True
             self.members.forget()
@@ -247,12 +217,9 @@ class ConsumerGroup:
             told = f"{event.client_id} has a list that {broker} never answered"
             found = [Finding(NAME, event, told, (NAME, "fetch", "not answered"))]
         else:
-            step: Step = "fetch", (broker, member)
-            outcomes = answer.outcomes.get(member, Outcomes(step, why=("fetch", "it never was")))
-            if self._walk is not None:
-                self._walk.late(outcomes)
-            found = self.monitor.late(event, outcomes)
-        return found + self._has(member, view, event, told=_diverges(found))
+            never = Outcomes(("fetch", (broker, member)), why=("fetch", "it never was"))
+            found = self.monitor.late(event, answer.outcomes.get(member, never))
+        return found + self._has(member, view, event, told=self.diverges(found))
 
     def _answer(self, broker: str, machine: str, client_ids: tuple[str | None, ...]) -> Answer | None:
         """The broker's last answer of this kind to this machine; others may be those of other threads."""
@@ -264,10 +231,9 @@ class ConsumerGroup:
 
     def _has(self, member: Member, view: View, event: Any, *, told: bool) -> list[Finding]:
         """Compare the list that a client has with the one that the model has for it; told -- that they differ."""
-        wanted: Writes = {("answer", member): view, ("fetched", member): True}
+        cell, wanted = ("answer", member), {("answer", member): view, ("fetched", member): True}
         if self.monitor.agrees(wanted):
             return []
-        cell = "answer", member
         shown, has = (self.monitor.text(cell, value) for value in (view, self.monitor.value(*cell)))
         self.monitor.write(wanted)
         sentence = f"{self.monitor.label(cell)} is {shown}, the model has {has}"
@@ -275,45 +241,47 @@ class ConsumerGroup:
 
     # Queues -----------------------------------------------------------------------------------------------------------
 
-    def _member(self, machine: str, event: Any) -> Member | None:
-        """Who reports something of a queue or of the topic."""
-        topic = event.mq.topic if event.__class__ in _OF_A_QUEUE else event.topic
-        if event.group != self.group or topic != self.topic:
-            return None
-        return self.members.running.get(machine, {}).get(event.client_id)
+    def _member(self, machine: str, event: Any, topic: str) -> Member | None:
+        """Who reports something of the topic."""
+        followed = event.group == self.group and topic == self.topic
+        return self.members.running.get(machine, {}).get(event.client_id) if followed else None
 
-    def _routed(self, machine: str, now_ms: int, event: RouteUpdated) -> list[Finding]:
+    @hears(events.RouteUpdated)
+    def _routed(self, machine: str, event: events.RouteUpdated) -> list[Finding]:
         """A run that is under way, or that waits for its list, may have read the queues before."""
-        member = self._member(machine, event)
+        member = self._member(machine, event, event.topic)
         if member is not None and event.mqs != (process := self.members.processes[member]).routes[-1]:
-            process.reroute(now_ms, event.mqs)
+            process.reroute(self.ms, event.mqs)
             self.members.forget()
             self._requeue()
         return []
 
-    def _taken(self, machine: str, _: int, event: QueueTaken) -> list[Finding]:
-        member = self._member(machine, event)
+    @hears(events.QueueTaken)
+    def _taken(self, machine: str, event: events.QueueTaken) -> list[Finding]:
+        member = self._member(machine, event, event.mq.topic)
         return [] if member is None else self._by_any_list(event, member, ("take", (member, event.mq)))
 
-    def _dropped(self, machine: str, _: int, event: QueueDropped) -> list[Finding]:
-        member = self._member(machine, event)
+    @hears(events.QueueDropped)
+    def _dropped(self, machine: str, event: events.QueueDropped) -> list[Finding]:
+        member = self._member(machine, event, event.mq.topic)
         if member is None:
             return []
         found = self._by_any_list(event, member, ("drop", (member, event.mq)))
-        if _diverges(found) and self.members.processes[member].consumer.gives_up(event.mq):
+        if self.diverges(found) and self.members.processes[member].consumer.gives_up(event.mq):
             return self.monitor.take(event, ("give_up", (member, event.mq)))
         return found
 
-    def _assigned(self, machine: str, now_ms: int, event: QueuesAssigned) -> list[Finding]:
-        member = self._member(machine, event)
+    @hears(events.QueuesAssigned)
+    def _assigned(self, machine: str, event: events.QueuesAssigned) -> list[Finding]:
+        self._look, member = True, self._member(machine, event, event.topic)
         if member is None:
             return []
         process = self.members.processes[member]
         beside, routes = process.beside, len(process.routes)
         found = self.monitor.take(event, ("settle", (member,)))
-        if beside and _diverges(found):
+        if beside and self.diverges(found):
             found = self.monitor.take(event, ("settle_beside", (member,)))
-        process.end(now_ms)
+        process.end(self.ms)
         if len(process.routes) < routes:
             self.members.forget()
             self.monitor.reconsider()
@@ -322,33 +290,40 @@ class ConsumerGroup:
     def _by_any_list(self, event: Any, member: Member, step: Step) -> list[Finding]:
         """Take a step by the list that was fetched last, or else by that of a run that may still be under way."""
         found = self.monitor.take(event, step)
-        if not _diverges(found) or len(self.monitor.states) > 1:
-            return found
-        for view in self.members.processes[member].lists:
-            supposed = self.monitor.supposing(event, step, {("answer", member): view, ("fetched", member): True})
-            if supposed is not None:
-                if self._walk is not None:
-                    self._walk.leap()
-                return supposed
+        if self.diverges(found) and len(self.monitor.states) == 1:
+            for view in self.members.processes[member].lists:
+                supposed = self.monitor.supposing(event, step, {("answer", member): view, ("fetched", member): True})
+                if supposed is not None:
+                    return supposed
         return found
 
     # Tables -----------------------------------------------------------------------------------------------------------
 
-    def _compare(self, machine: str, *, diverged: bool) -> list[Finding]:
-        """Compare the tables of one machine; what a step has said already is not said again."""
+    def compare(self, machine: str, *, whole: bool) -> list[Finding]:
+        """See Map."""
+        monitor, found = self.monitor, list[Finding]()
+        if whole or self._look or self.found or monitor.moved:
+            found = self.unsaid(self._differing(machine))
+            monitor.moved = self._look = False
+            self._note(found)
+        if monitor.version != self._version:
+            self._version = monitor.version
+            self.visited.update(monitor.fingerprints())
+        return found
+
+    def _differing(self, machine: str) -> list[Finding]:
         seen: Writes = {}
         looked: list[Cell] = []
-        if machine in self.machines.brokers:
-            view = listed(self.views.members(machine, self.group).values())
-            seen = {("listed", machine, member): True for member in view}
+        members = self.views.members(machine, self.group) if machine in self.machines.brokers else None
+        if members is not None:
+            seen = {("listed", machine, member): True for member in listed(members.values())}
             looked = [*seen, *self._row(machine)]
         if machine in self.machines.consumers:
             self._held(machine, seen, looked)
         found = self.monitor.compare(seen, looked)
-        if found and machine in self.machines.brokers:
-            members = self.views.members(machine, self.group)
+        if found and members is not None:
             self._connections[machine] = {connection: client_id or "" for connection, client_id in members.items()}
-        return [finding for finding in found if finding.property != NAME] if diverged else found
+        return found
 
     def _held(self, machine: str, seen: Writes, looked: list[Cell]) -> None:
         """Who is up there and holds what."""
@@ -365,11 +340,3 @@ class ConsumerGroup:
                 holds = [("holds", member, mq) for mq in consumer.holds(self.topic)]
                 seen.update(dict.fromkeys(holds, True))
                 looked += holds
-
-
-def _diverges(found: Iterable[Finding]) -> bool:
-    return any(finding.property == NAME for finding in found)
-
-
-_OF_A_QUEUE = (QueueTaken, QueueDropped)
-_LOOK = (GroupRemoved, QueuesAssigned)  # the tables are compared then, even if the model has not moved

@@ -16,14 +16,14 @@ late (`Monitor.late`): its step counts where it was taken, and the one to the pr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
 from invariants.finding import Finding
-from invariants.refinement.members import Members, Process
+from invariants.refinement.members import Members
 from invariants.refinement.monitor import Monitor, Outcomes, Step
 from invariants.views import Machines
 from model.language.open.states import Cell
@@ -97,15 +97,76 @@ class Walk:
         self.last = None
 
 
-def between(monitor: Monitor, steps: Sequence[Step]) -> Iterator[Mapping[Cell, Any]]:
-    """The states before the last of several steps, as far as they can be taken from the only state there is."""
-    cells = dict(monitor.states.base)
-    for action, arguments in steps[:-1]:
-        writes = monitor.reading.step(action, arguments, cells)
-        if writes is None:
-            return
-        cells.update(writes)
-        yield cells
+Former = Callable[[Mapping[Cell, Any], str], "int | str"]
+"""Gives of a state, by the cells that were written, its form in a scope, or why it has none."""
+
+
+class Watched(Monitor):
+    """A monitor that notes the way that it takes through the forms of a scope."""
+
+    def __init__(self, visited: Visited, former: Former, *monitored: Any, **settings: Any) -> None:
+        """Begin; monitored, settings -- as for Monitor."""
+        super().__init__(*monitored, **settings)
+        self.walk, self.keeping = Walk(visited), True
+        self._former = former
+        self._shown = -1
+
+    def note(self, found: Iterable[Finding]) -> None:
+        """An event was taken, or tables were compared; found -- in the segment so far."""
+        self.walk.diverged = self.walk.diverged or any(one.property == self.name for one in found)
+        if self.version != self._shown:
+            self._shown = self.version
+            self.walk.to(self._form(self.states.base) if len(self.states) == 1 else OPEN)
+
+    def _form(self, cells: Mapping[Cell, Any]) -> int | str:
+        return self._former(cells, self.walk.visited.scope)
+
+    def take(self, event: Any, *steps: Step) -> list[Finding]:
+        """See Monitor; of several steps, what is between them is visited too."""
+        if len(steps) > 1 and len(self.states) == 1:
+            cells = dict(self.states.base)
+            for action, arguments in steps[:-1]:
+                writes = self.reading.step(action, arguments, cells)
+                if writes is None:
+                    break
+                cells.update(writes)
+                self.walk.to(self._form(cells))
+        return super().take(event, *steps)
+
+    def late(self, event: Any, outcomes: Outcomes) -> list[Finding]:
+        """See Monitor; where the step would not be the same by now, it is shown where it was taken."""
+        now = self.foresee(outcomes.step).writes
+        for writes, then in zip(outcomes.writes, outcomes.then, strict=False):
+            if not now or any(one != writes for one in now):
+                self.walk.leap()
+                self.walk.to(self._form(then))
+                self.walk.to(self._form({**then, **writes}))
+                self.walk.leap()
+        return super().late(event, outcomes)
+
+    def supposing(self, event: Any, step: Step, cells: Mapping[Cell, Any]) -> list[Finding] | None:
+        """See Monitor; a step by the list of another run, which the model has not, is no step of the last state."""
+        found = super().supposing(event, step, dict(cells))
+        if found is not None:
+            self.walk.leap()
+        return found
+
+
+def watching(visited: Visited | None, former: Former, *monitored: Any, **settings: Any) -> Monitor:
+    """A monitor that notes what it visits, if that is wanted; monitored, settings -- as for Monitor."""
+    if visited is None:
+        return Monitor(*monitored, **settings)
+    return Watched(visited, former, *monitored, **settings)
+
+
+def _packed(flags: Iterable[Any]) -> int:
+    """A bit for each."""
+    return sum(1 << place for place, flag in enumerate(flags) if flag)
+
+
+def _used(cells: Mapping[Cell, Any], names: Sequence[str]) -> set[Any]:
+    """Of whom one of these variables, by its first key, is true."""
+    return {cell[1] for cell, value in cells.items() if value and cell[0] in names}
 
 
 # Groups ---------------------------------------------------------------------------------------------------------------
@@ -120,88 +181,39 @@ def group_form(
     cells -- those that were written. brokers, queues -- all there are, in their order. client -- of a Member, the
     client id as clients are ordered, and its place.
     """
-    heard = {other for (name, *keys), view in cells.items()
-             if name == "answer" and cells.get(("up", keys[0])) for other in view}
-    used = {keys[-1] if name == "listed" else keys[0] for (name, *keys), value in cells.items()
-            if value and name in ("up", "listed", "holds")}
-    named = sorted(used | heard, key=client)
+    alive = _used(cells, ("up",))
+    heard = {other for cell, view in cells.items() if cell[0] == "answer" and cell[1] in alive for other in view}
+    listed = {cell[2] for cell, value in cells.items() if value and cell[0] == "listed"}
+    named = sorted(alive | heard | listed | _used(cells, ("holds",)), key=client)
     if any(client(member)[1] for member in named):
         return TWICE
     if len(named) > MEMBERS:
         return TOO_MANY
-    form = place = 0
+    flags: list[Any] = []
     for m in named:
-        answer = cells.get(("answer", m), ()) if cells.get(("up", m)) else ()
-        flags = [cells.get(("up", m)), cells.get(("fetched", m))]
+        answer = cells.get(("answer", m), ()) if m in alive else ()
+        flags += [m in alive, cells.get(("fetched", m))]
         flags += [other in answer for other in named] + [False] * (MEMBERS - len(named))
         flags += [cells.get(("listed", b, m)) for b in brokers]
         flags += [cells.get(("holds", m, q)) for q in queues] + [False] * (QUEUES - len(queues))
-        for flag in flags:
-            form |= bool(flag) << place
-            place += 1
-    return form
+    return _packed(flags)
 
 
-class GroupWalk:
-    """Watches a follower of a group. machines -- whose brokers count."""
-
-    def __init__(self, visited: Visited, monitor: Monitor, members: Members, machines: Machines) -> None:
-        """Begin where the model is."""
-        self.walk, self.monitor, self.members, self.machines = Walk(visited), monitor, members, machines
-        monitor.keeping = True
-        self._version = -1
-
-    def note(self, found: Iterable[Finding]) -> None:
-        """An event was taken, or tables were compared; found -- in the segment so far."""
-        monitor = self.monitor
-        self.walk.diverged = self.walk.diverged or any(one.property == monitor.name for one in found)
-        if monitor.version != self._version:
-            self._version = monitor.version
-            self.walk.to(self.form(monitor.states.base) if len(monitor.states) == 1 else OPEN)
-
-    def taken(self, steps: Sequence[Step]) -> None:
-        """Several steps are about to be taken for one event."""
-        if len(steps) > 1 and len(self.monitor.states) == 1:
-            for cells in between(self.monitor, steps):
-                self.walk.to(self.form(cells))
-
-    def late(self, outcomes: Outcomes) -> None:
-        """A step is about to be entered that was taken before; where it would not be the same, it is shown there."""
-        now = self.monitor.foresee(outcomes.step).writes
-        for writes, then in zip(outcomes.writes, outcomes.then, strict=False):
-            if not now or any(one != writes for one in now):
-                self.walk.leap()
-                self.walk.to(self.form(then))
-                self.walk.to(self.form({**then, **writes}))
-                self.walk.leap()
-
-    def leap(self) -> None:
-        """A step was taken by the list of another run, which the model has not: it is no step of the last state."""
-        self.walk.leap()
-
-    def form(self, cells: Mapping[Cell, Any]) -> int | str:
-        """The form of a state of the follower, or why it has none."""
-        there = sorted(self.machines.brokers)
-        if not any(value for (name, *_), value in cells.items() if name in ("up", "listed", "holds")):
-            return 0
-        if len(there) != GROUPS[self.walk.visited.scope]:
-            return OTHER_BROKERS
-        processes = self.members.alive()
-        if any(one.consumer.strategy.name != AVERAGELY for one in processes):
-            return OTHER_STRATEGY
-        queues = self._queues(cells, processes)
-        if queues is None:
-            return ANOTHER_ROUTE
-        return group_form(cells, there, queues, lambda member: (utf16_key(member[0]), member[1]))
-
-    def _queues(self, cells: Mapping[Cell, Any], processes: Sequence[Process]) -> list[MessageQueue] | None:
-        """The queues that everybody knows who has a route; None if they differ or others are held."""
-        routes: set[frozenset[MessageQueue]] = {route for one in processes for route in one.routes if route}
-        known = sorted(next(iter(routes))) if len(routes) == 1 else []
-        held = {keys[1] for (name, *keys), value in cells.items() if name == "holds" and value}
-        if len(routes) > 1 or len(known) not in (0, QUEUES) or not held <= set(known):
-            return None
-        return known
+def form_in_group(cells: Mapping[Cell, Any], scope: str, members: Members, machines: Machines) -> int | str:
+    """The form of a state of the follower of a group, or why it has none; machines -- whose brokers count."""
+    if not any(value for (name, *_), value in cells.items() if name in ("up", "listed", "holds")):
+        return 0
+    there, processes = sorted(machines.brokers), members.alive()
+    if len(there) != GROUPS[scope]:
+        return OTHER_BROKERS
+    if any(one.consumer.strategy.name != AVERAGELY for one in processes):
+        return OTHER_STRATEGY
+    routes: set[frozenset[MessageQueue]] = {route for one in processes for route in one.routes if route}
+    queues = sorted(next(iter(routes))) if len(routes) == 1 else []
+    held = {cell[2] for cell, value in cells.items() if cell[0] == "holds" and value}
+    if len(routes) > 1 or len(queues) not in (0, QUEUES) or not held <= {*queues}:
+        return ANOTHER_ROUTE
+    return group_form(cells, there, queues, lambda member: (utf16_key(member[0]), member[1]))
 
 
 # Locks ----------------------------------------------------------------------------------------------------------------
@@ -210,36 +222,7 @@ class GroupWalk:
 def lock_form(cells: Mapping[Cell, Any], client: Callable[[Any], Any] = lambda client: client) -> int | str:
     """The form of a state of `Locking`, or why it has none; client -- of a Client, what clients are ordered by."""
     holder = cells.get(("holder",)) if cells.get(("held",)) else None
-    used = {keys[0] for (name, *keys), value in cells.items() if value and name in FLAGS}
-    named = sorted(used | ({holder} - {None}), key=client)
+    named = sorted(_used(cells, FLAGS) | ({holder} - {None}), key=client)
     if len(named) > CLIENTS:
         return TOO_MANY
-    form = place = 0
-    for c in named:
-        for flag in (c == holder, *(cells.get((name, c)) for name in FLAGS)):
-            form |= bool(flag) << place
-            place += 1
-    return form
-
-
-class LockWalk:
-    """Watches the follower of one queue's lock, whose state is always one."""
-
-    def __init__(self, visited: Visited, monitor: Monitor) -> None:
-        """Begin where the model is."""
-        self.walk, self.monitor = Walk(visited), monitor
-        self.walk.to(self.form(monitor.states.base))
-
-    def taken(self, steps: Sequence[Step]) -> None:
-        """Several steps are about to be taken for one event."""
-        for cells in between(self.monitor, steps):
-            self.walk.to(self.form(cells))
-
-    def note(self, found: Iterable[Finding]) -> None:
-        """They were taken, or tables were compared."""
-        self.walk.diverged = self.walk.diverged or any(one.property == self.monitor.name for one in found)
-        self.walk.to(self.form(self.monitor.states.base))
-
-    def form(self, cells: Mapping[Cell, Any]) -> int | str:
-        """The form of a state, or why it has none."""
-        return lock_form(cells, utf16_key)
+    return _packed(flag for c in named for flag in (c == holder, *(cells.get((name, c)) for name in FLAGS)))

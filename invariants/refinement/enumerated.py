@@ -7,7 +7,7 @@ reads no other one, and of that one only whether the lease has run out). So two 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -24,6 +24,7 @@ from model.scopes import averagely
 
 FRESH, RUN_OUT = 0, 1
 """Ages of a lease."""
+UNREAD_AGES = ("wait", "since", "worked", "lease_age", "belief_age", "batch_age")
 
 
 @dataclass(frozen=True)
@@ -37,24 +38,37 @@ class Enumerated:
 @lru_cache
 def enumerated(name: str) -> Enumerated:
     """A scope of `coverage` by its name; takes less than a second of CPU time, once in a process."""
-    scope = lock_scope() if name == LOCK else group_scope(GROUPS[name])
-    form, reduced = (_lock, _without_ages) if name == LOCK else (_group, _without_old_lists)
-    forms, steps = dict[int, int](), set[tuple[int, int]]()
-    layout = Search(scope).ground.layout
-    for before, after in _steps(scope, lambda state: reduced(layout, state)):
+    search = Search(lock_scope() if name == LOCK else group_scope(GROUPS[name]))
+    layout, forms, steps = search.ground.layout, dict[int, int](), set[tuple[int, int]]()
+    if name == LOCK:
+        unread = [(0, cell.mask) for age in UNREAD_AGES for cell in layout.table(age)]
+    else:
+        unread = [(layout.cell("up", m).mask, layout.cell("answer", m).mask) for m in range(MEMBERS)]
+    for before, after in _steps(search, unread):
         for state in (before, after):
             if state not in forms:
-                forms[state] = form(layout, state)
+                forms[state] = _form(name, sparse(layout, state))
         if forms[before] != forms[after]:
             steps.add((forms[before], forms[after]))
     return Enumerated(frozenset(forms.values()), frozenset(steps))
 
 
-def _steps(scope: Scope, reduced: Callable[[int], int]) -> Iterator[tuple[int, int]]:
-    """All steps between reachable states, each reduced."""
-    search = Search(scope)
-    count = search.ground.layout.words
-    known: dict[int, int] = {}
+def _form(name: str, cells: dict[Any, Any]) -> int:
+    """Every state of a scope fits into it."""
+    form = lock_form(cells) if name == LOCK else group_form(cells, range(GROUPS[name]), range(QUEUES))
+    if isinstance(form, str):
+        raise TypeError(form)
+    return form
+
+
+def _steps(search: Search, unread: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """All steps between reachable states; unread -- bits without which other bits of a state say nothing."""
+    def reduced(state: int) -> int:
+        for unless, bits in unread:
+            state &= -1 if state & unless else ~bits
+        return state
+
+    count, known = search.ground.layout.words, dict[int, int]()
     level = sorted({reduced(state) for state in states(search.first)})
     seen = set(level)
     while level:
@@ -82,9 +96,6 @@ def sparse(layout: Layout, state: int) -> dict[Any, Any]:
     return found
 
 
-# Groups ---------------------------------------------------------------------------------------------------------------
-
-
 def group_scope(brokers: int) -> Scope:
     """A group whose members all subscribe and have the same route and strategy, and client ids of their own."""
     share = averagely(QUEUES)
@@ -95,39 +106,7 @@ def group_scope(brokers: int) -> Scope:
     return Scope(Rebalancing, {"Broker": brokers, "Member": MEMBERS, "Queue": QUEUES}, rigid)
 
 
-def _without_old_lists(layout: Layout, state: int) -> int:
-    for m in range(MEMBERS):
-        if not state & layout.cell("up", m).mask:
-            state &= ~layout.cell("answer", m).mask
-    return state
-
-
-def _group(layout: Layout, state: int) -> int:
-    return _inside(group_form(sparse(layout, state), range(layout.scope.sizes["Broker"]), range(QUEUES)))
-
-
-def _inside(form: int | str) -> int:
-    """Every state of a scope fits into it."""
-    if isinstance(form, str):
-        raise TypeError(form)
-    return form
-
-
-# Locks ----------------------------------------------------------------------------------------------------------------
-
-
 def lock_scope() -> Scope:
     """The lock of a queue of two clients that have no listeners."""
     constants = {"client_live": FRESH, "broker_live": FRESH, "rpc_max": RUN_OUT, "batch_max": RUN_OUT}
     return Scope(Locking, {"Client": CLIENTS, "Ms": RUN_OUT + 1}, constants, forbid=("work", "finish"))
-
-
-def _without_ages(layout: Layout, state: int) -> int:
-    for name in ("wait", "since", "worked", "lease_age", "belief_age", "batch_age"):
-        for cell in layout.table(name):
-            state &= ~cell.mask
-    return state
-
-
-def _lock(layout: Layout, state: int) -> int:
-    return _inside(lock_form(sparse(layout, state)))

@@ -59,11 +59,11 @@ class Following:
 
     def concerned(self, records: Sequence[Record]) -> Sequence[Follower]:
         """Who is to be shown a segment in which this was reported, in their order."""
-        hearing, bits = self._hearing, 0
         if len(records) == 1 and (alone := self._alone.get(records[0][2].__class__)) is not None:
             return alone
+        bits = 0
         for _, _, event in records:
-            heard = hearing.get(event.__class__)
+            heard = self._hearing.get(event.__class__)
             bits |= self._heard(event.__class__) if heard is None else heard
         who = self._who.get(bits)
         if who is None:

@@ -100,9 +100,7 @@ class Monitor:
 
     def agrees(self, cells: Mapping[Cell, Any]) -> bool:
         """Whether these cells have these values in all states."""
-        defaults = self.states.defaults
-        return all(state.get(cell, defaults[cell[0]]) == value
-                   for state in self.states.views for cell, value in cells.items())
+        return not any(self._differing(state, cells, cells) for state in self.states.views)
 
     def possible(self, *steps: Step) -> bool:
         """Whether these steps can be taken from some state."""
@@ -116,26 +114,11 @@ class Monitor:
 
     def take(self, event: Any, *steps: Step) -> list[Finding]:
         """Take the steps that an event stands for."""
-        states = self.states
+        states, reasons = self.states, list[tuple[str, str]]()
         if len(states.overlays) > 1:
             return self.follow(event, [steps])
-        base, defaults, before = states.base, states.defaults, dict[Cell, Any]()
-        for action, arguments in steps:
-            writes = self.reading.step(action, arguments, base)
-            if writes is None:
-                why = self._why(action, arguments, base)
-                base.update(before)
-                return self._impossible(event, (action, why), "is")
-            for cell in writes:
-                if cell not in before:
-                    before[cell] = base.get(cell, defaults[cell[0]])
-            base.update(writes)
-        return self._entered(event, before)
-
-    def _why(self, action: str, arguments: tuple[Any, ...], state: State) -> str:
-        """The first guard of an action that is false."""
-        false = self.reading.first_false_conjunct(action, arguments, state)
-        return "its guard is false" if false is None else text.formula(false)
+        writes = self._fold(steps, states.base, reasons)
+        return self._impossible(event, reasons[0], "is") if writes is None else self._enter(event, writes)
 
     def follow(self, event: Any, alternatives: Alternatives | Callable[[State], Alternatives]) -> list[Finding]:
         """Take an event's steps from every state; a state from which no alternative is possible is dropped.
@@ -190,14 +173,17 @@ class Monitor:
             (number, writes) for writes in outcomes.writes for number in range(len(self.states))])
 
     def _fold(self, steps: Sequence[Step], state: State, reasons: list[tuple[str, str]]) -> Writes | None:
-        """All that the steps assign, one after another."""
+        """All that the steps assign, one after another; None, and why, if one of them is not possible."""
         written: Writes = {}
         at: State = state
         for action, arguments in steps:
             writes = self.reading.step(action, arguments, at)
             if writes is None:
-                reasons.append((action, self._why(action, arguments, at)))
+                false = self.reading.first_false_conjunct(action, arguments, at)
+                reasons.append((action, "its guard is false" if false is None else text.formula(false)))
                 return None
+            if len(steps) == 1:
+                return writes
             written.update(writes)
             at = Overlay(state, written)
         return written
@@ -223,10 +209,10 @@ class Monitor:
         changes = self._noted(before)
         false = self._steps.judge(Overlay(base, before), base, changes) if self._steps.properties else []
         if changes:
-            false = [*self._judge.judge(changes, self.states), *false]
+            false = self._judge.judge(changes, self.states) + false
             if len(base) > self._most_cells:
                 self._sweep()
-        return [self._violation(p, event) for p in false] if false else []
+        return [self._violation(p, event) for p in false]
 
     def _noted(self, before: Writes) -> Changes:
         """What has changed, if these cells were so before."""
@@ -257,14 +243,11 @@ class Monitor:
         return {cell: (state.get(cell, defaults[cell[0]]), new) for cell, new in writes.items()}
 
     def _become(self, overlays: Sequence[Writes]) -> None:
-        states, concept = self.states, self.reading.concept
-        states.become(overlays)
-        self._marks.forget()
+        self.states.become(overlays)
+        self._changed()
         self.moved = True
-        self.version += 1
-        self._judge.reconsider()
-        if len(states) > MOST:
-            raise TooManyStatesError(f"{len(states)} states of {concept.name} fit the events")
+        if len(self.states) > MOST:
+            raise TooManyStatesError(f"{len(self.states)} states of {self.reading.concept.name} fit the events")
 
     def _violation(self, declared: Property, event: Any) -> Finding:
         return Finding(declared.name, event, declared.sentence, (declared.name, type(event).__name__))
@@ -281,8 +264,8 @@ class Monitor:
 
     def rewrite(self, change: Callable[[State], Mapping[Cell, Any]]) -> None:
         """Write in each state what is said for it; nothing is judged."""
-        states = self.states
-        overlays = [{**own, **change(state)} for own, state in zip(states.overlays, states.views, strict=True)]
+        overlays = [{**own, **change(state)}
+                    for own, state in zip(self.states.overlays, self.states.views, strict=True)]
         if len(overlays) == 1 and not overlays[0]:
             return
         for own in overlays:
@@ -399,7 +382,11 @@ class Monitor:
         self._judge.reconsider()
 
 
-def judged(concept: Concept, without: Sequence[str] = ()) -> tuple[Property, ...]:
-    """What is promised: no lemmas, which support proofs under premises, and nothing that must only be reachable."""
-    return tuple(declared for declared in concept.properties.values()
-                 if declared.kind in (ALWAYS, STEP) and declared.name not in without)
+def judged(concept: Concept, *only: Callable[..., Any], without: Sequence[str] = ()) -> tuple[Property, ...]:
+    """What is promised: no lemmas, which support proofs under premises, and nothing that must only be reachable.
+
+    only -- declared by these functions, if any are given.
+    """
+    names = [declared.__name__ for declared in only] or [
+        name for name, declared in concept.properties.items() if declared.kind in (ALWAYS, STEP)]
+    return tuple(concept.properties[name] for name in names if name not in without)

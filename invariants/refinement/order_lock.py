@@ -17,31 +17,30 @@ reported: a client that has had the entry may have read it then (`seen`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
+from impl import events
 from impl.decisions.message_queue import MessageQueue
-from impl.events import (
-    ClockJumped,
-    ConsumerShutDown,
-    ConsumerStarted,
-    ListenerEnded,
-    ListenerStarted,
-    LockBelieved,
-    LockGranted,
-    LockReleased,
-    ProcessKilled,
-    QueueDropped,
-    QueueTaken,
-)
 from invariants import order_lock as promised
 from invariants.finding import Finding
 from invariants.refinement.coverage import LOCK, Visited
-from invariants.refinement.follower import Follower, Record
-from invariants.refinement.monitor import Step
-from invariants.refinement.queue_lock import ANSWERS, BROKER_LIVE_MS, FLAGS, NAME, PROPERTIES, QueueLock, age
-from invariants.views import ConsumerTables, Machines, Views
+from invariants.refinement.follower import Follower
+from invariants.refinement.maps import Map, hears
+from invariants.refinement.monitor import Step, judged
+from invariants.refinement.queue_lock import BROKER_LIVE_MS, NAME, QueueLock, age
+from invariants.views import ConsumerTables, Machines
 from model.language import Property
 from model.language.open.states import Cell, Writes
+from model.order_lock import OrderLock
+
+PROPERTIES = judged(OrderLock.concept, promised.one_lock_holder, promised.one_live_believer)
+ANSWERS = 3
+"""How many answers to one client can be on their way: its threads that ask, and one more."""
+FLAGS = ("granted", "locked", "seen", "unlocking", "lease")
+OF_BROKERS = (events.LockGranted, events.LockReleased)
+OF_QUEUES = (*OF_BROKERS, events.LockBelieved, events.QueueTaken, events.QueueDropped, events.ListenerStarted,
+             events.ListenerEnded)
 
 
 def followers(machines: Machines, groups: Sequence[tuple[str, str]], scopes: Sequence[str]) -> list[Follower]:
@@ -50,63 +49,36 @@ def followers(machines: Machines, groups: Sequence[tuple[str, str]], scopes: Seq
     return [OrderLocks(machines, group, watched=watched) for group, _ in groups]
 
 
-class OrderLocks:
-    """Follower of all order locks of one group; see Follower.
-
-    visited -- fingerprints of the states that were seen, without their ages.
-    """
-
-    name = NAME
+class OrderLocks(Map):
+    """Follower of all order locks of one group; see Follower. Fingerprints are without ages."""
 
     def __init__(
         self, machines: Machines, group: str, properties: Iterable[Property] = PROPERTIES,
         watched: Visited | None = None,
     ) -> None:
         """Watch from the first segment on; properties -- of OrderLock, to judge. watched -- of its scope, if any."""
-        self.views, self.group, self._judged = Views(machines), group, tuple(properties)
-        self.properties = (NAME, *(one.name for one in self._judged))
-        self.watched = watched
-        self.visited: set[int] = set()
+        self._judged = tuple(properties)
+        super().__init__(machines, NAME, self._judged)
+        self.group, self.watched = group, watched
         self._queues: dict[MessageQueue, QueueLock] = {}
         self._running: dict[str, dict[str, ConsumerTables]] = {}
-        self._ms = self._set_ms = -1
-        self._hears: dict[type, Callable[[str, QueueLock, Any], list[Finding]]] = {
-            LockGranted: self._granted, LockReleased: self._released, LockBelieved: self._believed,
-            QueueTaken: self._taken, QueueDropped: self._dropped,
-            ListenerStarted: self._begins, ListenerEnded: self._ends,
-        }
-        self.hears = (ClockJumped, ProcessKilled, ConsumerStarted, ConsumerShutDown, *self._hears)
+        self._changed: dict[QueueLock, None] = {}
+        self._set_ms = -1
+        self.takes.update({kind: partial(self._hear, self.takes[kind]) for kind in OF_QUEUES})
 
-    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
-        """See Follower."""
-        found: list[Finding] = []
-        changed: dict[QueueLock, None] = {}
-        for ms, where, event in records:
-            self._ms, kind = ms, event.__class__
-            hear = self._hears.get(kind)
-            if hear is not None:
-                if event.group == self.group and (queue := self._mine(where, event)) is not None:
-                    found += self._promised(ms, hear(where, queue, event))
-                    self.visited.update(queue.monitor.fingerprints())
-                    if queue.monitor.moved or found:
-                        changed[queue] = None
-            elif kind is ClockJumped:
-                self._set_ms = max(self._set_ms, ms + BROKER_LIVE_MS + max(0, -event.ms))
-            elif kind is ProcessKilled:
-                found += self._killed(where, event)
-            elif kind is ConsumerStarted and event.group == self.group:
-                self._start(where, event.client_id)
-            elif kind is ConsumerShutDown and event.group == self.group:
-                found += self._end(where, event.client_id, event)
-        if whole or changed:
-            found += self._compare(machine, None if whole else changed, found)
+    def _hear(self, take: Callable[..., list[Finding]], machine: str, event: Any) -> list[Finding]:
+        """Let a method take what a broker, or an orderly consumer that is followed, says of a queue."""
+        followed = event.__class__ in OF_BROKERS or event.client_id in self._running.get(machine, ())
+        if event.group != self.group or not followed:
+            return []
+        queue = self._queue(event.mq)
+        found = take(machine, queue, event)
+        if found and self.ms <= self._set_ms:  # see the head of this file about clocks that were set
+            found = [one for one in found if one.property == NAME]
+        self.visited.update(queue.monitor.fingerprints())
+        if queue.monitor.moved or found or self.found:
+            self._changed[queue] = None
         return found
-
-    def _mine(self, machine: str, event: Any) -> QueueLock | None:
-        """The queue that a broker, or an orderly consumer that is followed, speaks of."""
-        if event.__class__ not in _OF_BROKERS and event.client_id not in self._running.get(machine, ()):
-            return None
-        return self._queue(event.mq)
 
     def _queue(self, mq: MessageQueue) -> QueueLock:
         queue = self._queues.get(mq)
@@ -114,13 +86,15 @@ class OrderLocks:
             queue = self._queues[mq] = QueueLock(mq, self._judged, self.watched)
         return queue
 
-    def _promised(self, ms: int, found: list[Finding]) -> list[Finding]:
-        """What is to be reported; see the head of this file about clocks that were set."""
-        return [one for one in found if one.property == NAME] if found and ms <= self._set_ms else found
-
     # Machines ---------------------------------------------------------------------------------------------------------
 
-    def _killed(self, machine: str, event: ProcessKilled) -> list[Finding]:
+    @hears(events.ClockJumped)
+    def _set(self, _: str, event: events.ClockJumped) -> list[Finding]:
+        self._set_ms = max(self._set_ms, self.ms + BROKER_LIVE_MS + max(0, -event.ms))
+        return []
+
+    @hears(events.ProcessKilled)
+    def _killed(self, machine: str, event: events.ProcessKilled) -> list[Finding]:
         ends = [one for client in list(self._running.get(machine, ())) for one in self._end(machine, client, event)]
         return ends + [one for queue in self._queues.values() if queue.broker == machine
                        for one in self._lost(queue, event)]
@@ -130,10 +104,16 @@ class OrderLocks:
         queue.broker, queue.had = "", set()
         return queue.step(event, ("restart", ()))
 
-    def _start(self, machine: str, client: str) -> None:
-        consumer = next((c for c in self.views.tables_of(machine, self.group) if c.client_id == client), None)
-        if consumer is not None and consumer.orderly:
-            self._running.setdefault(machine, {})[client] = consumer
+    @hears(events.ConsumerStarted)
+    def _start(self, machine: str, event: events.ConsumerStarted) -> list[Finding]:
+        for consumer in self.views.tables_of(machine, self.group) if event.group == self.group else ():
+            if consumer.client_id == event.client_id and consumer.orderly:
+                self._running.setdefault(machine, {})[event.client_id] = consumer
+        return []
+
+    @hears(events.ConsumerShutDown)
+    def _shut_down(self, machine: str, event: events.ConsumerShutDown) -> list[Finding]:
+        return self._end(machine, event.client_id, event) if event.group == self.group else []
 
     def _end(self, machine: str, client: str, event: Any) -> list[Finding]:
         """A process ends; if another one has the same client id (D6), it goes on for both."""
@@ -154,7 +134,8 @@ class OrderLocks:
 
     # Brokers ----------------------------------------------------------------------------------------------------------
 
-    def _granted(self, machine: str, queue: QueueLock, event: LockGranted) -> list[Finding]:
+    @hears(events.LockGranted)
+    def _granted(self, machine: str, queue: QueueLock, event: events.LockGranted) -> list[Finding]:
         """RebalanceLockManager#tryLockBatch; the model knows the last answer on its way, the others are counted."""
         found, clock = [] if queue.broker in ("", machine) else self._lost(queue, event), self.views.clock(machine)
         if clock is None:
@@ -172,7 +153,7 @@ class OrderLocks:
         queue.answers[client] = min(ANSWERS, queue.answers.get(client, 0) + 1)
         return found
 
-    def _grant(self, queue: QueueLock, event: LockGranted, stamped_ms: int | None) -> Step:
+    def _grant(self, queue: QueueLock, event: events.LockGranted, stamped_ms: int | None) -> Step:
         """The fast path renews as `grant` does; if it was overtaken, it set the time of another's entry, or of none.
 
         stamped_ms -- the time of the entry that the table has now.
@@ -185,7 +166,8 @@ class OrderLocks:
         queue.monitor.write({("seen", client): True})
         return "fast_grant", (client,)
 
-    def _released(self, machine: str, queue: QueueLock, event: LockReleased) -> list[Finding]:
+    @hears(events.LockReleased)
+    def _released(self, machine: str, queue: QueueLock, event: events.LockReleased) -> list[Finding]:
         """RebalanceLockManager#unlockBatch: at whose request, if it is known that there was one."""
         if queue.broker not in ("", machine):
             return []
@@ -197,11 +179,12 @@ class OrderLocks:
 
     # Clients ----------------------------------------------------------------------------------------------------------
 
-    def _taken(self, _: str, queue: QueueLock, event: QueueTaken) -> list[Finding]:
+    @hears(events.QueueTaken)
+    def _taken(self, _: str, queue: QueueLock, event: events.QueueTaken) -> list[Finding]:
         """The answer that was asked for the taking has found no process queue, unless it is put down in it at once."""
         queue.holders.add(event.client_id)
         if queue.value("granted", event.client_id):
-            queue.taken_ms[event.client_id] = self._ms
+            queue.taken_ms[event.client_id] = self.ms
         return []
 
     def _unheard(self, queue: QueueLock, client: str, event: Any) -> list[Finding]:
@@ -210,7 +193,8 @@ class OrderLocks:
         queue.taken_ms.pop(client, None)
         return queue.step(event, ("lose_answer", (client,))) if queue.value("granted", client) else []
 
-    def _dropped(self, _: str, queue: QueueLock, event: QueueDropped) -> list[Finding]:
+    @hears(events.QueueDropped)
+    def _dropped(self, _: str, queue: QueueLock, event: events.QueueDropped) -> list[Finding]:
         """ProcessQueue#setDropped: an unlock follows, at once or in 20 s, and comes when it comes."""
         client = event.client_id
         queue.holders.discard(client)
@@ -220,7 +204,8 @@ class OrderLocks:
         queue.gave_up.add(client)
         return queue.step(event, ("drop_later" if queue.value("locked", client) else "drop_unlocked", (client,)))
 
-    def _believed(self, machine: str, queue: QueueLock, event: LockBelieved) -> list[Finding]:
+    @hears(events.LockBelieved)
+    def _believed(self, machine: str, queue: QueueLock, event: events.LockBelieved) -> list[Finding]:
         """ProcessQueue#setLocked; what happens to a dropped process queue nobody looks at."""
         client = event.client_id
         if client not in queue.holders:
@@ -228,16 +213,17 @@ class OrderLocks:
         if not event.locked:
             return queue.step(event, ("refuse", (client,))) if queue.value("locked", client) else []
         taken_ms = queue.taken_ms.pop(client, None)
-        found = [] if taken_ms in (None, self._ms) else self._unheard(queue, client, event)
+        found = [] if taken_ms in (None, self.ms) else self._unheard(queue, client, event)
         consumer = self._running[machine][client]
         locked_ms = consumer.last_lock_ms(queue.mq)
         queue.believed_ms[client] = consumer.now_ms, consumer.now_ms() if locked_ms is None else locked_ms
         again = not queue.value("granted", client) and queue.answers.get(client, 0) > 0
         queue.answers[client] = max(0, queue.answers.get(client, 0) - 1)
-        how = "take_locked" if taken_ms == self._ms else "answer_again" if again else "answer"
-        return found + queue.step(event, (how, (client,)), entering=client if taken_ms == self._ms else "")
+        how = "take_locked" if taken_ms == self.ms else "answer_again" if again else "answer"
+        return found + queue.step(event, (how, (client,)), entering=client if taken_ms == self.ms else "")
 
-    def _begins(self, machine: str, queue: QueueLock, event: ListenerStarted) -> list[Finding]:
+    @hears(events.ListenerStarted)
+    def _begins(self, machine: str, queue: QueueLock, event: events.ListenerStarted) -> list[Finding]:
         """A listener begins with messages of the queue, and may not be the only one."""
         others = sorted(queue.working - {event.client_id})
         queue.working.add(event.client_id)
@@ -245,36 +231,32 @@ class OrderLocks:
         both = f"listeners of {event.client_id} at {machine} and of {', '.join(others)} work at once"
         return queue.noted([Finding(name, event, both, (name, "ListenerStarted"))]) if others else []
 
-    def _ends(self, _: str, queue: QueueLock, event: ListenerEnded) -> list[Finding]:
+    @hears(events.ListenerEnded)
+    def _ends(self, _: str, queue: QueueLock, event: events.ListenerEnded) -> list[Finding]:
         """A listener has ended."""
         queue.working.discard(event.client_id)
         return []
 
     # Tables -----------------------------------------------------------------------------------------------------------
 
-    def _compare(self, machine: str, changed: Iterable[QueueLock] | None, found: list[Finding]) -> list[Finding]:
-        """Compare the tables of one machine: these queues, or (None) all of them, also those without a model.
-
-        What a step has said already is not said again.
-        """
-        consumers = self._alone(machine)
-        differing: list[Finding] = []
-        for queue in self._all(machine, consumers) if changed is None else changed:
+    def compare(self, machine: str, *, whole: bool) -> list[Finding]:
+        """See Map: the queues of which something was said, or all, also those without a model."""
+        changed, self._changed = self._changed, {}
+        if not (whole or changed):
+            return []
+        consumers, differing = self._alone(machine), list[Finding]()
+        for queue in self._all(machine, consumers) if whole else changed:
             queue.monitor.moved = False
             seen, looked = self._visible(queue, machine, consumers)
             if looked:
                 differing += queue.compare(seen, looked)
                 self.visited.update(queue.monitor.fingerprints())
-        diverges = any(one.property == NAME for one in found)
-        return [one for one in differing if one.property != NAME] if diverges else differing
+        return self.unsaid(differing)
 
     def _alone(self, machine: str) -> dict[str, ConsumerTables]:
         """The consumers of a machine; those whose client id another process has, too, are not compared (D6)."""
-        mine = self._running.get(machine)
-        if not mine:
-            return {}
         others = [clients for other, clients in self._running.items() if other != machine]
-        return {client: consumer for client, consumer in mine.items()
+        return {client: consumer for client, consumer in self._running.get(machine, {}).items()
                 if not any(client in clients for clients in others)}
 
     def _all(self, machine: str, consumers: dict[str, ConsumerTables]) -> list[QueueLock]:
@@ -301,6 +283,3 @@ class OrderLocks:
                 seen["holder",] = entry.client_id
                 looked.append(("holder",))
         return seen, looked
-
-
-_OF_BROKERS = (LockGranted, LockReleased)

@@ -6,28 +6,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
-from invariants import order_lock as promised
 from invariants.finding import Finding
-from invariants.refinement.coverage import LockWalk, Visited
-from invariants.refinement.monitor import Monitor, Step
+from invariants.refinement.coverage import Visited, Watched, lock_form, watching
+from invariants.refinement.monitor import Step
 from model.language import Property
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
-from model.order_lock import Locking, OrderLock
+from model.order_lock import Locking
 
 NAME = "refines_order_lock"
 CLIENT_LIVE_MS, BROKER_LIVE_MS, UNBOUNDED_MS = 30_000, 60_000, 1 << 62
-ANSWERS = 3
-"""How many answers to one client can be on their way: its threads that ask, and one more."""
-PROPERTIES: tuple[Property, ...] = tuple(
-    OrderLock.concept.properties[declared.__name__]
-    for declared in (promised.one_lock_holder, promised.one_live_believer)
-)
 CONSTANTS = {"client_live": CLIENT_LIVE_MS, "broker_live": BROKER_LIVE_MS, "rpc_max": UNBOUNDED_MS,
              "batch_max": UNBOUNDED_MS}
-AGES = ("age", "since", "lease_age")
-FLAGS = ("granted", "locked", "seen", "unlocking", "lease")
 Clock = Callable[[], int]
 
 
@@ -45,10 +37,11 @@ class QueueLock:
         """Nobody has it."""
         self.mq, self.broker = mq, ""
         self.clock: Clock = lambda: 0
-        self.monitor = Monitor(OpenReading(Locking.concept, CONSTANTS), properties, NAME,
-                               visible=("held", "holder", "locked"), unmarked=AGES,
-                               kept=("Client",))
-        self.walk = None if watched is None else LockWalk(watched, self.monitor)
+        self.monitor = watching(watched, lambda cells, _: lock_form(cells, utf16_key),
+                                OpenReading(Locking.concept, CONSTANTS), properties, NAME,
+                                visible=("held", "holder", "locked"), unmarked=("age", "since", "lease_age"),
+                                kept=("Client",))
+        self.noted([])
         self.stamped_ms = 0
         self.leased_ms: dict[str, int] = {}
         self.believed_ms: dict[str, tuple[Clock, int]] = {}
@@ -62,13 +55,6 @@ class QueueLock:
 
     def step(self, event: Any, *steps: Step, entering: str = "") -> list[Finding]:
         """Let time pass, and take these steps; entering -- a client whose `since` counts before it believes."""
-        self.monitor.write(self.ages(entering))
-        if self.walk is not None:
-            self.walk.taken(steps)
-        return self.noted(self.monitor.take(event, *steps))
-
-    def ages(self, entering: str) -> Writes:
-        """The ages by the clocks."""
         value, now_ms = self.value, self.clock()
         ages: Writes = {("age",): age(now_ms, self.stamped_ms) if value("held") else 0}
         for client, (clock, then_ms) in self.believed_ms.items():
@@ -76,16 +62,17 @@ class QueueLock:
             ages["since", client] = age(clock(), then_ms) if believes else 0
         for client, then_ms in self.leased_ms.items():
             ages["lease_age", client] = age(now_ms, then_ms) if value("lease", client) else 0
-        return ages
+        self.monitor.write(ages)
+        return self.noted(self.monitor.take(event, *steps))
 
     def compare(self, seen: Writes, looked: Sequence[Cell]) -> list[Finding]:
         """See Monitor."""
         return self.noted(self.monitor.compare(seen, looked))
 
     def noted(self, found: list[Finding]) -> list[Finding]:
-        """With the name of the queue, and in the walk."""
-        if self.walk is not None:
-            self.walk.note(found)
+        """With the name of the queue, and in what was visited."""
+        if isinstance(self.monitor, Watched):
+            self.monitor.note(found)
         at = f"{self.mq.broker_name}/{self.mq.queue_id} of {self.mq.topic}"
         return [replace(one, sentence=f"{at}: {one.sentence}") for one in found]
 

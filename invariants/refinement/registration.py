@@ -15,29 +15,22 @@ Visible: whether the group has an object, and who is inside it. Hidden: wants, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from impl.events import (
-    ClientChannelClosed,
-    ConsumerRegistered,
-    ConsumerRemoved,
-    GoodbyeTaken,
-    GroupEntered,
-    GroupRemoved,
-    ProcessKilled,
-)
+from impl import events
 from invariants import registration as promised
 from invariants.finding import Finding
-from invariants.refinement.follower import Follower, Record
-from invariants.refinement.monitor import Monitor, Step
-from invariants.views import Machines, Views
+from invariants.refinement.follower import Follower
+from invariants.refinement.maps import GroupMap, hears
+from invariants.refinement.monitor import Monitor, Step, judged
+from invariants.views import Machines
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
 from model.registration import Registering, Registration
 
 NAME = "refines_registration"
-PROPERTIES = (Registration.concept.properties[promised.answered_heartbeat_means_listed.__name__],)
+PROPERTIES = judged(Registration.concept, promised.answered_heartbeat_means_listed)
 FEW = 8
 """So many memberships that have ended may still be known."""
 Channel = tuple[str, int]
@@ -48,63 +41,36 @@ def followers(machines: Machines, _groups: Sequence[tuple[str, str]], _scopes: S
     return [Registrations(machines)]
 
 
-class Registrations:
-    """Follower of all groups at all brokers; see Follower.
-
-    groups -- broker and group to what is followed. visited -- fingerprints of the states that were compared.
-    """
-
-    name = NAME
-    properties = (NAME, *(one.name for one in PROPERTIES))
+class Registrations(GroupMap["_Group"]):
+    """Follower of all groups at all brokers; see Follower."""
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
-        self.views = Views(machines)
-        self.groups: dict[str, dict[str, _Group]] = {}
-        self.visited: set[int] = set()
-        self._take: dict[type, Callable[[_Group, Any], list[Finding]]] = {
-            GroupEntered: _Group.entered, GroupRemoved: _Group.left, ConsumerRegistered: _Group.registered,
-            ConsumerRemoved: _Group.removed, GoodbyeTaken: _Group.said_goodbye,
-        }
-        self.hears = frozenset((ProcessKilled, ClientChannelClosed, *self._take))
+        super().__init__(machines, NAME, PROPERTIES, _Group)
 
-    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
-        """See Follower."""
-        findings: list[Finding] = []
-        moved = False
-        for _, where, event in records:
-            kind = event.__class__
-            take = self._take.get(kind)
-            if take is not None:
-                group = self._group(where, event.group)
-                findings += take(group, event)
-                moved = moved or group.monitor.moved
-            elif kind is ProcessKilled:
-                self.groups.pop(where, None)
-            elif kind is ClientChannelClosed:
-                for group in self.groups.get(where, {}).values():
-                    findings += group.closed(event)
-        if (moved or whole) and self.views.runs_broker(machine):
-            findings += self._compare(machine, whole=whole)
-        return findings
+    @hears(events.ClientChannelClosed)
+    def _closed(self, machine: str, event: events.ClientChannelClosed) -> list[Finding]:
+        return [found for group in self.groups.get(machine, {}).values() for found in group.closed(event)]
+
+    def concerned(self, machine: str, event: Any) -> _Group:
+        """See GroupMap."""
+        return self._group(machine, event.group)
 
     def _group(self, machine: str, name: str) -> _Group:
         groups = self.groups.setdefault(machine, {})
-        group = groups.get(name)
-        if group is None:
-            group = groups[name] = _Group()
-        return group
+        return groups.get(name) or groups.setdefault(name, _Group())
 
-    def _compare(self, machine: str, *, whole: bool) -> list[Finding]:
-        """Compare the groups whose models have moved, or all."""
-        findings, views = list[Finding](), self.views
-        for name in dict.fromkeys((*self.groups.get(machine, ()), *(views.groups(machine) if whole else ()))):
+    def compare(self, machine: str, *, whole: bool) -> list[Finding]:
+        """See Map."""
+        changed = [name for name, group in self.groups.get(machine, {}).items() if whole or group.monitor.moved]
+        if not (changed or whole) or not self.views.runs_broker(machine):
+            return []
+        found, views = list[Finding](), self.views
+        for name in dict.fromkeys((*changed, *(views.groups(machine) if whole else ()))):
             group = self._group(machine, name)
-            if whole or group.monitor.moved:
-                there = views.has_group(machine, name)
-                findings += group.compare(views.members(machine, name) if there else None)
-                self.visited.update(group.monitor.fingerprints())
-        return findings
+            found += group.compare(views.members(machine, name) if views.has_group(machine, name) else None)
+            self.visited.update(group.monitor.fingerprints())
+        return found
 
 
 class _Group:
@@ -123,19 +89,20 @@ class _Group:
                                named=_named)
         self.value = self.monitor.value
 
-    # Events -----------------------------------------------------------------------------------------------------------
-
-    def entered(self, event: GroupEntered) -> list[Finding]:
+    @hears(events.GroupEntered)
+    def entered(self, event: events.GroupEntered) -> list[Finding]:
         """The group has a new object."""
         self.objects += 1
         return self.monitor.take(event, ("enter_group", (self.objects,)))
 
-    def left(self, event: GroupRemoved) -> list[Finding]:
+    @hears(events.GroupRemoved)
+    def left(self, event: events.GroupRemoved) -> list[Finding]:
         """The group's object has left the table."""
         self.former = self.value("current") or self.former
         return self.monitor.take(event, ("remove_group_beside", ()))
 
-    def registered(self, event: ConsumerRegistered) -> list[Finding]:
+    @hears(events.ConsumerRegistered)
+    def registered(self, event: events.ConsumerRegistered) -> list[Finding]:
         """A heartbeat's thread has put its connection, into the object of the table or into a former one."""
         channel, current = self._channel(event.connection), self.value("current")
         if event.attached and self.value("answered", channel) and self.value("inside", current, channel):
@@ -149,12 +116,13 @@ class _Group:
             steps.append(("put_channel_beside", (channel, self.former)))
         return self.monitor.take(event, *steps)
 
-    def closed(self, event: ClientChannelClosed) -> list[Finding]:
+    def closed(self, event: events.ClientChannelClosed) -> list[Finding]:
         """The end of a connection is being handled."""
         channel = self.members.get(event.connection)
         return [] if channel is None else self.monitor.take(event, *self._leaves(channel))
 
-    def removed(self, event: ConsumerRemoved) -> list[Finding]:
+    @hears(events.ConsumerRemoved)
+    def removed(self, event: events.ConsumerRemoved) -> list[Finding]:
         """A connection has left an object."""
         channel = self.members.get(event.connection)
         if channel is None:
@@ -164,15 +132,14 @@ class _Group:
         self._over(event.connection)
         return self.monitor.take(event, *self._leaves(channel), ("remove_channel", (channel, self.value("current"))))
 
-    def said_goodbye(self, event: GoodbyeTaken) -> list[Finding]:
+    @hears(events.GoodbyeTaken)
+    def said_goodbye(self, event: events.GoodbyeTaken) -> list[Finding]:
         """A goodbye was handled; it may have found nothing to remove."""
         channel = self.members.get(event.connection)
         if channel is None:
             return []
         self._over(event.connection)
         return self.monitor.take(event, *self._leaves(channel)) if self.value("wants", channel) else []
-
-    # Memberships ------------------------------------------------------------------------------------------------------
 
     def _channel(self, connection: str) -> Channel:
         channel = self.members.get(connection)
@@ -194,8 +161,6 @@ class _Group:
         if len(over) > FEW:
             self.monitor.forget("Channel", over)
             self.monitor.forget("Info", [i for i in known["Info"] if i not in (self.value("current"), self.former)])
-
-    # Tables -----------------------------------------------------------------------------------------------------------
 
     def compare(self, connections: Iterable[str] | None) -> list[Finding]:
         """Compare with the connections in the group's object, None if it has none."""

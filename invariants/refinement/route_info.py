@@ -17,141 +17,96 @@ is behind a time that it wrote.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from impl.events import (
-    BrokerDropped,
-    BrokerFound,
-    BrokerLiveRemoved,
-    BrokerRegistered,
-    BrokerStopping,
-    BrokerUnregistered,
-    BrokerUpdateTimestamp,
-    ClockJumped,
-    ProcessKilled,
-    ProcessPaused,
-    RegistrationEncoded,
-    TopicConfigDeleted,
-    TopicConfigUpdated,
-    TopicDeleted,
-)
+from impl import events
 from invariants.finding import Finding
-from invariants.refinement.follower import Follower, Record
-from invariants.refinement.routes import NAME, BrokerName
+from invariants.refinement.follower import Follower
+from invariants.refinement.maps import Map, hears, takers
+from invariants.refinement.routes import MASTER, NAME, BrokerName
 from invariants.refinement.routes import PROPERTIES as OF_ROUTES
 from invariants.refinement.topic_routes import PROPERTIES as OF_TOPIC_ROUTES
 from invariants.refinement.topic_routes import TopicsOfName
-from invariants.views import Machines, RouteTables, Views
+from invariants.views import Machines, RouteTables
 
 UNHEARD_MS = 60_000
 """A name of which nothing is reported for so long is looked at all the same: time passes for it too."""
 
 
-def followers(machines: Machines, _groups: Sequence[tuple[str, str]], _scopes: Sequence[str]) -> list[Follower]:
+def followers(machines: Machines, _groups: object, _scopes: object) -> list[Follower]:
     """One follower, of all machines."""
     return [RouteInfo(machines)]
 
 
-class RouteInfo:
-    """Follower of all name servers; see Follower.
+class RouteInfo(Map):
+    """Follower of all name servers; see Follower. Fingerprints are without ages.
 
-    servers -- machine to what is followed there. visited -- fingerprints, without ages, of the states that were
-    compared.
+    servers -- machine to what is followed there.
     """
-
-    name = NAME
-    properties = (NAME, *(one.name for one in (*OF_ROUTES, *OF_TOPIC_ROUTES)))
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
-        self.views = Views(machines)
+        super().__init__(machines, NAME, (*OF_ROUTES, *OF_TOPIC_ROUTES))
         self.servers: dict[str, _Server] = {}
-        self.encoded = _Encoded()
-        self.visited: set[int] = set()
-        self._take: dict[type, Callable[[str, Any], list[Finding]]] = {
-            **dict.fromkeys((ProcessKilled, ClockJumped, ProcessPaused), self._host),
-            BrokerStopping: self._shut_down,
-            **dict.fromkeys((RegistrationEncoded, TopicConfigUpdated, TopicConfigDeleted), self._encode),
-            **dict.fromkeys((
-                BrokerRegistered, BrokerUnregistered, BrokerLiveRemoved, BrokerFound, BrokerDropped,
-                BrokerUpdateTimestamp, TopicDeleted,
-            ), self._at_name_server),
-        }
-        self.hears = self._take.keys()
+        self._topics: dict[str, frozenset[str]] = {}  # machine to the topics that its broker has
+        self._increments: dict[tuple[str, tuple[int, int], frozenset[str]], frozenset[str]] = {}
+        self._of_server = takers(_Server)
+        self.takes.update(dict.fromkeys(self._of_server, self._at_server))
 
-    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
-        """See Follower."""
-        findings: list[Finding] = []
-        for _, where, event in records:
-            take = self._take.get(event.__class__)
-            if take is not None:
-                findings += take(where, event)
-        server = self._server(machine) if whole or machine in self.servers else None
-        return findings + server.compare(whole=whole) if server is not None else findings
-
-    def _at_name_server(self, where: str, event: Any) -> list[Finding]:
-        server = self._server(where)
-        return [] if server is None else server.take(event, self.encoded)
-
-    def _encode(self, _: str, event: Any) -> list[Finding]:
-        self.encoded.take(event)
-        return []
-
-    def _shut_down(self, where: str, event: BrokerStopping) -> list[Finding]:
-        return [found for server in self.servers.values() for found in server.shut_down(event, where)]
+    def _at_server(self, machine: str, event: Any) -> list[Finding]:
+        server = self._server(machine)
+        return [] if server is None else self._of_server[event.__class__](server, event)
 
     def _server(self, machine: str) -> _Server | None:
-        table = self.views.route_tables(machine)
-        if table is None:
+        running, server = self.views.living.namesrv(machine), self.servers.get(machine)
+        if running is None:
             return None
-        if machine not in self.servers or self.servers[machine].table.controller is not table.controller:
-            self.servers[machine] = _Server(table, self.visited)
-        return self.servers[machine]
+        if server is None or server.table.controller is not running:
+            server = self.servers[machine] = _Server(RouteTables(running))
+        return server
 
-    def _host(self, machine: str, event: tuple[Any, ...]) -> list[Finding]:
-        if event.__class__ is ProcessKilled:
+    def compare(self, machine: str, *, whole: bool) -> list[Finding]:
+        """See Map."""
+        server = self._server(machine) if whole or machine in self.servers else None
+        return [] if server is None else server.compare(self.visited, whole=whole)
+
+    @hears(events.ProcessKilled, events.BrokerStopping)
+    def _ends(self, machine: str, event: events.ProcessKilled | events.BrokerStopping) -> list[Finding]:
+        if isinstance(event, events.ProcessKilled):
             self.servers.pop(machine, None)
-            self.encoded.topics.pop(machine, None)
-            return [found for server in self.servers.values() for found in server.killed(event, machine)]
+            self._topics.pop(machine, None)
+        return [found for server in self.servers.values() for found in server.end(event, machine)]
+
+    @hears(events.ClockJumped, events.ProcessPaused)
+    def _host(self, machine: str, event: events.ClockJumped | events.ProcessPaused) -> list[Finding]:
         server = self.servers.get(machine)
-        if server is not None and event.__class__ is ClockJumped:
-            server.set_clock(event.ms)
-        elif server is not None and event.__class__ is ProcessPaused:
-            server.stood(event.ms)
+        if server is not None:
+            server.host(event)
         return []
 
+    # What brokers have encoded ----------------------------------------------------------------------------------------
 
-class _Encoded:
-    """What brokers have encoded.
+    @hears(events.TopicConfigUpdated, events.TopicConfigDeleted)
+    def _configured(self, _: str, event: events.TopicConfigUpdated | events.TopicConfigDeleted) -> list[Finding]:
+        had, topic = self._topics.get(event.broker, frozenset()), frozenset((event.topic,))
+        self._topics[event.broker] = had | topic if isinstance(event, events.TopicConfigUpdated) else had - topic
+        return []
 
-    topics -- machine to the topics that its broker has. increments -- (machine, version, topics) of a registration of
-    one topic to the topics that the broker had then.
-    """
+    @hears(events.RegistrationEncoded)
+    def _encoded(self, _: str, event: events.RegistrationEncoded) -> list[Finding]:
+        if event.increment:
+            self._increments[event[:3]] = self._topics.get(event.broker, frozenset())
+        else:
+            self._topics[event.broker] = event.topics
+        return []
 
-    def __init__(self) -> None:
-        """Nothing yet."""
-        self.topics: dict[str, frozenset[str]] = {}
-        self.increments: dict[tuple[str, tuple[int, int], frozenset[str]], frozenset[str]] = {}
-
-    def take(self, event: Any) -> None:
-        """A topic came or went, or a registration was encoded."""
-        had = self.topics.get(event.broker, frozenset())
-        match event:
-            case TopicConfigUpdated(broker, topic):
-                self.topics[broker] = had | {topic}
-            case TopicConfigDeleted(broker, topic):
-                self.topics[broker] = had - {topic}
-            case RegistrationEncoded(broker, version, topics, True):
-                self.increments[broker, version, topics] = had
-            case RegistrationEncoded(broker, _, topics):
-                self.topics[broker] = topics
-
-    def others(self, event: BrokerRegistered) -> frozenset[str] | None:
-        """The broker's topics if the registration is an increment; else None."""
-        if event.version is None:
-            return None
-        return self.increments.get((event.broker_addr.rpartition(":")[0], event.version, event.topics))
+    @hears(events.BrokerRegistered)
+    def _registered(self, machine: str, event: events.BrokerRegistered) -> list[Finding]:
+        """A registration that is an increment does not say which topics the broker had when it was encoded."""
+        server, version, broker = self._server(machine), event.version, event.broker_addr.rpartition(":")[0]
+        others = None if version is None else self._increments.get((broker, version, event.topics))
+        return [] if server is None else server.registered(event, others)
 
 
 class _Server:
@@ -162,9 +117,9 @@ class _Server:
     then nothing is promised of time, by the server's clock.
     """
 
-    def __init__(self, table: RouteTables, visited: set[int]) -> None:
-        """It knows nobody; visited -- where fingerprints go."""
-        self.table, self.visited = table, visited
+    def __init__(self, table: RouteTables) -> None:
+        """It knows nobody."""
+        self.table = table
         self.names: dict[str, tuple[BrokerName, TopicsOfName]] = {}
         self.changed: dict[str, None] = {}
         self.scanned: list[str] = []
@@ -175,105 +130,101 @@ class _Server:
         """Its clock."""
         return self.table.now_ms()
 
-    def stood(self, ms: int) -> None:
-        """The process stands still for so long."""
-        self.stands_until_ms = max(self.stands_until_ms, self.now_ms + ms + ms // 50)
-
-    def set_clock(self, by_ms: int) -> None:
-        """The clock was set."""
-        self.stands_until_ms = max(self.stands_until_ms + by_ms, self.now_ms)
+    def host(self, event: events.ClockJumped | events.ProcessPaused) -> None:
+        """The clock was set, or the process stands still for a while."""
+        if isinstance(event, events.ProcessPaused):
+            self.stands_until_ms = max(self.stands_until_ms, self.now_ms + event.ms + event.ms // 50)
+            return
+        self.stands_until_ms = max(self.stands_until_ms + event.ms, self.now_ms)
         for routes, _ in self.names.values():
-            routes.now_ms += by_ms
+            routes.now_ms += event.ms
 
-    # Events -----------------------------------------------------------------------------------------------------------
+    def registered(self, event: events.BrokerRegistered, others: frozenset[str] | None) -> list[Finding]:
+        """RouteInfoManager#registerBroker; others -- of an increment: the topics that the broker has."""
+        found, routes, topics = self._now(event.broker_name)
+        return found + routes.registered(event) + topics.registered(event, others)
 
-    def take(self, event: Any, encoded: _Encoded) -> list[Finding]:
-        """Take an event of this name server."""
-        match event:
-            case BrokerRegistered():
-                routes, topics = self._changes(event.broker_name)
-                findings = self._pass_time(routes) + routes.registered(event)
-                return findings + topics.registered(event, encoded.others(event))
-            case BrokerUnregistered():
-                routes, topics = self._changes(event.broker_name)
-                findings = self._pass_time(routes) + routes.unregistered(event)
-                return findings + self._ended(event, routes, topics)
-            case BrokerFound():
-                return self._found(event)
-            case TopicDeleted(_, topic):
-                for _, topics in self.names.values():
-                    topics.deleted(topic)
-                return []
-        return [found for name, (routes, topics) in list(self.names.items()) if routes.knows(event.broker_addr)
-                for found in self._of_address(event, *self._changes(name))]
+    @hears(events.BrokerUnregistered)
+    def _unregistered(self, event: events.BrokerUnregistered) -> list[Finding]:
+        found, routes, topics = self._now(event.broker_name)
+        return found + routes.unregistered(event) + self._ended(event, routes, topics)
 
-    def _of_address(self, event: Any, routes: BrokerName, topics: TopicsOfName) -> list[Finding]:
-        findings, addr = self._pass_time(routes), event.broker_addr
-        match event:
-            case BrokerLiveRemoved(_, _, why):
-                if addr == topics.master:
-                    topics.unknown()
-                if why == "expired":
-                    self.scanned += routes.connection_of(addr)
-                    findings += routes.expired(event, addr)
-            case BrokerDropped():
-                findings += routes.dropped(event, addr) + self._ended(event, routes, topics)
-            case BrokerUpdateTimestamp():
-                findings += routes.updated(event, addr)
-        return findings
+    @hears(events.TopicDeleted)
+    def _deleted(self, event: events.TopicDeleted) -> list[Finding]:
+        for _, topics in self.names.values():
+            topics.deleted(event.topic)
+        return []
 
-    def _found(self, event: BrokerFound) -> list[Finding]:
+    @hears(events.BrokerFound)
+    def _found(self, event: events.BrokerFound) -> list[Finding]:
         """A clean-up by connection has begun: when this connection ended, or as a part of the scan."""
         if event.connection in self.scanned:
             self.scanned.remove(event.connection)  # no connection has ended: if it found another address, that is N-5
             return []
-        return [found for name, (routes, _) in list(self.names.items()) if event.connection in routes.bound
-                for found in self._pass_time(self._changes(name)[0]) + routes.found(event)]
+        return [one for found, routes, _ in self._where(lambda routes: event.connection in routes.bound)
+                for one in found + routes.found(event)]
+
+    @hears(events.BrokerLiveRemoved)
+    def _removed(self, event: events.BrokerLiveRemoved) -> list[Finding]:
+        told: list[Finding] = []
+        for found, routes, topics in self._where(lambda routes: routes.knows(event.broker_addr)):
+            if event.broker_addr == topics.master:
+                topics.unknown()
+            told += found
+            if event.why == "expired":
+                self.scanned += routes.connection_of(event.broker_addr)
+                told += routes.expired(event)
+        return told
+
+    @hears(events.BrokerDropped)
+    def _dropped(self, event: events.BrokerDropped) -> list[Finding]:
+        return [one for found, routes, topics in self._where(lambda routes: routes.knows(event.broker_addr))
+                for one in found + routes.dropped(event) + self._ended(event, routes, topics)]
+
+    @hears(events.BrokerUpdateTimestamp)
+    def _updated(self, event: events.BrokerUpdateTimestamp) -> list[Finding]:
+        return [one for found, routes, _ in self._where(lambda routes: routes.knows(event.broker_addr))
+                for one in found + routes.updated(event)]
+
+    def _where(self, fits: Callable[[BrokerName], bool]) -> Iterator[tuple[list[Finding], BrokerName, TopicsOfName]]:
+        return (self._now(name) for name, (routes, _) in list(self.names.items()) if fits(routes))
 
     def _ended(self, event: Any, routes: BrokerName, topics: TopicsOfName) -> list[Finding]:
-        if not routes.has_master:
+        at = routes.at()
+        if MASTER not in at:
             topics.unknown()
-        return topics.ended(event) if routes.is_empty else []
+        return [] if at else topics.ended(event)
 
-    def shut_down(self, event: BrokerStopping, machine: str) -> list[Finding]:
-        """The broker of a machine says goodbye."""
-        return [found for routes in self._of_machine(machine)
-                for found in self._pass_time(routes) + routes.shut_down(event, machine)]
-
-    def killed(self, event: Any, machine: str) -> list[Finding]:
-        """The process of a machine has ended."""
-        return [found for routes in self._of_machine(machine)
-                for found in self._pass_time(routes) + routes.killed(event, machine)]
-
-    def _of_machine(self, machine: str) -> list[BrokerName]:
-        return [routes for routes, _ in self.names.values() if routes.of_machine(machine)]
+    def end(self, event: events.ProcessKilled | events.BrokerStopping, machine: str) -> list[Finding]:
+        """The brokers of a machine end, whether or not anybody tells the name server."""
+        return [found for routes, _ in self.names.values() if routes.of_machine(machine)
+                for found in self._pass_time(routes) + routes.end(event, machine)]
 
     # Time and tables --------------------------------------------------------------------------------------------------
 
+    def _now(self, name: str) -> tuple[list[Finding], BrokerName, TopicsOfName]:
+        """Both models of a name of which something is reported, brought to the present."""
+        self.changed[name] = None
+        if name not in self.names:
+            self.names[name] = BrokerName(name, self.table), TopicsOfName(name, self.table)
+        routes, topics = self.names[name]
+        return self._pass_time(routes), routes, topics
+
     def _pass_time(self, routes: BrokerName) -> list[Finding]:
-        """Bring a name to the present."""
         now_ms, before_ms = self.now_ms, routes.now_ms
         routes.now_ms = now_ms
         if before_ms <= self.stands_until_ms or routes.was_ahead or routes.is_ahead():
             return routes.begin_anew()
         return routes.pass_time(now_ms - before_ms)
 
-    def compare(self, *, whole: bool) -> list[Finding]:
+    def compare(self, visited: set[int], *, whole: bool) -> list[Finding]:
         """Compare names with the tables: those of which something was reported, or was not for long, or all."""
-        names = (*self.names, *self.table.names()) if whole else tuple(self.changed)
-        now_ms, findings = self.now_ms, list[Finding]()
-        late = [name for name, (routes, _) in self.names.items() if now_ms - routes.now_ms > UNHEARD_MS]
+        names, heard_ms = (*self.names, *self.table.names()) if whole else self.changed, self.now_ms - UNHEARD_MS
+        late = [name for name, (routes, _) in self.names.items() if routes.now_ms < heard_ms]
+        differing = list[Finding]()
         for name in dict.fromkeys((*names, *late)):
-            routes, topics = self._changes(name)
-            findings += self._pass_time(routes) + routes.compare() + topics.compare()
-            self.visited.update((routes.monitor.fingerprints()[0], topics.monitor.fingerprints()[0]))
+            found, routes, topics = self._now(name)
+            differing += found + routes.compare() + topics.compare()
+            visited.update((routes.monitor.fingerprints()[0], topics.monitor.fingerprints()[0]))
         self.changed = {}
-        return findings
-
-    def _changes(self, name: str) -> tuple[BrokerName, TopicsOfName]:
-        """Both models of a name, of which something is reported."""
-        self.changed[name] = None
-        found = self.names.get(name)
-        if found is None:
-            found = self.names[name] = BrokerName(name, self.table), TopicsOfName(name, self.table)
-        return found
+        return differing

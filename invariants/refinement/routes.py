@@ -7,12 +7,10 @@ the one that it had (then the next connection is not known yet).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import product
-from typing import Any
 
+from impl import events
 from impl.decisions.names import MASTER_ID
-from impl.events import BrokerFound, BrokerRegistered, BrokerUnregistered
 from invariants import route_info as declared  # noqa: F401  # declares the properties
 from invariants.finding import Finding
 from invariants.refinement.monitor import Monitor, Step, judged
@@ -66,23 +64,17 @@ class BrokerName:
         self.monitor = Monitor(OpenReading(Routes.concept, CONSTANTS), PROPERTIES, NAME, visible=VISIBLE,
                                unmarked=("age", "silent", "ended"), kept=("Address",))
         self.value = self.monitor.value
+        self._named = self.monitor.reading.given.named
 
-    @property
-    def addresses(self) -> Iterable[str]:
-        """Those that have been named."""
-        return list(self.monitor.reading.given.named["Address"])
-
-    # Brokers ----------------------------------------------------------------------------------------------------------
-
-    def registered(self, event: BrokerRegistered) -> list[Finding]:
+    def registered(self, event: events.BrokerRegistered) -> list[Finding]:
         """RouteInfoManager#registerBroker."""
         role = self._role(event.broker_id)
         if role is None:
             return []
-        address, cells = event.broker_addr, (("live", event.broker_addr), ("age", event.broker_addr))
+        address = event.broker_addr
         kept = [(ms, states) for ms, states in self.refreshed.get(address, []) if self.now_ms - ms <= LONGEST_PAUSE_MS]
-        defaults = self.monitor.reading.defaults
-        before = [{cell: state.get(cell, defaults[cell[0]]) for cell in cells} for state in self.monitor.states.views]
+        before: list[Writes] = [{cell: state.get(cell, unset) for cell, unset in (
+            (("live", address), False), (("age", address), 0))} for state in self.monitor.states.views]
         self.refreshed[address] = [*kept, (self.now_ms, before)]
         ways = self._came(address, role, event.connection)
         link = self.link[address]
@@ -96,16 +88,13 @@ class BrokerName:
         if self.running.get(address, role) != role:
             steps += self._ends(address)
         known = self.bound.get(connection)
-        if address not in self.running:
-            return [[*steps, *chosen] for chosen in self._starts(address, role, connection)]
-        old = self.link[address]
-        if old == known:
-            return [steps]
-        if old not in self.bound.values():
+        old = self.link.get(address)
+        if old is not None and (old == known or old not in self.bound.values()):
             self.bound[connection] = old
             return [steps]
-        if known is not None and known in self.link.values():
+        if old is not None and known in self.link.values():
             steps += self._ends(address)
+        if old is None or known in self.link.values():
             return [[*steps, *chosen] for chosen in self._starts(address, role, connection)]
         self.link[address] = self.bound[connection] = new = self._connection()
         self.closed.add(old)
@@ -136,21 +125,16 @@ class BrokerName:
         old, new = self.link[address], self._connection()
         return [("reconnect", (address, old, new)), ("shut_down", (address, new))], self._ends(address)
 
-    def shut_down(self, event: Any, machine: str) -> list[Finding]:
-        """BrokerController#shutdown of the brokers of a machine."""
-        return [found for address in self.of_machine(machine)
-                for found in self.monitor.follow(event, self._shut_down(address))]
-
-    def killed(self, event: Any, machine: str) -> list[Finding]:
-        """A machine's process has ended, whether or not anybody tells the name server."""
-        return [found for address in self.of_machine(machine)
-                for found in self.monitor.take(event, *self._ends(address))]
+    def end(self, event: events.BrokerStopping | events.ProcessKilled, machine: str) -> list[Finding]:
+        """The brokers of a machine end."""
+        return [found for address in self.of_machine(machine) for found in self.monitor.follow(
+            event, self._shut_down(address) if isinstance(event, events.BrokerStopping) else [self._ends(address)])]
 
     def of_machine(self, machine: str) -> list[str]:
         """The addresses of a machine that run."""
-        return [addr for addr in self.addresses if addr in self.running and addr.rpartition(":")[0] == machine]
+        return [addr for addr in self._named["Address"] if addr in self.running and addr.rpartition(":")[0] == machine]
 
-    def unregistered(self, event: BrokerUnregistered) -> list[Finding]:
+    def unregistered(self, event: events.BrokerUnregistered) -> list[Finding]:
         """RouteInfoManager#unregisterBroker: as shipped, or as repaired upstream, if the table still has the id."""
         role = self._role(event.broker_id)
         if role is None:
@@ -158,7 +142,7 @@ class BrokerName:
         address, before = event.broker_addr, list[Step]()
         kept = event.broker_id in self.table.addresses(self.name)
         if address in self.running:
-            before = self._shut_down(address)[0]
+            before, _ = self._shut_down(address)
         elif True not in self.monitor.values("leaving", address):
             if not self.value("live", address) and (kept or self.value("at", role) is None):
                 return []  # of a broker that said so before, or was never heard of: it changes nothing
@@ -166,19 +150,18 @@ class BrokerName:
             self.monitor.write({("leaving", address): True, ("role", address): role})
         return self.monitor.take(event, *before, ("unregister_own" if kept else "unregister", (address,)))
 
-    def updated(self, event: Any, address: str) -> list[Finding]:
+    def updated(self, event: events.BrokerUpdateTimestamp) -> list[Finding]:
         """RouteInfoManager#updateBrokerInfoUpdateTimestamp: for the model a registration that changes nothing else."""
+        address = event.broker_addr
+        _, entered = self.entered.get(address, ("", -1))
         if not self.value("live", address):
             return []
-        _, entered = self.entered.get(address, ("", -1))
         if self.link.get(address) == entered:
             return self.monitor.take(event, ("register", (address, entered)))
         self.monitor.write({("age", address): 0})
         return []
 
-    # Clean-up ---------------------------------------------------------------------------------------------------------
-
-    def found(self, event: BrokerFound) -> list[Finding]:
+    def found(self, event: events.BrokerFound) -> list[Finding]:
         """RouteInfoManager#onChannelDestroy, under the read lock."""
         address = event.broker_addr if event.broker_addr is not None and self.knows(event.broker_addr) else None
         connection = self.bound.get(event.connection)
@@ -190,10 +173,11 @@ class BrokerName:
         if address is None and connection not in self.closed:
             return []
         self.closed.discard(connection)
-        if address is None:
-            return self.monitor.take(event, *before, ("destroy_nothing", (connection,)))
-        self.targets[connection] = address
-        return self.monitor.take(event, *before, ("destroy_find", (connection, address)))
+        step: Step = "destroy_nothing", (connection,)
+        if address is not None:
+            self.targets[connection] = address
+            step = "destroy_find", (connection, address)
+        return self.monitor.take(event, *before, step)
 
     def _closes(self, connection: int) -> list[Step]:
         """The end of a connection that somebody still had."""
@@ -204,24 +188,26 @@ class BrokerName:
             steps.append(("reconnect", (address, connection, new)))
         return steps
 
-    def expired(self, event: Any, address: str) -> list[Finding]:
+    def expired(self, event: events.BrokerLiveRemoved) -> list[Finding]:
         """RouteInfoManager#scanNotActiveBroker has removed an entry; what it read may be older than the entry (N-8)."""
-        self.expiring.append(address)
+        address = event.broker_addr
         step: Step = "expire_find", (address,)
+        self.expiring.append(address)
         if self.monitor.possible(step):
             return self.monitor.take(event, step)
         then = [{**cells, ("age", address): max(0, cells["age", address] + self.now_ms - ms)}
                 for ms, states in self.refreshed.get(address, []) for cells in states]
         return self.monitor.late(event, self.monitor.foresee(step, then))
 
-    def dropped(self, event: Any, address: str) -> list[Finding]:
+    def dropped(self, event: events.BrokerDropped) -> list[Finding]:
         """RouteInfoManager#onChannelDestroy, under the write lock."""
+        address = event.broker_addr
         ways: list[list[Step]] = [[("destroy_remove", (connection, address))]
                                   for connection, target in self.targets.items() if target == address]
         if address in self.expiring:
             ways.append([("expire_remove", (address,))])
         ways += [[("expire_another", (other, address))] for other in self.expiring if other != address]
-        if not ways and not self.value("live", address) and address not in self._at():
+        if not ways and not self.value("live", address) and address not in self.at().values():
             return []
         findings = self.monitor.follow(event, ways or [[("destroy_remove", (0, address))]])
         self.targets = {connection: target for connection, target in self.targets.items() if target != address}
@@ -246,12 +232,12 @@ class BrokerName:
 
     def _elapse(self, by_ms: int) -> Step:
         in_time = all(self.value("age", address) + by_ms <= EXPIRY_MS + SCAN_MS
-                      for address in self.addresses if self.value("live", address))
+                      for address in self._named["Address"] if self.value("live", address))
         return "elapse" if in_time else "elapse_without_scan", (by_ms,)
 
     def is_ahead(self) -> bool:
         """Whether an entry was written when the clock showed a later time than now."""
-        entries = (self.table.live(addr) for addr in self.addresses)
+        entries = (self.table.live(addr) for addr in self._named["Address"])
         return any(info is not None and info.last_update_timestamp > self.now_ms for info in entries)
 
     def begin_anew(self) -> list[Finding]:
@@ -260,7 +246,7 @@ class BrokerName:
         findings = [found for address in list(self.running)
                     for found in self.monitor.follow(None, self._shut_down(address))]
         anew: Writes = {}
-        for address in self.addresses:
+        for address in self._named["Address"]:
             anew["ended", address] = 0
             live_info, times = self.table.live(address), self.refreshed.get(address)
             if live_info is not None:
@@ -275,7 +261,7 @@ class BrokerName:
         seen: Writes = {("at", role): addr for broker_id, addr in self.table.addresses(self.name).items()
                         if (role := self._role(broker_id)) is not None}
         looked: list[Cell] = [("at", role) for role in ROLES]
-        for address in dict.fromkeys((*self.addresses, *seen.values())):
+        for address in dict.fromkeys((*self._named["Address"], *seen.values())):
             live_info = self.table.live(address)
             looked.append(("live", address))
             seen["live", address] = live_info is not None or address in self.expiring
@@ -285,33 +271,22 @@ class BrokerName:
                 looked += (("channel", address), ("age", address))
         return self.monitor.compare(seen, looked)
 
-    @property
-    def has_master(self) -> bool:
-        """Whether the id 0 has an address."""
-        return self.value("at", MASTER) is not None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no address is left in the route."""
-        return not self._at()
-
-    def _at(self) -> list[str]:
-        return [held for role in ROLES if (held := self.value("at", role)) is not None]
+    def at(self) -> dict[str, str]:
+        """Role to the address that has it in the route."""
+        return {role: held for role in ROLES if (held := self.value("at", role)) is not None}
 
     # Elements ---------------------------------------------------------------------------------------------------------
 
     def _role(self, broker_id: int) -> str | None:
         """MASTER, or SLAVE for the first other id; a further one is not followed."""
-        if broker_id == MASTER_ID:
-            return MASTER
-        if self.slave_id is None:
+        if broker_id != MASTER_ID and self.slave_id is None:
             self.slave_id = broker_id
-        return SLAVE if broker_id == self.slave_id else None
+        return {MASTER_ID: MASTER, self.slave_id: SLAVE}.get(broker_id)
 
     def _connection(self) -> int:
         """A Connection that was never opened; those of which nobody speaks any more are forgotten."""
         self._serial += 1
-        known = self.monitor.reading.given.named["Connection"]
+        known = self._named["Connection"]
         needed = {*self.link.values(), *self.targets, *(entered for address, (_, entered) in self.entered.items()
                                                         if self.value("live", address))}
         if len(known) > len(needed) + FEW:
@@ -322,7 +297,7 @@ class BrokerName:
 
     def knows(self, addr: str) -> bool:
         """Whether an address was ever named."""
-        return addr in self.monitor.reading.given.named["Address"]
+        return addr in self._named["Address"]
 
     def connection_of(self, address: str) -> list[str]:
         """The connection on which an address registered last, if it has."""

@@ -24,22 +24,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from impl.events import (
-    ConsumerRegistered,
-    ConsumerRemoved,
-    GroupEntered,
-    GroupRemoved,
-    HeartbeatHandled,
-    ProcessKilled,
-    SubscriptionRemoved,
-    SubscriptionsHandled,
-    SubscriptionUpdated,
-)
+from impl import events
 from invariants import subscription as declared  # noqa: F401  # declares the properties
 from invariants.finding import Finding
-from invariants.refinement.follower import Follower, Record
+from invariants.refinement.follower import Follower
+from invariants.refinement.maps import GroupMap, hears
 from invariants.refinement.monitor import Monitor, Step, judged
-from invariants.views import Machines, Views
+from invariants.views import Machines
 from invariants.views import Subscription as InTable
 from model.language.open.reading import NOBODY, OpenReading
 from model.language.open.states import Cell, State, Writes
@@ -48,7 +39,7 @@ from model.subscription import Subscriptions
 NAME = "refines_subscription"
 VISIBLE = ("listed", "subscribed", "version", "expression")
 PROPERTIES = judged(Subscriptions.concept, without=("heartbeat_is_idempotent",))
-SILENT = (SubscriptionsHandled, HeartbeatHandled)
+SILENT = (events.SubscriptionsHandled, events.HeartbeatHandled)
 """What writes nothing."""
 RIGID = {"wants": lambda member, topic: topic in member[1], "first_text": lambda _member, _topic: NOBODY}
 FEW = 8
@@ -63,73 +54,46 @@ def followers(machines: Machines, _groups: Sequence[tuple[str, str]], _scopes: S
     return [Subscription(machines)]
 
 
-class Subscription:
-    """Follower of all groups at all brokers; see Follower.
-
-    groups -- broker and group to what is followed. visited -- fingerprints of the states that were compared.
-    """
-
-    name = NAME
-    properties = (NAME, *(one.name for one in PROPERTIES))
+class Subscription(GroupMap["_Group"]):
+    """Follower of all groups at all brokers; see Follower."""
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
-        self.views = Views(machines)
-        self.groups: dict[str, dict[str, _Group]] = {}
-        self.visited: set[int] = set()
-        self._take: dict[type, Callable[[_Group, Any], list[Finding]]] = {
-            ConsumerRegistered: _Group.registered, ConsumerRemoved: _Group.removed,
-            SubscriptionUpdated: _Group.updated, SubscriptionRemoved: _Group.unsubscribed,
-            SubscriptionsHandled: _Group.looped, HeartbeatHandled: _Group.done,
-        }
-        self.hears = frozenset((ProcessKilled, GroupEntered, GroupRemoved, *self._take))
+        super().__init__(machines, NAME, PROPERTIES, _Group)
+        self._changed: dict[str, bool] = {}  # to whether a group is compared although its model has not moved visibly
 
-    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
-        """See Follower."""
-        findings: list[Finding] = []
-        changed: dict[str, bool] = {}
-        for _, where, event in records:
-            kind = event.__class__
-            if kind is ProcessKilled:
-                self.groups.pop(where, None)
-            elif kind in self.hears:
-                findings += self._heard(where, kind, event)
-                if kind not in SILENT:
-                    changed[event.group] = changed.get(event.group, False) or kind is not ConsumerRegistered
-        if (changed or whole) and self.views.runs_broker(machine):
-            findings += self._compare(machine, None if whole else changed)
-        return findings
+    @hears(events.GroupEntered)
+    def _entered(self, machine: str, event: events.GroupEntered) -> list[Finding]:
+        self.groups.setdefault(machine, {})[event.group] = _Group()
+        self._changed[event.group] = True
+        return []
 
-    def _heard(self, where: str, kind: type, event: Any) -> list[Finding]:
-        groups = self.groups.setdefault(where, {})
-        if kind is GroupEntered:
-            groups[event.group] = _Group()
+    def concerned(self, machine: str, event: Any) -> _Group | None:
+        """See GroupMap."""
+        groups, kind, name = self.groups.get(machine, {}), event.__class__, event.group
+        if kind not in SILENT:
+            self._changed[name] = self._changed.get(name, False) or kind is not events.ConsumerRegistered
+        return groups.pop(name, None) if kind is events.GroupRemoved else groups.get(name)
+
+    def compare(self, machine: str, *, whole: bool) -> list[Finding]:
+        """See Map; a group that came or went without a word is followed from now on, or no more."""
+        changed, self._changed = self._changed, {}
+        if not (changed or whole) or not self.views.runs_broker(machine):
             return []
-        group = groups.pop(event.group, None) if kind is GroupRemoved else groups.get(event.group)
-        if group is None:
-            return []
-        return group.ended(event) if kind is GroupRemoved else self._take[kind](group, event)
-
-    def _compare(self, machine: str, changed: Mapping[str, bool] | None) -> list[Finding]:
-        """Compare groups of a broker; one that came or went without a word is followed from now on, or no more.
-
-        changed -- their names, and whether to compare one whose model has not moved visibly; None: all.
-        """
-        findings, groups, views = list[Finding](), self.groups.setdefault(machine, {}), self.views
-        every = dict.fromkeys((*groups, *views.groups(machine)), True) if changed is None else changed
-        for name, look in every.items():
+        found, groups, views = list[Finding](), self.groups.setdefault(machine, {}), self.views
+        for name, look in dict.fromkeys((*groups, *views.groups(machine)), True).items() if whole else changed.items():
             group, there = groups.get(name), views.has_group(machine, name)
             if (group is not None) != there:
                 word = "is there" if there else "is gone"
-                findings.append(Finding(NAME, None, f"{name} {word} and nobody said so", (NAME, "differs", "group")))
+                found.append(Finding(NAME, None, f"{name} {word} and nobody said so", (NAME, "differs", "group")))
             if there:
                 group = groups.setdefault(name, group or _Group())
                 if look or group.monitor.moved:
-                    findings += group.compare(views.members(machine, name), views.subscriptions(machine, name))
+                    found += group.compare(views.members(machine, name), views.subscriptions(machine, name))
                 self.visited.add(group.monitor.fingerprints()[0])
             else:
                 groups.pop(name, None)
-        return findings
+        return found
 
 
 class _Group:
@@ -154,9 +118,8 @@ class _Group:
         self.monitor = Monitor(self.reading, PROPERTIES, NAME, visible=VISIBLE, unmarked=("version", "stamp"),
                                named=_named)
 
-    # Events -----------------------------------------------------------------------------------------------------------
-
-    def registered(self, event: ConsumerRegistered) -> list[Finding]:
+    @hears(events.ConsumerRegistered)
+    def registered(self, event: events.ConsumerRegistered) -> list[Finding]:
         """A heartbeat's thread has put its connection."""
         if not event.attached:
             return []
@@ -166,13 +129,13 @@ class _Group:
         if self._changes_nothing(member, carried):
             self.waiting[event.connection] = member, False
             return []
-        findings = self._end_loops(event)
+        found = self._end_loops(event)
         before = self.now.get(event.connection, member)
         self.now[event.connection] = self.busy[event.connection] = member
         self.going = [m for m in self.going if m != member] + [before] * (before != member)
         self._forget()
-        findings += self.monitor.take(event, *self._stamps(member, carried), ("begin", (member,)))
-        return findings + (self._let_go(event) if self.going else [])
+        found += self.monitor.take(event, *self._stamps(member, carried), ("begin", (member,)))
+        return found + self._let_go(event)
 
     def _changes_nothing(self, member: Member, carried: Sequence[tuple[str, str, int]]) -> bool:
         """Whether a heartbeat is one of a member that is listed, and leaves all topics as they are."""
@@ -180,19 +143,19 @@ class _Group:
             return False
         (state, *others), topics = self.monitor.states.views, self.reading.given.named["Topic"]
         return bool(
-            not others and state.get(("answered", member), False) and self._is(state, "IDLE", member)
-            and not self._stamps(member, carried) and all(self._unchanged(state, member, t) for t in member[1])
+            not others and state.get(("answered", member), False) and _is(state, "IDLE", member)
+            and not self._stamps(member, carried) and all(_unchanged(state, member, t) for t in member[1])
             and all(t in member[1] for t in topics if state.get(("subscribed", t), False)))
 
     def _wake(self, event: Any) -> list[Finding]:
         """Something else happens: take the steps of heartbeats that would have changed nothing."""
-        findings: list[Finding] = []
+        found: list[Finding] = []
         for connection, (member, over) in self.waiting.items():
             self.busy[connection] = member
-            findings += self.monitor.take(event, ("begin", (member,)))
+            found += self.monitor.take(event, ("begin", (member,)))
             self.over += [member] * over
         self.waiting.clear()
-        return findings
+        return found
 
     def _stamps(self, member: Member, carried: Sequence[tuple[str, str, int]]) -> list[Step]:
         """Version and expression of each topic as the heartbeat carries them, where the model has others."""
@@ -211,59 +174,60 @@ class _Group:
         if len(known) > len(about) + FEW:
             self.monitor.forget("Member", [member for member in known if member not in about])
 
-    def removed(self, event: ConsumerRemoved) -> list[Finding]:
+    @hears(events.ConsumerRemoved)
+    def removed(self, event: events.ConsumerRemoved) -> list[Finding]:
         """A connection left."""
         if not event.attached or event.connection not in self.now:
             return []
-        findings = self._wake(event)
+        found = self._wake(event)
         self.going.append(self.now.pop(event.connection))
-        return findings + self._let_go(event)
+        return found + self._let_go(event)
 
     def _let_go(self, event: Any) -> list[Finding]:
         """Take leave of those whose heartbeat is not being handled, as long as somebody stays."""
-        findings: list[Finding] = []
+        found: list[Finding] = []
         for member in [m for m in self.going if m not in self.busy.values()]:
             if len(self.now) + len(self.going) > 1:
                 self.going.remove(member)
-                findings += self.monitor.take(event, ("leave", (member,)))
+                found += self.monitor.take(event, ("leave", (member,)))
         if self.going:  # nothing is promised to those who are about to go
             self.monitor.write({("answered", member): False for member in self.going})
-        return findings
+        return found
 
-    def ended(self, event: GroupRemoved) -> list[Finding]:
+    @hears(events.GroupRemoved)
+    def ended(self, event: events.GroupRemoved) -> list[Finding]:
         """The group left the table, with everybody who is still in it; threads go on with an object nobody reads."""
         here = dict.fromkeys((*self.now.values(), *self.going))
         return [] if self.busy or self.waiting else self.monitor.take(event, *(("leave", (member,)) for member in here))
 
-    def updated(self, event: SubscriptionUpdated) -> list[Finding]:
+    @hears(events.SubscriptionUpdated)
+    def updated(self, event: events.SubscriptionUpdated) -> list[Finding]:
         """Some thread has put a topic."""
-        if not event.attached:
-            return []
-        findings, topic = self._end_loops(event), event.topic
+        topic, subscription = event.topic, (event.sub_version, event.sub_string)
+        return self._put(event, "add_topic", lambda state: [
+            (*others, ("add_topic", (m, topic))) for m in self.busy.values()
+            if _adds(state, m, topic) and subscription == _carried(state, m, topic)
+            for others in self._before_put(state, m, topic)])
 
-        def steps(state: State) -> list[Steps]:
-            return [(*others, ("add_topic", (m, topic))) for m in self.busy.values()
-                    if self._adds(state, m, topic)
-                    and state.get(("stamp", m, topic), 0) == event.sub_version
-                    and state.get(("text", m, topic), NOBODY) == event.sub_string
-                    for others in self._before_put(state, m, topic)] or [(("add_topic", (self._any(), topic)),)]
-
-        return findings + self.monitor.follow(event, steps)
-
-    def unsubscribed(self, event: SubscriptionRemoved) -> list[Finding]:
+    @hears(events.SubscriptionRemoved)
+    def unsubscribed(self, event: events.SubscriptionRemoved) -> list[Finding]:
         """Some thread has removed a topic."""
+        topic = event.topic
+        return self._put(event, "remove_topic", lambda state: [
+            (*others, *self._turned(state, m), ("remove_topic", (m, topic))) for m in self.busy.values()
+            if topic not in m[1] for others in self._before_removal(state, m, topic)])
+
+    def _put(self, event: Any, action: str, ways: Callable[[State], list[Steps]]) -> list[Finding]:
+        """Some thread has changed a topic; ways -- which one may have, or none, which is no step of the model."""
         if not event.attached:
             return []
-        findings, topic = self._end_loops(event), event.topic
+        found = self._end_loops(event)
+        anybody = next(iter(self.busy.values()), ("nobody", frozenset[str]()))
+        foreign: Steps = ((action, (anybody, event.topic)),)
+        return found + self.monitor.follow(event, lambda state: ways(state) or [foreign])
 
-        def steps(state: State) -> list[Steps]:
-            return [(*others, *self._turned(state, m), ("remove_topic", (m, topic))) for m in self.busy.values()
-                    if topic not in m[1]
-                    for others in self._before_removal(state, m, topic)] or [(("remove_topic", (self._any(), topic)),)]
-
-        return findings + self.monitor.follow(event, steps)
-
-    def looped(self, event: SubscriptionsHandled) -> list[Finding]:
+    @hears(events.SubscriptionsHandled)
+    def looped(self, event: events.SubscriptionsHandled) -> list[Finding]:
         """A heartbeat's thread has both loops behind it; that matters if another one does something before its end."""
         if event.connection in self.waiting:
             self.waiting[event.connection] = self.waiting[event.connection][0], True
@@ -273,18 +237,19 @@ class _Group:
 
     def _end_loops(self, event: Any) -> list[Finding]:
         """Wake who waits; take the steps of threads whose loops are over: each has removed what it had to remove."""
-        findings = self._wake(event)
+        found = self._wake(event)
         while self.over:
-            findings += self._end_loop(event, self.over.pop(0))
-        return findings
+            found += self._end_loop(event, self.over.pop(0))
+        return found
 
     def _end_loop(self, event: Any, member: Member) -> list[Finding]:
-        findings = self.monitor.follow(event, lambda state: [self._looped(state, member)])
+        found = self.monitor.follow(event, lambda state: [self._looped(state, member)])
         if len(self.monitor.states) > 1:
             self.monitor.keep(lambda state: not self._todo(state, member))
-        return findings
+        return found
 
-    def done(self, event: HeartbeatHandled) -> list[Finding]:
+    @hears(events.HeartbeatHandled)
+    def done(self, event: events.HeartbeatHandled) -> list[Finding]:
         """A heartbeat's thread has come to its end."""
         member = self.busy.pop(event.connection, None)
         if self.waiting.pop(event.connection, None) is not None or member is None:
@@ -292,9 +257,9 @@ class _Group:
         self.over = [other for other in self.over if other != member]
         if event.connection not in self.latest.values() or member in self.going:
             self.monitor.rewrite(lambda state: self._overtaken(state, member))
-            return self._let_go(event) if self.going else []
-        findings = self.monitor.follow(event, lambda state: [(*self._looped(state, member), ("done", (member,)))])
-        return findings + (self._let_go(event) if self.going else [])
+            return self._let_go(event)
+        found = self.monitor.follow(event, lambda state: [(*self._looped(state, member), ("done", (member,)))])
+        return found + self._let_go(event)
 
     def _overtaken(self, state: State, member: Member) -> Writes:
         """The client has left, or has another connection: what it wanted with this heartbeat is promised no more."""
@@ -303,34 +268,19 @@ class _Group:
 
     # What nobody reported ---------------------------------------------------------------------------------------------
 
-    def _any(self) -> Member:
-        return next(iter(self.busy.values()), ("nobody", frozenset()))
-
-    def _is(self, state: State, phase: str, member: Member) -> bool:
-        return bool(state.get(("phase", member), "IDLE") == phase)
-
     def _todo(self, state: State, member: Member) -> list[str]:
         """The topics that the thread has still to look up, or to remove."""
         return [t for t in self.reading.given.named["Topic"] if state.get(("todo", member, t), False)]
 
-    def _adds(self, state: State, member: Member, topic: str) -> bool:
-        """Whether the thread has still to look this topic up."""
-        return self._is(state, "ADDING", member) and state.get(("todo", member, topic), False)
-
-    def _unchanged(self, state: State, member: Member, topic: str) -> bool:
-        """Whether it would leave the topic as it is."""
-        newer = state.get(("stamp", member, topic), 0) > state.get(("version", topic), 0)
-        return state.get(("subscribed", topic), False) and not newer
-
     def _turned(self, state: State, member: Member) -> Steps:
         """What the thread must have done before its second loop."""
-        if not self._is(state, "ADDING", member):
+        if not _is(state, "ADDING", member):
             return ()
         return (*(("add_topic", (member, t)) for t in self._todo(state, member)), ("turn", (member,)))
 
     def _looped(self, state: State, member: Member) -> Steps:
         """What it must have done before its loops are over; what it does not find any more it passes."""
-        if not self._is(state, "REMOVING", member):
+        if not _is(state, "REMOVING", member):
             return self._turned(state, member)
         return tuple(("remove_topic", (member, topic)) for topic in self._todo(state, member)
                      if not state.get(("subscribed", topic), False))
@@ -339,23 +289,20 @@ class _Group:
         """Before a topic is new: threads that do not want it have begun to remove, or not; have passed it, or not."""
         if state.get(("subscribed", topic), False):
             return [()]
-        return _joined([self._passed(state, m, topic) for m in self.busy.values() if m != by and topic not in m[1]])
+        return _joined(self._passed(state, m, topic) for m in self.busy.values() if m != by and topic not in m[1])
 
     def _passed(self, state: State, member: Member, topic: str) -> Sequence[Steps]:
         """Nothing, or that the thread has passed the place at which it would remove the topic."""
         todo = self._todo(state, member)
-        if self._is(state, "REMOVING", member):
+        if _is(state, "REMOVING", member):
             return ((), (("remove_topic", (member, topic)),)) if topic in todo else ((),)
-        unchanged = all(self._unchanged(state, member, t) for t in todo)
+        unchanged = all(_unchanged(state, member, t) for t in todo)
         return ((), self._turned(state, member)) if unchanged else ((),)
 
     def _before_removal(self, state: State, by: Member, topic: str) -> Iterable[Steps]:
         """Before a topic goes: threads that want it have looked it up and left it as it was, or not."""
-        others = [m for m in self.busy.values()
-                  if m != by and self._adds(state, m, topic) and self._unchanged(state, m, topic)]
-        return _joined([((), (("add_topic", (m, topic)),)) for m in others])
-
-    # Tables -----------------------------------------------------------------------------------------------------------
+        return _joined(((), (("add_topic", (m, topic)),)) for m in self.busy.values()
+                       if m != by and _adds(state, m, topic) and _unchanged(state, m, topic))
 
     def compare(self, connections: Collection[str], subscriptions: Mapping[str, InTable]) -> list[Finding]:
         """Compare with the connections and the topics in the group's object."""
@@ -363,17 +310,34 @@ class _Group:
         if {*connections} != self.now.keys():  # those of the table count, whatever was said of them
             self.now = {connection: self.now.get(connection, (connection, frozenset())) for connection in connections}
         named = self.reading.given.named
-        looked: list[Cell] = [("listed", member) for member in named["Member"]]
-        looked += [("subscribed", topic) for topic in named["Topic"]]
+        looked: list[Cell] = [*(("listed", member) for member in named["Member"]),
+                              *(("subscribed", topic) for topic in dict.fromkeys((*named["Topic"], *subscriptions)))]
         seen: Writes = {("listed", member): True for member in (*self.now.values(), *self.going)}
         for topic, sub in subscriptions.items():
             content: Writes = {("version", topic): sub.sub_version, ("expression", topic): sub.sub_string}
             seen["subscribed", topic] = True
             seen.update(content)
             looked += content
-            if topic not in named["Topic"]:
-                looked.append(("subscribed", topic))
         return self.monitor.compare(seen, looked)
+
+
+def _is(state: State, phase: str, member: Member) -> bool:
+    return bool(state.get(("phase", member), "IDLE") == phase)
+
+
+def _carried(state: State, member: Member, topic: str) -> tuple[int, str]:
+    return state.get(("stamp", member, topic), 0), state.get(("text", member, topic), NOBODY)
+
+
+def _adds(state: State, member: Member, topic: str) -> bool:
+    """Whether the thread has still to look this topic up."""
+    return _is(state, "ADDING", member) and state.get(("todo", member, topic), False)
+
+
+def _unchanged(state: State, member: Member, topic: str) -> bool:
+    """Whether it would leave the topic as it is."""
+    newer = state.get(("stamp", member, topic), 0) > state.get(("version", topic), 0)
+    return state.get(("subscribed", topic), False) and not newer
 
 
 def _named(element: Any) -> str:
@@ -381,6 +345,6 @@ def _named(element: Any) -> str:
     return str(element[0]) if isinstance(element, tuple) and element else str(element)
 
 
-def _joined(choices: Sequence[Sequence[Steps]]) -> Iterable[Steps]:
+def _joined(choices: Iterable[Sequence[Steps]]) -> Iterable[Steps]:
     """All ways to take one of each."""
     return (tuple(step for steps in chosen for step in steps) for chosen in product(*choices))

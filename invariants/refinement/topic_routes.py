@@ -21,8 +21,7 @@ address, and its id is taken; stored, of a known one. Hidden: exists, version, c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from impl.decisions.names import MASTER_ID
 from impl.events import BrokerRegistered
@@ -40,27 +39,19 @@ CHANGE = "(a change that creates no topic)"
 """What stands for the topic of a raised version without a new one."""
 
 
-class Entries(NamedTuple):
-    """brokerLiveTable and the master's place of one broker name.
-
-    versions -- address to its data version. master -- the address that has the id 0.
-    """
-
-    versions: dict[str, tuple[int, int]]
-    master: str | None
-
-
 class TopicsOfName:
     """See the module.
 
-    table -- what the name server has. before -- what was there when it was compared last. master -- the address that is
-    followed. stored -- the version that it registered last. exist -- names of what
-    exists in the model. last -- address to the topics that it registered last.
+    table -- what the name server has. versions, at -- when it was compared last: address to data version, and the
+    address that had the id 0. master -- the address that is followed. stored -- the version that it registered last.
+    exist -- names of what exists in the model. last -- address to the topics that it registered last.
     """
 
     def __init__(self, name: str, table: RouteTables) -> None:
         """Nothing is routed."""
-        self.name, self.table, self.before = name, table, Entries({}, None)
+        self.name, self.table = name, table
+        self.versions: dict[str, tuple[int, int]] = {}
+        self.at: str | None = None
         self.master: str | None = None
         self.stored: tuple[int, int] | None = None
         self.exist: set[str] = set()
@@ -68,10 +59,7 @@ class TopicsOfName:
         self.monitor = Monitor(OpenReading(TopicRoutes.concept), PROPERTIES, NAME, visible=VISIBLE,
                                unmarked=("version", "stored"))
         self.value = self.monitor.value
-
-    @property
-    def _topics(self) -> Iterable[str]:
-        return list(self.monitor.reading.given.named["Topic"])
+        self._named = self.monitor.reading.given.named
 
     def registered(self, event: BrokerRegistered, others: frozenset[str] | None) -> list[Finding]:
         """RouteInfoManager#registerBroker; others -- of an increment: the topics that the broker has."""
@@ -82,33 +70,34 @@ class TopicsOfName:
         if event.broker_id != MASTER_ID:
             return self._as_slave(event, event.version)
         if addr != self.master:
-            compared = self.before.master == addr or not self.table.has_topics(self.name, event.topics)
+            compared = self.at == addr or not self.table.has_topics(self.name, event.topics)
             self._follow(addr, last or frozenset(), compared=compared)
         fresh = not self.value("known") or self.stored != event.version
         if others is None:
             self._forget_unlisted(event.topics)
-        steps = self._full(event, fresh=fresh) if others is None else self._increment(event, others, fresh=fresh)
-        findings = self.monitor.take(event, *steps) if steps else []
-        if steps:
-            self.stored = event.version
-        self._end_change()
-        return findings
+        steps = self._full(event, fresh=fresh) if others is None else self._increment(event, others) if fresh else []
+        if not steps:
+            return []
+        self.stored = event.version
+        found = self.monitor.take(event, *steps)
+        if self.value("exists", CHANGE):  # which is over
+            self.monitor.write({("exists", CHANGE): False, ("routed", CHANGE): False})
+        return found
 
     def _forget_unlisted(self, listed: frozenset[str]) -> None:
         """Topics that were routed, are not listed, and have no entry any more."""
         routed = self.table.topics(self.name)
-        for topic in self._topics:
-            if topic not in listed and self.value("routed", topic) and topic not in routed:
-                self.monitor.write({("routed", topic): False})
+        self.monitor.write({("routed", topic): False for topic in self._named["Topic"]
+                            if topic not in listed and self.value("routed", topic) and topic not in routed})
 
     def _as_slave(self, event: BrokerRegistered, version: tuple[int, int]) -> list[Finding]:
         if event.broker_addr != self.master:
             return []
         self.stored = version
-        findings = self.monitor.take(event, ("register_as_slave", ()))
-        if self.before.master in {None, event.broker_addr}:  # which leaves the id 0 now
+        found = self.monitor.take(event, ("register_as_slave", ()))
+        if self.at in {None, event.broker_addr}:  # which leaves the id 0 now
             self.unknown()
-        return findings
+        return found
 
     def _full(self, event: BrokerRegistered, *, fresh: bool) -> list[Step]:
         gone, new = self.exist - event.topics, sorted(event.topics - self.exist) if fresh else []
@@ -119,9 +108,7 @@ class TopicsOfName:
             steps = [("create", (CHANGE,))]
         return [*steps, ("register_all", ())]
 
-    def _increment(self, event: BrokerRegistered, others: frozenset[str], *, fresh: bool) -> list[Step]:
-        if not fresh:
-            return []
+    def _increment(self, event: BrokerRegistered, others: frozenset[str]) -> list[Step]:
         steps = [self._create(topic) for topic in sorted(others - self.exist - event.topics)]
         for topic in sorted(event.topics):
             self.monitor.write({("exists", topic): False})
@@ -138,15 +125,15 @@ class TopicsOfName:
 
         compared -- whether what it registers is compared with that entry although the id was another's.
         """
-        self.master, self.stored, self.exist = addr, self.before.versions.get(addr), set(topics)
-        known = self.stored is not None and self.before.master is not None and compared
-        known_topics = dict.fromkeys((*self._topics, *sorted(topics)))
-        followed: Writes = {("exists", topic): topic in topics for topic in known_topics}
+        self.master, self.stored, self.exist = addr, self.versions.get(addr), set(topics)
+        known = self.stored is not None and self.at is not None and compared
+        followed: Writes = {("exists", topic): topic in topics
+                            for topic in dict.fromkeys((*self._named["Topic"], *sorted(topics)))}
         self.monitor.write({**followed, ("known",): known, ("complete",): False, ("stored",): self.value("version")})
 
     def ended(self, event: Any) -> list[Finding]:
         """The name has no address any more."""
-        if self.value("known") or any(self.value("routed", topic) for topic in self._topics):
+        if self.value("known") or any(self.value("routed", topic) for topic in self._named["Topic"]):
             return self.monitor.take(event, ("restart_name_server", ()))
         return []
 
@@ -156,26 +143,21 @@ class TopicsOfName:
 
     def deleted(self, topic: str) -> None:
         """RouteInfoManager#deleteTopic."""
-        if topic in self._topics:
+        if topic in self._named["Topic"]:
             self.monitor.write({("exists", topic): False, ("routed", topic): False})
             self.exist.discard(topic)
 
-    def _end_change(self) -> None:
-        """A change that created nothing is over."""
-        if self.value("exists", CHANGE):
-            self.monitor.write({("exists", CHANGE): False, ("routed", CHANGE): False})
-
     def compare(self) -> list[Finding]:
         """Compare with the tables."""
-        entries = self.before = Entries(self.table.versions(), self.table.master(self.name))
-        version = entries.versions.get(str(self.master))
+        self.versions, self.at = self.table.versions(), self.table.master(self.name)
+        version = self.versions.get(str(self.master))
         seen: Writes = {("routed", topic): True for topic in self.table.topics(self.name)}
-        looked: list[Cell] = [*seen, *(("routed", topic) for topic in self._topics), ("known",)]
-        if version is not None and entries.master is not None:
+        looked: list[Cell] = [*seen, *(("routed", topic) for topic in self._named["Topic"]), ("known",)]
+        if version is not None and self.at is not None:
             stored = self.value("stored")
             seen["known",], seen["stored",] = True, stored if version == self.stored else stored + 1
             looked.append(("stored",))
-        findings = self.monitor.compare(seen, looked)
-        if findings:
+        found = self.monitor.compare(seen, looked)
+        if found:
             self.stored = version
-        return findings
+        return found

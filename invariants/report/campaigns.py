@@ -1,191 +1,186 @@
 """What campaigns over simulated worlds leave besides rows: how coverage grew, and which judge saw which planted bug.
 
-    coverage.json      {subject: {runs, states, curve: [[runs, states], …], arms: [{workload, profile, strategy, runs,
-                       new_states}, …], scopes: [{scope, states, steps, moments, outside: {reason: moments}}, …]}}; of a
-                       scope states and steps are [visited, reachable, visited ones that are not reachable]
-    kill-matrix.json   {judges: [judge, …], rows: [{subject, sentence, cells: {judge: {property, killed, of,
-                       time_ms: [quartile, median, quartile], steps, limit_ms, limit_steps}}, effect}, …]}; effect is
-                       null for the control, else {calls: {function: calls}, reached: runs with a call, runs, compared:
-                       runs played with the control as well, different, outcome}
-
-Files that anybody may have written: what is not as above raises BadInputError, and the page shows that line.
+`coverage.json` has a Coverage for each subject, `kill-matrix.json` is a Matrix. Anybody may have written these files:
+what has not this shape raises BadInputError, and the page shows that line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+import builtins
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple, Self
 
+from pydantic import Field, PositiveInt, model_validator
+
+from invariants.report.shapes import Shape, Words, read
 from invariants.report.words import number
-from invariants.verdict import BadInputError
 
-T = TypeVar("T")
 COVERAGE, MATRIX = "coverage.json", "kill-matrix.json"
-_BARE = {COVERAGE: "subjects", MATRIX: "judges and rows"}
 
 
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """One way in which worlds were lived through; share -- of all its runs' new states in per cent of the best arm."""
+class Line(NamedTuple):
+    """A rising line: SVG points in a 100 × 100 box (y downwards), and where both axes end."""
 
-    words: str
-    runs: str
-    new_states: str
-    percent: float
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What was visited of what a model reaches in one scope: "12 of 40", and the same in per cent.
-
-    beyond -- visited states and steps that are not reachable. outside -- when and why runs were outside the scope.
-    """
-
-    scope: str
-    states: str
-    states_percent: float
-    steps: str
-    steps_percent: float
-    beyond: int
-    outside: str
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """How coverage of one subject grew: SVG points in a 100 × 100 box (y downwards), ends of the axes, its arms.
-
-    scopes -- those that can be enumerated.
-    """
-
-    subject: str
     points: str
-    runs: str
-    states: str
-    last: str
+    runs: int
+    states: int
+
+
+class Arm(Shape):
+    """One way in which worlds were lived through, and what it brought."""
+
+    workload: Words
+    profile: Words
+    strategy: Words
+    runs: int
+    new_states: int
+
+    @property
+    def rate(self) -> float:
+        """New states a run."""
+        return self.new_states / max(1, self.runs)
+
+
+class Share(Shape):
+    """What was visited of what a model reaches in one scope.
+
+    states, steps -- how many were visited, how many are reachable, how many were visited that are not reachable.
+    moments -- of the runs. outside -- at how many of them, and why, runs were outside the scope.
+    """
+
+    scope: Words
+    states: tuple[int, PositiveInt, int]
+    steps: tuple[int, PositiveInt, int]
+    moments: int
+    outside: dict[Words, int]
+
+    def __str__(self) -> str:
+        """When and why runs were outside the scope."""
+        reasons = ", ".join(f"{reason} ({number(moments)})" for reason, moments in self.outside.items())
+        told = f"{number(sum(self.outside.values()))} of {number(self.moments)} moments"
+        return f"{told}: {reasons}" if reasons else told
+
+
+class Coverage(Shape):
+    """How coverage of one subject grew: states by runs; arms, the best one first; scopes that can be enumerated."""
+
+    curve: Annotated[tuple[tuple[int, int], ...], Field(min_length=1)]
     arms: tuple[Arm, ...]
     scopes: tuple[Share, ...] = ()
 
+    @property
+    def drawn(self) -> Line:
+        """The line from no run to the last."""
+        points = [(0, 0), *self.curve]
+        width, height = max(1, points[-1][0]), max(1, *(states for _, states in points))
+        drawn = (f"{round(100 * x / width, 2):g},{round(100 - 100 * y / height, 2):g}" for x, y in points)
+        return Line(" ".join(drawn), *points[-1])
 
-@dataclass(frozen=True, slots=True)
-class Kill:
-    """One cell: who saw the bug (empty: nobody), in how many hunts, and after how long: median and quartiles."""
+    @property
+    def last(self) -> float:
+        """New states a run in the last quarter of the runs."""
+        points = [(0, 0), *self.curve]
+        runs, states = points[-1]
+        before = [point for point in points if point[0] <= runs * 3 // 4][-1]
+        return (states - before[1]) / max(1, runs - before[0])
 
-    property: str
-    killed: int
-    of: int
-    time: str
-    steps: str
+    @property
+    def best(self) -> list[Arm]:
+        """The arms, best first."""
+        return sorted(self.arms, key=lambda arm: -arm.rate)
 
 
-@dataclass(frozen=True, slots=True)
-class Bug:
-    """One row of the matrix; seen -- by any judge.
+class Kill(Shape):
+    """One cell: who saw the bug (None: nobody), in how many of how many hunts, and after how long.
 
-    effect -- what the bug has done to runs, in words. idle -- whether it has changed none.
+    time_ms, steps -- lower quartile, median, upper quartile; None: longer than the limit.
     """
 
-    name: str
-    sentence: str
-    kills: tuple[Kill, ...]
-    effect: str = ""
-    idle: bool = False
+    property: Words | None
+    killed: int
+    of: int
+    time_ms: tuple[float | None, float | None, float | None]
+    steps: tuple[float | None, float | None, float | None]
+    limit_ms: float
+    limit_steps: float
+
+    @builtins.property
+    def seconds(self) -> str:
+        """Seconds to it: the median (the quartiles); empty where there is no limit."""
+        times_s = [None if ms is None else ms / 1_000 for ms in self.time_ms]
+        return _spread(times_s, self.limit_ms / 1_000, " s") if self.limit_ms else ""
+
+    @builtins.property
+    def took(self) -> str:
+        """Steps to it, likewise."""
+        return _spread(self.steps, self.limit_steps, "")
+
+
+class Effect(Shape):
+    """What a bug has done to runs.
+
+    calls -- of each function that is replaced. reached -- runs with a call, of all runs. compared -- runs that were
+    played with the control as well. different -- those that were not the same.
+    """
+
+    calls: dict[Words, int]
+    reached: int
+    runs: int
+    compared: int
+    different: int
+    outcome: Words
+
+    @property
+    def idle(self) -> bool:
+        """Whether the bug has changed no run."""
+        return self.outcome != "holds"
+
+    def __str__(self) -> str:
+        """What was replaced, how often it was called, and how many runs are others than those of the control."""
+        calls = ", ".join(f"{place} ({number(count)} calls)" for place, count in self.calls.items())
+        said = f"{self.outcome}: " if self.idle else ""
+        return (f"{said}called in {number(self.reached)} of {number(self.runs)} runs, "
+                f"{number(self.different)} of {number(self.compared)} differ: {calls}")
+
+
+class Bug(Shape):
+    """One row of the matrix; effect -- None for the control."""
+
+    subject: Words
+    sentence: Words
+    cells: dict[Words, Kill]
+    effect: Effect | None = None
 
     @property
     def seen(self) -> bool:
         """Whether any judge saw it."""
-        return any(kill.killed for kill in self.kills)
+        return any(kill.killed for kill in self.cells.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(Shape):
     """Judges against planted bugs."""
 
-    judges: tuple[str, ...]
-    bugs: tuple[Bug, ...]
+    judges: tuple[Words, ...]
+    rows: tuple[Bug, ...]
+
+    @model_validator(mode="after")
+    def _has_every_cell(self) -> Self:
+        if lacking := [judge for judge in self.judges for bug in self.rows if judge not in bug.cells]:
+            raise ValueError(f"a row has no cell for {lacking[0]}")
+        return self
 
 
-def growth(document: Mapping[str, Any]) -> list[Growth]:
-    """The curves of a coverage file."""
-    return _read(COVERAGE, lambda: [_growth(subject, body) for subject, body in sorted(document.items())])
+class _Growths(Shape):
+    subjects: dict[Words, Coverage]
 
 
-def matrix(document: Mapping[str, Any]) -> Matrix:
-    """The rows of a kill matrix file."""
-
-    def read() -> Matrix:
-        judges = tuple(str(judge) for judge in document["judges"])
-        return Matrix(judges, tuple(_bug(row, judges) for row in document["rows"]))
-
-    return _read(MATRIX, read)
+def growths(document: Any) -> list[tuple[str, Coverage]]:
+    """The subjects of a coverage file, by name."""
+    return sorted(read(_Growths, {"subjects": document}).subjects.items())
 
 
-def _read(name: str, read: Callable[[], T]) -> T:
-    try:
-        return read()
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError) as error:
-        raise BadInputError(f"{name}: cannot be drawn ({type(error).__name__}: {error}); it has no "
-                            f"{_BARE[name]} as a campaign writes them") from error
-
-
-def _growth(subject: str, body: Mapping[str, Any]) -> Growth:
-    curve = [(0, 0), *((int(runs), int(states)) for runs, states in body["curve"])]
-    width, height = max(1, curve[-1][0]), max(1, *(states for _, states in curve))
-    drawn = " ".join(f"{round(100 * x / width, 2):g},{round(100 - 100 * y / height, 2):g}" for x, y in curve)
-    tail = [point for point in curve if point[0] <= width * 3 // 4][-1]
-    fresh = (curve[-1][1] - tail[1]) / max(1, curve[-1][0] - tail[0])
-    arms = sorted(body["arms"], key=lambda arm: -arm["new_states"] / max(1, arm["runs"]))
-    best = max((arm["new_states"] / max(1, arm["runs"]) for arm in arms), default=0) or 1
-    return Growth(subject, drawn, number(curve[-1][0]), number(curve[-1][1]), f"{fresh:,.1f}",
-                  tuple(_arm(arm, best) for arm in arms), tuple(_share(scope) for scope in body.get("scopes", ())))
-
-
-def _share(scope: Mapping[str, Any]) -> Share:
-    (states, every, odd), (steps, every_step, odd_step) = scope["states"], scope["steps"]
-    outside = {str(reason): int(moments) for reason, moments in scope["outside"].items()}
-    reasons = ", ".join(f"{reason} ({number(moments)})" for reason, moments in outside.items())
-    told = f"{number(sum(outside.values()))} of {number(int(scope['moments']))} moments"
-    return Share(
-        str(scope["scope"]), f"{number(states)} of {number(every)}", round(100 * states / every, 1),
-        f"{number(steps)} of {number(every_step)}", round(100 * steps / every_step, 1), odd + odd_step,
-        f"{told}: {reasons}" if reasons else told,
-    )
-
-
-def _arm(arm: Mapping[str, Any], best: float) -> Arm:
-    rate = arm["new_states"] / max(1, arm["runs"])
-    words = f"{arm['workload']}, {arm['profile']}, {arm['strategy']}"
-    return Arm(words, number(int(arm["runs"])), f"{rate:,.1f}", round(100 * rate / best, 2))
-
-
-def _bug(row: Mapping[str, Any], judges: Sequence[str]) -> Bug:
-    name = str(row["subject"]).removeprefix("repaired+")
-    effect = row.get("effect")
-    return Bug(name, str(row["sentence"]), tuple(_kill(row["cells"][judge]) for judge in judges), _effect(effect),
-               effect is not None and effect["outcome"] != "holds")
-
-
-def _effect(effect: Mapping[str, Any] | None) -> str:
-    """What was replaced, how often it was called, and how many runs are others than those of the control."""
-    if effect is None:
-        return ""
-    calls = ", ".join(f"{place} ({number(int(count))} calls)" for place, count in effect["calls"].items())
-    reached, runs, different, compared = (number(int(effect[name]))
-                                          for name in ("reached", "runs", "different", "compared"))
-    said = "" if effect["outcome"] == "holds" else f"{effect['outcome']}: "
-    return f"{said}called in {reached} of {runs} runs, {different} of {compared} differ: {calls}"
-
-
-def _kill(cell: Mapping[str, Any]) -> Kill:
-    return Kill(
-        str(cell["property"] or ""), int(cell["killed"]), int(cell["of"]),
-        _spread(cell["time_ms"], cell["limit_ms"], 1_000, " s") if cell["limit_ms"] else "",
-        _spread(cell["steps"], cell["limit_steps"], 1, ""),
-    )
-
-
-def _spread(values: Sequence[float | None], limit: float, per: float, unit: str) -> str:
+def _spread(values: Sequence[float | None], limit: float, unit: str) -> str:
     """Median and quartiles; what no hunt reached is longer than the limit."""
-    low, middle, high = (f"> {number(round(limit / per, 1))}" if value is None else number(round(value / per, 1))
+    low, middle, high = (f"> {number(round(limit, 1))}" if value is None else number(round(value, 1))
                          for value in values)
     return f"{middle}{unit} ({low} … {high})"

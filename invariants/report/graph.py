@@ -1,4 +1,4 @@
-"""Draws the reachable states of a small scope: networkx places them, matplotlib draws, the page embeds the SVG.
+"""Draws the reachable states of a small scope: matplotlib draws, the page embeds the SVG.
 
 States stand in columns by their distance from the start, left to right; within a column they are ordered so that
 transitions cross little. The picture names states by number; the page lists what each number is.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+from collections import Counter
 from collections.abc import Mapping
 
 import matplotlib as mpl
@@ -25,8 +26,8 @@ _EDGE_LABELS = 30  # transitions; beyond that labels hide each other, and only t
 _SWEEPS = 12  # passes of the barycentre ordering; further ones change nothing at this size
 
 # matplotlib writes colours, the page wants its own variables (light, dark, print): each stand-in becomes a variable.
-_LINE, _INK, _PAPER, _START, _BAD = "#010101", "#020202", "#030303", "#040404", "#050505"
-_VARIABLES = {_LINE: "--line-strong", _INK: "--ink", _PAPER: "--surface", _START: "--holds", _BAD: "--violated"}
+_LINE, _INK, _PAPER, _START = "#010101", "#020202", "#030303", "#040404"
+_VARIABLES = {_LINE: "--line-strong", _INK: "--ink", _PAPER: "--surface", _START: "--holds"}
 
 _Place = tuple[float, float]
 
@@ -37,8 +38,8 @@ def draw(graph: Graph, name: str) -> Markup:
     The same graph and name give the same bytes: places are computed without chance, ids are salted with the name.
     """
     places = _places(graph)
-    columns = len({x for x, _ in places.values()})
-    tallest = max(sum(x == column for x, _ in places.values()) for column in {x for x, _ in places.values()})
+    heights = Counter(x for x, _ in places.values())  # of the columns
+    columns, tallest = len(heights), max(heights.values())
     with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 8}):
         figure = Figure(figsize=(max(8.6, 1.05 * columns), max(1.8, 0.3 * tallest + 0.3)))
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -53,26 +54,14 @@ def draw(graph: Graph, name: str) -> Markup:
 
 def _places(graph: Graph) -> dict[str, _Place]:
     directed: nx.DiGraph[str] = nx.DiGraph()
-    directed.add_nodes_from(node.name for node in graph.nodes)
-    directed.add_edges_from((source, target) for source, target, _ in graph.edges)
-    starts = [node.name for node in graph.nodes if node.initial] or [graph.nodes[0].name]
-    depth = _depths(directed, starts)
-    columns = [[name for name in directed if depth[name] == at] for at in range(max(depth.values()) + 1)]
+    directed.add_nodes_from(node.id for node in graph.nodes)
+    directed.add_edges_from((edge.source, edge.target) for edge in graph.edges)
+    depths = sorted({node.depth for node in graph.nodes})
+    columns = [[node.id for node in graph.nodes if node.depth == depth] for depth in depths]
     _untangle(columns, directed)
-    # As lists: by attribute networkx would collect a column in a set, and lose both the order and the determinism.
-    placed = nx.multipartite_layout(directed, subset_key=dict(enumerate(columns)))
-    # Networkx packs short columns tightly around the middle; spread over the whole height, edges run flat.
-    height = {name: (at + 0.5) / len(column) for column in columns for at, name in enumerate(column)}
-    return {name: (float(placed[name][0]), -height[name]) for name in directed}
-
-
-def _depths(directed: nx.DiGraph[str], starts: list[str]) -> dict[str, int]:
-    """Fewest steps from a start; what no start reaches stands in a column of its own at the end."""
-    depth = dict.fromkeys(starts, 0)
-    for at, layer in enumerate(nx.bfs_layers(directed, starts)):
-        depth.update(dict.fromkeys(layer, at))
-    beyond = max(depth.values()) + 1
-    return {name: depth.get(name, beyond) for name in directed}
+    # Columns are spread over the whole height, short ones too, so that edges run flat.
+    return {name: (float(at), -(row + 0.5) / len(column))
+            for at, column in enumerate(columns) for row, name in enumerate(column)}
 
 
 def _untangle(columns: list[list[str]], directed: nx.DiGraph[str]) -> None:
@@ -96,31 +85,28 @@ def _mean(values: list[float], otherwise: float) -> float:
 
 
 def _edges(axes: Axes, graph: Graph, places: Mapping[str, _Place]) -> None:
-    both = {(source, target) for source, target, _ in graph.edges}
-    for at, (source, target, label) in enumerate(graph.edges):
-        if source == target:
+    both = {(edge.source, edge.target) for edge in graph.edges}
+    for at, edge in enumerate(graph.edges):
+        if edge.source == edge.target:
             continue  # a step that changes nothing moves nobody; the list of transitions has it
-        bend = 0.18 if (target, source) in both or places[source][0] >= places[target][0] else 0.0
-        arrow = FancyArrowPatch(
-            places[source], places[target], connectionstyle=f"arc3,rad={bend}", arrowstyle="-|>", mutation_scale=7,
-            shrinkA=8.5, shrinkB=8.5, linewidth=0.8, color=_LINE, gid=f"edge-{at}", zorder=1,
-        )
-        axes.add_patch(arrow)
+        (x1, y1), (x2, y2) = ends = places[edge.source], places[edge.target]
+        bend = 0.18 if (edge.target, edge.source) in both or x1 >= x2 else 0.0
+        axes.add_patch(FancyArrowPatch(
+            *ends, connectionstyle=f"arc3,rad={bend}", arrowstyle="-|>", mutation_scale=7,
+            shrinkA=8.5, shrinkB=8.5, linewidth=0.8, color=_LINE, gid=f"edge-{at}", zorder=1))
         if len(graph.edges) <= _EDGE_LABELS:
-            (x1, y1), (x2, y2) = places[source], places[target]
-            axes.text((x1 + x2) / 2, (y1 + y2) / 2, label, color=_INK, fontsize=7, ha="center", va="bottom",
+            axes.text((x1 + x2) / 2, (y1 + y2) / 2, edge.label, color=_INK, fontsize=7, ha="center", va="bottom",
                       parse_math=False, zorder=3)
 
 
 def _nodes(axes: Axes, nodes: tuple[Node, ...], places: Mapping[str, _Place]) -> None:
     for at, node in enumerate(nodes):
-        marker, edge = ("s" if node.initial else "D" if node.violating else "o"), _BAD if node.violating else _INK
-        axes.plot(
-            *([value] for value in places[node.name]), marker=marker, markersize=13 if marker == "D" else 15,
-            color=_INK, markerfacecolor=_PAPER, markeredgewidth=2.2 if node.initial or node.violating else 0.9,
-            markeredgecolor=_START if node.initial and not node.violating else edge, gid=f"node-{at}", zorder=2,
-        )
-        axes.text(*places[node.name], str(at), color=_INK, fontsize=7, ha="center", va="center_baseline", zorder=4)
+        x, y = places[node.id]
+        initial = node.depth == 0
+        axes.plot([x], [y], marker="s" if initial else "o", markersize=15, color=_INK, markerfacecolor=_PAPER,
+                  markeredgewidth=2.2 if initial else 0.9, markeredgecolor=_START if initial else _INK,
+                  gid=f"node-{at}", zorder=2)
+        axes.text(x, y, str(at), color=_INK, fontsize=7, ha="center", va="center_baseline", zorder=4)
 
 
 def _embeddable(svg: str, graph: Graph, name: str) -> Markup:
@@ -130,7 +116,7 @@ def _embeddable(svg: str, graph: Graph, name: str) -> Markup:
     for stand_in, variable in _VARIABLES.items():
         svg = svg.replace(stand_in, f"var({variable})")
     titles = {f"node-{at}": f"{at}: {node.label}" for at, node in enumerate(graph.nodes)}
-    titles |= {f"edge-{at}": label for at, (_, _, label) in enumerate(graph.edges)}
+    titles |= {f"edge-{at}": edge.label for at, edge in enumerate(graph.edges)}
     svg = re.sub(r'<g id="((?:node|edge)-\d+)">', lambda found: f"<g><title>{escape(titles[found[1]])}</title>", svg)
     svg = re.sub(r'<g id="[a-z]+[a-z0-9_]*_\d+">', "<g>", svg)
     prefix = hashlib.sha256(name.encode()).hexdigest()[:8]

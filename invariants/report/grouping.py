@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from invariants.hazards import HAZARDS, Hazard
 from invariants.report import words
 from invariants.verdict import Outcome, Verdict
 
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 JUDGES = ("prove", "explore", "exhaust", "machine", "campaign", "conform", "check")
 MUTATION = "mutation"  # the detail of a planted row's subject
 _PROMISED, _SUPPORTING = ("always", "step", "leads_to"), ("lemma", "sometimes", "scope", "run")
@@ -44,14 +47,8 @@ class Part:
     outcome: Outcome
     standing: str
     count: int
-    noun: str
+    of: str  # what is counted; empty where it was said before
     hazards: tuple[str, ...]
-    first: bool = True  # what is counted is said once, at the first part
-
-    @property
-    def glyph(self) -> str:
-        """The outcome's sign."""
-        return words.GLYPHS[self.outcome]
 
     @property
     def verb(self) -> str:
@@ -63,13 +60,20 @@ class Part:
         """What stands behind the outcome: "as expected in 3 scopes"."""
         said = "as expected " if self.outcome is Outcome.VIOLATED and self.standing == "expected" else ""
         said += "against expectation " if self.standing == "different" else ""
-        noun = f" {self.noun}{'s' * (self.count != 1)}" if self.first else ""
-        return f"{said}in {self.count:,}{noun}"
+        return f"{said}in {self.count:,}" + (f" {self.of}{'s' * (self.count != 1)}" if self.of else "")
 
 
 def planted(row: Verdict) -> bool:
     """Whether the row is about a planted bug."""
     return MUTATION in row.subject.details
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Items by key, in their order."""
+    found: dict[K, list[T]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 def split(rows: Iterable[Verdict]) -> tuple[list[Verdict], list[Verdict]]:
@@ -93,7 +97,7 @@ def kind(row: Verdict) -> str:
 
 def kinds(rows: Iterable[Verdict]) -> list[str]:
     """Kinds that occur, promises first."""
-    return sorted({kind(row) for row in rows}, key=lambda one: (_index(_KINDS, one), one))
+    return sorted({kind(row) for row in rows}, key=lambda one: (index(_KINDS, one), one))
 
 
 def group(rows: Iterable[Verdict]) -> Group:
@@ -117,13 +121,11 @@ def by_property(rows: Iterable[Verdict]) -> dict[str, list[Verdict]]:
 
     Within a property: by judge, then by subject.
     """
-    found: dict[str, list[Verdict]] = {}
-    for row in rows:
-        found.setdefault(row.property, []).append(row)
+    found = grouped(rows, lambda row: row.property)
     of = {name: concepts(own) for name, own in found.items()}
 
     def key(name: str) -> tuple[int, int, list[str], str]:
-        return list(Group).index(group(found[name])), _index(words.HEADLINE, name), of[name], name
+        return list(Group).index(group(found[name])), index(words.HEADLINE, name), of[name], name
     return {name: sorted(found[name], key=_within) for name in sorted(found, key=key)}
 
 
@@ -133,7 +135,7 @@ def _within(row: Verdict) -> tuple[tuple[int, str], str, str]:
 
 def judge_order(judge: str) -> tuple[int, str]:
     """Sorts judges: proofs first, unknown ones last, by name."""
-    return _index(JUDGES, judge), judge
+    return index(JUDGES, judge), judge
 
 
 def hazard_order(names: Sequence[str]) -> list[str]:
@@ -167,12 +169,10 @@ def _guessed(row: Verdict) -> tuple[int, str]:
 
 def parts(rows: Sequence[Verdict]) -> list[Part]:
     """Rows summed up: what needs a look first, then violated as expected, then what holds."""
-    found: dict[tuple[int, Outcome], list[Verdict]] = {}
-    for row in rows:
-        found.setdefault((_STANDINGS.index(words.standing(row)), row.outcome), []).append(row)
+    found = grouped(rows, lambda row: (_STANDINGS.index(words.standing(row)), row.outcome))
     first = (Outcome.VIOLATED, Outcome.HOLDS)
-    ordered = sorted(found.items(), key=lambda item: (item[0][0], _index(first, item[0][1]), item[0][1]))
-    return [Part(outcome, _STANDINGS[standing], len(own), noun(rows), _hazards(own), at == 0)
+    ordered = sorted(found.items(), key=lambda item: (item[0][0], index(first, item[0][1]), item[0][1]))
+    return [Part(outcome, _STANDINGS[standing], len(own), "" if at else noun(rows), _hazards(own))
             for at, ((standing, outcome), own) in enumerate(ordered)]
 
 
@@ -188,25 +188,31 @@ def noun(rows: Sequence[Verdict]) -> str:
     return nouns.pop() if len(nouns) == 1 else "case"
 
 
+def counted(rows: Sequence[Verdict]) -> str:
+    """How many scopes, claims, cases there are: "3 scopes"."""
+    return f"{len(rows):,} {noun(rows)}{'s' * (len(rows) != 1)}"
+
+
 def total(rows: Sequence[Verdict]) -> dict[str, object]:
     """Costs of several rows together: sums of what is told of many, nothing that is 0; of one row its own."""
     if len(rows) == 1:
         return dict(rows[0].cost)
-    sums = {key: sum(_number(row.cost.get(key)) for row in rows) for key in _SUMMED}
+    sums = {key: sum(value for row in rows if words.is_number(value := row.cost.get(key))) for key in _SUMMED}
     return {key: value for key, value in sums.items() if value}
-
-
-def _number(value: object) -> float:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
 
 def seconds(cost: Mapping[str, object]) -> float | None:
     """Seconds of a cost, of the processor if they are known; None without any."""
     for key in ("cpu_seconds", "seconds"):
-        value = cost.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value)
+        if words.is_number(value := cost.get(key)):
+            return value
     return None
+
+
+def urgency(row: Verdict) -> int:
+    """Order when sorted by outcome: different, unknown, violated as expected, holds."""
+    standing = _STANDINGS.index(words.standing(row))
+    return standing + (standing == len(_STANDINGS) - 1 and row.outcome is Outcome.HOLDS)
 
 
 def given(rows: Iterable[Verdict]) -> list[str]:
@@ -215,5 +221,6 @@ def given(rows: Iterable[Verdict]) -> list[str]:
     return list(dict.fromkeys(str(name) for names in stated if isinstance(names, list | tuple) for name in names))
 
 
-def _index(names: Sequence[str], name: str) -> int:
+def index(names: Sequence[str], name: str) -> int:
+    """The place of a name; behind all others if it is not among them."""
     return names.index(name) if name in names else len(names)

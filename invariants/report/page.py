@@ -15,19 +15,21 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from invariants.report import reading, words
+from invariants.report import grouping, reading, words
 from invariants.report.campaigns import COVERAGE, MATRIX
-from invariants.report.view import view
+from invariants.report.view import Files, view
 from invariants.verdict import Verdict
 
 _HERE = Path(__file__).parent
 NAME = "report.html"
+_FILTERS = (
+    words.breakable, words.cost, words.number, words.seconds, words.standing, words.standing_words, words.subject,
+    grouping.given, grouping.hazards, grouping.kind, grouping.parts, grouping.planted, grouping.total, grouping.urgency,
+)
 
 
-def render(
-    rows: Sequence[Verdict], evidence: Mapping[str, dict[str, Any]], coverage: Sequence[tuple[str, Any]] = (),
-    matrices: Sequence[tuple[str, Any]] = (),
-) -> str:
+def render(rows: Sequence[Verdict], evidence: Mapping[str, dict[str, Any]], coverage: Files = (), matrices: Files = (),
+           ) -> str:
     """The page for these rows; evidence maps the name that a row gives to the content of that file.
 
     coverage, matrices -- of campaigns, with the folder that has them; see `campaigns.py`.
@@ -60,6 +62,6 @@ def _environment() -> Environment:
         loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )
-    environment.filters.update(number=words.number, seconds=words.seconds, breakable=words.breakable,
-                               subject=words.subject)
+    environment.filters.update({work.__name__: work for work in _FILTERS})
+    environment.filters["glyph"] = words.GLYPHS.__getitem__
     return environment

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from invariants import evidence
+from invariants.report.shapes import first_flaw
 from invariants.verdict import BadInputError, Verdict
 
 _EVIDENCE_FOLDER = "evidence"
+_ROW = TypeAdapter(Verdict)
 
 
 def rows(directory: Path) -> list[Verdict]:
@@ -21,12 +26,14 @@ def rows(directory: Path) -> list[Verdict]:
     this one; here the name is made relative to this directory. Raises BadInputError with file and line of a row that
     cannot be read, and when there is no row at all.
     """
-    found = [_located(row, file, directory) for file in _row_files(directory) for row in _read(file)]
+    if not directory.is_dir():
+        raise BadInputError(f"{directory}: no such directory; name the one that --out or --json wrote to")
+    files = [file for file in sorted(directory.rglob("*.jsonl"))
+             if file.is_file() and _EVIDENCE_FOLDER not in file.relative_to(directory).parent.parts]
+    found = [_located(row, file, directory) for file in files for row in _read(file)]
     if not found:
-        raise BadInputError(
-            f"{directory}: no verdict rows (*.jsonl) here; make some with `rocketproof verify --json {directory}/"
-            "verdicts.jsonl`",
-        )
+        raise BadInputError(f"{directory}: no verdict rows (*.jsonl) here; make some with "
+                            f"`rocketproof verify --json {directory}/verdicts.jsonl`")
     return found
 
 
@@ -38,7 +45,11 @@ def evidence_files(directory: Path, verdicts: list[Verdict]) -> dict[str, dict[s
     below = {file.relative_to(directory).as_posix() for file in directory.rglob("*.json") if file.is_file()}
     named = {row.evidence for row in verdicts if row.evidence is not None}
     inside = sorted(below | {name for name in named if _inside(directory, name)})
-    return {name: body for name in inside if (body := _evidence(directory / name)) is not None}
+    found = {}
+    for name in inside:
+        with suppress(BadInputError):
+            found[name] = evidence.read(directory / name)
+    return found
 
 
 def campaign_files(directory: Path, name: str) -> list[tuple[str, Any]]:
@@ -53,14 +64,6 @@ def campaign_files(directory: Path, name: str) -> list[tuple[str, Any]]:
     return found
 
 
-def _row_files(directory: Path) -> Iterator[Path]:
-    if not directory.is_dir():
-        raise BadInputError(f"{directory}: no such directory; name the one that --out or --json wrote to")
-    for file in sorted(directory.rglob("*.jsonl")):
-        if file.is_file() and _EVIDENCE_FOLDER not in file.relative_to(directory).parent.parts:
-            yield file
-
-
 def _read(file: Path) -> Iterator[Verdict]:
     try:
         lines = file.read_text(encoding="utf-8").split("\n")  # splitlines would cut at U+2028 within a string
@@ -68,36 +71,20 @@ def _read(file: Path) -> Iterator[Verdict]:
         raise BadInputError(f"{file}: cannot be read as verdict rows ({error}); remove it or write it again") from error
     for at, line in enumerate(lines, 1):
         if line.strip():
-            yield _row(line, file, at)
+            yield _row(line, f"{file}:{at}")
 
 
-def _row(line: str, file: Path, at: int) -> Verdict:
+def _row(line: str, where: str) -> Verdict:
     try:
         row = Verdict.from_json(line)
+        _ROW.validate_json(line)  # Python itself takes a value of any type
     except BadInputError as error:
-        raise BadInputError(f"{file}:{at}: {error}") from error
-    flaw = _flaw(row)
-    if flaw:
-        raise BadInputError(f"{file}:{at}: not a verdict row ({flaw}); write rows with --json FILE")
-    return row
-
-
-def _flaw(row: Verdict) -> str | None:
-    """What a row that JSON can spell still gets wrong: a type that from_json takes as it comes."""
-    words: dict[str, object] = {
-        "property": row.property, "judge": row.judge, "subject.name": row.subject.name, "replay": row.replay,
-        "subject.kind": row.subject.kind, "note": row.note, "evidence": row.evidence or "",
-    }
-    for name, value in words.items():
-        if not isinstance(value, str):
-            return f"{name} is not a string"
+        raise BadInputError(f"{where}: {error}") from error
+    except ValidationError as error:
+        raise BadInputError(f"{where}: not a verdict row ({first_flaw(error)}); write rows with --json FILE") from error
     if "\0" in (row.evidence or ""):
-        return "evidence is not a path"
-    mappings: dict[str, object] = {"cost": row.cost, "subject.details": row.subject.details}
-    for name, mapping in mappings.items():
-        if not isinstance(mapping, Mapping):
-            return f"{name} is not an object"
-    return None if all(isinstance(hazard, str) for hazard in row.hazard) else "hazard is not a list of strings"
+        raise BadInputError(f"{where}: not a verdict row (evidence is not a path); write rows with --json FILE")
+    return row
 
 
 def _located(row: Verdict, file: Path, directory: Path) -> Verdict:
@@ -114,10 +101,3 @@ def _located(row: Verdict, file: Path, directory: Path) -> Verdict:
 
 def _inside(directory: Path, name: str) -> bool:
     return (directory / name).resolve().is_relative_to(directory.resolve())
-
-
-def _evidence(file: Path) -> dict[str, Any] | None:
-    try:
-        return evidence.read(file)
-    except BadInputError:
-        return None

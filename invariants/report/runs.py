@@ -9,67 +9,84 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
-from invariants.report import sequence, shapes
-from invariants.report.shapes import Step, Trace
+from pydantic import Field
+
+from invariants.report import sequence
+from invariants.report.shapes import Shape, Step, Trace, Words, read
 from invariants.report.words import number
 from invariants.verdict import BadInputError
 
 LINES = 60
 _WORDS = 48  # characters of one value in the diagram
 
+Line = tuple[tuple[int, int], Step]  # what sorts it, and how it is drawn
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A choice of the tape: when (ms, as people read it), to whom, what."""
 
-    at: str
-    who: str
-    sentence: str
+class Told(Shape):
+    """A choice of the tape: when (ms), to whom, what."""
+
+    time_ms: int
+    who: Words = ""
+    sentence: Words = ""
+
+
+class Reported(Shape):
+    """An event that a machine reported."""
+
+    time_ms: int
+    machine: Words = ""
+    event: Words = ""
+    fields: dict[Words, Words] = Field(default_factory=dict)
+
+
+class Message(Shape):
+    """A message; received_ms -- None: it never arrived."""
+
+    source: Words = Field(alias="from")
+    target: Words = Field(alias="to")
+    sent_ms: int
+    received_ms: int | None = None
+    text: Words = ""
+
+
+class Run(Shape):
+    """Evidence of kind "run", as `stateful_tests.worlds.evidence` writes it."""
+
+    plan: dict[Words, Words]
+    choices: tuple[Any, ...]
+    lifelines: tuple[Words, ...]
+    told: tuple[Told, ...]
+    events: tuple[Reported, ...]
+    messages: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RunDrawing:
-    """A run and its picture; left_out -- how many earlier lines the picture does not show."""
+    """A run and its picture; left_out -- how many lines the picture does not show."""
 
-    told: tuple[Told, ...]
+    run: Run
     trace: Trace
     diagram: sequence.Diagram
     left_out: int
-    choices: int
-    plan: tuple[tuple[str, str], ...]
 
 
 def drawing(evidence: Mapping[str, Any]) -> RunDrawing:
     """Read evidence of kind "run" and lay it out; raises BadInputError when a part of it is missing."""
-    told, events, messages = (_objects(evidence, name) for name in ("told", "events", "messages"))
-    all_lines = [*_told_steps(told), *_event_steps(events), *_message_steps(messages, events)]
-    lines = sorted(all_lines, key=lambda line: line[0])
+    run = read(Run, evidence)
+    lines = sorted([*_told(run.told), *_reported(run.events), *_sent(run.messages, run.events)], key=itemgetter(0))
     if not lines:
         raise BadInputError("evidence: a run without anything that happened; the file is cut off")
-    shown = _telling([step for _, step in lines])
-    ends = [end for step in shown if step.flow for end in step.flow]
-    named = {value for step in shown for name, value in step.arguments if name == "on"} | set(ends)
-    lifelines = tuple(name for name in map(shapes.text, _list(evidence, "lifelines")) if name in named)
-    trace = Trace((), tuple(shown), lifelines)
-    plan = evidence.get("plan")
-    if not isinstance(plan, Mapping):
-        raise BadInputError("evidence: plan is no object")
-    return RunDrawing(
-        tuple(Told(number(_ms(one, "time_ms")), shapes.text(one.get("who", "")), shapes.text(one.get("sentence", "")))
-              for one in told),
-        trace, sequence.diagram(trace), len(lines) - len(shown), len(_list(evidence, "choices")),
-        tuple((shapes.text(name), shapes.text(value)) for name, value in plan.items()),
-    )
+    everything = Trace(steps=tuple(_telling([step for _, step in lines])), lifelines=run.lifelines)
+    named = {step.arguments.get("on") for step in everything.steps} | set(everything.ends())
+    trace = everything.model_copy(update={"lifelines": tuple(name for name in run.lifelines if name in named)})
+    return RunDrawing(run, trace, sequence.diagram(trace), len(lines) - len(trace.steps))
 
 
-Line = tuple[tuple[int, int], Step]
-
-
-def _telling(steps: Sequence[Step]) -> list[Step]:
+def _telling(shown: Sequence[Step]) -> Sequence[Step]:
     """At most LINES steps: the commonest are left out first, faults never unless there are too many of them alone."""
-    shown = list(steps)
     while len(shown) > LINES:
         often = Counter(step.action for step in shown if not step.environment).most_common(1)
         if not often:
@@ -78,58 +95,30 @@ def _telling(steps: Sequence[Step]) -> list[Step]:
     return shown
 
 
-def _told_steps(told: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
+def _told(told: Sequence[Told]) -> Iterator[Line]:
     for one in told:
-        at, who = _ms(one, "time_ms"), shapes.text(one.get("who", ""))
-        yield (at, 0), _step(shapes.text(one.get("sentence", "")), at, {"on": who} if who else {}, environment=True)
+        on = {"on": one.who} if one.who else {}
+        yield (one.time_ms, 0), _step(one.sentence, one.time_ms, on, environment=True)
 
 
-def _event_steps(events: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
+def _reported(events: Sequence[Reported]) -> Iterator[Line]:
     for one in events:
-        at, fields = _ms(one, "time_ms"), one.get("fields")
-        said = fields if isinstance(fields, Mapping) else {}
-        machine = shapes.text(one.get("machine", ""))
-        yield (at, 2), _step(shapes.text(one.get("event", "")), at, {"on": machine, **said})
+        yield (one.time_ms, 2), _step(one.event, one.time_ms, {"on": one.machine, **one.fields})
 
 
-def _message_steps(messages: Sequence[Mapping[str, Any]], events: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
+def _sent(messages: Sequence[Message], events: Sequence[Reported]) -> Iterator[Line]:
     """Messages that never arrived, and those in whose millisecond something happened where they arrived."""
-    moved = {(shapes.text(one.get("machine", "")), _ms(one, "time_ms")) for one in events}
+    moved = {(one.machine, one.time_ms) for one in events}
     for one in messages:
-        flow = shapes.text(one.get("from", "")), shapes.text(one.get("to", ""))
-        text = shapes.text(one.get("text", ""))
-        sent, arrived = _ms(one, "sent_ms"), one.get("received_ms")
+        sent, arrived, flow = one.sent_ms, one.received_ms, (one.source, one.target)
         if arrived is None:
-            yield (sent, 1), _step(f"{text}: lost", sent, {}, flow, environment=True)
-        elif (flow[1], arrived) in moved:
+            yield (sent, 1), _step(f"{one.text}: lost", sent, {}, flow, environment=True)
+        elif (one.target, arrived) in moved:
             late = {} if arrived - sent <= 1 else {"sent": f"{number(sent)} ms"}
-            yield (arrived, 1), _step(text, arrived, late, flow)
+            yield (arrived, 1), _step(one.text, arrived, late, flow)
 
 
-def _step(
-    action: str, at: int, arguments: Mapping[str, Any], flow: tuple[str, str] | None = None, *,
-    environment: bool = False,
-) -> Step:
-    said = tuple((str(name), shapes.text(value)[:_WORDS]) for name, value in arguments.items())
-    return Step(action, said, f"{number(at)} ms", flow, environment, ())
-
-
-def _ms(item: Mapping[str, Any], key: str) -> int:
-    value = item.get(key)
-    if not isinstance(value, int):
-        raise BadInputError(f"{key}: expected milliseconds, not {shapes.text(value)[:40]}")
-    return value
-
-
-def _list(evidence: Mapping[str, Any], key: str) -> Sequence[Any]:
-    value = evidence.get(key)
-    if not isinstance(value, list):
-        raise BadInputError(f"evidence: {key} is no list")
-    return value
-
-
-def _objects(evidence: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    found = _list(evidence, key)
-    if not all(isinstance(one, Mapping) for one in found):
-        raise BadInputError(f"{key}: expected objects")
-    return list(found)
+def _step(action: str, at: int, arguments: Mapping[str, str], flow: tuple[str, str] | None = None, *,
+          environment: bool = False) -> Step:
+    said = {name: value[:_WORDS] for name, value in arguments.items()}
+    return Step(action=action, arguments=said, cite=f"{number(at)} ms", flow=flow, environment=environment)

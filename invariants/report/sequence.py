@@ -36,24 +36,19 @@ class Strip:
     """One step as drawn.
 
     shape -- "arrow" from x1 to x2, "loop" out of x1 and back, or "box" from x1 to x2 around its text.
-    y -- height of the arrow, or the lower edge of the box.
-    text_x -- the middle of its text.
-    name, lines -- the action, and its arguments line by line; the name's baseline is at 20, a line is 14 high.
-    height -- least height of the strip.
-    words -- the step as one sentence for those who cannot see the drawing.
+    y -- height of the arrow, or the lower edge of the box. text_x -- the middle of its text.
+    lines -- its arguments line by line; the action's baseline is at 20, a line is 14 high.
+    height -- least height of the strip. words -- the step as a sentence for those who cannot see the drawing.
     """
 
-    number: int
     step: Step
     shape: str
     x1: float
     x2: float
     y: float
     text_x: float
-    name: str
     lines: tuple[str, ...]
     height: float
-    final: bool
     words: str
 
 
@@ -67,16 +62,18 @@ class Diagram:
 
 
 def diagram(trace: Trace) -> Diagram:
-    """Lay a trace out; a step without a flow stands on the first lifeline that its arguments name, else on all."""
-    names = trace.lifelines or ("",)
+    """Lay a trace out; an element of a flow that has no lifeline gets one at the end.
+
+    A step without a flow stands on the first lifeline that its arguments name, else on all.
+    """
+    names = tuple(dict.fromkeys([*trace.lifelines, *trace.ends()])) or ("",)
     pitch = _pitch(trace, names)
     edge = max(_head_width(names[0]), _head_width(names[-1]), pitch * 0.8, 2 * _LOOP) / 2 + _MARGIN
     places = {name: round(edge + at * pitch, 1) for at, name in enumerate(names)}
     widest_box = max((_text_width(step) + 24 for step in trace.steps), default=0)
     width = round(max(2 * edge + (len(names) - 1) * pitch, widest_box + 2 * _MARGIN), 1)
     lifelines = tuple(Lifeline(name, _short(name), places[name]) for name in names)
-    strips = tuple(_strip(step, at, places, width, at == len(trace.steps)) for at, step in enumerate(trace.steps, 1))
-    return Diagram(width, lifelines, strips)
+    return Diagram(width, lifelines, tuple(_strip(step, places, width) for step in trace.steps))
 
 
 def _pitch(trace: Trace, names: tuple[str, ...]) -> float:
@@ -90,17 +87,14 @@ def _pitch(trace: Trace, names: tuple[str, ...]) -> float:
     return min(max([*wanted, _NARROWEST]) + _GAP, _WIDEST)
 
 
-def _strip(step: Step, number: int, places: dict[str, float], width: float, final: bool) -> Strip:
+def _strip(step: Step, places: dict[str, float], width: float) -> Strip:
     shape, x1, x2 = _extent(step, places, width)
     lines = _lines(step)
-    below = 20 + _LINE * len(lines)
-    y = below + (10 if shape == "box" else 11)
-    text_x = _text_place((x1 + x2) / 2, _text_width(step), width)
-    return Strip(
-        number=number, step=step, shape=shape, x1=round(x1, 1), x2=round(x2, 1), y=y, text_x=round(text_x, 1),
-        name=step.action, lines=lines, height=y + (30 if shape == "loop" else 14), final=final,
-        words=_words(step, number),
-    )
+    y = 20 + _LINE * len(lines) + (10 if shape == "box" else 11)
+    half = _text_width(step) / 2 + 4
+    text_x = min(max((x1 + x2) / 2, half), width - half)  # moved inwards where it would leave the picture
+    height = y + (30 if shape == "loop" else 14)
+    return Strip(step, shape, round(x1, 1), round(x2, 1), y, round(text_x, 1), lines, height, _words(step))
 
 
 def _extent(step: Step, places: dict[str, float], width: float) -> tuple[str, float, float]:
@@ -108,7 +102,7 @@ def _extent(step: Step, places: dict[str, float], width: float) -> tuple[str, fl
         return "arrow", places[step.flow[0]], places[step.flow[1]]
     if step.flow:
         return "loop", places[step.flow[0]], places[step.flow[0]]
-    own = [value for _, value in step.arguments if value in places]
+    own = [value for value in step.arguments.values() if value in places]
     centre = places[own[0]] if own else (min(places.values()) + max(places.values())) / 2
     half = (_text_width(step) + 24) / 2
     span = half if own else max(half, (max(places.values()) - min(places.values())) / 2 + 12)
@@ -116,13 +110,8 @@ def _extent(step: Step, places: dict[str, float], width: float) -> tuple[str, fl
     return "box", centre - span, centre + span
 
 
-def _text_place(middle: float, text_width: float, width: float) -> float:
-    """The middle of the text: over its arrow or in its box, moved inwards where it would leave the picture."""
-    return min(max(middle, text_width / 2 + 4), width - text_width / 2 - 4)
-
-
 def _lines(step: Step) -> tuple[str, ...]:
-    said = ", ".join(f"{name}={value}" for name, value in step.arguments)
+    said = ", ".join(f"{name}={value}" for name, value in step.arguments.items())
     return tuple(textwrap.wrap(said, _LONGEST, break_long_words=False, break_on_hyphens=False))
 
 
@@ -138,7 +127,7 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[:12]}…{name[-12:]}"
 
 
-def _words(step: Step, number: int) -> str:
-    said = ", ".join(f"{name} {value}" for name, value in step.arguments)
+def _words(step: Step) -> str:
+    said = ", ".join(f"{name} {value}" for name, value in step.arguments.items())
     way = f", from {step.flow[0]} to {step.flow[1]}" if step.flow else ""
-    return f"Step {number}: {step.action}{f' ({said})' if said else ''}{way}{', environment' * step.environment}"
+    return f"{step.action}{f' ({said})' if said else ''}{way}{', environment' * step.environment}"

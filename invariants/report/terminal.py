@@ -1,26 +1,69 @@
-"""The same verdicts and traces for a terminal, as rich renderables; nothing in them is read as markup.
+"""Verdicts and evidence for a terminal, as rich renderables; nothing in them is read as markup.
 
-Print them with `show`: rich would cut a command at the edge of the terminal, and a command must be whole to be copied.
+Print them with `crop=False`: rich would cut a command at the edge, and a command must be whole to be copied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from invariants.report import grouping, shapes, words
-from invariants.verdict import Verdict
+from invariants.report import grouping, words
+from invariants.report.runs import Run
+from invariants.report.shapes import Counterexample, Step, Trace, read, text
+from invariants.verdict import Outcome, Verdict
 
 LONGEST = 40  # rows that are still read one by one
 _WIDEST_NAME = 32  # characters of a property's name before it is folded
 _LONGEST_NAME = 39  # the same among many rows
+_SHOWN = 2000  # characters of a value
 _STYLES = {"expected": "", "different": "bold red", "unknown": "bold yellow"}
+_MARKS = {"expected": "", "different": " ≠ expected", "unknown": ""}
+# Columns that stand to the right, that stay on one line, that step back.
+_NUMBERS, _WHOLE, _DIM = {"#", "ms", "of", "time"}, {"judge", "expected"}, {"#", "of", "time", "cost"}
+_QUIET = {Outcome.HOLDS, Outcome.NOT_MET}  # outcomes that have nothing to show again where they are expected
+
+
+# Verdicts -------------------------------------------------------------------------------------------------------------
+
+
+def line(row: Verdict) -> Text:
+    """A row on one line, while it is found, with its replay command below when it is not what holds as expected."""
+    about = words.subject(row) + (f", {row.subject.details[grouping.MUTATION]}" if grouping.planted(row) else "")
+    said = f"{row.outcome}{_hazards(row)}" + ("" if row.as_expected else f", {words.standing_words(row)}")
+    shown = _text(f"{words.GLYPHS[row.outcome]} {row.judge:8} {row.property}", _STYLES[words.standing(row)])
+    shown.append(f"  {words.one_line(about)}: {said}")
+    shown.append(f"  {words.cost(row.cost)}", style="dim")
+    if not row.as_expected and row.note:
+        shown.append(f"\n    {words.one_line(row.note)}")
+    if _needs_replay(row):
+        shown.append("\n").append_text(_command(row.replay))
+    shown.no_wrap, shown.overflow = True, "ignore"
+    return shown
+
+
+def kind(row: Verdict) -> tuple[str, ...]:
+    """What rows have in common of which people want to see one while they are found."""
+    return row.property, "planted" if grouping.planted(row) else row.judge, row.outcome, row.expected
+
+
+def total(rows: Sequence[Verdict]) -> Text:
+    """How many rows there are of each kind; planted bugs have a count of their own in the table."""
+    rows, _ = grouping.split(rows)
+    found = Counter(map(words.standing, rows))
+    violated, not_met = (sum(row.outcome is one and row.as_expected for row in rows)
+                         for one in (Outcome.VIOLATED, Outcome.NOT_MET))
+    of_them = f"{violated} of them violated" + (f", {not_met} not met" if not_met else "")
+    parts = f"{found['expected']} as expected ({of_them}), {found['different']} different, {found['unknown']} unknown"
+    worst = next((style for standing, style in _STYLES.items() if style and found[standing]), "bold")
+    return Text(f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {parts}", style=worst)
 
 
 def verdict_table(rows: Sequence[Verdict]) -> RenderableType:
@@ -30,38 +73,29 @@ def verdict_table(rows: Sequence[Verdict]) -> RenderableType:
     are shown once for each property and its hazards. Planted bugs that were noticed are only counted.
     """
     real, planted = grouping.split(rows)
-    table = _each(real) if len(real) <= LONGEST else _summed(real)
+    few = len(real) <= LONGEST
     missed = [row for row in planted if not row.as_expected]
-    shown = [*(_first_of_each(real) if len(real) > LONGEST else zip(real, repeat(0))), *zip(missed, repeat(0))]
-    below = [line for row, others in shown if _needs_replay(row) for line in _replay(row, others)]
+    shown = [*(zip(real, repeat(0)) if few else _first_of_each(real)), *zip(missed, repeat(0))]
+    below = [said for row, others in shown if _needs_replay(row) for said in _replay(row, others)]
     count = [_text(grouping.noticed(planted), "bold red" if missed else "")] if planted else []
-    return Group(*([table] if real or not planted else []), *count, *below)
+    return Group(*([_each(real) if few else _summed(real)] if real or not planted else []), *count, *below)
 
 
 def _each(rows: Sequence[Verdict]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    longest = max((len(row.property) for row in rows), default=0)
-    table.add_column("property", overflow="fold", min_width=min(longest, _WIDEST_NAME))
-    table.add_column("judge", no_wrap=True)
-    table.add_column("subject", overflow="fold")
-    table.add_column("expected", no_wrap=True)
-    table.add_column("outcome", no_wrap=True)
-    table.add_column("cost", overflow="fold", style="dim")
+    table = _table(("property", "judge", "subject", "expected", "outcome", "cost"))
+    table.columns[0].min_width = min(max((len(row.property) for row in rows), default=0), _WIDEST_NAME)
+    table.columns[-2].no_wrap = True
     for row in rows:
-        cells = (row.property, row.judge, words.subject(row), row.expected, _outcome(row), words.cost(row.cost))
-        table.add_row(*(cell if isinstance(cell, Text) else _text(cell) for cell in cells))
+        said = (row.property, row.judge, words.subject(row), row.expected)
+        table.add_row(*map(_text, said), _outcome(row), _text(words.cost(row.cost)))
     return table
 
 
 def _summed(rows: Sequence[Verdict]) -> Table:
     """One line for each property and judge: how many scopes of each outcome, and the time."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    longest = max(len(row.property) for row in rows)
-    table.add_column("property", overflow="fold", width=min(longest, _LONGEST_NAME))
-    table.add_column("judge", no_wrap=True)
-    table.add_column("outcome", overflow="fold")
-    table.add_column("of", justify="right", no_wrap=True, style="dim")
-    table.add_column("time", justify="right", no_wrap=True, style="dim")
+    table = _table(("property", "judge", "outcome", "of", "time"))
+    table.padding = (0, 1, 0, 0)
+    table.columns[0].width = min(max(len(row.property) for row in rows), _LONGEST_NAME)
     last = None
     for name, own in grouping.by_property(rows).items():
         group = grouping.group(own)
@@ -71,39 +105,66 @@ def _summed(rows: Sequence[Verdict]) -> Table:
         last = group
         for at, judge in enumerate(dict.fromkeys(row.judge for row in own)):
             these = [row for row in own if row.judge == judge]
-            table.add_row(_text("" if at else name), _text(judge), _parts(these), _count(these), _text(_time(these)))
+            spent = grouping.seconds(grouping.total(these))
+            table.add_row(_text("" if at else name), _text(judge), _parts(these), _text(grouping.counted(these)),
+                          "" if spent is None else words.seconds(round(spent, 3)))
     return table
 
 
 def _parts(rows: Sequence[Verdict]) -> Text:
-    shown = Text()
-    for at, part in enumerate(grouping.parts(rows)):
-        mark = " ≠ expected" if part.standing == "different" else ""
-        shown.append(" · " if at else "")
-        shown.append(f"{part.glyph} {part.count:,} {part.verb}{mark}", style=_STYLES[part.standing])
-    return shown
-
-
-def _count(rows: Sequence[Verdict]) -> Text:
-    """How many scopes, claims, cases there are."""
-    return Text(f"{len(rows):,} {grouping.noun(rows)}{'s' * (len(rows) != 1)}")
-
-
-def _time(rows: Sequence[Verdict]) -> str:
-    spent = grouping.seconds(grouping.total(rows))
-    return "" if spent is None else words.seconds(round(spent, 3))
+    shown = [Text(f"{words.GLYPHS[part.outcome]} {part.count:,} {part.verb}{_MARKS[part.standing]}",
+                  style=_STYLES[part.standing]) for part in grouping.parts(rows)]
+    return Text(" · ").join(shown)
 
 
 def _first_of_each(rows: Sequence[Verdict]) -> list[tuple[Verdict, int]]:
     """All that differs or is unknown; of the rest one for each property and hazards, with how many more there are."""
-    urgent: list[tuple[Verdict, int]] = []
-    alike: dict[tuple[str, tuple[str, ...]], list[Verdict]] = {}
-    for row in (row for own in grouping.by_property(rows).values() for row in own):
-        if row.as_expected:
-            alike.setdefault((row.property, row.hazard if _needs_replay(row) else ("holds",)), []).append(row)
-        else:
-            urgent.append((row, 0))
-    return [*((own[0], len(own) - 1) for own in alike.values()), *urgent]
+    ordered = [row for own in grouping.by_property(rows).values() for row in own]
+    alike = grouping.grouped((row for row in ordered if row.as_expected),
+                             lambda row: (row.property, row.hazard if _needs_replay(row) else ("holds",)))
+    return [*((own[0], len(own) - 1) for own in alike.values()), *((row, 0) for row in ordered if not row.as_expected)]
+
+
+def _needs_replay(row: Verdict) -> bool:
+    return row.outcome not in _QUIET or not row.as_expected
+
+
+def _outcome(row: Verdict) -> Text:
+    standing = words.standing(row)
+    mark = f" {_MARKS[standing]}" if _MARKS[standing] else ""
+    return _text(f"{words.GLYPHS[row.outcome]} {row.outcome}{mark}", _STYLES[standing])
+
+
+def _replay(row: Verdict, others: int) -> tuple[Text, Text]:
+    """What a row says, in one paragraph, and its command; others -- how many rows more say the same."""
+    note = (f": {row.note}" if row.note else "") + (f"; {others:,} more like it" if others else "")
+    what = f"{row.property}, {row.judge}" + (f" {words.subject(row)}" if grouping.planted(row) else "")
+    said = f"{words.GLYPHS[row.outcome]} {what}: {row.outcome}, {words.standing_words(row)}{_hazards(row)}{note}"
+    return _text(said, _STYLES[words.standing(row)]), _command(row.replay)
+
+
+def _hazards(row: Verdict) -> str:
+    return f" ({', '.join(row.hazard)})" if row.hazard else ""
+
+
+# Evidence -------------------------------------------------------------------------------------------------------------
+
+
+def evidence_view(document: Mapping[str, Any]) -> RenderableType:
+    """What the evidence shows; raises BadInputError when it has not the shape of its kind."""
+    sentence = _text(text(document.get("sentence", "")), "bold")
+    match document["kind"]:
+        case "trace":
+            return trace_table(document)
+        case "run":
+            return _run(read(Run, document), document, sentence)
+        case "graph":
+            states = f"{len(document['nodes'])} states, {len(document['edges'])} steps."
+            return _text(f"{document['sentence']} {states}")
+    found = read(Counterexample, document)
+    arguments = [_text(f"  {name} = {words.one_line(value)[:_SHOWN]}") for name, value in found.arguments.items()]
+    table = [_table(found.table.columns, found.table.rows)] if found.table.columns else []
+    return Group(sentence, *arguments, *table)
 
 
 def trace_table(evidence: Mapping[str, Any]) -> RenderableType:
@@ -111,41 +172,53 @@ def trace_table(evidence: Mapping[str, Any]) -> RenderableType:
 
     Raises BadInputError when the evidence is not a trace.
     """
-    trace = shapes.trace(evidence)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column("#", justify="right", style="dim", no_wrap=True)
-    for name in ("step", "arguments", "changes"):
-        table.add_column(name, overflow="fold")
+    trace = read(Trace, evidence)
+    table = _table(("#", "step", "arguments", "changes"))
     for at, step in enumerate(trace.steps, 1):
-        last = at == len(trace.steps)
-        table.add_row(str(at), _action(step), _arguments(step), _changes(step), style="bold" if last else "")
-    sentence = _text(f"✗ {shapes.text(evidence.get('sentence', ''))}", "bold red")
-    return Group(table, sentence, _command(shapes.text(evidence.get("replay", ""))))
+        flow = [f"{step.flow[0]} → {step.flow[1]}"] if step.flow else []
+        arguments = _lines([*flow, *(f"{name} = {value}" for name, value in step.arguments.items())])
+        changes = _lines(f"{change.cell}: {change.before} → {change.after}" for change in step.changes) or Text("–")
+        table.add_row(str(at), _action(step), arguments, changes, style="bold" if at == len(trace.steps) else "")
+    sentence = _text(f"✗ {text(evidence.get('sentence', ''))}", "bold red")
+    return Group(table, sentence, _command(text(evidence.get("replay", ""))))
 
 
-def show(console: Console, what: RenderableType) -> None:
-    """Print a renderable of this module, commands in full length."""
-    console.print(what, crop=False)
+def _action(step: Step) -> Text:
+    shown = _text(step.action)
+    shown.append(" (environment)" if step.environment else "", style="yellow")
+    if step.cite:
+        shown.append(f"\n{words.one_line(step.cite)}", style="dim not bold")
+    return shown
 
 
-def _needs_replay(row: Verdict) -> bool:
-    return row.outcome not in words.QUIET or not row.as_expected
+def _run(run: Run, document: Mapping[str, Any], sentence: Text) -> RenderableType:
+    """The faults and deeds of a run as sentences, and what went wrong."""
+    about = "{property}: {plan[subject]}, workload {plan[workload]}, profile {plan[profile]}".format_map(document)
+    table = _table(("ms", "who", "what happened"),
+                   [(f"{told.time_ms:,}", told.who, told.sentence) for told in run.told])
+    table.add_row(f"{document['time_ms']:,}", "", sentence)
+    return Group(_text(about, "bold"), table)
 
 
-def _outcome(row: Verdict) -> Text:
-    standing = words.standing(row)
-    mark = {"expected": "", "different": "  ≠ expected", "unknown": ""}[standing]
-    return _text(f"{words.GLYPHS[row.outcome]} {row.outcome}{mark}", _STYLES[standing])
+def conclusion(stored: Outcome, found: Verdict) -> Text:
+    """Whether a replay shows what was stored, in one line."""
+    because = f": {found.note}" if found.note else ""
+    if found.outcome is stored:
+        return _text(f"confirmed: {found.property} is {found.outcome} again{because}", "bold")
+    return _text(f"not confirmed: {found.property} was {stored}, and is {found.outcome} now{because}", "bold red")
 
 
-def _replay(row: Verdict, others: int = 0) -> tuple[Text, Text]:
-    """What a row says, in one paragraph, and its command; others -- how many rows more say the same."""
-    hazards = f" ({', '.join(row.hazard)})" if row.hazard else ""
-    note = f": {row.note}" if row.note else ""
-    note += f"; {others:,} more like it" if others else ""
-    what = f"{row.property}, {row.judge}" + (f" {words.subject(row)}" if grouping.planted(row) else "")
-    head = f"{words.GLYPHS[row.outcome]} {what}: {row.outcome}, {words.standing_words(row)}"
-    return _text(f"{head}{hazards}{note}", _STYLES[words.standing(row)]), _command(row.replay)
+# Pieces ---------------------------------------------------------------------------------------------------------------
+
+
+def _table(columns: Iterable[str], rows: Iterable[Sequence[str]] = ()) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for name in columns:
+        table.add_column(_text(name), overflow="fold", style="dim" if name in _DIM else "",
+                         justify="right" if name in _NUMBERS else "left", no_wrap=name in _WHOLE | _NUMBERS)
+    for row in rows:
+        table.add_row(*map(_text, row))
+    return table
 
 
 def _command(command: str) -> Text:
@@ -153,24 +226,8 @@ def _command(command: str) -> Text:
     return Text(f"    {words.one_line(command)}", style="cyan", no_wrap=True, overflow="ignore")
 
 
-def _action(step: shapes.Step) -> Text:
-    text = _text(step.action)
-    text.append(" (environment)" if step.environment else "", style="yellow")
-    if step.cite:
-        text.append(f"\n{words.one_line(step.cite)}", style="dim not bold")
-    return text
-
-
-def _arguments(step: shapes.Step) -> Text:
-    lines = [f"{name} = {value}" for name, value in step.arguments]
-    if step.flow:
-        lines.insert(0, f"{step.flow[0]} → {step.flow[1]}")
-    return Text("\n".join(words.one_line(line) for line in lines))
-
-
-def _changes(step: shapes.Step) -> Text:
-    lines = [f"{change.cell}: {change.before} → {change.after}" for change in step.changes]
-    return Text("\n".join(words.one_line(line) for line in lines) or "–")
+def _lines(lines: Iterable[str]) -> Text:
+    return Text("\n".join(map(words.one_line, lines)))
 
 
 def _text(value: str, style: str = "") -> Text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TypeGuard
 
 from markupsafe import Markup, escape
 
@@ -12,8 +13,6 @@ from invariants.verdict import Outcome, Verdict
 # One sign per outcome: told apart without colour, in print, and by people who see no red or green.
 GLYPHS = {Outcome.HOLDS: "✓", Outcome.VIOLATED: "✗", Outcome.UNKNOWN: "?", Outcome.NOT_MET: "○",
           Outcome.NEVER_EXECUTED: "?", Outcome.NO_DIFFERENCE: "?"}
-QUIET = frozenset({Outcome.HOLDS, Outcome.NOT_MET})
-"""Outcomes that have nothing to show again where they are expected."""
 
 # What users of RocketMQ rely on first; these lead every table in which they occur.
 HEADLINE = (
@@ -25,9 +24,8 @@ HEADLINE = (
 )
 
 _MINUTE_S = 60
-_SAID_ELSEWHERE = {"concept", "kind", "given", "versions", "date", "mutation"}  # details that have their own place
+_SAID_ELSEWHERE = {"concept", "kind", "given", "mutation"}  # details that have their own place
 _FIRST = ("rows", "different", "states", "transitions", "depth", "cut", "obligations", "runs")  # times come last
-CURVE = "coverage_at_"  # cost keys coverage_at_<seconds>, drawn as a curve and left out of the words
 
 
 def standing(row: Verdict) -> str:
@@ -53,9 +51,14 @@ def subject(row: Verdict) -> str:
     return row.subject.name
 
 
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a number: rows that anybody may have written also have texts, and true."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def number(value: object) -> str:
     """12345.0 as "12,345", 0.04213 as "0.042"; whatever is no number as it is."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         return str(value)
     if isinstance(value, float) and not value.is_integer():
         return f"{value:,.3g}" if abs(value) < 100 else f"{value:,.1f}"  # noqa: PLR2004 - three digits either way
@@ -64,27 +67,15 @@ def number(value: object) -> str:
 
 def seconds(value: object) -> str:
     """A duration in its own unit: "0.042 s", "3.1 s", "2 min 5 s"."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not _MINUTE_S <= value < float("inf"):
+    if not is_number(value) or not _MINUTE_S <= value < float("inf"):
         return f"{number(value)} s"
     minutes, rest = divmod(round(value), _MINUTE_S)
     return f"{minutes:,} min {rest} s" if rest else f"{minutes:,} min"
 
 
-def size(value: object) -> str:
-    """Bytes as "512 B", "64 KiB", "1.2 GiB"."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    for unit in ("B", "KiB", "MiB"):
-        if abs(value) < 1024:  # noqa: PLR2004 - the step of the unit itself
-            return f"{number(value)} {unit}"
-        value /= 1024
-    return f"{number(value)} GiB"
-
-
 def cost(values: Mapping[str, object]) -> str:
     """A row's cost in one line, "19,683 states · depth 9 · CPU 0.42 s", to be broken after a dot only."""
-    keys = sorted((key for key in values if not key.startswith(CURVE)), key=_cost_order)
-    items = (_cost_item(key, values[key]).replace(" ", "\N{NO-BREAK SPACE}") for key in keys)
+    items = (_cost_item(key, values[key]).replace(" ", "\N{NO-BREAK SPACE}") for key in sorted(values, key=_cost_order))
     return "\N{NO-BREAK SPACE}· ".join(items)
 
 
@@ -100,9 +91,6 @@ def _cost_order(key: str) -> tuple[int, int, str]:
 def _cost_item(key: str, value: object) -> str:
     if key in {"seconds", "cpu_seconds"}:
         return ("CPU " if key == "cpu_seconds" else "") + seconds(value)
-    for ending, unit in (("_seconds", seconds), ("_bytes", size)):
-        if key.endswith(ending):
-            return f"{key.removesuffix(ending).replace('_', ' ')} {unit(value)}"
     if key in {"depth", "seed"}:
         return f"{key} {number(value)}"
     return f"{number(value)} {key.replace('_', ' ')}"

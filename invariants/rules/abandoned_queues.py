@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from impl.decisions.allocation import (
-    AllocateMessageQueueByConfig,
-    AllocateMessageQueueByMachineRoom,
-    room_of_broker,
-)
+from impl.decisions.allocation import AllocateMessageQueueByConfig, AllocateMessageQueueByMachineRoom, room_of_broker
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
+    ClockJumped,
     ConnectionSevered,
+    ConsumerRemoved,
+    ConsumerStopping,
     ListenerEnded,
     LockGranted,
+    LockReleased,
     MessageLost,
     PartitionBegan,
     ProcessKilled,
     ProcessPaused,
+    QueueDropped,
+    QueueTaken,
 )
 from invariants.rules import deadlines
-from invariants.rules.bounds import Deadline
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Told, on
 from invariants.rules.shares import Shares
-from invariants.rules.watch import Run
-from invariants.views import Consumer
 
 
 class queue_is_not_left_alone(Shares):
@@ -41,18 +39,19 @@ class queue_is_not_left_alone(Shares):
         "D12 one of a consumer that stopped"
     )
     cite = "RebalanceService#run: every 20 s, RebalanceImpl#updateProcessQueueTableInRebalance"
+    limits: ClassVar = {False: deadlines.handed_over, True: deadlines.handed_over_in_order}
     excuses = (
         Excuse("a broker has just started, and has not heard of all members",
                when=lambda rule, told: rule.heard_ms >= told.since_ms),
         Excuse("its broker has granted no lock since it started, or not for long: it waited for former leases",
                when=lambda rule, told: rule.waits_for_leases(told, *told.about)),
         Excuse("a member may ask a dead broker for the list", when=lambda rule, told: rule.asks_the_dead(*told.about)),
-        Excuse("a broker stood still or was cut off, and members may ask it",
+        Excuse("a broker stood still, was cut off, or let members expire by a clock that was set; members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
         Excuse("a listener still works on it", when=lambda rule, told: rule.works(*told.about)),
         Excuse("a listener has worked on it, and the next run of the rebalance gives it back",
                by=Match(ListenerEnded, of="group mq"), lasts=deadlines.handed_over),
-        Excuse("who had it was killed, or lost a message that may have been its unlock, and the lock lasts",
+        Excuse("who had it ended before its unlock, or lost a message that may have been that, and the lock lasts",
                when=lambda rule, told: rule.leased_ms.get(told.about, -1) >= told.since_ms),
         cause("U1", "a member that is listed has vanished, stood still or was cut off",
               when=lambda rule, told: rule.is_lost(told, rule.listed(*told.about))),
@@ -62,44 +61,43 @@ class queue_is_not_left_alone(Shares):
               when=lambda rule, told: rule.strategy_says(told.about, leaves_out)),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Granting -- brokers that have granted locks since they started, and since when.
-
-        lost_ms -- machines that vanished, stood still or were cut off, and until when others feel it.
-
-        leased_ms -- group and queue to when the lease of a holder ends that was killed.
-        """
-        super().__init__(run)
-        self.lost_ms = Kept("machine", survives="all")
-        self.leased_ms = Kept("group mq", survives="all")
-        self.granting = Kept("at")
-        self.heard_ms = 0
+    # Machines that vanished, stood still or were cut off, and when. Machines whose clocks were set. What a rebalance
+    # has given up, perhaps to be unlocked later. Until when leases last of those who have ended. Brokers that have
+    # granted locks since they started, and since when.
+    lost_ms = Kept("machine", survives="all")
+    jumped = Kept("at", survives="all", begins=(ClockJumped,))
+    given_up = Kept("at client_id group mq", ends=(QueueTaken, Match(LockReleased, of="client_id group mq")),
+                    begins=(Match(QueueDropped, having=lambda event: event.by_rebalance),))
+    leased_ms = Kept("group mq", survives="all")
+    granting = Kept("at")
+    heard_ms = 0
 
     @on(BrokerStarted)
     def starts(self, ms: int, _: str, __: BrokerStarted) -> None:
-        """Members that run have to tell it of themselves."""
         if self.facts.consumers:
             self.heard_ms = ms + deadlines.all_have_spoken(self.bounds)
 
     @on(LockGranted)
     def grants(self, ms: int, at: str, _: LockGranted) -> None:
-        """A broker waits for nothing more."""
         self.granting.setdefault((at,), ms)
 
     @on(ProcessPaused)
     def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
-        """A machine does not answer."""
         self._lose(ms + event.ms, at)
 
     @on(PartitionBegan)
     def is_cut_off(self, ms: int, at: str, event: PartitionBegan) -> None:
-        """Two machines do not hear each other."""
         self._lose(ms, at, event.target)
 
     @on(ConnectionSevered)
     def loses_a_connection(self, ms: int, at: str, event: ConnectionSevered) -> None:
         """A member is not heard of; a broker is heard of by all others."""
         self._lose(ms, *(one for one in (at, event.other) if (one,) not in self.facts.brokers))
+
+    @on(ConsumerRemoved)
+    def lets_expire(self, ms: int, at: str, event: ConsumerRemoved) -> None:
+        if event.why == "expired" and (at,) in self.jumped:
+            self._lose(ms, at)
 
     @on(ProcessKilled)
     def is_killed(self, ms: int, at: str, event: ProcessKilled) -> None:
@@ -110,9 +108,15 @@ class queue_is_not_left_alone(Shares):
             if key[0] == at and self.facts.is_orderly(at, key[2]):
                 self.leased_ms[key[2:]] = ms + deadlines.lease_is_over(self.bounds)
 
+    @on(ConsumerStopping)
+    def stops(self, _: int, at: str, event: ConsumerStopping) -> None:
+        """What it holds it unlocks now; a delayed unlock of what it gave up before is not waited for."""
+        for (_, group, mq), (granted_ms, holder) in self.facts.locks.items():
+            if (holder, group) == event and (at, *event, mq) in self.given_up:
+                self.leased_ms[group, mq] = granted_ms + deadlines.lease_is_over(self.bounds)
+
     @on(MessageLost)
     def loses_a_message(self, ms: int, at: str, event: MessageLost) -> None:
-        """It may have been the unlock of what its sender has locked there."""
         ids = {started.client_id for (machine, _), started in self.facts.consumers.items() if machine == at}
         for (broker, *queue), (_, holder) in self.facts.locks.items():
             if broker == event.other and holder in ids:
@@ -152,14 +156,6 @@ class queue_is_not_left_alone(Shares):
     def strategy_says(self, about: tuple[str, MessageQueue], says: Any) -> bool:
         """Whether this is true of the strategy of a member, and of the queue."""
         return any(says(one.strategy, about[1]) for one in self.groups().get(about[0], ()))
-
-    def is_right(self, count: int) -> bool:
-        """See Shares."""
-        return count > 0
-
-    def limit(self, members: Sequence[Consumer]) -> Deadline:
-        """See Shares."""
-        return deadlines.handed_over_in_order if any(one.orderly for one in members) else deadlines.handed_over
 
 
 def throws(strategy: Any, _: MessageQueue) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from math import inf
 from typing import Any
 
 from impl.events import (
@@ -10,6 +12,7 @@ from impl.events import (
     ClockJumped,
     ConnectionRefused,
     ConnectionSevered,
+    ConsumerIdsFetched,
     ConsumerRegistered,
     ConsumerRemoved,
     ConsumerStarted,
@@ -18,14 +21,12 @@ from impl.events import (
     ProcessKilled,
     ProcessPaused,
     RouteUpdated,
-    SubscriptionUpdated,
     TopicConfigUpdated,
 )
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, cause
-from invariants.rules.match import Match
+from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Ascription, Kept, Told, on
-from invariants.rules.watch import Run
 
 
 class one_owner_per_queue_is_lost(Ascription):
@@ -43,21 +44,44 @@ class one_owner_per_queue_is_lost(Ascription):
 
 
 class one_owner_of_settled_members_is_lost(Ascription):
-    """A broker answers with a list that lacks members who live."""
+    """A member divides by the answer of a broker whose list lacks members who live."""
 
     judges = "one_owner_while_nobody_joins"
     excuses = (
-        cause("D2", "a broker started, or got a topic, and had not heard of all members",
-              by=Match(BrokerStarted, TopicConfigUpdated, of=""), lasts=deadlines.lists_are_whole),
-        cause("D4", "a broker lost a member whose connection broke, or did not hear of it",
-              by=Match(ConnectionSevered, PartitionBegan, ConnectionRefused, ConsumerRemoved, ProcessPaused,
-                       ProcessKilled, of=""), lasts=deadlines.lists_are_whole),
+        cause("D2", "a broker has answered who started, or got a topic, and had not heard of all members",
+              when=lambda rule, told: rule.lacks(told, lambda broker, _: ((broker,),), rule.begun_ms)),
+        cause("D4", "a broker has answered who lost a member whose connection broke, or did not hear of it",
+              when=lambda rule, told: rule.lacks(
+                  told, lambda broker, member: ((broker, member), (member, broker), (broker, ""), (member, "")),
+                  rule.struck_ms)),
     )
 
+    # Who divides by which answer; brokers that have begun; pairs of machines that were cut off, or of a machine and "".
+    lists = Kept("at client_id group topic", begins=(ConsumerIdsFetched,), value=lambda _, event: event)
+    begun_ms = Kept("at", survives="all", begins=(BrokerStarted, TopicConfigUpdated))
+    struck_ms = Kept("one other", survives="all", begins=(
+        Match(ConnectionSevered, of="one=at other"), Match(PartitionBegan, of="one=at other=target"),
+        Match(ConnectionRefused, of="one=at other=server"),
+        Match(ConsumerRemoved, of="one=at other=connection.machine")))
 
-def _expressions_differ(rule: Any, _: Told) -> bool:
-    """Whether a broker has had two expressions of a group for one topic."""
-    return any(len(expressions) > 1 for expressions in rule.expressions.values())
+    @on(ProcessPaused, ProcessKilled)
+    def is_struck(self, ms: int, at: str, event: ProcessPaused | ProcessKilled) -> None:
+        self.struck_ms[at, ""] = ms + getattr(event, "ms", 0)
+
+    def lacks(self, told: Told, keys: Callable[[str, str], Iterable[Any]], seen_ms: Kept) -> bool:
+        """Whether somebody divides by an answer that lacks a member, and this was seen of the two lately.
+
+        keys -- of what was seen, for the machines of broker and member.
+        """
+        since_ms = (told.since_ms or 0) - deadlines.lists_are_whole(self.bounds)
+        return any(seen_ms.get(key, -inf) >= since_ms for answer in self.lists.values()
+                   for member in self._missing(answer) for key in keys(machine_of(answer.broker_addr), member))
+
+    def _missing(self, answer: ConsumerIdsFetched) -> Iterator[str]:
+        """The machines of the members that an answer lacks; a failure is no answer."""
+        for (machine, group), started in self.facts.consumers.items() if answer.client_ids is not None else ():
+            if group == answer.group and started.client_id not in (answer.client_ids or ()):
+                yield machine
 
 
 class filter_of_another_member_counts(Ascription):
@@ -65,30 +89,25 @@ class filter_of_another_member_counts(Ascription):
 
     judges = "pull_is_filtered_by_own_expression"
     excuses = (
-        cause("B-3", "members subscribed a topic with two expressions", when=_expressions_differ),
-        cause("L3", "members subscribed a topic with two expressions", when=_expressions_differ),
+        *(cause(hazard, "members subscribed a topic with two expressions",
+                when=lambda rule, _: any(len(expressions) > 1 for expressions in rule.expressions.values()))
+          for hazard in ("B-3", "L3")),
         cause("L4", "a clock was set or drifts", by=Match(ClockJumped, ClockDrifts, of=""), lasts=FOR_EVER),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Nobody subscribes anything."""
-        super().__init__(run)
-        self.expressions = Kept("at group topic", survives="all")
+    expressions = Kept("at group topic", survives="all")
 
-    @on(SubscriptionUpdated)
-    def subscribed(self, _: int, at: str, event: SubscriptionUpdated) -> None:
-        """A broker has put an expression."""
-        self.expressions.setdefault((at, event.group, event.topic), set()).add(event.sub_string)
-
-
-def _works_beyond_its_lease(rule: Any, told: Told) -> bool:
-    """Whether a listener has worked for longer than a client believes in its lock."""
-    since_ms = told.since_ms or 0
-    return any(since_ms - begun_ms > deadlines.CLIENT_LEASE_MS for begun_ms in rule.facts.busy.values())
+    @on(ConsumerRegistered)
+    def subscribed(self, _: int, at: str, event: ConsumerRegistered) -> None:
+        for topic, expression, _version in event.subscriptions:  # the table may keep another one that is newer
+            self.expressions.setdefault((at, event.group, topic), set()).add(expression)
 
 
 class listeners_overlap_behind_a_lease(Ascription):
     """A listener that runs cannot be stopped when the lease ends."""
 
     judges = "listeners_do_not_overlap"
-    excuses = (cause("D7", "a listener worked for longer than its lease", when=_works_beyond_its_lease),)
+    excuses = (
+        cause("D7", "a listener worked for longer than its client believes in the lock", when=lambda rule, told: any(
+            told.since_ms - begun_ms > deadlines.CLIENT_LEASE_MS for begun_ms in rule.facts.busy.values())),
+    )

@@ -14,15 +14,9 @@ from invariants.rules.facts import queue_text
 from invariants.rules.match import machine_of
 from invariants.rules.offset_facts import At
 from invariants.rules.rule import Kept, Rule, Told, on
-from invariants.rules.watch import Run
 
-
-def _broadcasts(rule: Rule, told: Told) -> bool:
-    """Whether the consumer of a finding (at, group, …) broadcasts."""
-    return rule.facts.broadcasts(*told.about[:2])
-
-
-BROADCASTS = Excuse("the consumer broadcasts: its offsets are in a file of its own", when=_broadcasts)
+BROADCASTS = Excuse("the consumer broadcasts: its offsets are in a file of its own",
+                    when=lambda rule, told: rule.facts.broadcasts(*told.about[:2]))
 
 
 class start_is_what_the_broker_answered(Rule):
@@ -38,12 +32,11 @@ class start_is_what_the_broker_answered(Rule):
 
     @on(QueueTaken)
     def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:
-        """It begins where it was told to."""
         answers = _recent(self, at, event, ms)
         if not {event.offset, NO_OFFSET} & {one.offset for one in answers}:
             was_told = f"was told {answers[-1].offset}" if answers else "was told nothing"
-            yield self.told(f"{at} begins {queue_text(event.mq)} at {event.offset} and {was_told}", at, event.group,
-                            event.mq)
+            sentence = f"{at} begins {queue_text(event.mq)} at {event.offset} and {was_told}"
+            yield self.told(sentence, at, event.group, event.mq)
 
 
 def _recent(rule: Rule, at: str, event: QueueTaken, ms: int) -> Sequence[At]:
@@ -62,22 +55,16 @@ class new_group_begins_where_it_is_to(Rule):
     about = "at group mq"
     excuses = (BROADCASTS,)
 
-    def __init__(self, run: Run) -> None:
-        """Nobody was answered anything."""
-        super().__init__(run)
-        self.begins = Kept("at group mq")
+    begins = Kept("at group mq")
 
     @on(OffsetAnswered)
     def is_told(self, ms: int, at: str, event: OffsetAnswered) -> None:
-        """Its broker has no offset; the queue has an end."""
         if event.offset == NO_OFFSET:
-            mq = self.facts.queue(at, event.topic, event.queue_id)
-            key = machine_of(event.connection), event.group, mq
-            self.begins[key] = [*self.begins.get(key, ()), (ms, self._begin(at, *key))]
+            key = machine_of(event.connection), *self.facts.place(at, event)
+            self.begins.setdefault(key, []).append((ms, self._begin(at, *key)))
 
     @on(QueueTaken)
     def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:
-        """It begins between what was so then, and what is so now."""
         key = at, event.group, event.mq
         answers = _recent(self, at, event, ms)
         if not answers or any(one.offset != NO_OFFSET for one in answers):
@@ -86,8 +73,8 @@ class new_group_begins_where_it_is_to(Rule):
         begins = [*then, *(self._begin(one.at, *key) for one in answers)]
         known = sorted(begin for begin in begins if begin is not None)
         if None not in then and not known[0] <= event.offset <= known[-1]:
-            yield self.told(f"{at} begins {queue_text(event.mq)} at {event.offset} and is to begin it at {known[-1]}",
-                            *key)
+            sentence = f"{at} begins {queue_text(event.mq)} at {event.offset} and is to begin it at {known[-1]}"
+            yield self.told(sentence, *key)
 
     def _begin(self, broker: str, machine: str, group: str, mq: MessageQueue) -> int | None:
         """Where a consumer is to begin what a broker has; None where one of them is not there."""
@@ -95,15 +82,9 @@ class new_group_begins_where_it_is_to(Rule):
         where = self.views.consume_from(machine, group)
         if stored is None or where is None:
             return None
-        return _configured(stored.max_offset, stored.stored, *where, mq.topic)
-
-
-def _configured(
-    end: int, stored: Sequence[tuple[int, int]], where: ConsumeFromWhere, timestamp_ms: int, topic: str,
-) -> int:
-    """See ConsumeFromWhere: the three deprecated modes are CONSUME_FROM_LAST_OFFSET."""
-    if where == ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET or topic.startswith(RETRY_GROUP_TOPIC_PREFIX):
-        return 0
-    if where == ConsumeFromWhere.CONSUME_FROM_TIMESTAMP:
-        return next((offset for ms, offset in stored if ms >= timestamp_ms), end)
-    return end
+        mode, timestamp_ms = where
+        if mode == ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET or mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX):
+            return 0
+        if mode == ConsumeFromWhere.CONSUME_FROM_TIMESTAMP:
+            return next((offset for ms, offset in stored.stored if ms >= timestamp_ms), stored.max_offset)
+        return stored.max_offset  # the three deprecated modes are CONSUME_FROM_LAST_OFFSET

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
@@ -15,16 +15,15 @@ from impl.events import (
     OffsetReset,
     ProcessKilled,
     ProcessPaused,
+    QueueDropped,
     QueueTaken,
 )
 from invariants.rules import deadlines
-from invariants.rules.excuse import FOR_EVER, Excuse
+from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
-from invariants.rules.match import Match
+from invariants.rules.match import machine_of
+from invariants.rules.offset_facts import Place
 from invariants.rules.rule import Kept, Rule, Told, on
-from invariants.rules.watch import Run
-
-Place = tuple[str, MessageQueue]  # group and queue
 
 
 class Read:
@@ -37,45 +36,76 @@ class Read:
         self.below = below
         self.beyond: set[int] = set()
 
-    def settle(self, offsets: tuple[int, ...]) -> None:
+    def settle(self, offsets: Iterable[int]) -> None:
         """These are read."""
         self.beyond.update(offset for offset in offsets if offset >= self.below)
         self.go_on_from(self.below)
 
     def go_on_from(self, offset: int) -> None:
         """All before this is read, or given up."""
-        self.below = offset
-        while self.below in self.beyond:
-            self.beyond.remove(self.below)
-            self.below += 1
+        self.below = self.settled_from(offset)
+        self.beyond.difference_update(range(offset, self.below))
+
+    def settled_from(self, offset: int) -> int:
+        """All from this offset on is settled below the one that is returned."""
+        while offset in self.beyond:
+            offset += 1
+        return offset
 
 
 class Beginnings(Rule):
     """What rules share that look where the members of a group begin.
 
+    A reset, or the correction of an illegal offset, may go anywhere, and whoever has not heard of it may undo it. After
+    it the group is where its one owner commits, when nobody else has been heard of for as long as a reset takes.
+
     read -- what is read of a queue since it is known where the group is, or since somebody took it. known_ms --
-    since when a broker has an offset of it. lost_ms -- when it may have lost that.
+    since when a broker has an offset of it. lost_ms -- when it may have lost that. anew -- the offset that a broker had
+    first since then. moved_ms -- of a queue that was reset or corrected: when somebody was last heard of.
     """
 
-    def __init__(self, run: Run) -> None:
-        """Nothing is known."""
-        super().__init__(run)
-        self.read = Kept("group mq", survives="all")
-        self.known_ms = Kept("group mq", survives="all")
-        self.lost_ms = Kept("group mq", survives="all")
-        self._written_ms = deadlines.written(run.bounds)
+    read = Kept("group mq", survives="all")
+    known_ms = Kept("group mq", survives="all")
+    lost_ms = Kept("group mq", survives="all")
+    anew = Kept("group mq", survives="all")
+    moved_ms = Kept("group mq", survives="all")
 
     @on(OffsetCommitted, OffsetAnswered)
     def is_known(self, ms: int, at: str, event: OffsetCommitted | OffsetAnswered) -> None:
-        """A broker has an offset of the group."""
-        if event.offset != NO_OFFSET:
-            place = event.group, self.facts.queue(at, event.topic, event.queue_id)
-            self.known_ms.setdefault(place, ms)
+        place = self.facts.place(at, event)
+        if place in self.moved_ms:
+            if isinstance(event, OffsetCommitted):
+                self._goes_on(ms, place, machine_of(event.connection), event.offset)
+        elif event.offset != NO_OFFSET and place not in self.known_ms:
+            if place in self.lost_ms:
+                self.anew[place] = event.offset
+            self.known_ms[place] = ms
             self.read.setdefault(place, Read(event.offset))
+
+    def _goes_on(self, ms: int, place: Place, sender: str, offset: int) -> None:
+        """A queue that was moved is committed, and perhaps by its one owner, whom nobody has disturbed for long."""
+        if {key[0] for key in self.facts.holdings if key[2:] == place} != {sender}:
+            self.moved_ms[place] = ms
+        elif ms - self.moved_ms[place] > deadlines.reset(self.bounds):
+            del self.moved_ms[place]
+            self.known_ms[place], self.read[place] = ms, Read(offset)
+            self.read[place].settle(self.facts.progress[sender, *place].settled_ms)
+
+    @on(OffsetReset, OffsetCorrected)
+    def is_moved(self, ms: int, at: str, event: OffsetReset | OffsetCorrected) -> None:
+        if not self.facts.broadcasts(at, event.group):
+            place = event.group, event.mq
+            self.moved_ms[place] = ms
+            for table in (self.read, self.known_ms, self.lost_ms, self.anew):
+                table.pop(place, None)
+
+    @on(QueueDropped, QueueTaken)
+    def changes_hands(self, ms: int, _: str, event: QueueDropped | QueueTaken) -> None:
+        if (event.group, event.mq) in self.moved_ms:
+            self.moved_ms[event.group, event.mq] = ms
 
     @on(MessagesSettled)
     def settles(self, _: int, at: str, event: MessagesSettled) -> None:
-        """A member has read messages."""
         read = self.read.get((event.group, event.mq))
         if read is not None and not self.facts.broadcasts(at, event.group):
             read.settle(event.offsets)
@@ -97,13 +127,12 @@ class Beginnings(Rule):
 
     @on(GroupOffsetsRemoved)
     def is_deleted(self, ms: int, at: str, event: GroupOffsetsRemoved) -> None:
-        """A broker has no offset of the group any more."""
-        self._forget(ms, [place for place in self._of(at, lambda _: True) if place[0] == event.group])
+        self._forget(ms, [place for place in self._of(at) if place[0] == event.group])
 
     @on(ProcessKilled)
     def loses(self, ms: int, at: str, event: ProcessKilled) -> None:
-        """A broker may have lost what was not in its file yet; with its power it may have lost the file."""
-        self._forget(ms, self._of(at, lambda since_ms: event.power_loss or ms - since_ms < self._written_ms))
+        # What was not in its file yet is lost; with its power the broker may have lost the file.
+        self._forget(ms, self._of(at) if event.power_loss else self._unwritten(ms, at))
 
     def _forget(self, ms: int, lost: list[Place]) -> None:
         for place in lost:
@@ -112,14 +141,17 @@ class Beginnings(Rule):
 
     @on(ProcessPaused)
     def writes_later(self, ms: int, at: str, event: ProcessPaused) -> None:
-        """What is not in the file yet comes into it later."""
-        for place in self._of(at, lambda since_ms: ms - since_ms < self._written_ms):
+        for place in self._unwritten(ms, at):
             self.known_ms[place] = ms + event.ms
 
-    def _of(self, at: str, chosen: Callable[[int], bool]) -> list[Place]:
+    def _unwritten(self, ms: int, at: str) -> list[Place]:
+        """What brokers of the name of this one may not have in their files yet."""
+        return [place for place in self._of(at) if ms - self.known_ms[place] < deadlines.written(self.bounds)]
+
+    def _of(self, at: str) -> list[Place]:
         """What brokers of the name of this one have."""
         name = self.facts.broker_name(at)
-        return [place for place, since_ms in self.known_ms.items() if place[1].broker_name == name and chosen(since_ms)]
+        return [place for place in self.known_ms if place[1].broker_name == name]
 
 
 def _was_lost_lately(rule: Beginnings, told: Told) -> bool:
@@ -128,12 +160,6 @@ def _was_lost_lately(rule: Beginnings, told: Told) -> bool:
     return lost_ms is not None and since_ms - lost_ms < deadlines.begun(rule.bounds)
 
 
-MOVED = (
-    Excuse("the queue was reset, which may go anywhere, and whoever has not heard of it may undo it",
-           by=Match(OffsetReset, of="group mq"), lasts=FOR_EVER),
-    Excuse("an illegal offset of the queue was corrected, whoever had it by then",
-           by=Match(OffsetCorrected, of="group mq"), lasts=FOR_EVER),
-)
 LOST = Excuse("its broker may have lost the offset when somebody may still have waited for an answer",
               when=_was_lost_lately)
 
@@ -148,28 +174,17 @@ class nothing_is_skipped(Beginnings):
     shipped = "violated: L2 a failed read is taken for no offset"
     cite = "RebalancePushImpl#computePullFromWhereWithException, RemoteBrokerOffsetStore#readOffset"
     about = "at group mq"
-    excuses = (*MOVED, LOST)
-
-    def __init__(self, run: Run) -> None:
-        """Nothing is known; anew -- the offset that a broker had first since it may have lost the former one."""
-        super().__init__(run)
-        self.anew = Kept("group mq", survives="all")
-
-    @on(OffsetCommitted, OffsetAnswered)
-    def is_known(self, ms: int, at: str, event: OffsetCommitted | OffsetAnswered) -> None:
-        """A broker has an offset of the group, perhaps after it has lost another one."""
-        place = event.group, self.facts.queue(at, event.topic, event.queue_id)
-        if event.offset != NO_OFFSET and place in self.lost_ms and place not in self.known_ms:
-            self.anew[place] = event.offset
-        super().is_known(ms, at, event)
+    excuses = (LOST,)
 
     @on(QueueTaken)
     def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:
-        """A member begins nowhere beyond that."""
-        below = max(self.begins(at, event), self.anew.get((event.group, event.mq), NO_OFFSET))
-        if event.offset > below and (event.group, event.mq) in self.known_ms:
+        place = event.group, event.mq
+        below = self.begins(at, event)
+        if place in self.anew:
+            below = max(below, self.read[place].settled_from(self.anew[place]))
+        if event.offset > below and place in self.known_ms:
             sentence = f"{at} begins {queue_text(event.mq)} at {event.offset}, and what is settled ends at {below}"
-            yield self.told(sentence, at, event.group, event.mq, since_ms=ms)
+            yield self.told(sentence, at, *place, since_ms=ms)
 
 
 class first_beginning_is_kept(Beginnings):
@@ -181,11 +196,11 @@ class first_beginning_is_kept(Beginnings):
     shipped = "violated: L1 nobody commits where it begins"
     cite = "RebalancePushImpl#computePullFromWhereWithException, CONSUME_FROM_LAST_OFFSET"
     about = "at group mq"
-    excuses = MOVED
+    excuses = (Excuse("the queue was reset or corrected, and nobody alone has committed it since",
+                      when=lambda rule, told: told.about[1:] in rule.moved_ms),)
 
     @on(QueueTaken)
     def takes(self, _: int, at: str, event: QueueTaken) -> Iterator[Told]:
-        """A member begins nowhere beyond that."""
         place = event.group, event.mq
         below = self.begins(at, event)
         was_known = place in self.known_ms or place in self.lost_ms

@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple
 
-from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
     BrokerStopping,
+    ConnectionRefused,
+    ConnectionSevered,
+    ConsumerStarted,
     ConsumerStopping,
+    MessageLost,
     MessagesSettled,
     OffsetCommitted,
+    PartitionBegan,
     ProcessKilled,
     ProcessPaused,
     QueueDropped,
     QueueTaken,
+    RouteUpdated,
 )
 from invariants.rules import deadlines
-from invariants.rules.beginnings_of_groups import LOST, MOVED, Beginnings, Read
-from invariants.rules.bounds import Deadline
+from invariants.rules.beginnings_of_groups import LOST, Beginnings, Read
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
-from invariants.rules.offset_facts import At, is_of_another, is_on_another
-from invariants.rules.rule import Kept, Told, on
+from invariants.rules.match import Match
+from invariants.rules.offset_facts import At, Place, is_of_another, is_on_another
+from invariants.rules.rule import Kept, Told, after, on
 from invariants.rules.watch import Run
+
+Span = tuple[float, float]
+"""From when until when, ms."""
 
 
 class Way(NamedTuple):
@@ -38,7 +48,7 @@ class Way(NamedTuple):
     answered -- what was answered to whom begins it again.
     """
 
-    place: tuple[str, MessageQueue]
+    place: Place
     settled: At | None
     counts: bool
     remembered: At | None
@@ -47,25 +57,26 @@ class Way(NamedTuple):
     last: At | None
     answered: At
 
-
-def _case(predicate: Callable[[Any, Way], bool]) -> Callable[[Any, Told], bool]:
-    """A predicate of the rule and of the way of the offset that it is about to tell."""
-    return lambda rule, _: predicate(rule, rule.way)
+    @property
+    def overwritten(self) -> tuple[str, str]:
+        """The connections of a commit of less and of the one that it overwrote; none, if there is no such commit."""
+        if self.arrived is None or self.last is None or self.last.offset >= self.arrived.offset:
+            return "", ""
+        return self.last.connection, self.arrived.connection
 
 
 def _unsent(predicate: Callable[[Any, Way, At], bool]) -> Callable[[Any, Told], bool]:
-    """The same of an offset that was settled and not sent; the predicate is given who has settled it, too."""
-    return _case(lambda rule, way: way.settled is not None and way.sent is None and predicate(rule, way, way.settled))
+    """A predicate of an offset that was settled and not sent: of the rule, its way, and who has settled it."""
+    return lambda rule, _: (rule.way.settled is not None and rule.way.sent is None
+                            and predicate(rule, rule.way, rule.way.settled))
 
 
 def _listener_was_late(rule: Any, way: Way, settled: At) -> bool:
-    """Whether what a listener ended came too late to count: its queue was given up before it was in memory."""
     dropped_ms = rule.dropped_ms.get((settled.at, *way.place), -inf)
-    return not way.counts or (way.remembered is None and 0 <= dropped_ms - settled.ms < rule.within(deadlines.updated))
+    return not way.counts or (way.remembered is None and 0 <= dropped_ms - settled.ms < deadlines.updated(rule.bounds))
 
 
 def _client_was_killed(rule: Any, way: Way, settled: At) -> bool:
-    """X1: whoever has settled it was killed soon after, and had not committed it."""
     return _may_wait_until(rule, way, settled, _killed_since(rule, settled))
 
 
@@ -75,81 +86,88 @@ def _killed_since(rule: Any, one: At) -> float:
 
 
 def _may_wait_until(rule: Any, way: Way, settled: At, ms: float) -> bool:
-    """Whether the timer that commits need not have sent it by then."""
-    since_ms = max((way.remembered or settled).ms, rule.awake_ms.get((settled.at,), -inf))
-    return bool(ms - since_ms <= rule.within(deadlines.sent))
+    """Whether the timer that commits need not have sent it by then: it waits for its process, and for an address."""
+    held_up = (*rule.away.get((settled.at,), ()), *_without_address(rule, way, settled))
+    return _left((way.remembered or settled).ms, ms, held_up) <= deadlines.sent(rule.bounds)
+
+
+def _without_address(rule: Any, way: Way, settled: At) -> list[Span]:
+    """When no route of the client that has settled it led to the broker."""
+    routed = rule.routed.get((settled.at, way.place[0]), ())
+    return [(ms, until_ms) for (ms, names), (until_ms, _) in pairwise((*routed, (inf, ())))
+            if way.place[1].broker_name not in names]
+
+
+def _left(since_ms: float, until_ms: float, spans: Iterable[Span]) -> float:
+    """So much of a time is in none of the spans, ms; all of a time that does not end."""
+    left_ms = 0.0 if until_ms < inf else inf
+    for begin_ms, end_ms in sorted(spans):
+        left_ms += max(0, min(begin_ms, until_ms) - since_ms)
+        since_ms = max(since_ms, end_ms)
+    return left_ms + max(0, until_ms - since_ms)
+
+
+def _had_no_address(rule: Any, way: Way, settled: At) -> bool:
+    group, mq = way.place
+    ends_ms = rule.dropped_ms.get((settled.at, group, mq), -inf), rule.stopping_ms.get((settled.at, group), -inf)
+    return any(max(begin_ms, settled.ms) <= ms < end_ms and _may_wait_until(rule, way, settled, ms)
+               for ms in ends_ms for begin_ms, end_ms in _without_address(rule, way, settled))
 
 
 def _consumer_stopped(rule: Any, way: Way, settled: At) -> bool:
-    """X15: it was not in memory when its consumer began to shut down."""
     stopping_ms = rule.stopping_ms.get((settled.at, way.place[0]), -inf)
     is_late = way.remembered is None or way.remembered.ms >= stopping_ms
-    return bool(is_late and -inf < stopping_ms < settled.ms + rule.within(deadlines.updated))
+    return bool(is_late and -inf < stopping_ms < settled.ms + deadlines.updated(rule.bounds))
 
 
 def _joiner_was_early(rule: Any, way: Way, settled: At) -> bool:
-    """D1: whoever has settled it held the queue when it was answered, or was about to send its last commit."""
-    group, mq = way.place
-    dropped_ms = rule.dropped_ms.get((settled.at, group, mq), -inf)
-    still_held = any((key[0], *key[2:]) == (settled.at, group, mq) for key in rule.facts.holdings)
-    is_early = still_held or dropped_ms + rule.within(deadlines.given_up) >= way.answered.ms
+    """Whoever has settled it held the queue when it was answered, or was about to send its last commit."""
+    dropped_ms = rule.dropped_ms.get((settled.at, *way.place), -inf)
+    still_held = any((key[0], *key[2:]) == (settled.at, *way.place) for key in rule.facts.holdings)
+    is_early = still_held or dropped_ms + deadlines.given_up(rule.bounds) >= way.answered.ms
     return is_early and _may_wait_until(rule, way, settled, way.answered.ms)
 
 
-def _broker_was_killed(rule: Any, way: Way) -> bool:
-    """X1: the broker was killed when it had not written it yet."""
-    if way.arrived is None or way.arrived.at != way.answered.at:
+def _broker_was_killed(rule: Any, _: Told) -> bool:
+    arrived = rule.way.arrived
+    if arrived is None or arrived.at != rule.way.answered.at:
         return False
-    if rule.power_ms.get((way.arrived.at,), -inf) >= way.arrived.ms:
-        return True
-    since_ms = max(way.arrived.ms, rule.awake_ms.get((way.arrived.at,), -inf))
-    return bool(_killed_since(rule, way.arrived) <= since_ms + rule.within(deadlines.written))
+    written_ms = _left(arrived.ms, _killed_since(rule, arrived), rule.away.get((arrived.at,), ()))
+    return bool(rule.power_ms.get((arrived.at,), -inf) >= arrived.ms or written_ms <= deadlines.written(rule.bounds))
 
 
-def _commit_did_not_come(rule: Any, way: Way) -> bool:
-    """X3: a commit was sent and had not come; only a network, or a broker that is away, loses commits."""
-    if way.sent is None or way.arrived is not None:
+def _commit_did_not_come(rule: Any, _: Told) -> bool:
+    """Only a network, or a broker that is away or too busy, loses commits; others are on their way."""
+    sent, name, on_its_way_ms = rule.way.sent, rule.way.place[1].broker_name, deadlines.handled(rule.bounds)
+    if sent is None or rule.way.arrived is not None:
         return False
-    away_ms = rule.away_ms.get((way.place[1].broker_name,), -inf)
-    on_its_way_ms = rule.within(deadlines.handled)
-    is_away, is_on_its_way = away_ms >= way.sent.ms - on_its_way_ms, way.answered.ms - way.sent.ms <= on_its_way_ms
-    return bool(rule.bounds.delay_ms or is_away or is_on_its_way or _took_no_commit(rule, way, way.sent))
+    until_ms = sent.ms + on_its_way_ms
+    is_away = any(_meet(spans, sent.ms - on_its_way_ms, until_ms) for (at,), spans in rule.away.items()
+                  if rule.facts.broker_name(at) == name)
+    # A broker that is too busy refuses all commits, and nobody is told.
+    took_some = any(sent.ms <= ms <= sent.ms + deadlines.SOON_MS for ms in rule.came_ms.get((name,), ()))
+    return rule.way.answered.ms <= until_ms or is_away or not took_some or _was_cut(
+        rule, {sent.at, name}, sent.ms, until_ms)
 
 
-def _took_no_commit(rule: Any, way: Way, sent: At) -> bool:
-    """Whether the broker was too busy for any commit when this one came: it refuses them, and nobody is told."""
-    came_ms = rule.came_ms.get((way.place[1].broker_name,), ())
-    return not any(sent.ms <= ms <= sent.ms + deadlines.SOON_MS for ms in came_ms)
+def _was_cut(rule: Any, names: set[str], since_ms: int, until_ms: float) -> bool:
+    """Whether the network lost something between two machines, or a broken connection had not been found yet."""
+    return _meet(rule.cut.get(frozenset(names), ()), since_ms, until_ms)
 
 
-def _former_owner_was_late(_: Any, way: Way) -> bool:
-    """X4: a commit of less, which another member had sent, came to the broker behind it."""
-    return is_of_another(*_overwritten(way))
+def _meet(spans: Iterable[Span], since_ms: float, until_ms: float) -> bool:
+    return any(begin_ms <= until_ms and since_ms <= end_ms for begin_ms, end_ms in spans)
 
 
-def _former_connection(_: Any, way: Way) -> bool:
-    """B-32: a commit of less came behind it, on another connection of the same client."""
-    return is_on_another(*_overwritten(way))
-
-
-def _overwritten(way: Way) -> tuple[str, str]:
-    """The connections of a commit of less and of the one that it overwrote; none, if there is no such commit."""
-    if way.arrived is None or way.last is None or way.last.offset >= way.arrived.offset:
-        return "", ""
-    return way.last.connection, way.arrived.connection
-
-
-def _slave_had_it(rule: Any, way: Way) -> bool:
-    """X8: it went to a slave, whose offsets its master's replace."""
-    return way.arrived is not None and not rule.facts.is_master(way.arrived.at)
-
-
-def _slave_answered(rule: Any, way: Way) -> bool:
-    """B-28: a broker answered that copies, or has copied, the offsets of the one that has it, and did not yet."""
-    if way.arrived is None or way.arrived.at == way.answered.at:
+def _slave_answered(rule: Any, _: Told) -> bool:
+    """A broker answered that copies, or has copied, the offsets of the one that has it, and did not yet."""
+    arrived, answered = rule.way.arrived, rule.way.answered
+    if arrived is None or arrived.at == answered.at:
         return False
-    until_ms = min(way.answered.ms, _killed_since(rule, way.arrived))
-    return bool(rule.bounds.delay_ms or until_ms - way.arrived.ms <= rule.within(deadlines.copied))
+    until_ms = min(answered.ms, _killed_since(rule, arrived))
+    held_up = (*rule.away.get((arrived.at,), ()), *rule.away.get((answered.at,), ()))
+    return (_left(arrived.ms, until_ms, held_up) <= deadlines.copied(rule.bounds)
+            or _was_cut(rule, {rule.way.place[1].broker_name}, arrived.ms, until_ms))
 
 
 def _first(trail: list[At]) -> At | None:
@@ -168,51 +186,53 @@ class settled_is_not_begun_again(Beginnings):
     cite = "MQClientInstance#persistAllConsumerOffset: at least once, not exactly once"
     about = "at group mq"
     excuses = (
-        *MOVED, LOST,
+        LOST,
         Excuse("a listener ended it when its queue was, or was about to be, given up: that does not count",
                when=_unsent(_listener_was_late)),
         cause("X1", "the process that settled it was killed before it committed", when=_unsent(_client_was_killed)),
-        cause("X1", "the broker was killed before it had written the commit", when=_case(_broker_was_killed)),
-        cause("X15", "a listener ended it while its consumer shut down", when=_unsent(_consumer_stopped)),
+        cause("X1", "the broker was killed before it had written the commit", when=_broker_was_killed),
+        cause("X15", "a listener ended it when its consumer shut down, and it was not in memory by then",
+              when=_unsent(_consumer_stopped)),
         cause("D1", "the member that settled it had not given the queue up", when=_unsent(_joiner_was_early)),
-        cause("X3", "its commit did not come, or not in time", when=_case(_commit_did_not_come)),
-        cause("X4", "a commit of another member came behind it", when=_case(_former_owner_was_late)),
-        cause("B-32", "a commit on another connection of its client came behind it", when=_case(_former_connection)),
-        cause("X8", "its commit went to a slave", when=_case(_slave_had_it)),
-        cause("B-28", "a slave answered, or was promoted, that had not copied it", when=_case(_slave_answered)),
+        cause("X3", "its commit did not come, or not in time", when=_commit_did_not_come),
+        cause("X3", "no route led to its broker when the queue was given up, or the consumer stopped",
+              when=_unsent(_had_no_address)),
+        cause("X4", "a commit of another member came behind it",
+              when=lambda rule, _: is_of_another(*rule.way.overwritten)),
+        cause("B-32", "a commit on another connection of its client came behind it",
+              when=lambda rule, _: is_on_another(*rule.way.overwritten)),
+        cause("X8", "its commit went to a slave, whose offsets its master's replace",
+              when=lambda rule, _: rule.way.arrived is not None and not rule.facts.is_master(rule.way.arrived.at)),
+        cause("B-28", "a slave answered, or was promoted, that had not copied it", when=_slave_answered),
     )
 
+    way: Way
+    settled = Kept("group mq", survives="all")
+    dropped_ms = Kept("at group mq", begins=(QueueDropped,))
+    stopping_ms = Kept("at group", survives="all", begins=(ConsumerStopping,))
+    routed = Kept("at group", survives="all")
+    killed_ms = Kept("at", survives="all")
+    power_ms = Kept("at", survives="all", begins=(Match(ProcessKilled, having=lambda event: event.power_loss),))
+    away = Kept("at", survives="all")
+    came_ms = Kept("broker_name", survives="all")
+
     def __init__(self, run: Run) -> None:
-        """Nothing has happened."""
+        """See Rule; cut -- since when the network may lose what goes between two, and until when; brokers by name."""
         super().__init__(run)
-        self.way: Way
-        self.settled = Kept("group mq", survives="all")
-        self.dropped_ms = Kept("at group mq")
-        self.killed_ms, self.awake_ms = Kept("at", survives="all"), Kept("at", survives="all")
-        self.power_ms = Kept("at", survives="all")
-        self.stopping_ms = Kept("at group", survives="all")
-        self.away_ms = Kept("broker_name", survives="all")
-        self.came_ms = Kept("broker_name", survives="all")
+        self.cut: defaultdict[frozenset[str], list[Span]] = defaultdict(list)
 
     @on(OffsetCommitted)
     def takes_commits(self, ms: int, at: str, _: OffsetCommitted) -> None:
-        """A broker is not too busy."""
         self.came_ms.setdefault((self.facts.broker_name(at),), []).append(ms)
-
-    def within(self, deadline: Deadline) -> int:
-        """So much time something may take in this world, in ms."""
-        return deadline(self.bounds)
 
     @on(MessagesSettled)
     def ends(self, ms: int, at: str, event: MessagesSettled) -> None:
-        """A member has read messages."""
         counts = self.facts.holds(event.client_id, event.group, event.mq)
-        self.settled.setdefault((event.group, event.mq), {}).update(
-            (offset, (At(ms, at, offset), counts)) for offset in event.offsets)
+        settled = self.settled.setdefault((event.group, event.mq), {})
+        settled.update((offset, (At(ms, at, offset), counts)) for offset in event.offsets)
 
     @on(QueueTaken)
     def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:
-        """A member begins nowhere before that; if one does, the group goes on from there."""
         below = self.begins(at, event)
         if event.offset >= below:
             return
@@ -224,41 +244,44 @@ class settled_is_not_begun_again(Beginnings):
             yield self.told(sentence, at, *place, since_ms=ms)
 
     def _way(self, ms: int, at: str, event: QueueTaken) -> Way:
-        place, offset = (event.group, event.mq), event.offset
-        answers = self.facts.recent_answers(at, *place, 0) or [At(ms, at, offset, sys.maxsize)]
-        answered = next((one for one in reversed(answers) if one.offset == offset), answers[-1])
-        sent, arrived = ([one for one in trail.get(place, ()) if one.number < answered.number]
-                         for trail in (self.facts.sent, self.facts.arrived))
-        settled, counts = self.settled.get(place, {}).get(offset, (None, False))
-        since_ms = -inf if settled is None else settled.ms
-        by = None if settled is None else settled.at
-        had = [one for one in self.facts.remembered.get(place, ())
-               if one.at == by and one.offset > offset and one.ms >= since_ms and one.number < answered.number]
-        more_sent = [one for one in sent if one.offset > offset and one.ms >= since_ms]
-        more_came = [one for one in arrived if one.offset > offset and one.ms >= since_ms]
-        came = [one for one in arrived if one.at == answered.at]
-        more_here = [one for one in more_came if one.at == answered.at]
-        return Way(place, settled, counts, _first(had), _first(more_sent), _first(more_here) or _first(more_came),
-                   came[-1] if came else None, answered)
+        place = event.group, event.mq
+        answers = self.facts.recent_answers(at, *place, 0) or [At(ms, at, event.offset, sys.maxsize)]
+        answered = next((one for one in reversed(answers) if one.offset == event.offset), answers[-1])
+        settled, counts = self.settled.get(place, {}).get(event.offset, (None, False))
+        since_ms, by = (-inf, "") if settled is None else settled[:2]
 
-    @on(QueueDropped)
-    def gives_up(self, ms: int, at: str, event: QueueDropped) -> None:
-        """A member does not hold a queue any more."""
-        self.dropped_ms[at, event.group, event.mq] = ms
+        def before(trail: Kept) -> list[At]:
+            return [one for one in trail.get(place, ()) if one.number < answered.number]
 
-    @on(ConsumerStopping)
-    def stops(self, ms: int, at: str, event: ConsumerStopping) -> None:
-        """A member leaves."""
-        self.stopping_ms[at, event.group] = ms
+        def more(trail: Kept) -> list[At]:
+            return [one for one in before(trail) if one.offset > event.offset and one.ms >= since_ms]
 
-    @on(ProcessKilled, BrokerStopping, BrokerStarted, ProcessPaused)
-    def is_away(self, ms: int, at: str, event: Any) -> None:
-        """Somebody does nothing, until now or from now on."""
-        until_ms = ms + event.ms if isinstance(event, ProcessPaused) else ms
-        self.away_ms[self.facts.broker_name(at),] = until_ms
-        if isinstance(event, ProcessKilled):
-            self.killed_ms.setdefault((at,), []).append(ms)
-            if event.power_loss:
-                self.power_ms[at,] = ms
-        elif isinstance(event, ProcessPaused):
-            self.awake_ms[at,] = until_ms
+        remembered = [one for one in more(self.facts.remembered) if one.at == by]
+        came, arrived = before(self.facts.arrived), more(self.facts.arrived)
+        here = [one for one in arrived if one.at == answered.at]
+        return Way(place, settled, counts, _first(remembered), _first(more(self.facts.sent)), _first(here or arrived),
+                   _first([one for one in reversed(came) if one.at == answered.at]), answered)
+
+    @after(RouteUpdated)
+    def is_routed(self, ms: int, at: str, event: RouteUpdated) -> None:
+        names = {mq.broker_name for key, mqs in self.facts.routes.items() if key[:2] == (at, event.group) for mq in mqs}
+        self.routed.setdefault((at, event.group), []).append((ms, names))
+
+    @on(ConnectionSevered, MessageLost, PartitionBegan, ConnectionRefused)
+    def is_cut_off(self, ms: int, at: str, event: Any) -> None:
+        is_over = isinstance(event, (MessageLost, ConnectionRefused))
+        until_ms = ms if is_over else ms + deadlines.waited(self.bounds)
+        self.cut[frozenset(map(self.facts.broker_name, (at, event[0])))].append((ms, until_ms))
+
+    @on(ProcessKilled)
+    def is_killed(self, ms: int, at: str, _: ProcessKilled) -> None:
+        self.killed_ms.setdefault((at,), []).append(ms)
+
+    @on(ProcessKilled, BrokerStopping, ProcessPaused)
+    def goes_away(self, ms: int, at: str, event: ProcessKilled | BrokerStopping | ProcessPaused) -> None:
+        self.away.setdefault((at,), []).append((ms, ms + event.ms if isinstance(event, ProcessPaused) else inf))
+
+    @on(BrokerStarted, ConsumerStarted)
+    def is_back(self, ms: int, at: str, _: BrokerStarted | ConsumerStarted) -> None:
+        spans = self.away.get((at,), ())
+        self.away[at,] = [(begin_ms, min(end_ms, ms)) for begin_ms, end_ms in spans]

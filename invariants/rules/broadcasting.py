@@ -6,55 +6,23 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from impl.decisions.start_offset import NO_OFFSET
-from impl.events import (
-    ConsumerStarted,
-    ConsumerStopping,
-    OffsetCorrected,
-    OffsetReset,
-    OffsetsWritten,
-    QueueTaken,
-)
+from impl.events import ConsumerStarted, ConsumerStopping, OffsetCorrected, OffsetReset, OffsetsWritten, QueueTaken
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
-from invariants.rules.watch import Run
 
 
 class Ended(NamedTuple):
     """How far a consumer was in a queue: below `least` all is settled; of that, `late` only just before its end.
 
-    corrected -- `least` is a legal offset that it was told. written -- it came into the file afterwards.
+    forgotten -- `least` is a legal offset that it was told, and has not come into the file.
     """
 
     least: int
     late: frozenset[int] = frozenset()
-    corrected: bool = False
-    written: bool = False
-
-
-def _ended(rule: broadcaster_goes_on_where_it_ended, told: Told) -> Ended:
-    ended: Ended = rule.ended.get(told.about[:-1], Ended(0))
-    return ended
-
-
-def _never_written(rule: broadcaster_goes_on_where_it_ended, told: Told) -> bool:
-    """U16: a correction has not come into the file."""
-    ended = _ended(rule, told)
-    return ended.corrected and not ended.written
-
-
-def _away(rule: broadcaster_goes_on_where_it_ended, told: Told) -> bool:
-    """L10: the file was written without the queue."""
-    at, client_id, group, mq, _ = told.about
-    file = rule.files.get((at, client_id, group))
-    return file is not None and mq not in file and not _never_written(rule, told)
-
-
-def _listener_was_late(rule: broadcaster_goes_on_where_it_ended, told: Told) -> bool:
-    """X15: it was settled when the consumer was about to shut down."""
-    return told.about[-1] in _ended(rule, told).late
+    forgotten: bool = False
 
 
 class broadcaster_goes_on_where_it_ended(Rule):
@@ -68,57 +36,43 @@ class broadcaster_goes_on_where_it_ended(Rule):
     cite = "LocalFileOffsetStore#persistAll, #persist"
     about = "at client_id group mq offset"
     excuses = (
-        cause("L10", "its file was written when the queue was away", when=_away),
-        cause("U16", "a corrected offset has not come into its file", when=_never_written),
-        cause("X15", "a listener ended it when the consumer was about to shut down", when=_listener_was_late),
+        cause("L10", "its file was written when the queue was away",
+              when=lambda rule, told: not rule.ended[told.about[:4]].forgotten
+              and told.about[3] not in rule.files.get(told.about[:3], (told.about[3],))),
+        cause("U16", "a corrected offset has not come into its file",
+              when=lambda rule, told: rule.ended[told.about[:4]].forgotten),
+        cause("X15", "a listener ended it when the consumer was about to shut down",
+              when=lambda rule, told: told.about[4] in rule.ended[told.about[:4]].late),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Nobody has ended."""
-        super().__init__(run)
-        self.ended = Kept("at client_id group mq", survives="kill")
-        self.files = Kept("at client_id group", survives="kill")
-        self._updated_ms = deadlines.updated(run.bounds)
+    ended = Kept("at client_id group mq", survives="kill")
+    files = Kept("at client_id group", survives="kill", begins=(OffsetsWritten,),
+                 value=lambda _, event: dict(event.offsets))
 
     @on(OffsetsWritten)
     def writes(self, _: int, at: str, event: OffsetsWritten) -> None:
-        """The file has this now."""
-        self.files[at, event.client_id, event.group] = dict(event.offsets)
         for mq, offset in event.offsets:
             key = at, event.client_id, event.group, mq
             if key in self.ended and offset >= self.ended[key].least:
-                self.ended[key] = self.ended[key]._replace(written=True)
+                self.ended[key] = self.ended[key]._replace(forgotten=False)
 
     @on(ConsumerStopping)
     def stops(self, ms: int, at: str, event: ConsumerStopping) -> None:
-        """What is settled will be in the file."""
-        mine = at, event.group
-        for key, progress in self.facts.progress.items() if self.facts.broadcasts(*mine) else ():
-            if key[:2] == mine:
-                late = frozenset(one for one, when in progress.settled_ms.items() if when > ms - self._updated_ms)
-                self.ended[at, event.client_id, event.group, key[2]] = Ended(progress.all_below, late)
+        since_ms = ms - deadlines.updated(self.bounds)
+        for key, progress in self.facts.progress.items() if self.facts.broadcasts(at, event.group) else ():
+            if key[:2] == (at, event.group):
+                late = frozenset(one for one, settled_ms in progress.settled_ms.items() if settled_ms > since_ms)
+                self.ended[at, event.client_id, *key[1:]] = Ended(progress.all_below, late)
 
     @on(QueueTaken, OffsetReset, OffsetCorrected)
     def begins(self, _: int, at: str, event: QueueTaken | OffsetReset | OffsetCorrected) -> Iterator[Told]:
-        """It is not behind that."""
         key = at, event.client_id, event.group, event.mq
-        corrects = isinstance(event, OffsetCorrected) and self.facts.broadcasts(at, event.group)
-        if corrects:
-            self.ended[key] = Ended(event.offset, corrected=True)
+        if isinstance(event, OffsetCorrected) and self.facts.broadcasts(at, event.group):
+            self.ended[key] = Ended(event.offset, forgotten=True)
         ended = self.ended.get(key)
         if ended is not None and event.offset < ended.least:
             yield self.told(f"{at} begins {queue_text(event.mq)} at {event.offset}, where it was at {ended.least}",
                             *key, event.offset)
-
-
-def _another_writes(rule: file_keeps_its_offsets, told: Told) -> bool:
-    """X16: a second consumer of this client id and group has started on the machine before the first one has ended."""
-    return told.about[:3] in rule.shared
-
-
-def _is_not_in_it(_: file_keeps_its_offsets, told: Told) -> bool:
-    """L10: the file was written without the queue."""
-    return bool(told.about[4] == NO_OFFSET)
 
 
 class file_keeps_its_offsets(Rule):
@@ -134,26 +88,23 @@ class file_keeps_its_offsets(Rule):
     excuses = (
         Excuse("the offset was corrected since, or reset",
                by=Match(OffsetCorrected, OffsetReset, of="at client_id group mq")),
-        cause("L10", "the queue was away when the file was written", when=_is_not_in_it),
-        cause("X16", "two consumers with one client id write it", when=_another_writes),
+        cause("L10", "the queue was away when the file was written", when=lambda _, told: told.about[4] == NO_OFFSET),
+        cause("X16", "two consumers with one client id write it",
+              when=lambda rule, told: told.about[:3] in rule.shared),
     )
 
-    def __init__(self, run: Run) -> None:
-        """There is no file."""
-        super().__init__(run)
-        self.files = Kept("at client_id group", survives="kill")
-        self.shared = Kept("at client_id group")
+    files = Kept("at client_id group", survives="kill")
+    shared = Kept("at client_id group")
 
     @on(ConsumerStarted)
     def starts(self, _: int, at: str, event: ConsumerStarted) -> None:
-        """Another one of the machine may have the file."""
+        # A second consumer of the client id and group before the first one has ended: both have the file.
         running = self.facts.consumers.get((at, event.group))
         if running is not None and running.client_id == event.client_id and not self.facts.stops_now(*running[:2]):
             self.shared[at, event.client_id, event.group] = True
 
     @on(OffsetsWritten)
     def writes(self, ms: int, at: str, event: OffsetsWritten) -> Iterator[Told]:
-        """It has at least what it had."""
         key = at, event.client_id, event.group
         before_ms, before = self.files.get(key, (ms, {}))
         self.files[key] = ms, dict(event.offsets)

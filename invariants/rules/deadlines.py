@@ -15,7 +15,6 @@ CALL_MS = 3_000  # timeoutMillis of calls to brokers and name servers
 SOON_MS = 2_000  # what takes milliseconds where nothing fails, with the few that calls in a row may take
 PERSIST_MS = 5_000  # ClientConfig#persistConsumerOffsetInterval, BrokerConfig#flushConsumerOffsetInterval
 SCAN_MS = 10_000  # ClientHousekeepingService, RouteInfoManager#scanNotActiveBroker
-SUSPEND_MS = 15_000  # DefaultMQPushConsumerImpl.BROKER_SUSPEND_MAX_TIME_MILLIS
 LOCK_RENEWAL_MS = 20_000  # ProcessQueue.REBALANCE_LOCK_INTERVAL
 REBALANCE_MS = 20_000  # RebalanceService.waitInterval
 UNLOCK_DELAY_MS = 20_000  # RebalancePushImpl.UNLOCK_DELAY_TIME_MILLS
@@ -68,8 +67,8 @@ reset = takes(TIMERS * RESET_MS, steps=TIMERS)
 
 rebalanced = takes(REBALANCE_MS + CALL_MS, steps=3)
 """A change of a group: the heartbeat or goodbye that says it, the notification or the timer, and the rebalance."""
-heartbeat_came = takes(HEARTBEAT_MS + CALL_MS, steps=2)
-"""The next heartbeat of a member has been handled."""
+heard_of = takes(HEARTBEAT_MS + 2 * TIMERS * CALL_MS, steps=TIMERS)
+"""A broker has heard of a member: every 30 s, when the one thread of its timers is free, and no heartbeat under way."""
 lists_are_whole = takes(EXPIRY_MS + HEARTBEAT_MS + REBALANCE_MS + 2 * CALL_MS, steps=3)
 """All members have spoken to a broker again, also those that had to find out that their connection was dead."""
 
@@ -100,8 +99,8 @@ lease_is_over = takes(BROKER_LEASE_MS)
 """A lock that is not renewed, as its broker counts."""
 unlocked_late = takes(UNLOCK_DELAY_MS + CONSUME_LOCK_MS)
 """The lock of a queue with cached messages is given back that much after the queue."""
-told_to_rebalance = takes(CALL_MS, steps=2)
-"""A run of the rebalance that is under way ends first."""
+told_to_rebalance = takes(CALL_MS, steps=3)
+"""A run of the rebalance that is under way ends first, with the heartbeat that it sends."""
 handed_over = takes(REBALANCE_MS + CALL_MS, steps=2)
 """Who misses a notification rebalances in any case; the thread that gives up, then the one that takes."""
 handed_over_in_order = takes(UNLOCK_DELAY_MS + REBALANCE_MS + CALL_MS, steps=2)

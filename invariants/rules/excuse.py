@@ -72,15 +72,15 @@ class Sight:
         values = self._by.of_event(at, event)
         if values is not None:
             known = self._last_ms[event.__class__]
-            end_ms = ms + event.ms if event.__class__ is ProcessPaused else ms
-            known[values] = max(end_ms, known.get(values, end_ms))
+            known[values] = max(ms + event.ms, known.get(values, -inf)) if event.__class__ is ProcessPaused else ms
 
     def _over(self, _: int, at: str, event: Any) -> None:
         # Both kinds of events have to agree with a key in the same fields, in the same order.
         values = self._ends.of_event(at, event)
         if values is not None:
             for known in self._last_ms.values():
-                known.pop(values, None)
+                if known:
+                    known.pop(values, None)
 
     def holds(self, about: Sequence[Any], since_ms: int) -> bool:
         """Whether it excuses what has gone wrong since then."""

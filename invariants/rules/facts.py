@@ -31,6 +31,14 @@ from invariants.rules.offset_facts import OffsetFacts
 from invariants.rules.rule import Kept, on
 
 
+def _event(_: int, event: Any) -> Any:
+    return event
+
+
+def _attached(event: Any) -> bool:
+    return bool(event.attached)
+
+
 class Facts(OffsetFacts):
     """Tables by machine ("at") unless said otherwise.
 
@@ -44,83 +52,22 @@ class Facts(OffsetFacts):
     process was killed. powerless -- brokers whose machine has lost its power in this run.
     """
 
-    def __init__(self) -> None:
-        """Nothing has happened."""
-        super().__init__()
-        self.holdings = Kept("at client_id group mq", ends=(QueueDropped, ConsumerShutDown))
-        self.busy = Kept("at client_id group mq", ends=(ListenerEnded,))
-        self.ended_ms = Kept("at client_id group mq")
-        self.consumers = Kept("at group")
-        self.stopping = Kept("at client_id group", ends=(ConsumerStarted,))
-        self.routes = Kept("at group topic")
-        self.listed = Kept("at group connection", ends=(
-            Match(ConsumerRemoved, having=lambda event: event.attached), GroupRemoved))
-        self.locks = Kept("at group mq", ends=(LockReleased,))
-        self.brokers = Kept("at", survives="all")
-        self.heartbeats_ms = Kept("at group connection", ends=(ConsumerRemoved,))
-        self.subscribed = Kept("at group topic", ends=(
-            Match(SubscriptionRemoved, having=lambda event: event.attached), GroupRemoved))
-        self.broker_killed_ms = Kept("at", ends=(BrokerStarted,), survives="all")
-        self.powerless = Kept("at", survives="all")
-        self._queues: dict[tuple[str, str, int], MessageQueue] = {}
-
-    @on(QueueTaken)
-    def taken(self, ms: int, at: str, event: QueueTaken) -> None:
-        """A client holds a queue."""
-        self.holdings[at, event.client_id, event.group, event.mq] = ms
-
-    @on(ListenerStarted)
-    def listens(self, ms: int, at: str, event: ListenerStarted) -> None:
-        """A listener is at work."""
-        self.busy[at, event.client_id, event.group, event.mq] = ms
-
-    @on(ListenerEnded)
-    def has_listened(self, ms: int, at: str, event: ListenerEnded) -> None:
-        """A listener has ended."""
-        self.ended_ms[at, event.client_id, event.group, event.mq] = ms
-
-    @on(ConsumerStarted)
-    def started(self, _: int, at: str, event: ConsumerStarted) -> None:
-        """A consumer runs."""
-        self.consumers[at, event.group] = event
-
-    @on(ConsumerStopping)
-    def stops(self, ms: int, at: str, event: ConsumerStopping) -> None:
-        """A consumer shuts down."""
-        self.stopping[at, event.client_id, event.group] = ms
-
-    @on(RouteUpdated)
-    def routed(self, _: int, at: str, event: RouteUpdated) -> None:
-        """A client knows other queues."""
-        self.routes[at, event.group, event.topic] = event.mqs
-
-    @on(ConsumerRegistered)
-    def entered(self, _: int, at: str, event: ConsumerRegistered) -> None:
-        """A broker lists a connection."""
-        if event.attached:
-            self.listed[at, event.group, event.connection] = event
-
-    @on(ConsumerRegistered)
-    def heard(self, ms: int, at: str, event: ConsumerRegistered) -> None:
-        """A broker has entered a heartbeat."""
-        self.heartbeats_ms[at, event.group, event.connection] = ms
-
-    @on(SubscriptionUpdated)
-    def subscribes(self, _: int, at: str, event: SubscriptionUpdated) -> None:
-        """A broker has a topic of a group in its table."""
-        if event.attached:
-            self.subscribed[at, event.group, event.topic] = event.sub_version
-
-    @on(LockGranted)
-    def granted(self, ms: int, at: str, event: LockGranted) -> None:
-        """A broker has a queue locked for somebody."""
-        self.locks[at, event.group, event.mq] = ms, event.holder
-
-    @on(BrokerStarted)
-    def broker_started(self, _: int, at: str, event: BrokerStarted) -> None:
-        """A broker runs."""
-        self.brokers[at,] = event
-        self._queues.clear()
+    holdings = Kept("at client_id group mq", ends=(QueueDropped, ConsumerShutDown), begins=(QueueTaken,))
+    busy = Kept("at client_id group mq", ends=(ListenerEnded,), begins=(ListenerStarted,))
+    ended_ms = Kept("at client_id group mq", begins=(ListenerEnded,))
+    consumers = Kept("at group", begins=(ConsumerStarted,), value=_event)
+    stopping = Kept("at client_id group", ends=(ConsumerStarted,), begins=(ConsumerStopping,))
+    routes = Kept("at group topic", begins=(RouteUpdated,), value=lambda _, event: event.mqs)
+    listed = Kept("at group connection", ends=(Match(ConsumerRemoved, having=_attached), GroupRemoved),
+                  begins=(Match(ConsumerRegistered, having=_attached),), value=_event)
+    locks = Kept("at group mq", ends=(LockReleased,), begins=(LockGranted,), value=lambda ms, event: (ms, event.holder))
+    brokers = Kept("at", survives="all", begins=(BrokerStarted,), value=_event)
+    heartbeats_ms = Kept("at group connection", ends=(ConsumerRemoved,), begins=(ConsumerRegistered,))
+    subscribed = Kept("at group topic", ends=(Match(SubscriptionRemoved, having=_attached), GroupRemoved),
+                      begins=(Match(SubscriptionUpdated, having=_attached),), value=lambda _, event: event.sub_version)
+    broker_killed_ms = Kept("at", ends=(BrokerStarted,), survives="all")
+    powerless = Kept("at", survives="all")
+    _queues = Kept("at topic queue_id", survives="all", ends=(Match(BrokerStarted, of=""),))
 
     @on(ProcessKilled)
     def killed(self, ms: int, at: str, event: ProcessKilled) -> None:
@@ -174,7 +121,7 @@ class Facts(OffsetFacts):
 
     def queue(self, at: str, topic: str, queue_id: int) -> MessageQueue:
         """The queue that a broker speaks of."""
-        found = self._queues.get((at, topic, queue_id))
+        found: MessageQueue | None = self._queues.get((at, topic, queue_id))
         if found is None:
             found = self._queues[at, topic, queue_id] = MessageQueue(topic, self.broker_name(at), queue_id)
         return found

@@ -20,7 +20,6 @@ from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Told, on
-from invariants.rules.watch import Run
 
 
 class leaver_frees_its_locks(Duty):
@@ -35,57 +34,49 @@ class leaver_frees_its_locks(Duty):
     within_ms = deadlines.handled
     paid_by = (Match(LockReleased, of="at group mq"),)
     excuses = (
-        Excuse("a listener goes on: its lock is left to the lease",
-               when=lambda rule, told: rule.facts.works(told.about[3], *told.about[1:3]) is not None),
         Excuse("a listener has just ended, and its thread may still hold the queue",
                by=Match(ListenerEnded, of="client_id group mq"), lasts=deadlines.soon),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Theirs -- the queues of those who stop: since when; a rebalance frees them by a call that may be lost."""
-        super().__init__(run)
-        self.theirs = Kept("client_id group mq", survives="all", ends=(
-            ConsumerStarted, Match(QueueDropped, having=lambda event: event.by_rebalance),
-        ))
-        self._since_ms = Kept("client_id group", survives="all")
+    late = "{at} has queue {mq.queue_id} of {mq.topic} at {mq.broker_name} locked for {client_id}, who left"
+
+    # The queues of those who stop: since when; a rebalance frees them by a call that may be lost.
+    theirs = Kept("client_id group mq", survives="all", ends=(
+        ConsumerStarted, Match(QueueDropped, having=lambda event: event.by_rebalance)))
+    _since_ms = Kept("client_id group", survives="all", begins=(ConsumerStopping,))
 
     @on(ConsumerStopping)
     def stops(self, ms: int, at: str, event: ConsumerStopping) -> None:
-        """What it holds is to be freed."""
-        self._since_ms[tuple(event)] = ms
         for mq in self.facts.held_at(at, *event):
             self.theirs[*event, mq] = ms
 
     @on(QueueTaken)
     def taken(self, ms: int, _: str, event: QueueTaken) -> None:
-        """What it takes although it stops is to be freed, too."""
         if self.facts.stops_now(event.client_id, event.group):
             self.theirs[event[:3]] = ms
 
     @on(ConsumerRemoved)
     def says_goodbye(self, ms: int, at: str, event: ConsumerRemoved) -> None:
-        """From now on; unless the shutdown has lasted so long that an UNLOCK_BATCH_MQ may have failed."""
+        """From now on; unless the shutdown has lasted so long that an UNLOCK_BATCH_MQ may have failed.
+
+        Where a listener goes on, perhaps until its process ends, the lock is left to the lease.
+        """
         mine = event.client_id, event.group
         in_time = ms - self._since_ms.get(mine, ms) < deadlines.LOCK_CALL_MS
         for key in self.theirs if event.why == "unregistered" and in_time else ():
             lock = self.facts.locks.get((at, event.group, key[2]))
-            if key[:2] == mine and lock is not None and lock[1] == event.client_id:
+            held = key[:2] == mine and lock is not None and lock[1] == event.client_id
+            if held and self.facts.works(*key) is None:
                 self.owe((at, event.group, key[2], event.client_id), ms)
 
     @on(LockGranted)
     def granted(self, ms: int, at: str, event: LockGranted) -> Iterator[Told]:
-        """Somebody else has got it because its lease is over."""
         for key, (since_ms, *_) in [*self.owed.items()]:
             if key[:3] == (at, event.group, event.mq):
                 self.pay(key)
                 if key[3] != event.holder:
                     yield self.told(f"the lease of {queue_text(event.mq)} had to end: "
                                     f"{key[3]} left {ms - since_ms} ms ago", *key, since_ms=since_ms)
-
-    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
-        """See Duty."""
-        del what, waited_ms
-        return f"{key[0]} has {queue_text(key[2])} locked for {key[3]}, who left"
 
 
 class given_up_lock_is_freed(Duty):
@@ -96,15 +87,12 @@ class given_up_lock_is_freed(Duty):
     about = "at client_id group mq"
     within_ms = deadlines.unlocked_late
     paid_by = (QueueTaken, Match(LockReleased, of="client_id group mq"))
-    excuses = (
-        Excuse("a client stops meanwhile, and leaves it to the lease", by=ConsumerStopping),
-    )
+    excuses = (Excuse("a client stops meanwhile, and leaves it to the lease", by=ConsumerStopping),)
 
     @on(QueueDropped)
     def dropped(self, ms: int, at: str, event: QueueDropped) -> None:
-        """From now on; while a listener works on the queue its lock is needed."""
         key = event.client_id, event.group, event.mq
-        if event.by_rebalance and self.facts.works(*key) is None:
+        if event.by_rebalance and self.facts.works(*key) is None:  # who works on it needs its lock
             self.owe((at, *key), ms, self._lock(*key))
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from impl.decisions.names import MASTER_ID, get_retry_topic
 from impl.decisions.subscription import is_tag_type
@@ -19,7 +18,6 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
-from invariants.rules.watch import Run
 
 
 class group_survives_its_broker(Rule):
@@ -33,20 +31,16 @@ class group_survives_its_broker(Rule):
     excuses = (Excuse("the group is deleted, perhaps while a heartbeat is handled that has made it before",
                       by=SubscriptionGroupDeleted, lasts=deadlines.handled),)
 
-    def __init__(self, run: Run) -> None:
-        """No group is known; heard_ms -- when the last heartbeat of each had been handled."""
-        super().__init__(run)
-        self.heard_ms = Kept("at group", survives="kill")
+    # When the last heartbeat of each group had been handled.
+    heard_ms = Kept("at group", survives="kill")
 
     @on(HeartbeatHandled)
     def handled(self, ms: int, at: str, event: HeartbeatHandled) -> None:
-        """A heartbeat of the group has been handled."""
         if self.facts.is_master(at):
             self.heard_ms[at, event.group] = ms
 
     @on(BrokerStarted)
     def started(self, _: int, at: str, event: BrokerStarted) -> Iterator[Told]:
-        """A broker has read its files."""
         found = self.views.subscription_groups(at)
         missing = {key: ms for key, ms in self.heard_ms.items() if key[0] == at and key[1] not in found}
         self.heard_ms.drop(lambda key: key[0] == at)
@@ -61,14 +55,11 @@ class heartbeat_makes_the_retry_topic(Rule):
     cite = "ClientManageProcessor#heartBeat"
     about = "at group"
 
-    def __init__(self, run: Run) -> None:
-        """No topic has been seen; made -- those that have, until a topic is deleted at the broker."""
-        super().__init__(run)
-        self.made = Kept("at group", ends=(Match(TopicConfigDeleted, of="at"),))
+    # Groups whose topic was seen, until a topic is deleted at the broker.
+    made = Kept("at group", ends=(Match(TopicConfigDeleted, of="at"),))
 
     @on(HeartbeatHandled)
     def handled(self, _: int, at: str, event: HeartbeatHandled) -> Iterator[Told]:
-        """A heartbeat of the group has been handled."""
         key, topic = (at, event.group), get_retry_topic(event.group)
         if key in self.made or not self.facts.is_master(at):
             return
@@ -94,12 +85,6 @@ class group_has_its_retry_topic(Promise):
                     yield self.told(f"{at} has members of {group} and no topic {get_retry_topic(group)}", at, group)
 
 
-def _came_with_an_older_version(rule: Any, told: Told) -> bool:
-    """Whether the broker has heard of a version of the topic that is greater than that of its table."""
-    at, group, topic = told.about
-    return bool(rule.heard.get(told.about, 0) > rule.views.subscriptions(at, group)[topic].sub_version)
-
-
 class filter_is_as_new_as_its_subscription(Rule):
     """When members are told of a change, or a heartbeat is answered, the group's expressions are compiled."""
 
@@ -107,31 +92,31 @@ class filter_is_as_new_as_its_subscription(Rule):
                "L4 a clock that is behind")
     cite = "ConsumerManager#registerConsumer, ConsumerFilterManager#register"
     about = "at group topic"
-    excuses = (cause("L4", "an expression replaced one that had a greater version", when=_came_with_an_older_version),)
+    excuses = (
+        cause("L4", "an expression replaced one that had a greater version",
+              when=lambda rule, told: rule.heard.get(told.about, 0) > rule.version(*told.about)),
+    )
 
-    def __init__(self, run: Run) -> None:
-        """No version has been heard; heard -- the greatest of each topic: filters outlive groups, and are in a file."""
-        super().__init__(run)
-        self.heard = Kept("at group topic", survives="all")
+    # The greatest version of each topic that was heard: filters outlive groups, and are in a file.
+    heard = Kept("at group topic", survives="all")
 
     @on(ConsumerRegistered)
     def entered(self, _: int, at: str, event: ConsumerRegistered) -> None:
-        """A heartbeat has said versions."""
         for topic, _text, version in event.subscriptions:
             key = at, event.group, topic
             self.heard[key] = max(version, self.heard.get(key, version))
 
     @on(HeartbeatHandled, ConsumerIdsChanged)
     def looks(self, _: int, at: str, event: HeartbeatHandled | ConsumerIdsChanged) -> Iterator[Told]:
-        """What the group subscribes now is to be filtered from now on."""
         subscribed = self.views.subscriptions(at, event.group)
-        if all(is_tag_type(sub.expression_type) for sub in subscribed.values()):
-            return
-        filters = self.views.filters(at, event.group)
-        for topic, sub in subscribed.items():
+        compiled = {topic: sub for topic, sub in subscribed.items() if not is_tag_type(sub.expression_type)}
+        filters = self.views.filters(at, event.group) if compiled else {}
+        for topic, sub in compiled.items():
             found = filters.get(topic)
-            if not is_tag_type(sub.expression_type) and (
-                found is None or found.dead or found.client_version < sub.sub_version
-            ):
+            if found is None or found.dead or found.client_version < sub.sub_version:
                 yield self.told(f"{at} has no living filter of {event.group} for {topic} that is as new as version "
                                 f"{sub.sub_version}", at, event.group, topic)
+
+    def version(self, at: str, group: str, topic: str) -> int:
+        """The version of a topic in the subscription table of a group."""
+        return int(self.views.subscriptions(at, group)[topic].sub_version)

@@ -23,7 +23,6 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
-from invariants.rules.watch import Run
 from invariants.rules.weather import was_cut_off_from
 
 HEARD_MS = 2 * deadlines.REGISTRATION_MS
@@ -44,30 +43,22 @@ class living_broker_is_not_dropped(Rule):
                by=Match(ProcessKilled, of="broker=at"), lasts=deadlines.half_open_ended),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Nobody has registered."""
-        super().__init__(run)
-        self.heard_ms = Kept("at broker broker_addr", machine="broker", ends=(
-            Match(BrokerStopping, of="broker"), Match(ProcessKilled, of="at")))
-
-    @on(BrokerRegistered)
-    def registered(self, ms: int, at: str, event: BrokerRegistered) -> None:
-        """It is heard of."""
-        self.heard_ms[at, machine_of(event.broker_addr), event.broker_addr] = ms
+    heard_ms = Kept("at broker broker_addr", machine="broker",
+                    begins=(Match(BrokerRegistered, of="at broker=broker_addr.machine broker_addr"),),
+                    ends=(Match(BrokerStopping, of="broker"), Match(ProcessKilled, of="at")))
 
     @on(BrokerLiveRemoved)
     def removed(self, ms: int, at: str, event: BrokerLiveRemoved) -> Iterator[Told]:
-        """It is dropped."""
         key = at, machine_of(event.broker_addr), event.broker_addr
         heard_ms = self.heard_ms.pop(key, None)
         if event.why == "destroyed" and heard_ms is not None and ms - heard_ms < HEARD_MS:
-            yield self.told(
-                f"{at} drops {event.broker_addr}, which lives, {ms - heard_ms} ms after it has registered", *key)
+            yield self.told(f"{at} drops {event.broker_addr}, which lives, {ms - heard_ms} ms after it has registered",
+                            *key)
 
 
-def _expires_by_a_drifting_clock(rule: Any, told: Told) -> bool:
-    """Whether a broker expired at a name server whose clock runs at another speed."""
-    return told.about[2] == "expired" and told.about[:1] in rule.drifting
+def _speaks_wholly(event: BrokerRegistered) -> bool:
+    """Whether it is no half registration."""
+    return event.version is not None
 
 
 class registrations_keep_a_broker(Rule):
@@ -79,61 +70,36 @@ class registrations_keep_a_broker(Rule):
     about = "at broker_addr why"
     excuses = (
         Excuse("the clock of the name server was set since it has heard of the broker", by=Match(ClockJumped, of="at")),
-        Excuse("the clock of the name server drifts, by which a broker expires", when=_expires_by_a_drifting_clock),
+        Excuse("the clock of the name server drifts, by which a broker expires",
+               when=lambda rule, told: told.about[2] == "expired" and told.about[:1] in rule.drifting),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Nobody has registered; connections -- on which a broker spoke last; ended -- which were looked into."""
-        super().__init__(run)
-        self.heard_ms = Kept("at broker_addr")
-        self.connections = Kept("at broker_addr")
-        self.ended = Kept("at connection")
-        self.drifting = Kept("at", survives="all")
-
-    @on(ClockDrifts)
-    def drifts(self, _: int, at: str, event: ClockDrifts) -> None:
-        """A clock runs at another speed."""
-        self.drifting[at,] = event
-
-    @on(BrokerRegistered)
-    def registered(self, ms: int, at: str, event: BrokerRegistered) -> None:
-        """It is heard of; half a registration does not count."""
-        if event.version is not None:
-            self.heard_ms[at, event.broker_addr] = ms
-            self.connections[at, event.broker_addr] = event.connection
+    # The connections on which brokers spoke last, and those whose ends were looked into.
+    heard_ms = Kept("at broker_addr", begins=(Match(BrokerRegistered, having=_speaks_wholly),))
+    connections = Kept("at broker_addr", begins=(Match(BrokerRegistered, having=_speaks_wholly),),
+                       value=lambda _, event: event.connection)
+    ended = Kept("at connection", begins=(BrokerFound,))
+    drifting = Kept("at", survives="all", begins=(ClockDrifts,))
 
     @on(BrokerUpdateTimestamp)
     def renewed(self, ms: int, at: str, event: BrokerUpdateTimestamp) -> None:
-        """Its version has not changed."""
         if (at, event.broker_addr) in self.heard_ms:
             self.heard_ms[at, event.broker_addr] = ms
 
     @on(VersionQueried)
     def asked(self, _: int, at: str, event: VersionQueried) -> None:
-        """It speaks over this connection now."""
         if (at, event.broker_addr) in self.connections and not event.changed:
             self.connections[at, event.broker_addr] = event.connection
 
-    @on(BrokerFound)
-    def ends(self, ms: int, at: str, event: BrokerFound) -> None:
-        """A connection has ended."""
-        self.ended[at, event.connection] = ms
-
     @on(BrokerLiveRemoved)
     def removed(self, ms: int, at: str, event: BrokerLiveRemoved) -> Iterator[Told]:
-        """It is dropped."""
         addr, about = event.broker_addr, (at, event.broker_addr, event.why)
         heard_ms, connection = self.heard_ms.pop((at, addr), None), self.connections.pop((at, addr), "")
         if event.why == "expired" and heard_ms is not None and ms - heard_ms < deadlines.EXPIRY_MS:
-            sentence = f"{at} lets {addr} expire {ms - heard_ms} ms after it was heard of"
-            yield self.told(sentence, *about, since_ms=heard_ms)
+            yield self.told(f"{at} lets {addr} expire {ms - heard_ms} ms after it was heard of", *about,
+                            since_ms=heard_ms)
         if event.why == "destroyed" and connection and (at, connection) not in self.ended:
             yield self.told(f"{at} removes {addr}, whose connection {connection} lasts", *about)
-
-
-def _registered_too_late(rule: Any, told: Told) -> bool:
-    """Whether a broker has registered on a connection whose end was looked into before."""
-    return told.about in rule.too_late
 
 
 class closed_broker_is_dropped(Duty):
@@ -147,23 +113,16 @@ class closed_broker_is_dropped(Duty):
     about = "at broker_addr connection"
     within_ms = deadlines.end_noticed
     paid_by = (BrokerLiveRemoved, Match(BrokerRegistered, of="at broker_addr"))
-    excuses = (Excuse("it has registered when the end was handled already", when=_registered_too_late),)
+    excuses = (Excuse("it has registered when the end was handled already",
+                      when=lambda rule, told: told.about in rule.too_late),)
+    late = "{at} keeps {broker_addr} long after its connection {connection} has ended"
 
-    def __init__(self, run: Run) -> None:
-        """No connection has ended; ended -- which were looked into."""
-        super().__init__(run)
-        self.ended = Kept("at connection")
-        self.too_late = Kept("at broker_addr connection", ends=(BrokerLiveRemoved,))
-        self._looked_ms = -deadlines.SCAN_MS
-
-    @on(BrokerFound)
-    def ends(self, ms: int, at: str, event: BrokerFound) -> None:
-        """The name server was told."""
-        self.ended[at, event.connection] = ms
+    ended = Kept("at connection", begins=(BrokerFound,))
+    too_late = Kept("at broker_addr connection", ends=(BrokerLiveRemoved,))
+    _looked_ms = -deadlines.SCAN_MS
 
     @on(BrokerRegistered)
     def registered(self, ms: int, at: str, event: BrokerRegistered) -> None:
-        """A broker registers on a connection."""
         if (at, event.connection) in self.ended:
             self.too_late[at, event.broker_addr, event.connection] = ms
 
@@ -177,11 +136,6 @@ class closed_broker_is_dropped(Duty):
                         self.owe((namesrv, addr, connection), now_ms)
         yield from super().look(now_ms)
 
-    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
-        """See Duty."""
-        del what, waited_ms
-        return f"{key[0]} keeps {key[1]} long after its connection {key[2]} has ended"
-
 
 class goodbye_frees_its_sender_only(Rule):
     """The goodbye of a broker removes no address but its own."""
@@ -190,20 +144,16 @@ class goodbye_frees_its_sender_only(Rule):
     cite = "RouteInfoManager#unregisterBroker"
     about = "at broker_addr"
 
-    def __init__(self, run: Run) -> None:
-        """Nobody is known; addresses -- brokerAddrTable behind the last change of it."""
-        super().__init__(run)
-        self.addresses = Kept("at")
+    # RouteInfoManager.brokerAddrTable behind the last change of it.
+    addresses = Kept("at")
 
     @on(BrokerRegistered, BrokerDropped)
     def changed(self, _: int, at: str, event: BrokerRegistered | BrokerDropped) -> None:
-        """Addresses have come or gone."""
         del event
         self.addresses[at,] = self.views.addresses(at)
 
     @on(BrokerUnregistered)
     def unregistered(self, _: int, at: str, event: BrokerUnregistered) -> Iterator[Told]:
-        """One is to go."""
         before, after = self.addresses.get((at,), {}), self.views.addresses(at)
         self.addresses[at,] = after
         for key, addr in before.items():
@@ -225,21 +175,12 @@ class id_is_not_taken_back(Rule):
     about = "at broker_name broker_id broker_addr holder"
     excuses = (cause("N-15", "two brokers of one name were started with one id", when=_both_were_started),)
 
-    def __init__(self, run: Run) -> None:
-        """Nobody has an id; holder -- who has it now; others -- those from whom others have taken it."""
-        super().__init__(run)
-        self.holder = Kept("at broker_name broker_id")
-        self.others = Kept("at broker_name broker_id")
-        self.started = Kept("at broker_name broker_id", survives="all")
-
-    @on(BrokerStarted)
-    def starts(self, ms: int, at: str, event: BrokerStarted) -> None:
-        """A machine is to be this broker."""
-        self.started[at, event.broker_name, event.broker_id] = ms
+    # Who has an id now, and from whom others have taken it.
+    holder, others = Kept("at broker_name broker_id"), Kept("at broker_name broker_id")
+    started = Kept("at broker_name broker_id", survives="all", begins=(BrokerStarted,))
 
     @on(BrokerRegistered)
     def registered(self, _: int, at: str, event: BrokerRegistered) -> Iterator[Told]:
-        """Somebody has the id."""
         key, addr = (at, event.broker_name, event.broker_id), event.broker_addr
         holder, self.holder[key] = self.holder.get(key), addr
         if holder is not None and holder != addr:
@@ -247,12 +188,11 @@ class id_is_not_taken_back(Rule):
             before.add(holder)
             if addr in before:
                 before.discard(addr)
-                sentence = f"{at} gives id {event.broker_id} of {event.broker_name} back from {holder} to {addr}"
-                yield self.told(sentence, *key, addr, holder)
+                yield self.told(f"{at} gives id {event.broker_id} of {event.broker_name} back from {holder} to {addr}",
+                                *key, addr, holder)
 
     @on(BrokerLiveRemoved)
     def removed(self, _: int, at: str, event: BrokerLiveRemoved) -> None:
-        """It is not there any more."""
         for key in [key for key, addr in self.holder.items() if (key[0], addr) == (at, event.broker_addr)]:
             del self.holder[key]
             self.others.pop(key, None)

@@ -21,7 +21,6 @@ from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, after, on
-from invariants.rules.watch import Run
 from invariants.rules.weather import clock_was_set
 
 
@@ -34,7 +33,6 @@ class only_ordered_groups_lock(Rule):
 
     @on(LockGranted)
     def granted(self, _: int, at: str, event: LockGranted) -> Iterator[Told]:
-        """Look for the consumer of that id."""
         for (machine, group), started in self.facts.consumers.items():
             theirs = (started.client_id, group) == (event.client_id, event.group)
             if theirs and not self.facts.is_orderly(machine, group):
@@ -51,7 +49,6 @@ class taken_queue_counts_as_locked(Rule):
 
     @after(QueueTaken)
     def taken(self, _: int, at: str, event: QueueTaken) -> Iterator[Told]:
-        """Look at the process queue that has just entered the table."""
         for held in self.views.process_queues(at) if self.facts.is_orderly(at, event.group) else ():
             if held[1:4] == event[:3] and not held.dropped and not held.locked:
                 yield self.told(f"{at} holds {queue_text(event.mq)} and waits for its lock", at, *event[:3])
@@ -66,7 +63,6 @@ class held_queue_stays_locked(Rule):
 
     @on(LockReleased)
     def released(self, _: int, at: str, event: LockReleased) -> Iterator[Told]:
-        """Look who holds it."""
         if self.facts.holds(event.client_id, event.group, event.mq):
             yield self.told(f"{at} frees {queue_text(event.mq)}, which {event.client_id} holds",
                             at, event.client_id, event.group, event.mq)
@@ -81,7 +77,6 @@ class listener_keeps_its_lock(Rule):
 
     @on(LockReleased)
     def released(self, _: int, at: str, event: LockReleased) -> Iterator[Told]:
-        """Look who works on it."""
         where = self.facts.works(event.client_id, event.group, event.mq)
         if where is not None:
             yield self.told(f"{at} frees {queue_text(event.mq)} while a listener of {where} works on it",
@@ -98,21 +93,12 @@ class lock_outlasts_the_batch(Rule):
     cite = "RebalancePushImpl#removeUnnecessaryMessageQueue, ConsumeMessageOrderlyService#processConsumeResult"
     about = "client_id group mq"
 
-    def __init__(self, run: Run) -> None:
-        """Open -- batches that listeners have begun."""
-        super().__init__(run)
-        self.open = Kept("at client_id group mq", ends=(
-            MessagesSettled, ConsumerStopping, Match(QueueDropped, having=lambda event: not event.by_rebalance),
-        ))
-
-    @on(ListenerStarted)
-    def begins(self, ms: int, at: str, event: ListenerStarted) -> None:
-        """A batch has begun."""
-        self.open[at, event.client_id, event.group, event.mq] = ms
+    # Batches that listeners have begun.
+    open = Kept("at client_id group mq", begins=(ListenerStarted,), ends=(
+        MessagesSettled, ConsumerStopping, Match(QueueDropped, having=lambda event: not event.by_rebalance)))
 
     @on(LockReleased)
     def released(self, _: int, at: str, event: LockReleased) -> Iterator[Told]:
-        """Tell once of each batch."""
         about = event.client_id, event.group, event.mq
         for key in [key for key in self.open if key[1:] == about]:
             del self.open[key]
@@ -134,19 +120,10 @@ class listener_begins_under_a_fresh_lock(Rule):
                by=Match(ProcessPaused, of="at"), lasts=lock_is_fresh),
     )
 
-    def __init__(self, run: Run) -> None:
-        """granted_ms -- the last grant to each client."""
-        super().__init__(run)
-        self.granted_ms = Kept("client_id group mq", survives="all")
-
-    @on(LockGranted)
-    def granted(self, ms: int, _: str, event: LockGranted) -> None:
-        """Its lease begins anew."""
-        self.granted_ms[event.client_id, event.group, event.mq] = ms
+    granted_ms = Kept("client_id group mq", survives="all", begins=(LockGranted,))
 
     @on(ListenerStarted)
     def begins(self, ms: int, at: str, event: ListenerStarted) -> Iterator[Told]:
-        """Look how old the lock is."""
         since_ms = self.granted_ms.get(tuple(event))
         if since_ms is None or ms - since_ms > lock_is_fresh(self.bounds):
             old = "was never granted its lock" if since_ms is None else f"was granted its lock {ms - since_ms} ms ago"
@@ -162,24 +139,18 @@ class refused_lock_is_not_believed(Rule):
     cite = "RebalanceImpl#lockAll"
     about = "at client_id group mq"
 
-    def __init__(self, run: Run) -> None:
-        """Refused -- whose last answer was a refusal."""
-        super().__init__(run)
-        self.refused = Kept("client_id group mq", survives="all")
+    # Whose last answer was a refusal.
+    refused = Kept("client_id group mq", survives="all")
 
     @on(LocksAnswered)
     def answered(self, ms: int, _: str, event: LocksAnswered) -> None:
-        """Remember refusals until there is another answer."""
         for mq in event.asked:
-            key = event.client_id, event.group, mq
-            if mq in event.granted:
-                self.refused.pop(key, None)
-            else:
-                self.refused[key] = ms
+            self.refused.pop((event.client_id, event.group, mq), None)
+        for mq in event.asked - event.granted:
+            self.refused[event.client_id, event.group, mq] = ms
 
     @after(LocksHeard)
     def heard(self, _: int, at: str, event: LocksHeard) -> Iterator[Told]:
-        """Look at the client's table."""
         refused = {mq for mq in event.mqs if (event.client_id, event.group, mq) in self.refused}
         for held in self.views.process_queues(at) if refused else ():
             # RebalanceImpl#lock asks for one queue, when its lock has expired, and leaves `locked` as it is.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 Read = Callable[[str, Any], tuple[Any, ...]]
@@ -26,11 +26,13 @@ class Match:
     def __init__(self, *kinds: type, of: str | None = None, having: Callable[[Any], bool] | None = None) -> None:
         """Declare it."""
         self.kinds, self.of, self.having = kinds, None if of is None else tuple(of.split()), having
+        self._bound: dict[tuple[str, ...], Bound] = {}
 
-    @cache  # noqa: B019  # matches are declarations, which live as long as the process
     def bound(self, about: tuple[str, ...]) -> Bound:
         """The same for keys of these fields; raises ValueError for a field that is none."""
-        return Bound(self, about)
+        if about not in self._bound:
+            self._bound[about] = Bound(self, about)
+        return self._bound[about]
 
     def pairs(self, kind: type, about: Sequence[str]) -> tuple[tuple[int, str], ...]:
         """Where a key has what an event of a class has, and what the event calls it."""
@@ -46,13 +48,15 @@ class Match:
 
 
 class Bound:
-    """A Match for keys of known fields. kinds -- the classes of its events."""
+    """A Match for keys of known fields. kinds -- the classes of its events. whole -- those that say the whole key."""
 
     def __init__(self, match: Match, about: Sequence[str]) -> None:
         """See Match#bound."""
         self.kinds, self._having = match.kinds, match.having
-        self._places = {kind: tuple(place for place, _ in match.pairs(kind, about)) for kind in match.kinds}
-        self._reads = {kind: _reader([name for _, name in match.pairs(kind, about)]) for kind in match.kinds}
+        pairs = {kind: match.pairs(kind, about) for kind in match.kinds}
+        self.whole = frozenset(kind for kind in pairs if [place for place, _ in pairs[kind]] == [*range(len(about))])
+        self._takes = {kind: _taker([place for place, _ in pairs[kind]]) for kind in pairs}
+        self._reads = {kind: _reader([name for _, name in pairs[kind]]) for kind in pairs}
 
     def of_event(self, at: str, event: Any) -> tuple[Any, ...] | None:
         """The values in which keys have to agree with an event; None: this event is not meant."""
@@ -62,21 +66,40 @@ class Bound:
 
     def of_key(self, kind: type, key: Sequence[Any]) -> tuple[Any, ...]:
         """The values of a key in which an event of a class has to agree with it."""
-        return tuple([key[place] for place in self._places[kind]])
+        return self._takes[kind](key)
 
-    def met(self, keys: Iterable[Sequence[Any]], at: str, event: Any) -> list[Any]:
+    def gives_keys(self) -> None:
+        """Raise ValueError unless the values of an event are a whole key."""
+        for kind in self.kinds:
+            if kind not in self.whole:
+                raise ValueError(f"{kind.__name__} does not have all fields of a key, in their order")
+
+    def met(self, keys: Collection[tuple[Any, ...]], at: str, event: Any) -> list[Any]:
         """The keys that agree with an event."""
         values = self.of_event(at, event)
         if values is None:
             return []
-        places = self._places[event.__class__]
-        return [key for key in keys if all(key[place] == value for place, value in zip(places, values, strict=True))]
+        if event.__class__ in self.whole:
+            return [values] if values in keys else []  # no need to look through them
+        take = self._takes[event.__class__]
+        return [key for key in keys if take(key) == values]
+
+
+def matching(one: type | Match) -> Match:
+    """A class alone means all its events."""
+    return one if isinstance(one, Match) else _all_of(one)
 
 
 @cache
-def matching(one: type | Match) -> Match:
-    """A class alone means all its events."""
-    return one if isinstance(one, Match) else Match(one)
+def _all_of(kind: Any) -> Match:
+    return Match(kind)
+
+
+def _taker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """How the values at these places are taken from a key."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))
 
 
 def _reader(names: Sequence[str]) -> Read:

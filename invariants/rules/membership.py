@@ -22,8 +22,7 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, on
-from invariants.rules.watch import Run
-from invariants.rules.weather import clock_was_set, ended_or_stood_still, was_cut_off
+from invariants.rules.weather import clock_was_set, ended_or_stood_still, was_cut_off_from
 
 _MEMBER = "at client_id group client"
 """A broker, a member, and the machine (client) from which the member speaks."""
@@ -34,7 +33,7 @@ _IS_REFUSED = Excuse("the broker objects to the heartbeats of the member",
                      until=Match(ConsumerRegistered, of="at client_id group"))
 _CANNOT_CONNECT = Excuse("the member was refused a connection to the broker",
                          by=Match(ConnectionRefused, of="client=at at=server"), lasts=deadlines.expired)
-_IS_APART = (clock_was_set("at"), clock_was_set("client"), *was_cut_off("at"))
+_CLOCKS = (clock_was_set("at"), clock_was_set("client"))
 
 
 class goodbye_is_final(Rule):
@@ -48,14 +47,10 @@ class goodbye_is_final(Rule):
     about = f"{_MEMBER} connection"
     excuses = (Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group")),)
 
-    def __init__(self, run: Run) -> None:
-        """Nobody has left."""
-        super().__init__(run)
-        self.left_ms = Kept(self.about)
+    left_ms = Kept(about)
 
     @on(GoodbyeTaken, ConsumerRemoved)
     def leaves(self, ms: int, at: str, event: GoodbyeTaken | ConsumerRemoved) -> None:
-        """A broker has taken a goodbye, or removed a connection of a member for it."""
         client = machine_of(event.connection)
         by_goodbye = getattr(event, "why", "unregistered") == "unregistered"
         if by_goodbye and not self.facts.runs(client, event.client_id, event.group):
@@ -63,11 +58,10 @@ class goodbye_is_final(Rule):
 
     @on(ConsumerRegistered)
     def enters(self, _: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
-        """A broker lists a member."""
         key = at, event.client_id, event.group, machine_of(event.connection), event.connection
         if key in self.left_ms:
-            sentence = f"{at} lists {event.client_id} again, who has left {event.group}"
-            yield self.told(sentence, *key, since_ms=self.left_ms[key])
+            yield self.told(f"{at} lists {event.client_id} again, who has left {event.group}", *key,
+                            since_ms=self.left_ms[key])
 
 
 class heartbeats_keep_a_member(Rule):
@@ -80,12 +74,10 @@ class heartbeats_keep_a_member(Rule):
 
     @on(ConsumerRemoved)
     def removed(self, ms: int, at: str, event: ConsumerRemoved) -> Iterator[Told]:
-        """Somebody is not listed any more."""
         key = at, event.group, event.connection
         age_ms = ms - self.facts.heartbeats_ms.get(key, ms - deadlines.EXPIRY_MS)
         if event.why == "expired" and age_ms < deadlines.EXPIRY_MS:
-            sentence = f"{at} lets {event.client_id} of {event.group} expire {age_ms} ms after its heartbeat"
-            yield self.told(sentence, *key)
+            yield self.told(f"{at} lets {event.client_id} of {event.group} expire {age_ms} ms after it was heard", *key)
 
 
 class closed_connection_is_delisted(Duty):
@@ -97,17 +89,13 @@ class closed_connection_is_delisted(Duty):
     paid_by = (ConsumerRemoved,)
     excuses = (Excuse("a later heartbeat enters it again", by=ConsumerRegistered),
                Excuse("its group is dropped", by=GroupRemoved))
+    late = "{at} lists {what} in {group} {waited_ms} ms after the connection {connection} has ended"
 
     @on(ClientChannelClosed)
     def closed(self, ms: int, at: str, event: ClientChannelClosed) -> None:
-        """A connection has ended."""
         for key, heartbeat in self.facts.listed.items():
             if (key[0], key[2]) == (at, event.connection):
                 self.owe(key, ms, heartbeat.client_id)
-
-    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
-        """See Duty."""
-        return f"{key[0]} lists {what} in {key[1]} {waited_ms} ms after the connection {key[2]} has ended"
 
 
 class living_members_do_not_expire(Rule):
@@ -117,13 +105,13 @@ class living_members_do_not_expire(Rule):
     cite = "MQClientInstance#sendHeartbeatToAllBroker"
     about = _MEMBER
     excuses = (
-        _STOPS, _IS_REFUSED, *_IS_APART, _CANNOT_CONNECT, ended_or_stood_still("at", deadlines.expired),
-        ended_or_stood_still("client", deadlines.expired),
+        _STOPS, _IS_REFUSED, *_CLOCKS, _CANNOT_CONNECT, *was_cut_off_from("at", "client", deadlines.expired),
+        ended_or_stood_still("at", deadlines.expired), ended_or_stood_still("client", deadlines.expired),
     )
 
     @on(ConsumerRemoved)
     def removed(self, _: int, at: str, event: ConsumerRemoved) -> Iterator[Told]:
-        """A connection is not listed any more; its client may be, by another one."""
+        # A connection is not listed any more; its client may be, by another one.
         key = at, event.client_id, event.group, machine_of(event.connection)
         here = self.facts.connections_of(at, event.group, event.client_id, key[3])
         if event.why == "expired" and here in ([], [event.connection]):
@@ -143,23 +131,20 @@ class goodbye_delists_a_member(Duty):
     within_ms = deadlines.handled
     excuses = (
         Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group")),
-        clock_was_set("client"), *was_cut_off("at"), _CANNOT_CONNECT,
+        clock_was_set("client"), *was_cut_off_from("at", "client", deadlines.waited), _CANNOT_CONNECT,
     )
+    late = "{at} lists {client_id} of {group} {waited_ms} ms after its shutdown"
 
     @on(ConsumerShutDown)
     def has_left(self, ms: int, client: str, event: ConsumerShutDown) -> None:
-        """A consumer has said goodbye to all brokers that it knows."""
         for (at,) in self.facts.brokers:
             self.owe((at, event.client_id, event.group, client), ms)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
         """See Duty."""
-        del what
         at, client_id, group, client = key
-        listed = self.views.members(at, group).items()
-        if any((who, machine_of(connection)) == (client_id, client) for connection, who in listed):
-            return f"{at} lists {client_id} of {group} {waited_ms} ms after its shutdown"
-        return None
+        listed = {(who, machine_of(connection)) for connection, who in self.views.members(at, group).items()}
+        return super().broken(key, what, waited_ms) if (client_id, client) in listed else None
 
 
 class goodbye_removes_all_connections(Rule):
@@ -177,12 +162,12 @@ class goodbye_removes_all_connections(Rule):
 
     @on(GoodbyeTaken)
     def taken(self, _: int, at: str, event: GoodbyeTaken) -> Iterator[Told]:
-        """A broker has removed whom it removes; a goodbye of an earlier consumer does not mean the one that runs."""
-        if not self.facts.runs(machine_of(event.connection), event.client_id, event.group):
-            for connection, heartbeat in self.facts.connections(at, event.group).items():
-                if heartbeat.client_id == event.client_id:
-                    sentence = f"{at} lists {event.client_id} of {event.group} by {connection} after its goodbye"
-                    yield self.told(sentence, at, event.client_id, event.group)
+        if self.facts.runs(machine_of(event.connection), event.client_id, event.group):
+            return  # a goodbye of an earlier consumer does not mean the one that runs
+        for connection, heartbeat in self.facts.connections(at, event.group).items():
+            if heartbeat.client_id == event.client_id:
+                yield self.told(f"{at} lists {event.client_id} of {event.group} by {connection} after its goodbye",
+                                at, event.client_id, event.group)
 
 
 class connections_of_members_last(Rule):
@@ -196,18 +181,59 @@ class connections_of_members_last(Rule):
     cite = "ClientHousekeepingService#onChannelClose, ConsumerManager#doChannelCloseEvent"
     about = _MEMBER
     excuses = (
-        _STOPS, _IS_REFUSED, *_IS_APART,
+        _STOPS, _IS_REFUSED, *_CLOCKS, *was_cut_off_from("at", "client", deadlines.waited),
         Excuse("the process of the member was killed", by=Match(ProcessKilled, of="client=at"),
                lasts=deadlines.expired),
     )
 
     @on(ConsumerRemoved)
     def removed(self, ms: int, at: str, event: ConsumerRemoved) -> Iterator[Told]:
-        """Somebody is not listed any more."""
         last_ms = self.facts.heartbeats_ms.get((at, event.group, event.connection))
         if event.why == "closed" and last_ms is not None and ms - last_ms < deadlines.close_to_idle(self.bounds):
             yield self.told(f"{at} takes {event.client_id} of {event.group} for gone when {event.connection} ends",
                             at, event.client_id, event.group, machine_of(event.connection))
+
+
+class brokers_hear_of_each_group(Duty):
+    """Each living broker that a running client knows hears of each of its groups, every 30 s.
+
+    The broker says what it has heard.
+    """
+
+    cite = "MQClientInstance#sendHeartbeatToAllBroker, #prepareHeartbeatData"
+    about = "client client_id group at"
+    within_ms = deadlines.heard_of
+    paid_by = tuple(Match(kind, of="client=connection.machine client_id group at")
+                    for kind in (ConsumerRegistered, HeartbeatRefused))
+    excuses = (
+        Excuse("the consumer shuts down", by=Match(ConsumerStopping, of="client=at client_id group")),
+        ended_or_stood_still("at", deadlines.waited), *was_cut_off_from("client", "at", deadlines.waited),
+        Excuse("the client was refused a connection to the broker",
+               by=Match(ConnectionRefused, of="client=at at=server"), lasts=deadlines.heard_of),
+        Excuse("an earlier process has said goodbye under the same id: brokers cannot tell the two",
+               by=Match(GoodbyeTaken, of="client_id group at"), lasts=deadlines.heard_of),
+    )
+    late = "{at} has not heard of {client_id} in {group} for {waited_ms} ms"
+
+    _looked_ms = -deadlines.SCAN_MS
+
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """See Duty; who knows whom is looked at once in a while."""
+        if now_ms - self._looked_ms >= deadlines.SCAN_MS:
+            self._looked_ms, known = now_ms, {*self._known()}
+            self.owed.drop(lambda key: key not in known)
+            for key in sorted(known):
+                self.owe(key, now_ms)
+        yield from super().look(now_ms)
+
+    def _known(self) -> Iterator[tuple[str, str, str, str]]:
+        """Who is to be heard of where: machine, client id, group, broker."""
+        living = {broker.broker_addr: broker.machine for broker in self.views.brokers()}
+        for one in self.views.consumers():
+            if self.facts.runs(one.machine, one.client_id, one.group) and one.service_state == "RUNNING":
+                for addr in self.views.known_addresses(one.machine, one.client_id).values():
+                    if addr in living:
+                        yield one.machine, one.client_id, one.group, living[addr]
 
 
 class clients_forget_the_dead(Promise):

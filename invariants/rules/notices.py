@@ -19,7 +19,6 @@ from impl.events import (
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
-from invariants.rules.watch import Run
 
 
 class list_has_no_repetition(Rule):
@@ -31,14 +30,38 @@ class list_has_no_repetition(Rule):
 
     @on(ConsumerIdsFetched)
     def fetched(self, _: int, at: str, event: ConsumerIdsFetched) -> Iterator[Told]:
-        """A client has been answered."""
-        client_ids = event.client_ids or ()
-        if len({*client_ids}) < len(client_ids):
-            sentence = f"{event.broker_addr} tells {at} that {', '.join(map(str, client_ids))} are in {event.group}"
-            yield self.told(sentence, event.broker_addr, event.group)
+        ids, addr = event.client_ids or (), event.broker_addr
+        if len({*ids}) < len(ids):
+            yield self.told(f"{addr} tells {at} of {', '.join(map(str, ids))} in {event.group}", addr, event.group)
 
 
-class members_are_told_of_changes(Duty):
+class ChangesOfGroups(Rule):
+    """What is common: who and what comes into groups and leaves them; what is put into a dropped group is new there."""
+
+    @on(ConsumerRegistered)
+    def comes(self, ms: int, at: str, event: ConsumerRegistered) -> None:
+        if not event.attached or (at, event.group, event.connection) not in self.facts.listed:
+            self.changed(ms, at, event, f"{event.client_id} has come")
+
+    @on(ConsumerRemoved)
+    def goes(self, ms: int, at: str, event: ConsumerRemoved) -> None:
+        self.changed(ms, at, event, f"{event.client_id} has gone")
+
+    @on(SubscriptionUpdated)
+    def subscribed(self, ms: int, at: str, event: SubscriptionUpdated) -> None:
+        if not event.attached or (at, event.group, event.topic) not in self.facts.subscribed:
+            self.changed(ms, at, event, f"{event.topic} is subscribed")
+
+    @on(SubscriptionRemoved)
+    def unsubscribed(self, ms: int, at: str, event: SubscriptionRemoved) -> None:
+        self.changed(ms, at, event, f"{event.topic} is not subscribed any more")
+
+    def changed(self, ms: int, at: str, event: Any, what: str) -> None:
+        """Something has changed in the group of an event at a broker; what -- the end of a sentence."""
+        raise NotImplementedError
+
+
+class members_are_told_of_changes(ChangesOfGroups, Duty):
     """When a member or a topic of a group comes or goes, each member is sent a notification."""
 
     shipped = "violated: B-12 the expired are not announced"
@@ -48,76 +71,44 @@ class members_are_told_of_changes(Duty):
     paid_by = (ConsumerIdsChanged,)
     excuses = (Excuse("the member is not listed any more", by=ConsumerRemoved),
                Excuse("the group is dropped", by=GroupRemoved))
+    late = "{at} has not told {connection} for {waited_ms} ms that {what} in {group}"
 
-    @on(ConsumerRegistered)
-    def comes(self, ms: int, at: str, event: ConsumerRegistered) -> None:
-        """A heartbeat has put its connection."""
-        if event.attached and (at, event.group, event.connection) not in self.facts.listed:
-            self._owe(ms, at, event.group, f"{event.client_id} has come", event.connection)
-
-    @on(ConsumerRemoved)
-    def goes(self, ms: int, at: str, event: ConsumerRemoved) -> None:
-        """A connection has left the table."""
-        if event.attached:
-            self._owe(ms, at, event.group, f"{event.client_id} has gone")
-
-    @on(SubscriptionUpdated)
-    def subscribed(self, ms: int, at: str, event: SubscriptionUpdated) -> None:
-        """A topic has been put."""
-        if event.attached and (at, event.group, event.topic) not in self.facts.subscribed:
-            self._owe(ms, at, event.group, f"{event.topic} is subscribed")
-
-    @on(SubscriptionRemoved)
-    def unsubscribed(self, ms: int, at: str, event: SubscriptionRemoved) -> None:
-        """A topic has been removed."""
-        if event.attached:
-            self._owe(ms, at, event.group, f"{event.topic} is not subscribed any more")
-
-    def _owe(self, ms: int, at: str, group: str, what: str, *also: str) -> None:
-        for connection in dict.fromkeys((*self.facts.connections(at, group), *also)):
-            self.owe((at, group, connection), ms, what)
-
-    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
-        """See Duty."""
-        return f"{key[0]} has not told {key[2]} for {waited_ms} ms that {what} in {key[1]}"
+    def changed(self, ms: int, at: str, event: Any, what: str) -> None:
+        """See ChangesOfGroups; who comes is told, too."""
+        new = [event.connection] if isinstance(event, ConsumerRegistered) else []
+        for connection in dict.fromkeys((*self.facts.connections(at, event.group), *new)) if event.attached else ():
+            self.owe((at, event.group, connection), ms, what)
 
 
-class notifications_have_a_reason(Rule):
+class notifications_have_a_reason(ChangesOfGroups):
     """Members are not told again and again of changes that there are not.
 
-    Counts the notifications to a connection and what has happened in its group. A goodbye is announced even if nobody
-    was removed.
+    Counts the notifications to a connection and what has happened in its group since it was listed, or so shortly
+    before that others may be told of it only now. A goodbye is announced even if nobody was removed.
     """
 
     cite = "ConsumerManager#registerConsumer: r1 || r2"
     about = "at group connection"
 
-    def __init__(self, run: Run) -> None:
-        """Nothing has happened."""
-        super().__init__(run)
-        self.changes, self.told_of = Kept("at group"), Kept("at group connection")
+    # When something has changed; what was said to a connection, or had happened long before it was listed.
+    changes, told_of = Kept("at group"), Kept("at group connection")
 
-    @on(ConsumerRemoved, GoodbyeTaken, SubscriptionRemoved)
-    def changed(self, _: int, at: str, event: Any) -> None:
-        """Somebody or something is not there any more."""
-        self.changes[at, event.group] = self.changes.get((at, event.group), 0) + 1
+    @on(GoodbyeTaken)
+    def says_goodbye(self, ms: int, at: str, event: GoodbyeTaken) -> None:
+        self.changed(ms, at, event, "")
 
-    @on(ConsumerRegistered)
-    def comes(self, ms: int, at: str, event: ConsumerRegistered) -> None:
-        """A heartbeat has put its connection; one that is put into a dropped group is always new there."""
-        if not event.attached or (at, event.group, event.connection) not in self.facts.listed:
-            self.changed(ms, at, event)
-
-    @on(SubscriptionUpdated)
-    def subscribed(self, ms: int, at: str, event: SubscriptionUpdated) -> None:
-        """A topic has been put; a newer version of it is no change."""
-        if not event.attached or (at, event.group, event.topic) not in self.facts.subscribed:
-            self.changed(ms, at, event)
+    def changed(self, ms: int, at: str, event: Any, what: str) -> None:
+        """See ChangesOfGroups."""
+        del what
+        times_ms = self.changes.setdefault((at, event.group), [])
+        if isinstance(event, ConsumerRegistered):
+            limit_ms = deadlines.handled(self.bounds)
+            self.told_of[at, event.group, event.connection] = sum(ms - one_ms > limit_ms for one_ms in times_ms)
+        times_ms.append(ms)
 
     @on(ConsumerIdsChanged)
     def notified(self, _: int, at: str, event: ConsumerIdsChanged) -> Iterator[Told]:
-        """A member is told."""
-        key, changes = (at, event.group, event.connection), self.changes.get((at, event.group), 0)
+        key, changes = (at, event.group, event.connection), len(self.changes.get((at, event.group), ()))
         self.told_of[key] = count = self.told_of.get(key, 0) + 1
         if count > changes:
             yield self.told(f"{at} has told {event.connection} {count} times of {changes} changes", *key)
@@ -131,7 +122,6 @@ class who_consumes_is_answered(Rule):
 
     @on(ConsumersOfTopicAnswered)
     def answered(self, _: int, at: str, event: ConsumersOfTopicAnswered) -> Iterator[Told]:
-        """An operator has asked."""
         right = {group for group, topic in self.views.groups_with_offsets(at) if topic == event.topic}
         right |= {group for group in self.views.groups(at) if event.topic in self.views.subscriptions(at, group)}
         if right != event.groups:

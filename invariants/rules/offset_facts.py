@@ -21,6 +21,9 @@ from impl.events import (
 from invariants.rules.match import machine_of
 from invariants.rules.rule import Hears, Kept, on
 
+Place = tuple[str, MessageQueue]
+"""Group and queue."""
+
 
 class Progress:
     """How far a client is in a queue since it began it.
@@ -65,24 +68,17 @@ class OffsetFacts(Hears):
     group, topic: what was committed of each queue id since it started.
     """
 
-    def __init__(self) -> None:
-        """Nothing has happened."""
-        self._events = 0
-        self.progress = Kept("at group mq")
-        self.answers = Kept("at group mq")
-        self.remembered = Kept("group mq", survives="all")
-        self.sent = Kept("group mq", survives="all")
-        self.arrived = Kept("group mq", survives="all")
-        self.committed = Kept("at group topic", ends=(GroupOffsetsRemoved, BrokerStarted))
-
-    @on(QueueTaken, OffsetReset, OffsetCorrected)
-    def begins(self, _: int, at: str, event: QueueTaken | OffsetReset | OffsetCorrected) -> None:
-        """A client is at an offset, whatever was before."""
-        self.progress[at, event.group, event.mq] = Progress(event.offset)
+    progress = Kept("at group mq", begins=(QueueTaken, OffsetReset, OffsetCorrected),
+                    value=lambda _, event: Progress(event.offset))
+    answers = Kept("at group mq")
+    remembered = Kept("group mq", survives="all")
+    sent = Kept("group mq", survives="all")
+    arrived = Kept("group mq", survives="all")
+    committed = Kept("at group topic", ends=(GroupOffsetsRemoved, BrokerStarted))
+    _events = 0
 
     @on(MessagesFound)
     def finds(self, _: int, at: str, event: MessagesFound) -> None:
-        """A client has messages."""
         progress = self.progress.get((at, event.group, event.mq))
         if progress is not None:
             progress.open.update(event.offsets)
@@ -90,7 +86,6 @@ class OffsetFacts(Hears):
 
     @on(MessagesSettled)
     def settles(self, ms: int, at: str, event: MessagesSettled) -> None:
-        """A client has read messages."""
         progress = self.progress.get((at, event.group, event.mq))
         if progress is not None:
             progress.open.difference_update(event.offsets)
@@ -98,8 +93,7 @@ class OffsetFacts(Hears):
 
     @on(OffsetAnswered)
     def was_answered(self, ms: int, at: str, event: OffsetAnswered) -> None:
-        """A client is told where its group is."""
-        key = machine_of(event.connection), event.group, self.queue(at, event.topic, event.queue_id)
+        key = machine_of(event.connection), *self.place(at, event)
         self.answers.setdefault(key, []).append(self._at(ms, at, event.offset))
         progress = self.progress.get(key)
         if progress is not None:
@@ -107,36 +101,35 @@ class OffsetFacts(Hears):
 
     @on(OffsetUpdated)
     def remembers(self, ms: int, at: str, event: OffsetUpdated) -> None:
-        """A client has it in memory."""
-        self._note(self.remembered, (event.group, event.mq), self._at(ms, at, event.offset))
+        self._note(self.remembered, (event.group, event.mq), ms, at, event.offset)
 
     @on(OffsetSent)
     def was_sent(self, ms: int, at: str, event: OffsetSent) -> None:
-        """A client commits."""
-        self._note(self.sent, (event.group, event.mq), self._at(ms, at, event.offset))
+        self._note(self.sent, (event.group, event.mq), ms, at, event.offset)
 
     @on(OffsetCommitted)
     def has_arrived(self, ms: int, at: str, event: OffsetCommitted) -> None:
-        """A broker has an offset."""
-        place = event.group, self.queue(at, event.topic, event.queue_id)
-        self._note(self.arrived, place, self._at(ms, at, event.offset)._replace(connection=event.connection))
+        self._note(self.arrived, self.place(at, event), ms, at, event.offset, event.connection)
         self.committed.setdefault((at, event.group, event.topic), {})[event.queue_id] = event.offset
 
-    def _at(self, ms: int, at: str, offset: int) -> At:
+    def _at(self, ms: int, at: str, offset: int, connection: str = "") -> At:
         self._events += 1
-        return At(ms, at, offset, self._events)
+        return At(ms, at, offset, self._events, connection)
 
-    @staticmethod
-    def _note(trail: Kept, key: tuple[str, MessageQueue], one: At) -> None:
-        noted = trail.setdefault(key, [])
-        if not noted or noted[-1][1:3] != one[1:3]:
-            noted.append(one)
+    def _note(self, trail: Kept, place: Place, ms: int, at: str, offset: int, connection: str = "") -> None:
+        noted = trail.setdefault(place, [])
+        if not noted or noted[-1].offset != offset or noted[-1].at != at:
+            noted.append(self._at(ms, at, offset, connection))
 
     # Questions --------------------------------------------------------------------------------------------------------
 
     def queue(self, at: str, topic: str, queue_id: int) -> MessageQueue:
         """The queue that a broker speaks of."""
         raise NotImplementedError
+
+    def place(self, at: str, event: OffsetCommitted | OffsetAnswered) -> Place:
+        """Group and queue of an offset that a broker speaks of."""
+        return event.group, self.queue(at, event.topic, event.queue_id)
 
     def recent_answers(self, at: str, group: str, mq: MessageQueue, since_ms: int) -> list[At]:
         """What a client has been told of a queue since then."""

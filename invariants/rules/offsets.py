@@ -12,21 +12,17 @@ from impl.events import (
     OffsetAnswered,
     OffsetCommitted,
     OffsetReset,
+    OffsetSent,
     ProcessKilled,
     ProcessPaused,
+    QueueTaken,
 )
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
-from invariants.rules.match import Match
+from invariants.rules.match import Match, machine_of
 from invariants.rules.offset_facts import is_of_another, is_on_another
 from invariants.rules.rule import Kept, Rule, Told, after, on
-from invariants.rules.watch import Run
-
-
-def _at_a_slave(rule: Rule, told: Told) -> bool:
-    """Whether the machine of a finding is no master."""
-    return not rule.facts.is_master(told.about[0])
 
 
 class broker_keeps_what_was_committed(Rule):
@@ -38,11 +34,11 @@ class broker_keeps_what_was_committed(Rule):
     shipped = "violated: B-21 of two first commits one is lost, B-20 a query deletes"
     cite = "ConsumerOffsetManager#commitOffset, #queryOffset"
     about = "at group topic queue_id"
-    excuses = (Excuse("the broker is a slave, whose offsets its master's replace", when=_at_a_slave),)
+    excuses = (Excuse("the broker is a slave, whose offsets its master's replace",
+                      when=lambda rule, told: not rule.facts.is_master(told.about[0])),)
 
     @after(OffsetCommitted)
     def has(self, _: int, at: str, event: OffsetCommitted) -> Iterator[Told]:
-        """What was committed is in the table."""
         known = self.facts.committed[at, event.group, event.topic]
         table = self.views.committed_of(at, event.group, event.topic)
         lost = [] if table is None else [queue_id for queue_id in known if queue_id not in table]
@@ -52,68 +48,74 @@ class broker_keeps_what_was_committed(Rule):
 
     @on(OffsetAnswered)
     def answers(self, _: int, at: str, event: OffsetAnswered) -> Iterator[Told]:
-        """What was committed last is answered."""
         known = self.facts.committed.get((at, event.group, event.topic), {}).get(event.queue_id)
         if known is not None and known != event.offset:
             sentence = f"{at} answers {event.offset} for queue {event.queue_id} of {event.topic}, where {known} is"
             yield self.told(sentence, at, event.group, event.topic, event.queue_id)
 
 
-def _of_another_member(_: Rule, told: Told) -> bool:
-    """B-19: what was greater came from another machine."""
-    return is_of_another(*told.about[-2:])
-
-
-def _of_a_former_connection(_: Rule, told: Told) -> bool:
-    """B-32: what was greater came from the same machine, on another connection."""
-    return is_on_another(*told.about[-2:])
+def _of_another_member(rule: committed_offset_never_regresses, told: Told) -> bool:
+    """B-19: what was greater came from another machine, and the sender has not begun there since."""
+    _, group, mq, offset, connection, last, former = told.about
+    sender = machine_of(connection)
+    begun_ms, begun_at = rule.begun.get((sender, group, mq), (told.since_ms, -1))
+    sent = [one for one in rule.facts.sent.get((group, mq), ()) if (one.at, one.offset) == (sender, offset)]
+    was_sent_since = not sent or sent[-1].ms >= begun_ms
+    return is_of_another(connection, former) and not (begun_ms > told.since_ms and begun_at >= last and was_sent_since)
 
 
 def _was_reset(rule: committed_offset_never_regresses, told: Told) -> bool:
-    """Whether it is where the queue was reset to."""
-    _, group, mq, offset, *_connections = told.about
-    return offset in rule.reset_to.get((group, mq), ())
+    """Whether its sender has reset the queue there, and what was greater was sent before, or while it was under way."""
+    _, group, mq, offset, connection, last, former = told.about
+    reset_to, sent_ms = rule.reset.get((machine_of(connection), group, mq), (None, {}))
+    since_ms = (told.since_ms or 0) - deadlines.handled(rule.bounds)
+    is_late = last not in sent_ms or sent_ms.get(offset, since_ms - 1) >= since_ms
+    return offset == reset_to and machine_of(connection) == machine_of(former) and is_late
 
 
 class committed_offset_never_regresses(Rule):
     """Without a reset the committed offset of a queue does not go down.
 
     A broker that starts again is taken to have nothing. Behind a reset commits may begin anew where that went.
-    connection, former -- on which the lower one and the greater one have come.
+    offset, connection -- the lower one, and on which it has come. last, former -- the same of the greater one.
     """
 
     shipped = ("violated: B-18 commits are reordered, B-19 the former owner's comes late, "
                "B-32 one of a former connection comes late, X23 a read comes late")
     cite = "ConsumerOffsetManager#commitOffset"
-    about = "at group mq offset connection former"
+    about = "at group mq offset connection last former"
     excuses = (
-        Excuse("the commit is that of a reset", when=_was_reset),
+        Excuse("the commit is that of a reset, and one that was sent before, or meanwhile, has come before it",
+               when=_was_reset),
         cause("B-19", "another member has sent what came last", when=_of_another_member),
-        cause("B-32", "it came on another connection of the same client", when=_of_a_former_connection),
+        cause("B-32", "it came on another connection of the same client",
+              when=lambda _, told: is_on_another(told.about[4], told.about[6])),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Nothing is committed."""
-        super().__init__(run)
-        self.last = Kept("at group mq", ends=(GroupOffsetsRemoved, BrokerStarted))
-        self.reset_to = Kept("group mq", survives="all")
+    last = Kept("at group mq", ends=(GroupOffsetsRemoved, BrokerStarted))
+    begun = Kept("at group mq", survives="all", begins=(QueueTaken,), value=lambda ms, event: (ms, event.offset))
+    reset = Kept("at group mq", survives="all")
 
     @on(OffsetReset)
-    def resets(self, _: int, __: str, event: OffsetReset) -> None:
-        """What is committed may go down so far."""
-        self.reset_to.setdefault((event.group, event.mq), set()).add(event.offset)
-        for key in [key for key in self.last if key[1:] == (event.group, event.mq)]:
-            self.last[key] = min(self.last[key], (event.offset, ""))
+    def resets(self, ms: int, at: str, event: OffsetReset) -> None:
+        self.reset[at, event.group, event.mq] = event.offset, {}
+        for key, last in self.last.items():
+            if key[1:] == (event.group, event.mq) and event.offset < last[0]:
+                self.last[key] = event.offset, "", ms
+
+    @on(OffsetSent)
+    def sends(self, ms: int, at: str, event: OffsetSent) -> None:
+        self.reset.get((at, event.group, event.mq), (None, {}))[1][event.offset] = ms
 
     @on(OffsetCommitted)
-    def commits(self, _: int, at: str, event: OffsetCommitted) -> Iterator[Told]:
-        """What is committed goes up."""
-        key = at, event.group, self.facts.queue(at, event.topic, event.queue_id)
-        now = event.offset, event.connection
-        (last, former), self.last[key] = self.last.get(key, now), now
-        if event.offset < last:
-            sentence = f"{event.offset} is committed of {queue_text(key[2])} after {last}"
-            yield self.told(sentence, *key, *now, former)
+    def commits(self, ms: int, at: str, event: OffsetCommitted) -> list[Told]:
+        key = at, *self.facts.place(at, event)
+        now = event.offset, event.connection, ms
+        (last, former, last_ms), self.last[key] = self.last.get(key, now), now
+        if event.offset >= last:
+            return []
+        sentence = f"{event.offset} is committed of {queue_text(key[2])} after {last}"
+        return [self.told(sentence, *key, event.offset, event.connection, last, former, since_ms=last_ms)]
 
 
 class group_offsets_go_with_the_group(Rule):
@@ -124,7 +126,6 @@ class group_offsets_go_with_the_group(Rule):
 
     @on(GroupOffsetsRemoved)
     def removed(self, _: int, at: str, event: GroupOffsetsRemoved) -> Iterator[Told]:
-        """Its broker has none of it."""
         for group, topic in sorted(self.views.groups_with_offsets(at)):
             if group == event.group:
                 yield self.told(f"{at} keeps the offsets of {topic}", at, group)
@@ -143,36 +144,20 @@ class committed_offset_survives_its_broker(Rule):
                by=Match(ProcessPaused, of="at"), lasts=deadlines.written),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Nothing is committed."""
-        super().__init__(run)
-        self.commits = Kept("at group topic queue_id", ends=(GroupOffsetsRemoved,), survives="kill")
-        self.ended_ms = Kept("at", survives="all")
-        self.stopped_ms = Kept("at", survives="all")
-        self._written_ms = deadlines.written(run.bounds)
+    commits = Kept("at group topic queue_id", ends=(GroupOffsetsRemoved,), survives="kill")
+    ended_ms = Kept("at", survives="all", begins=(ProcessKilled,))
+    stopped_ms = Kept("at", survives="all", begins=(BrokerShutDown,))
 
     @on(OffsetCommitted)
     def has(self, ms: int, at: str, event: OffsetCommitted) -> None:
-        """Its file will have it."""
         commits = self.commits.setdefault((at, event.group, event.topic, event.queue_id), [])
         if not commits or commits[-1][1] != event.offset:
             commits.append((ms, event.offset))
 
-    @on(BrokerShutDown)
-    def stops(self, ms: int, at: str, _: BrokerShutDown) -> None:
-        """All that it has is in its file."""
-        self.stopped_ms[at,] = ms
-
-    @on(ProcessKilled)
-    def ends(self, ms: int, at: str, _: ProcessKilled) -> None:
-        """What is in its file is all that it will have."""
-        self.ended_ms[at,] = ms
-
     @after(BrokerStarted)
     def starts(self, _: int, at: str, event: BrokerStarted) -> Iterator[Told]:
-        """It has what its file must have."""
         ended_ms, stopped_ms = self.ended_ms.pop((at,), 0), self.stopped_ms.pop((at,), None)
-        sure_ms = ended_ms - self._written_ms if stopped_ms is None else stopped_ms
+        sure_ms = ended_ms - deadlines.written(self.bounds) if stopped_ms is None else stopped_ms
         for key in [key for key in self.commits if key[0] == at]:
             commits = self.commits.pop(key)
             must = sum(ms <= sure_ms for ms, _ in commits)

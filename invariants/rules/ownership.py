@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
@@ -14,6 +13,7 @@ from impl.events import (
     ConsumerIdsChanged,
     ConsumerIdsFetched,
     ConsumerRegistered,
+    ConsumerShutDown,
     ConsumerStopping,
     MessageLost,
     OffsetCorrected,
@@ -29,8 +29,7 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
-from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, on
-from invariants.rules.watch import Run
+from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, after, on
 
 RUNNING = "RUNNING"
 
@@ -44,7 +43,6 @@ class queue_is_taken_once(Rule):
 
     @on(QueueTaken)
     def taken(self, _: int, at: str, event: QueueTaken) -> Iterator[Told]:
-        """Look whether it holds it."""
         if (at, *event[:3]) in self.facts.holdings:
             yield self.told(f"{at} takes {queue_text(event.mq)} a second time", at, *event[:3])
 
@@ -60,23 +58,13 @@ class only_the_listed_give_up(Rule):
               when=lambda rule, told: rule.unlisted[told.about[0], told.about[2], told.about[3].topic]),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Unlisted -- runs whose list has not their client: whether a broker has just answered so.
-
-        answered_ms -- lists that brokers have answered to a machine, and when.
-        """
-        super().__init__(run)
-        self.unlisted = Kept("at group topic", ends=(QueuesAssigned,))
-        self.answered_ms = Kept("machine group client_ids", machine="machine")
-
-    @on(ConsumerIdsAnswered)
-    def answers(self, ms: int, _: str, event: ConsumerIdsAnswered) -> None:
-        """A broker answers."""
-        self.answered_ms[machine_of(event.connection), event.group, event.client_ids] = ms
+    # Runs whose list has not their client: whether a broker has just answered so. What brokers have answered to whom.
+    unlisted = Kept("at group topic", ends=(QueuesAssigned,))
+    answered_ms = Kept("machine group client_ids", machine="machine", begins=(
+        Match(ConsumerIdsAnswered, of="machine=connection.machine group client_ids"),))
 
     @on(ConsumerIdsFetched)
     def fetched(self, ms: int, at: str, event: ConsumerIdsFetched) -> None:
-        """A run has its list."""
         self.unlisted.pop((at, event.group, event.topic), None)
         if event.client_ids is not None and event.client_id not in event.client_ids:
             answered_ms = self.answered_ms.get((at, event.group, event.client_ids))
@@ -85,7 +73,6 @@ class only_the_listed_give_up(Rule):
 
     @on(QueueDropped)
     def dropped(self, _: int, at: str, event: QueueDropped) -> Iterator[Told]:
-        """Look by which list."""
         if event.by_rebalance and (at, event.group, event.mq.topic) in self.unlisted:
             yield self.told(f"{at} gives {queue_text(event.mq)} up by a list that it is not in", at, *event[:3])
 
@@ -109,15 +96,11 @@ class share_is_kept(Rule):
               by=Match(ClockJumped, ClockDrifts, of="at"), lasts=FOR_EVER),
     )
 
-    def __init__(self, run: Run) -> None:
-        """given_up -- by the run that goes on: how long they were not pulled, ms. pulled_ms -- their last pulls.
-
-        lists -- how many lists were fetched since a run for the topic ended.
-        """
-        super().__init__(run)
-        self.given_up = Kept("at client_id group mq topic", ends=(QueuesAssigned, ConsumerIdsFetched))
-        self.pulled_ms = Kept("at client_id group mq")
-        self.lists = Kept("at client_id group topic", ends=(QueuesAssigned,))
+    # What the run that goes on has given up: for how many ms it was not pulled. How many lists were fetched since a run
+    # for the topic ended.
+    given_up = Kept("at client_id group mq topic", ends=(QueuesAssigned, ConsumerIdsFetched))
+    pulled_ms = Kept("at client_id group mq", begins=(PullSuspended,))
+    lists = Kept("at client_id group topic", ends=(QueuesAssigned,))
 
     def runs(self, at: str, client_id: str, group: str, mq: MessageQueue) -> int:
         """How many runs for the topic of a queue have a list."""
@@ -125,27 +108,19 @@ class share_is_kept(Rule):
 
     @on(ConsumerIdsFetched)
     def fetches(self, _: int, at: str, event: ConsumerIdsFetched) -> None:
-        """A run has its list."""
         if event.client_ids is not None:
             key = at, event.client_id, event.group, event.topic
             self.lists[key] = self.lists.get(key, 0) + 1
 
-    @on(PullSuspended)
-    def pulls(self, ms: int, at: str, event: PullSuspended) -> None:
-        """A broker has a pull of it."""
-        self.pulled_ms[at, event.client_id, event.group, event.mq] = ms
-
     @on(QueueDropped)
     def dropped(self, ms: int, at: str, event: QueueDropped) -> None:
-        """A run gives it up."""
         if event.by_rebalance:
             key = at, *event[:3]
-            last_ms = max(self.pulled_ms.get(key, 0), self.facts.holdings.get(key, 0))
-            self.given_up[(*key, event.mq.topic)] = ms - last_ms
+            self.given_up[(*key, event.mq.topic)] = ms - max(
+                self.pulled_ms.get(key, 0), self.facts.holdings.get(key, 0))
 
     @on(QueueTaken)
     def taken(self, _: int, at: str, event: QueueTaken) -> Iterator[Told]:
-        """The same run takes it."""
         if (at, *event[:3], event.mq.topic) in self.given_up:
             yield self.told(f"{at} has given {queue_text(event.mq)} up and takes it again", at, *event[:3])
 
@@ -163,33 +138,26 @@ class told_members_rebalance(Duty):
     paid_by = (ConsumerIdsFetched,)
     excuses = (
         Excuse("it shuts down", by=ConsumerStopping),
-        Excuse("it is suspended, or not yet running", when=lambda rule, told: not rule.is_at_work(*told.about)),
         Excuse("a run that is under way may wait for a dead broker",
                when=lambda rule, told: bool(rule.views.dead_addresses(told.about[0]))),
         Excuse("a broker stood still, and a run that is under way may wait for it",
                when=lambda rule, told: rule.waits_until_ms >= told.since_ms),
-        cause("B-13", "a connection of the member broke, or nothing passed to it",
-              by=ConnectionSevered, lasts=deadlines.member_is_forgotten),
+        cause("B-13", "a connection of the member broke", by=ConnectionSevered, lasts=deadlines.member_is_forgotten),
         cause("B-13", "a connection to the member broke",
               by=Match(ConnectionSevered, of="at=other"), lasts=deadlines.member_is_forgotten),
-        cause("B-13", "a one-way message to the member was lost",
-              by=Match(MessageLost, of="at=other"), lasts=deadlines.soon),
         cause("B-13", "nothing passed to the member",
               by=Match(PartitionBegan, of="at=target"), lasts=deadlines.member_is_forgotten),
+        cause("B-13", "a one-way message to the member was lost", by=Match(MessageLost, of="at=other"),
+              lasts=deadlines.soon),
     )
 
+    late = "{at} was told {waited_ms} ms ago that {group} has changed, and has not rebalanced"
+
+    # Connections on which a process that lives has spoken, and those of others.
+    spoken = Kept("client connection", machine="client", begins=(
+        Match(ConsumerRegistered, of="client=connection.machine connection"),))
+    ended = Kept("connection", survives="all")
     waits_until_ms = 0
-
-    def __init__(self, run: Run) -> None:
-        """Nobody is told; spoken -- connections on which a process that lives has spoken; ended -- those of others."""
-        super().__init__(run)
-        self.spoken = Kept("client connection", machine="client")
-        self.ended = Kept("connection", survives="all")
-
-    @on(ConsumerRegistered)
-    def speaks(self, ms: int, _: str, event: ConsumerRegistered) -> None:
-        """A heartbeat has come."""
-        self.spoken[machine_of(event.connection), event.connection] = ms
 
     @on(ProcessKilled)
     def is_killed(self, ms: int, client: str, _: ProcessKilled) -> None:
@@ -200,28 +168,39 @@ class told_members_rebalance(Duty):
 
     @on(ProcessPaused)
     def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
-        """A broker answers nobody for a while."""
         super().stands_still(ms, at, event)
         if (at,) in self.facts.brokers:
             self.waits_until_ms = max(self.waits_until_ms, ms + event.ms + deadlines.handled(self.bounds))
 
     @on(ConsumerIdsChanged)
-    def is_told(self, ms: int, _: str, event: ConsumerIdsChanged) -> None:
-        """From now on; who broadcasts asks for no list."""
-        machine = machine_of(event.connection)
-        reaches = event.delivered and (event.connection,) not in self.ended
-        if reaches and self.facts.clusters(machine, event.group):
+    def is_told(self, ms: int, at: str, event: ConsumerIdsChanged) -> None:
+        machine, reaches = machine_of(event.connection), event.delivered and (event.connection,) not in self.ended
+        listed = self.facts.listed.get((at, event.group, event.connection))
+        earlier = listed is not None and not self.facts.runs(machine, listed.client_id, event.group)
+        if reaches and not earlier and self.facts.clusters(machine, event.group):  # who broadcasts asks for no list
             self.owe((machine, event.group), ms)
 
-    def is_at_work(self, machine: str, group: str) -> bool:
-        """Whether its consumer runs, and nobody has suspended it."""
-        return any((one.machine, one.group, one.service_state, one.pause) == (machine, group, RUNNING, False)
-                   for one in self.views.consumers())
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """See Duty; no time counts while a consumer does not run yet, or is suspended."""
+        at_work = {(one.machine, one.group) for one in (self.views.consumers() if self.owed else ())
+                   if (one.service_state, one.pause) == (RUNNING, False)}
+        for key, (since_ms, _, what) in self.owed.items():
+            if key not in at_work:
+                self.owed[key] = since_ms, now_ms, what
+        yield from super().look(now_ms)
 
-    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
-        """See Duty."""
-        del what
-        return f"{key[0]} was told {waited_ms} ms ago that {key[1]} has changed, and has not rebalanced"
+
+class shutdown_drops_all_queues(Rule):
+    """A consumer whose shutdown is over holds no queues: what its listeners still do is not settled."""
+
+    cite = "DefaultMQPushConsumerImpl#shutdown, RebalanceImpl#destroy"
+    about = "at client_id group mq"
+
+    @after(ConsumerShutDown)
+    def has_stopped(self, _: int, at: str, event: ConsumerShutDown) -> Iterator[Told]:
+        for held in self.views.process_queues(at):
+            if held[1:3] == event and not held.dropped:
+                yield self.told(f"{at} holds {queue_text(held.mq)} after its shutdown", *held[:4])
 
 
 class only_the_readable_is_held(Promise):
@@ -240,9 +219,8 @@ class only_the_readable_is_held(Promise):
         for one in self.views.consumers():
             routes = self.views.subscribe_info(one.machine, one.group) if one.service_state == RUNNING else {}
             for held in self.views.process_queues(one.machine) if routes else ():
-                route = routes.get(held.mq.topic)
-                if held[1:3] == (one.client_id, one.group) and not held.dropped \
-                        and route is not None and held.mq not in route:
+                mine = held[1:3] == (one.client_id, one.group) and not held.dropped
+                if mine and held.mq not in routes.get(held.mq.topic, (held.mq,)):
                     yield self.told(f"{one.machine} holds {queue_text(held.mq)}, which its route does not have",
                                     *held[:4])
 

@@ -19,19 +19,16 @@ class closed_producer_is_delisted(Duty):
     about = "at connection"
     within_ms = deadlines.handled
     excuses = (Excuse("a later heartbeat enters it again", by=ProducerRegistered),)
+    late = "{at} lists {connection} as a producer {waited_ms} ms after its connection has ended"
 
     @on(ClientChannelClosed)
     def closed(self, ms: int, at: str, event: ClientChannelClosed) -> None:
-        """A connection has ended."""
         self.owe((at, event.connection), ms)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
         """See Duty."""
-        del what
-        groups = [group for group, connection in self.views.producers(key[0]) if connection == key[1]]
-        if not groups:
-            return None
-        return f"{key[0]} lists {key[1]} as a producer of {groups[0]} {waited_ms} ms after its connection has ended"
+        listed = {connection for _, connection in self.views.producers(key[0])}
+        return super().broken(key, what, waited_ms) if key[1] in listed else None
 
 
 class replies_find_the_producer(Rule):
@@ -43,7 +40,6 @@ class replies_find_the_producer(Rule):
 
     @on(ProducerRegistered)
     def registered(self, _: int, at: str, event: ProducerRegistered) -> Iterator[Told]:
-        """A producer has spoken."""
         if str(event.client_id) not in self.views.reply_connections(at):
             yield self.told(f"{at} finds no connection of {event.client_id}, which has just spoken as {event.group}",
                             at, event.group, event.client_id)

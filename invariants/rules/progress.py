@@ -22,7 +22,6 @@ from invariants.rules import deadlines
 from invariants.rules.facts import queue_text
 from invariants.rules.match import machine_of
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
-from invariants.rules.watch import Run
 
 Key = tuple[str, str, MessageQueue]  # machine, group, queue
 
@@ -39,14 +38,13 @@ class only_the_settled_is_committed(Rule):
     about = "at group mq"
 
     @on(OffsetSent)
-    def sends(self, _: int, at: str, event: OffsetSent) -> Iterator[Told]:
-        """It may commit so much."""
+    def sends(self, _: int, at: str, event: OffsetSent) -> list[Told]:
         key = at, event.group, event.mq
         progress = self.facts.progress.get(key)
-        most = event.offset if progress is None else max(progress.told, progress.all_below)
-        if event.offset > most:
-            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, of which it may commit {most}",
-                            *key)
+        if progress is None or event.offset <= progress.told or event.offset <= progress.all_below:
+            return []
+        most = f"it may commit {max(progress.told, progress.all_below)}"
+        return [self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, of which {most}", *key)]
 
 
 class commits_of_a_holding_go_forward(Rule):
@@ -60,27 +58,18 @@ class commits_of_a_holding_go_forward(Rule):
     cite = "RemoteBrokerOffsetStore#updateOffset: increaseOnly"
     about = "at group mq"
 
-    def __init__(self, run: Run) -> None:
-        """Nothing is held."""
-        super().__init__(run)
-        self.last = Kept("at group mq", ends=(QueueDropped, OffsetReset))
-        self.lower = Kept("at group mq", ends=(QueueDropped, OffsetReset, QueueTaken))
-
-    @on(QueueTaken)
-    def begins(self, _: int, at: str, event: QueueTaken) -> None:
-        """It is so far."""
-        self.last[at, event.group, event.mq] = event.offset
+    last = Kept("at group mq", ends=(QueueDropped, OffsetReset), begins=(QueueTaken,),
+                value=lambda _, event: event.offset)
+    lower = Kept("at group mq", ends=(QueueDropped, OffsetReset, QueueTaken))
 
     @on(OffsetAnswered)
     def is_told(self, _: int, at: str, event: OffsetAnswered) -> None:
-        """Another one has committed less."""
-        key = machine_of(event.connection), event.group, self.facts.queue(at, event.topic, event.queue_id)
+        key = machine_of(event.connection), *self.facts.place(at, event)
         if event.offset < self.last.get(key, -1):
             self.lower.setdefault(key, set()).add(event.offset)
 
     @on(OffsetSent)
     def sends(self, _: int, at: str, event: OffsetSent) -> Iterator[Told]:
-        """It goes on from where it was."""
         key = at, event.group, event.mq
         last = self.last.get(key)
         if last is None:
@@ -103,31 +92,20 @@ class settled_is_committed(Duty):
     within_ms = deadlines.sent
     paid_by = (OffsetReset, OffsetCorrected)
 
-    def __init__(self, run: Run) -> None:
-        """Nothing is settled."""
-        super().__init__(run)
-        self.memory = Kept("at group mq", ends=(QueueTaken, OffsetReset, OffsetCorrected))
+    memory = Kept("at group mq", ends=(QueueTaken, OffsetReset, OffsetCorrected), begins=(OffsetUpdated,),
+                  value=lambda _, event: event.offset)
 
-    @after(MessagesSettled)
-    def settles(self, ms: int, at: str, event: MessagesSettled) -> None:
-        """What is settled of a queue that is held is to be committed."""
-        if self.facts.holds(event.client_id, event.group, event.mq):
-            self._is_to_commit((at, event.group, event.mq), ms, event.client_id)
-
-    @after(OffsetUpdated)
-    def remembers(self, ms: int, at: str, event: OffsetUpdated) -> None:
-        """What is in memory is to be committed, whoever holds the queue."""
-        self.memory[at, event.group, event.mq] = event.offset
-        self._is_to_commit((at, event.group, event.mq), ms, event.client_id)
-
-    def _is_to_commit(self, key: Key, ms: int, client_id: str) -> None:
-        if self.facts.clusters(*key[:2]) and not self.facts.stops_now(client_id, key[1]) and self._is_routed(key):
-            held = self.facts.holds(client_id, *key[1:]) and key in self.facts.progress
-            self.owe(key, ms, self.facts.progress[key].all_below if held else self.memory[key])
+    @after(MessagesSettled, OffsetUpdated)
+    def is_to_commit(self, ms: int, at: str, event: MessagesSettled | OffsetUpdated) -> None:
+        key, facts = (at, event.group, event.mq), self.facts
+        held = facts.holds(event.client_id, *key[1:])
+        commits = facts.clusters(*key[:2]) and not facts.stops_now(event.client_id, event.group)
+        if commits and self._is_routed(key) and (held or isinstance(event, OffsetUpdated)):
+            has_progress = held and key in facts.progress
+            self.owe(key, ms, facts.progress[key].all_below if has_progress else self.memory[key])
 
     @on(OffsetSent)
     def sends(self, ms: int, at: str, event: OffsetSent) -> None:
-        """What is not in this commit is to be in the next one."""
         key = at, event.group, event.mq
         if key in self.owed and event.offset >= self.owed[key][2]:
             self.pay(key)
@@ -136,23 +114,20 @@ class settled_is_committed(Duty):
 
     @on(QueueDropped)
     def gives_up(self, _: int, at: str, event: QueueDropped) -> None:
-        """Only what is in memory, and has an address, can still be committed."""
         key = at, event.group, event.mq
         if key in self.owed and not (self._is_in_memory(key) and self._is_routed(key)):
             self.pay(key)
 
     @on(RouteUpdated)
     def is_routed(self, _: int, at: str, event: RouteUpdated) -> None:
-        """What has left the route has no address."""
         self.owed.drop(lambda key: key[:2] == (at, event.group) and key[2].topic == event.topic
                        and key[2] not in event.mqs)
 
     @on(ConsumerShutDown)
     def ends(self, _: int, at: str, event: ConsumerShutDown) -> Iterator[Told]:
-        """All that was in memory is committed now."""
         for key in [key for key in self.owed if key[:2] == (at, event.group)]:
-            since_ms, _counted_ms, offset = self.owed[key]
             if self._is_in_memory(key):
+                since_ms, _, offset = self.owed[key]
                 sentence = f"{at} stops and has not committed {offset} of {queue_text(key[2])}"
                 yield self.told(sentence, *key, since_ms=since_ms)
             self.pay(key)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
+from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID, RETRY_GROUP_TOPIC_PREFIX
 from invariants.rules import deadlines
+from invariants.rules.abandoned_queues import leaves_out, throws
 from invariants.rules.excuse import cause
 from invariants.rules.facts import queue_text
 from invariants.rules.rule import Promise, Told
@@ -152,13 +153,26 @@ class pull_finds_its_subscription_in_time(Promise):
 def _is_lost(rule: Any, told: Told) -> bool:
     """Whether a living master has lost the topic with its power, and is routed on for it.
 
-    Name servers that were there before and those that came later then differ for ever, and so do their clients.
+    Name servers that were there before and those that came later then differ for ever, and so do their clients: each
+    holds what is its share by the route that it knows.
     """
     views, topic = rule.views, told.about[1]
     without = {broker.broker_name for broker in views.brokers() if broker.broker_id == MASTER_ID
                and (broker.machine,) in rule.facts.powerless and topic not in views.topics(broker.machine)}
-    return any(data.broker_name in without for namesrv in views.namesrvs()
-               for data in views.queue_datas(namesrv).get(topic, ()))
+    is_routed = any(data.broker_name in without for namesrv in views.namesrvs()
+                    for data in views.queue_datas(namesrv).get(topic, ()))
+    return is_routed and sorted(views.holders(*told.about[:2])[told.about[2]]) == sorted(_given(views, *told.about))
+
+
+def _given(views: Views, group: str, topic: str, mq: MessageQueue) -> Iterator[str]:
+    """The machines of those to whom their strategies give a queue, each by the route that it knows."""
+    members = [one for one in views.in_service() if (one.group, one.message_model) == (group, CLUSTERING)]
+    ids = sorted((one.client_id for one in members), key=utf16_key)
+    for one in members:
+        route = sorted(views.subscribe_info(one.machine, group).get(topic, ()))
+        divides = topic in views.subscribed(one.machine, group) and mq in route and not throws(one.strategy, mq)
+        if divides and mq in (one.strategy.allocate(group, one.client_id, route, ids) or ()):
+            yield one.machine
 
 
 class ownership_converges_in_time(Promise):
@@ -172,8 +186,10 @@ class ownership_converges_in_time(Promise):
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
         for group, topic in self._subscribed():
-            shared_out, holders = self._shared_out(group), self.views.holders(group, topic)
-            for mq in sorted(mq for mq, machines in holders.items() if len(machines) != int(shared_out(mq))):
+            strategy = next(one.strategy for one in self.views.in_service() if one.group == group)
+            holders = self.views.holders(group, topic)
+            for mq in sorted(mq for mq, machines in holders.items()
+                             if len(machines) != int(not throws(strategy, mq) and not leaves_out(strategy, mq))):
                 held_by = ", ".join(holders[mq]) or "nobody"
                 yield self.told(f"{queue_text(mq)} is held by {held_by}", group, topic, mq)
 
@@ -183,14 +199,6 @@ class ownership_converges_in_time(Promise):
             (one.group, topic) for one in self.views.in_service() if one.message_model == CLUSTERING
             for topic in self.views.subscribed(one.machine, one.group)
         })
-
-    def _shared_out(self, group: str) -> Callable[[MessageQueue], bool]:
-        """Whether the strategy of a group gives a queue to anybody; by configuration it may not (L13)."""
-        strategy = next(one.strategy for one in self.views.in_service() if one.group == group)
-        if isinstance(strategy, AllocateMessageQueueByMachineRoom):
-            rooms = strategy.consumeridcs or ()
-            return lambda mq: (mq.broker_name or "").partition("@")[0] in rooms
-        return lambda _: True
 
 
 class locks_are_those_of_holders_in_time(Promise):

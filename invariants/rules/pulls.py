@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from impl.events import (
-    BrokerStarted,
-    ConsumerStopping,
-    PullAnswered,
-    PullSuspended,
-    QueueDropped,
-    QueueTaken,
-)
+from impl.events import BrokerStarted, ConsumerStopping, PullAnswered, PullSuspended, QueueDropped, QueueTaken
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
-from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
-from invariants.rules.watch import Run
+from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
 RUNNING = "RUNNING"
 
@@ -42,16 +34,14 @@ class held_queue_is_worked_on(Duty):
               when=lambda rule, told: rule.suspended_ms.get(told.about[:3], -1) >= told.since_ms),
     )
 
-    def __init__(self, run: Run) -> None:
-        """suspended_ms -- when a consumer was seen to be suspended last."""
-        super().__init__(run)
-        self.suspended_ms = Kept("at client_id group")
-        self._now_ms = 0
+    suspended_ms = Kept("at client_id group")
+    _now_ms = 0
 
     @on(QueueTaken, PullAnswered)
     def is_to_pull(self, ms: int, at: str, event: QueueTaken | PullAnswered) -> None:
-        """From now on; an answer may come for a queue that it holds no more."""
-        if isinstance(event, QueueTaken) or (at, *event[:3]) in self.facts.holdings:
+        # An answer may come too late, and a rebalance under way may give a queue to a consumer that has shut down.
+        holds = isinstance(event, QueueTaken) or (at, *event[:3]) in self.facts.holdings
+        if holds and (at, *event[:2]) not in self.facts.stopping:
             self.owe((at, *event[:3], event.mq.broker_name), ms)
 
     def look(self, now_ms: int) -> Iterator[Told]:
@@ -78,16 +68,9 @@ class held_queue_is_pulled(Rule):
     calm = True
     about = "at client_id group mq"
 
-    def __init__(self, run: Run) -> None:
-        """Tried -- ProcessQueue.lastPullTimestamp when it was looked at last, and since when it is that."""
-        super().__init__(run)
-        self.tried = Kept("at client_id group mq", ends=(QueueDropped,))
-        self._looked_ms = 0
-
-    @after(QueueTaken)
-    def taken(self, ms: int, at: str, event: QueueTaken) -> None:
-        """A new process queue."""
-        self.tried[at, event.client_id, event.group, event.mq] = None, ms
+    # ProcessQueue.lastPullTimestamp when it was looked at last, and since when it is that.
+    tried = Kept("at client_id group mq", ends=(QueueDropped,), begins=(QueueTaken,), value=lambda ms, _: (None, ms))
+    _looked_ms = 0
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """Look at the tables once in a while."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from impl.events import (
     BrokerRegistered,
@@ -30,7 +29,6 @@ class success_means_registered(Rule):
 
     @on(RegistrationAnswered)
     def answered(self, _: int, at: str, event: RegistrationAnswered) -> Iterator[Told]:
-        """The answer is there, and the table is as it was left."""
         if event.code == SUCCESS and not event.known:
             yield self.told(f"{at} answers SUCCESS to {event.broker_addr}, and does not have it", at, event.broker_addr)
 
@@ -46,21 +44,14 @@ class other_version_is_registered(Duty):
     about = "broker namesrv broker_addr"
     within_ms = deadlines.registered
     paid_by = (BrokerRegistered, Match(VersionQueried, having=lambda event: not event.changed))
-    excuses = (
-        Excuse("its registration at the name server fails: it has tried",
-               by=Match(RegistrationFailed, of="broker namesrv=namesrv_addr.machine")),
-    )
+    excuses = (Excuse("its registration at the name server fails: it has tried",
+                      by=Match(RegistrationFailed, of="broker namesrv=namesrv_addr.machine")),)
+    late = "{namesrv} has another version of {broker_addr} for {waited_ms} ms, and is not registered at"
 
     @on(VersionQueried)
     def asked(self, ms: int, at: str, event: VersionQueried) -> None:
-        """The name server has compared, and answers."""
         if event.changed:
             self.owe((machine_of(event.broker_addr), at, event.broker_addr), ms)
-
-    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
-        """See Duty."""
-        del what
-        return f"{key[1]} has another version of {key[2]} for {waited_ms} ms, and is not registered at"
 
 
 class slave_takes_the_master_it_is_told(Rule):
@@ -71,7 +62,6 @@ class slave_takes_the_master_it_is_told(Rule):
 
     @on(MasterLearned)
     def learned(self, _: int, at: str, event: MasterLearned) -> Iterator[Told]:
-        """All name servers have answered."""
         told = next((answer for answer in event.answers if answer), None)
         if event.master_addr is None and told is not None:
             yield self.told(f"{at} has no master from now on, although it is told of {told}", at)
@@ -86,7 +76,5 @@ class heartbeats_do_not_wait_for_name_servers(Rule):
 
     @on(RetryTopicAnnounced)
     def announced(self, _: int, at: str, event: RetryTopicAnnounced) -> Iterator[Told]:
-        """The heartbeat goes on."""
         if event.waited_ms >= deadlines.CALL_MS:
-            sentence = f"{at} has let a heartbeat of {event.group} wait for {event.waited_ms} ms"
-            yield self.told(sentence, at, event.group)
+            yield self.told(f"{at} has let a heartbeat of {event.group} wait for {event.waited_ms} ms", at, event.group)

@@ -24,7 +24,6 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
-from invariants.rules.watch import Run
 
 
 class reset_is_done(Duty):
@@ -40,39 +39,30 @@ class reset_is_done(Duty):
 
     @on(ResetReceived)
     def is_told(self, ms: int, at: str, event: ResetReceived) -> None:
-        """It is to reset what it holds."""
         held = {mq for mq, _ in event.offsets} & set(self.facts.held_at(at, event.client_id, event.group))
         if held:
             self.owe((at, event.client_id, event.group), ms, set(held))
 
-    @on(OffsetReset)
-    def resets(self, _: int, at: str, event: OffsetReset) -> None:
-        """One is done."""
-        self._keeps(at, event, lambda mq: mq != event.mq)
-
-    @on(QueueDropped)
-    def gives_up(self, _: int, at: str, event: QueueDropped) -> None:
-        """A queue went in a rebalance."""
-        if event.by_rebalance:
-            self._keeps(at, event, lambda mq: mq != event.mq)
-
-    @on(QueueTaken)
-    def takes(self, _: int, at: str, event: QueueTaken) -> None:
-        """A queue that is taken again had left the table, whether anybody dropped it or not (X22)."""
-        self._keeps(at, event, lambda mq: mq != event.mq)
+    @on(OffsetReset, QueueDropped, QueueTaken)
+    def leaves_the_table(self, _: int, at: str, event: OffsetReset | QueueDropped | QueueTaken) -> None:
+        # A queue that is taken again had left the table, whether anybody dropped it or not (X22).
+        if not isinstance(event, QueueDropped) or event.by_rebalance:
+            self._are_done(at, event, {event.mq})
 
     @on(QueuesAssigned)
     def has(self, _: int, at: str, event: QueuesAssigned) -> None:
-        """A rebalance that was under way has ended; what the reset has dropped may still be in the table."""
+        # A rebalance that was under way has ended; what the reset has dropped may still be in the table.
+        if not self.owed:
+            return
         table = {held.mq for held in self.views.process_queues(at) if held[1:3] == event[:2]}
-        self._keeps(at, event, lambda mq: mq.topic != event.topic or mq in table)
+        owed = self.owed.get((at, *event[:2]), (0, 0, ()))[2]
+        self._are_done(at, event, {mq for mq in owed if mq.topic == event.topic and mq not in table})
 
-    def _keeps(self, at: str, event: OffsetReset | QueueDropped | QueueTaken | QueuesAssigned, kept: Any) -> None:
+    def _are_done(self, at: str, event: Any, done: set[MessageQueue]) -> None:
         key = at, event.client_id, event.group
         if key in self.owed:
-            mqs = self.owed[key][2]
-            mqs.intersection_update([mq for mq in mqs if kept(mq)])
-            if not mqs:
+            self.owed[key][2].difference_update(done)
+            if not self.owed[key][2]:
                 self.pay(key)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str:
@@ -87,20 +77,15 @@ class reset_goes_where_it_is_told(Rule):
     cite = "MQClientInstance#resetOffset: offsetTable"
     about = "at client_id group mq"
 
-    def __init__(self, run: Run) -> None:
-        """Nobody is told anything; told_to -- the offsets that brokers have said of a queue."""
-        super().__init__(run)
-        self.told_to = Kept("at client_id group mq")
+    told_to = Kept("at client_id group mq")
 
     @on(ResetReceived)
     def is_told(self, _: int, at: str, event: ResetReceived) -> None:
-        """A broker says where its queues go."""
         for mq, offset in event.offsets:
             self.told_to.setdefault((at, event.client_id, event.group, mq), set()).add(offset)
 
     @on(OffsetReset)
     def resets(self, _: int, at: str, event: OffsetReset) -> Iterator[Told]:
-        """It goes there."""
         key = at, event.client_id, event.group, event.mq
         if event.offset not in self.told_to.get(key, ()):
             yield self.told(f"{at} resets {queue_text(event.mq)} to {event.offset}, which nobody has told it", *key)
@@ -117,27 +102,17 @@ class reset_takes_effect(Rule):
     cite = "MQClientInstance#resetOffset"
     about = "at group mq"
 
-    def __init__(self, run: Run) -> None:
-        """Nothing is reset."""
-        super().__init__(run)
-        self.reset = Kept("at group mq", ends=(MessagesSettled,))
-
-    @on(OffsetReset)
-    def resets(self, _: int, at: str, event: OffsetReset) -> None:
-        """It begins again there."""
-        self.reset[at, event.group, event.mq] = event.offset
+    reset = Kept("at group mq", ends=(MessagesSettled,), begins=(OffsetReset,), value=lambda _, event: event.offset)
 
     @on(OffsetCommitted, OffsetAnswered)
     def is_over(self, _: int, at: str, event: OffsetCommitted | OffsetAnswered) -> None:
-        """A broker says where the group is."""
-        mq = self.facts.queue(at, event.topic, event.queue_id) if self.reset else None
+        place = self.facts.place(at, event) if self.reset else ()
         for key, offset in [*self.reset.items()]:
-            if key[1:] == (event.group, mq) and (event.offset > offset or event.offset == NO_OFFSET):
+            if key[1:] == place and (event.offset > offset or event.offset == NO_OFFSET):
                 del self.reset[key]
 
     @on(OffsetSent)
     def sends(self, _: int, at: str, event: OffsetSent) -> Iterator[Told]:
-        """It commits no more than that."""
         key = at, event.group, event.mq
         offset = self.reset.get(key, event.offset)
         if event.offset > offset:
@@ -155,16 +130,13 @@ class reset_goes_to_its_time(Rule):
 
     @on(OffsetsReset)
     def answers(self, _: int, __: str, event: OffsetsReset) -> Iterator[Told]:
-        """The broker says where its queues go."""
         for queue_id, offset in event.offsets:
             stored = self.views.stored_at(event.broker, event.topic, queue_id)
-            if stored is None:  # it has ended since
-                return
+            if stored is None:
+                return  # it has ended since
             first = next((one for ms, one in stored.stored if ms >= event.timestamp), stored.max_offset)
             mq = self.facts.queue(event.broker, event.topic, queue_id)
-            if offset > first or (offset < first and not self._was_sent(event.group, mq, offset)):
-                yield self.told(f"{queue_text(mq)} goes to {offset}, where {first} was stored", event.broker,
-                                event.group, mq)
-
-    def _was_sent(self, group: str, mq: MessageQueue, offset: int) -> bool:
-        return any(one.offset == offset for one in self.facts.sent.get((group, mq), ()))
+            was_sent = any(one.offset == offset for one in self.facts.sent.get((event.group, mq), ()))
+            if offset > first or (offset < first and not was_sent):
+                sentence = f"{queue_text(mq)} goes to {offset}, where {first} was stored"
+                yield self.told(sentence, event.broker, event.group, mq)

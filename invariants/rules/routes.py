@@ -31,7 +31,6 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
-from invariants.rules.watch import Run
 from invariants.rules.weather import was_cut_off_from
 from invariants.views import Views
 
@@ -48,27 +47,24 @@ class known_version_changes_nothing(Rule):
     cite = "RouteInfoManager#registerBroker: isBrokerTopicConfigChanged"
     about = "at broker_name"
 
-    def __init__(self, run: Run) -> None:
-        """Nobody has registered; known -- who registered what version last; queues -- what was routed then."""
-        super().__init__(run)
-        gone = (Match(BrokerUnregistered, BrokerDropped, BrokerLiveRemoved, TopicDeleted, of="at"),)
-        self.known, self.queues = Kept("at broker_name", ends=gone), Kept("at broker_name", ends=gone)
+    # Who registered what version last, and what was routed then.
+    registered = Kept("at broker_name", ends=(
+        Match(BrokerUnregistered, BrokerDropped, BrokerLiveRemoved, TopicDeleted, of="at"),))
 
     @on(BrokerRegistered)
-    def registered(self, _: int, at: str, event: BrokerRegistered) -> Iterator[Told]:
-        """It has registered."""
+    def registers(self, _: int, at: str, event: BrokerRegistered) -> Iterator[Told]:
         key, what = (at, event.broker_name), (event.broker_addr, event.broker_id, event.version)
-        before, now = self.queues.get(key), queues_of(self.views, *key)
-        same, self.known[key], self.queues[key] = self.known.get(key) == what, what, now
-        if same and before is not None and before != now:
+        now = queues_of(self.views, *key)
+        (known, before), self.registered[key] = self.registered.get(key, (None, now)), (what, now)
+        if known == what and before != now:
             topic = min(topic for topic in {*before, *now} if before.get(topic) != now.get(topic))
             yield self.told(
                 f"{at} changes its route of {topic} although {event.broker_addr} registers what it did before", *key)
 
     @on(WritePermWiped, WritePermAdded)
     def told_otherwise(self, _: int, at: str, event: WritePermWiped | WritePermAdded) -> None:
-        """An operator changes routes."""
-        self.queues[at, event.broker_name] = queues_of(self.views, at, event.broker_name)
+        key = at, event.broker_name
+        self.registered[key] = self.registered.get(key, (None,))[0], queues_of(self.views, *key)
 
 
 class route_fits_together(Rule):
@@ -80,11 +76,9 @@ class route_fits_together(Rule):
 
     @on(RouteAnswered)
     def answered(self, _: int, at: str, event: RouteAnswered) -> Iterator[Told]:
-        """A client gets it."""
         for name in sorted(event.queue_names ^ event.broker_names)[:1]:
             lacks = "addresses" if name in event.queue_names else "queues"
-            sentence = f"{at} answers a route of {event.topic} with {name} and none of its {lacks}"
-            yield self.told(sentence, at, event.topic)
+            yield self.told(f"{at} routes {event.topic} to {name} and answers none of its {lacks}", at, event.topic)
 
 
 class cluster_info_fits_together(Rule):
@@ -97,7 +91,6 @@ class cluster_info_fits_together(Rule):
 
     @on(ClusterInfoFetched)
     def fetched(self, _: int, __: str, event: ClusterInfoFetched) -> Iterator[Told]:
-        """An operator gets it."""
         for name in sorted(event.broker_names ^ event.cluster_names)[:1]:
             yield self.told(f"{event.namesrv} has {name} in one of them only", event.namesrv)
 
@@ -123,26 +116,20 @@ class routes_lead_to_the_living(Rule):
         cause("N-25", "the name server lost an event", by=Match(EventDropped, of="at"), lasts=FOR_EVER),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Nobody has ended; ended_ms -- since when a machine runs nothing."""
-        super().__init__(run)
-        self.ended_ms = Kept("at", ends=(ProcessStarted,), survives="all")
-        self._known_ms = deadlines.end_noticed(run.bounds)
+    # Since when a machine runs nothing.
+    ended_ms = Kept("at", ends=(ProcessStarted,), survives="all")
 
     @on(ProcessKilled)
     def killed(self, ms: int, at: str, _: ProcessKilled) -> None:
-        """Somebody has ended."""
         self.ended_ms.setdefault((at,), ms)
 
     @on(RouteAnswered)
     def answered(self, ms: int, at: str, event: RouteAnswered) -> Iterator[Told]:
-        """A client gets it."""
         for addr in sorted(event.addrs) if self.ended_ms else ():
-            dead = machine_of(addr)
-            dead_ms = ms - self.ended_ms.get((dead,), ms)
-            if dead_ms > self._known_ms:
-                yield self.told(
-                    f"{at} leads clients of {event.topic} to {addr}, where nobody has lived for {dead_ms} ms", at, dead)
+            dead_ms = ms - self.ended_ms.get((machine_of(addr),), ms)
+            if dead_ms > deadlines.end_noticed(self.bounds):
+                yield self.told(f"{at} leads clients of {event.topic} to {addr}, where nobody has lived for "
+                                f"{dead_ms} ms", at, machine_of(addr))
 
 
 def _lacks_what_was_wiped(rule: Any, told: Told) -> bool:
@@ -162,15 +149,8 @@ class routes_say_what_brokers_have(Promise):
     within_ms = deadlines.all_expired
     excuses = (Excuse("the permission to write was wiped there, and nothing else differs", when=_lacks_what_was_wiped),)
 
-    def __init__(self, run: Run) -> None:
-        """Nothing is wiped."""
-        super().__init__(run)
-        self.wiped = Kept("at broker_name", survives="all")
-
-    @on(WritePermWiped)
-    def wipe(self, ms: int, at: str, event: WritePermWiped) -> None:
-        """An operator has taken it away; no registration of a known version gives it back."""
-        self.wiped[at, event.broker_name] = ms
+    # No registration of a known version gives the permission back.
+    wiped = Kept("at broker_name", survives="all", begins=(WritePermWiped,))
 
     def real(self, broker_name: str, topic: str) -> list[QueueData]:
         """What masters of this name have of a topic."""
@@ -181,11 +161,15 @@ class routes_say_what_brokers_have(Promise):
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
-        living = {broker.broker_name for broker in self.views.brokers() if broker.broker_id == MASTER_ID}
+        have: dict[str, list[dict[str, QueueData]]] = {}
+        for broker in self.views.brokers():
+            if broker.broker_id == MASTER_ID:
+                have.setdefault(broker.broker_name, []).append(self.views.topics(broker.machine))
         for namesrv in self.views.namesrvs():
             for topic, datas in self.views.queue_datas(namesrv).items():
                 for data in datas:
-                    if data.broker_name in living and data not in self.real(data.broker_name, topic):
+                    masters = have.get(data.broker_name, ())
+                    if masters and all(topics.get(topic) != data for topics in masters):
                         sentence = f"{namesrv} routes {topic} to {data.broker_name} as {tuple(data[1:])}"
                         yield self.told(f"{sentence}, which it is not there", namesrv, data.broker_name, topic)
 
@@ -200,36 +184,29 @@ class what_is_taken_away_stays_away(Rule):
     cite = "RouteInfoManager#deleteTopic, #wipeWritePermOfBrokerByLock"
     about = "at broker_name topic"
 
-    def __init__(self, run: Run) -> None:
-        """Nothing was taken away; listed -- the topics that a broker has registered."""
-        super().__init__(run)
-        self.wiped = Kept("at broker_name", ends=(WritePermAdded,))
-        self.deleted = Kept("at broker_name topic")
-        self.listed = Kept("at broker_name")
+    wiped = Kept("at broker_name", ends=(WritePermAdded,))
+    deleted = Kept("at broker_name topic")
+    listed = Kept("at broker_name")  # the topics that a broker has registered
 
     @on(WritePermWiped)
     def wipe(self, ms: int, at: str, event: WritePermWiped) -> None:
-        """An operator takes permissions away, if there are any."""
         if queues_of(self.views, at, event.broker_name):
             self.wiped[at, event.broker_name] = ms
 
     @on(TopicDeleted)
     def delete(self, ms: int, at: str, event: TopicDeleted) -> None:
-        """An operator takes a topic away."""
         for (where, broker_name), topics in self.listed.items():
             if where == at and event.topic in topics:
                 self.deleted[at, broker_name, event.topic] = ms
 
     @on(TopicConfigUpdated)
     def create(self, _: int, at: str, event: TopicConfigUpdated) -> None:
-        """A broker creates a topic."""
         name = self.facts.broker_name(at)
         self.deleted.drop(lambda key: key[1:] == (name, event.topic))
 
     @on(BrokerRegistered)
     def registered(self, _: int, at: str, event: BrokerRegistered) -> Iterator[Told]:
-        """What is routed now; with the self-test topic a registration lists all topics."""
-        key = at, event.broker_name
+        key = at, event.broker_name  # with the self-test topic a registration lists all topics
         if event.broker_id == MASTER_ID and RMQ_SYS_SELF_TEST_TOPIC in event.topics:
             self.listed[key] = event.topics
             self.deleted.drop(lambda gone: gone[:2] == key and gone[2] not in event.topics)
@@ -238,5 +215,4 @@ class what_is_taken_away_stays_away(Rule):
             if (*key, topic) in self.deleted:
                 yield self.told(f"{at} routes {topic} to {key[1]} again, where it was deleted", *key, topic)
             elif wiped and has_flag(data.perm, PERM_WRITE):
-                yield self.told(
-                    f"{at} lets {topic} be written at {key[1]} again, whose permission was wiped", *key, topic)
+                yield self.told(f"{at} lets {topic} be written at {key[1]} again, where that was wiped", *key, topic)

@@ -13,8 +13,9 @@ what they survive (`Kept`), duties say who owes them.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from copy import copy
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from impl.events import ProcessKilled, ProcessPaused
 from invariants.rules.excuse import Excuse
@@ -66,27 +67,35 @@ def _hearing(attribute: str, kinds: tuple[type, ...]) -> Callable[[_Method], _Me
 class Kept(dict[Any, Any]):
     """A table of what is so at the moment: keys are tuples of the values of named fields.
 
+    It is declared in the class of those who keep it; each of them has a table of its own.
     about -- the names of these fields, separated by blanks; "at" is the machine of the record, others are named as in
-    events. ends -- classes of events that end the entries with which they agree in all fields that both have.
-    survives -- what an entry outlives: "nothing" (not its process), "kill" (not a loss of power), "all".
-    machine -- the field that holds the machine whose process an entry belongs to.
+    events. ends -- classes of events that end the entries with which they agree in all fields that both have. begins
+    -- classes of events that make an entry, and have all its fields. value -- what the entry is, of true time in ms and
+    event; the time unless something else is said. survives -- what an entry outlives: "nothing" (not its process),
+    "kill" (not a loss of power), "all". machine -- the field that holds the machine whose process an entry belongs to.
+    Raises ValueError for a field that events which begin do not have.
     """
 
     def __init__(
-        self, about: str, ends: tuple[type | Match, ...] = (), survives: str = "nothing", machine: str = "at",
+        self, about: str, ends: tuple[type | Match, ...] = (), survives: str = "nothing", machine: str = "at", *,
+        begins: tuple[type | Match, ...] = (), value: Callable[[int, Any], Any] = lambda ms, _: ms,
     ) -> None:
         """Empty."""
         super().__init__()
         self.about = tuple(about.split())
-        self.survives = survives
+        self.survives, self._value = survives, value
         self._machine = self.about.index(machine) if survives != "all" else -1
         self._ends = tuple(matching(one).bound(self.about) for one in ends)
+        self._begins = tuple(matching(one).bound(self.about) for one in begins)
+        for match in self._begins:
+            match.gives_keys()
 
     def hears(self) -> Iterator[tuple[type, Hear]]:
-        """What ends entries."""
-        for match in self._ends:
-            for kind in match.kinds:
-                yield kind, self._ending(match)
+        """What ends entries, and what begins them."""
+        for hear, matches in ((self._ending, self._ends), (self._beginning, self._begins)):
+            for match in matches:
+                heard = hear(match)
+                yield from ((kind, heard) for kind in match.kinds)
         if self.survives != "all":
             yield ProcessKilled, self.killed
 
@@ -97,6 +106,14 @@ class Kept(dict[Any, Any]):
                     del self[key]
 
         return end
+
+    def _beginning(self, match: Bound) -> Hear:
+        def begin(ms: int, at: str, event: Any) -> None:
+            key = match.of_event(at, event)
+            if key is not None:
+                self[key] = self._value(ms, event)
+
+        return begin
 
     def killed(self, _: int, at: str, event: ProcessKilled) -> None:
         """Forget what does not survive it."""
@@ -110,7 +127,14 @@ class Kept(dict[Any, Any]):
 
 
 class Hears:
-    """Who hears events, keeps tables, or both."""
+    """Who hears events, keeps tables, or both; a table that its class declares is empty in each new one."""
+
+    def __new__(cls, *_: Any) -> Self:
+        """Begin with tables of its own."""
+        made = super().__new__(cls)
+        for name, table in _declared(cls):  # type: ignore[arg-type]  # a class is hashable
+            setattr(made, name, copy(table))
+        return made
 
     def before(self) -> Iterator[tuple[type, Hear]]:
         """Who hears an event before the facts change."""
@@ -133,6 +157,13 @@ def _marks(declared: Any, attribute: str) -> tuple[tuple[type, str], ...]:
     """The methods of a class that hear something, by the class of the event."""
     return tuple((kind, name) for name in sorted(dir(declared))
                  for kind in getattr(getattr(declared, name), attribute, ()))
+
+
+@cache
+def _declared(declared: Any) -> tuple[tuple[str, Kept], ...]:
+    """The tables that a class declares, by name."""
+    return tuple((name, getattr(declared, name)) for name in sorted(dir(declared))
+                 if isinstance(getattr(declared, name), Kept))
 
 
 class Rule(Hears):
@@ -187,18 +218,22 @@ class Duty(Rule):
 
     within_ms -- how much time the debtor has; see `invariants.rules.deadlines`. paid_by -- events that pay: they agree
     with the key in all fields that both have. The debtor's end voids a duty; while the debtor stands still no time
-    counts, also if it stood still before it owed anything. standing_ms -- until when processes stand still.
+    counts, also if it stood still before it owed anything. late -- what to say of a duty that was not done, with the
+    fields of its key in braces, and also {what} is remembered of it and {waited_ms}. standing_ms -- until when
+    processes stand still.
     """
 
     within_ms: ClassVar[Callable[[Any], int]]
     paid_by: ClassVar[tuple[type | Match, ...]] = ()
+    late: ClassVar[str]
+
+    standing_ms = Kept("at")
 
     def __init__(self, run: Run) -> None:
         """Nothing is owed."""
         super().__init__(run)
         cancels = tuple(one.match for one in self.excuses if one.when is None and not one.hazard)
         self.owed = Kept(self.about, ends=(*self.paid_by, *cancels), machine=self.about.split()[0])
-        self.standing_ms = Kept("at")
         self._limit_ms = type(self).within_ms(run.bounds)
 
     def owe(self, key: tuple[Any, ...], ms: int, what: Any = None) -> None:
@@ -229,7 +264,8 @@ class Duty(Rule):
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
         """What to say of a duty that was not done; None: nothing is wrong after all."""
-        raise NotImplementedError
+        names = dict(zip(self.about.split(), key, strict=True))
+        return self.late.format(**names, what=what, waited_ms=waited_ms)
 
 
 class Promise(Rule):

@@ -19,7 +19,6 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
-from invariants.rules.watch import Run
 from invariants.views import Views
 
 
@@ -30,25 +29,15 @@ class key_values_survive(Rule):
     cite = "KVConfigManager#persist, #load"
     about = "at namespace key"
 
-    def __init__(self, run: Run) -> None:
-        """There are none."""
-        super().__init__(run)
-        self.values = Kept("at namespace key", survives="kill")
-
-    @on(KVConfigPut)
-    def put(self, _: int, at: str, event: KVConfigPut) -> None:
-        """An operator has put a value, or deleted it."""
-        self.values[at, event.namespace, event.key] = event.value
+    values = Kept("at namespace key", survives="kill", begins=(KVConfigPut,), value=lambda _, event: event.value)
 
     @on(KVConfigLoaded)
     def loaded(self, _: int, at: str, event: KVConfigLoaded) -> Iterator[Told]:
-        """It starts."""
         found = {(at, namespace, key): value for namespace, key, value in event.values}
         for key, value in [one for one in self.values.items() if one[0][0] == at]:
             del self.values[key]
             if found.get(key) != value:
-                sentence = f"{at} starts with {found.get(key)} for {key[2]} of {key[1]}, not with {value}"
-                yield self.told(sentence, *key)
+                yield self.told(f"{at} starts with {found.get(key)} for {key[2]} of {key[1]}, not with {value}", *key)
 
 
 class topic_survives_its_broker(Rule):
@@ -64,29 +53,25 @@ class topic_survives_its_broker(Rule):
                by=Match(ProcessPaused, of="at"), lasts=deadlines.in_file),
     )
 
-    def __init__(self, run: Run) -> None:
-        """There are none; topics -- its queues, and since when it has them."""
-        super().__init__(run)
-        self.topics = Kept("at topic", ends=(TopicConfigDeleted,), survives="kill")
-        self._written_ms = deadlines.in_file(run.bounds)
+    # Its queues, and since when it has them.
+    topics = Kept("at topic", ends=(TopicConfigDeleted,), survives="kill")
 
     @on(TopicConfigUpdated)
     def updated(self, ms: int, at: str, event: TopicConfigUpdated) -> None:
-        """It has entered the table; while a broker starts its table cannot be seen yet."""
         queues = self.views.topics(at).get(event.topic)
-        if queues is not None:
+        if queues is not None:  # while a broker starts its table cannot be seen
             self.topics[at, event.topic] = queues.read_queue_nums, ms
 
     @on(BrokerStarted)
     def started(self, _: int, at: str, event: BrokerStarted) -> Iterator[Told]:
-        """The file has been read."""
         if event.broker_id != MASTER_ID:
             self.topics.drop(lambda key: key[0] == at)
             return
         killed_ms, found = self.facts.broker_killed_ms.get((at,), -inf), self.views.topics(at)
+        written_ms = killed_ms - deadlines.in_file(self.bounds)
         for key, (queues, since_ms) in [one for one in self.topics.items() if one[0][0] == at]:
             now = found.get(key[1])
-            if (now is None or now.read_queue_nums != queues) and killed_ms - since_ms > self._written_ms:
+            if (now is None or now.read_queue_nums != queues) and since_ms < written_ms:
                 what = "without" if now is None else "with other queues of"
                 yield self.told(f"{at} starts {what} {key[1]}", *key, since_ms=int(killed_ms))
             if now is None:
@@ -105,17 +90,15 @@ class slave_follows_its_master(Promise):
     about = "at broker_name"
     within_ms = deadlines.slaves_copied
 
-    def __init__(self, run: Run) -> None:
-        """Nothing was looked at; masters -- what each had lately, with its time."""
-        super().__init__(run)
-        self.masters: dict[str, list[tuple[int, dict[Any, Any]]]] = {}
+    # What each master had lately, with its time.
+    masters = Kept("broker_name", survives="all")
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
         brokers = self.views.brokers()
         slaves = [broker for broker in brokers if broker.broker_id != MASTER_ID]
         for master in (broker for broker in brokers if slaves and broker.broker_id == MASTER_ID):
-            lately = self.masters.setdefault(master.broker_name, [])
+            lately = self.masters.setdefault((master.broker_name,), [])
             lately.append((master.now_ms, _copied(self.views, master.machine)))
             while len(lately) > 1 and lately[1][0] < master.now_ms - deadlines.COPIED_MS:
                 del lately[0]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from math import inf
+from typing import Any, ClassVar
 
-from impl.decisions.allocation import (
-    AllocateMessageQueueAveragely,
-)
+from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from impl.events import (
@@ -35,7 +34,6 @@ from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
-from invariants.rules.watch import Run
 from invariants.views import Consumer
 
 CLUSTERING, RUNNING = "CLUSTERING", "RUNNING"
@@ -44,21 +42,23 @@ CLUSTERING, RUNNING = "CLUSTERING", "RUNNING"
 class Shares(Rule):
     """What is common: queues that all members know and want, and how many of them hold each.
 
-    Time counts while all members of a group run, nobody is suspended, and the master of the queue lives; then it is
-    told at each look that it has been wrong for as long as it may be, so that excuses only put that off.
+    Time counts while all members of a group run, nobody is suspended, all know the same queues of the topic (who does
+    not divides other ones), and the master of the queue lives; then it is told at each look that it has been wrong for
+    as long as it may be, so that excuses only put that off.
+    most -- how many members may hold a queue; one must. limits -- how long it may be wrong, if the members need locks
+    (True), or need none.
     """
 
     about = "group mq"
+    most: ClassVar[float] = inf
+    limits: ClassVar[dict[bool, Deadline]]
 
-    def __init__(self, run: Run) -> None:
-        """wrong_ms -- queues that do not have the holders that they should have, and since when."""
-        super().__init__(run)
-        self.wrong_ms = Kept(self.about, survives="all")
-        self._looked_ms, self._has_moved = 0, True
+    # Queues that do not have the holders that they should have, and since when.
+    wrong_ms = Kept(about, survives="all")
+    _looked_ms, _has_moved = 0, True
 
     @on(QueueTaken, QueueDropped, ConsumerShutDown, ProcessKilled, RouteUpdated, TopicConfigUpdated, BrokerStarted)
     def moves(self, _: int, __: str, ___: Any) -> None:
-        """Queues come and go, or are known and had."""
         self._has_moved = True
 
     def look(self, now_ms: int) -> Iterator[Told]:
@@ -67,15 +67,15 @@ class Shares(Rule):
             return
         self._looked_ms, self._has_moved, before = now_ms, False, dict(self.wrong_ms)
         self.wrong_ms.clear()
-        for group, members in self.views.once(now_ms, "groups", self.groups).items():
-            limit_ms = self.limit(members)(self.bounds)
-            holders = partial(self.views.once, now_ms, f"holders in {group}", partial(self.holders, members))
-            for mq, count in holders().items() if self.is_judged(members) else ():
-                if not self.is_right(count):
-                    since_ms = self.wrong_ms[group, mq] = before.get((group, mq), now_ms)
-                    if now_ms - since_ms > limit_ms:
-                        yield self.told(f"{queue_text(mq)} has {count or 'no'} owners in {group}, "
-                                        f"for {now_ms - since_ms} ms", group, mq, since_ms=now_ms - limit_ms)
+        for group, members in self.views.once("groups", self.groups).items():
+            limit_ms = self.limits[any(one.orderly for one in members)](self.bounds)
+            holders = partial(self.views.once, f"holders in {group}", partial(self.holders, members))
+            wrong = [(mq, count) for mq, count in holders().items() if not 1 <= count <= self.most]
+            for mq, count in sorted(wrong) if wrong and self.is_judged(members) else ():
+                since_ms = self.wrong_ms[group, mq] = before.get((group, mq), now_ms)
+                if now_ms - since_ms > limit_ms:
+                    yield self.told(f"{queue_text(mq)} has {count or 'no'} owners in {group}, "
+                                    f"for {now_ms - since_ms} ms", group, mq, since_ms=now_ms - limit_ms)
 
     def groups(self) -> dict[str, list[Consumer]]:
         """The members of each group that reads as a cluster."""
@@ -86,13 +86,14 @@ class Shares(Rule):
         return groups
 
     def holders(self, members: Sequence[Consumer]) -> dict[MessageQueue, int]:
-        """The queues that all members subscribe and find in their routes, and that masters have: how many hold each."""
+        """Of topics that all subscribe, with one route, the queues that masters have: how many members hold each."""
         group, topics = members[0].group, self._topics()
-        mqs = [{mq for topic, mqs in self.views.subscribe_info(one.machine, group).items()
-                if topic in self.views.subscribed(one.machine, group) for mq in mqs} for one in members]
+        routes = [{topic: mqs for topic, mqs in self.views.subscribe_info(one.machine, group).items()
+                   if topic in self.views.subscribed(one.machine, group)} for one in members]
+        mqs = {mq for topic, mqs in routes[0].items() if all(route.get(topic) == mqs for route in routes) for mq in mqs}
         held = Counter(held.mq for machine in dict.fromkeys(one.machine for one in members)
                        for held in self.views.process_queues(machine) if held.group == group and not held.dropped)
-        return {mq: held[mq] for mq in sorted(set.intersection(*mqs)) if (mq.broker_name, mq.topic) in topics}
+        return {mq: held[mq] for mq in mqs if (mq.broker_name, mq.topic) in topics}
 
     def _topics(self) -> set[tuple[str, str]]:
         return {(broker.broker_name, topic) for broker in self.views.brokers() if broker.broker_id == MASTER_ID
@@ -101,14 +102,6 @@ class Shares(Rule):
     def is_judged(self, members: Sequence[Consumer]) -> bool:
         """Whether anything is expected of them."""
         return all(one.service_state == RUNNING and not one.pause for one in members)
-
-    def is_right(self, count: int) -> bool:
-        """Whether so many members may hold a queue."""
-        raise NotImplementedError
-
-    def limit(self, members: Sequence[Consumer]) -> Deadline:
-        """How long it may be wrong."""
-        raise NotImplementedError
 
 
 class members_share_at_once(Shares):
@@ -119,6 +112,7 @@ class members_share_at_once(Shares):
 
     cite = "ClientRemotingProcessor#notifyConsumerIdsChanged, DefaultMQPushConsumerImpl#start, #resume"
     calm = True
+    most, limits = 1, dict.fromkeys((False, True), deadlines.soon)
     excuses = (
         Excuse("a member comes or goes meanwhile",
                by=Match(ConsumerStarted, ConsumerStopping, ConsumerShutDown, ConsumerRemoved, of="group")),
@@ -137,20 +131,10 @@ class members_share_at_once(Shares):
                when=lambda rule, told: rule.away_ms.get(told.about, -1) >= told.since_ms),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Rebalanced -- consumers that have. routed_ms -- when all will have followed the last change of a route.
-
-        away_ms -- queues that were reset or corrected: when they will have been taken again.
-        """
-        super().__init__(run)
-        self.rebalanced = Kept("at group", ends=(ConsumerShutDown,))
-        self.routed_ms = Kept("group", survives="all")
-        self.away_ms = Kept("group mq", survives="all")
-
-    @on(QueuesAssigned)
-    def assigned(self, ms: int, at: str, event: QueuesAssigned) -> None:
-        """A run of the rebalance has ended."""
-        self.rebalanced[at, event.group] = ms
+    # When all will have followed the last change of a route; when queues that were reset will have been taken again.
+    rebalanced = Kept("at group", ends=(ConsumerShutDown,), begins=(QueuesAssigned,))
+    routed_ms = Kept("group", survives="all")
+    away_ms = Kept("group mq", survives="all")
 
     @on(RouteUpdated)
     def routed(self, ms: int, at: str, event: RouteUpdated) -> None:
@@ -160,7 +144,6 @@ class members_share_at_once(Shares):
 
     @on(QueueDropped)
     def dropped(self, ms: int, _: str, event: QueueDropped) -> None:
-        """It comes back if neither a rebalance nor a shutdown has dropped it."""
         if not event.by_rebalance and not self.facts.stops_now(event.client_id, event.group):
             self.away_ms[event.group, event.mq] = ms + deadlines.taken_again(self.bounds)
 
@@ -170,12 +153,3 @@ class members_share_at_once(Shares):
         ids = {one.client_id for one in members}
         return super().is_judged(members) and len(topics) == 1 and len(ids) == len(members) and all(
             not one.orderly and one.strategy == AllocateMessageQueueAveragely() for one in members)
-
-    def is_right(self, count: int) -> bool:
-        """See Shares."""
-        return count == 1
-
-    def limit(self, members: Sequence[Consumer]) -> Deadline:
-        """See Shares."""
-        del members
-        return deadlines.soon

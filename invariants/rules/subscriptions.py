@@ -22,7 +22,6 @@ from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, after, on
-from invariants.rules.watch import Run
 from invariants.rules.weather import clock_was_set, ended_or_stood_still, was_cut_off
 
 
@@ -38,7 +37,6 @@ class group_has_one_message_model(Rule):
 
     @after(ConsumerRegistered)
     def entered(self, _: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
-        """A broker lists a member."""
         clients = dict.fromkeys(machine_of(one) for one in self.facts.connections(at, event.group))
         started = (self.facts.consumers.get((client, event.group)) for client in clients)
         models = {one.message_model: one.client_id for one in started if one is not None}
@@ -56,23 +54,20 @@ class topics_leave_with_their_member(Duty):
     within_ms = deadlines.takes(0)
     paid_by = (SubscriptionRemoved,)
     excuses = (Excuse("the group is dropped", by=GroupRemoved),)
+    late = "{at} has {topic} subscribed in {group}, of whose members nobody has subscribed it for {waited_ms} ms"
 
     @on(ConsumerRemoved)
     def goes(self, ms: int, at: str, event: ConsumerRemoved) -> None:
-        """A member is not listed any more."""
         heartbeat = self.facts.listed.get((at, event.group, event.connection))
         for topic, _, _ in heartbeat.subscriptions if heartbeat is not None and event.attached else ():
             self.owe((at, event.group, topic), ms)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
         """See Duty."""
-        del what
-        at, group, topic = key
-        here = self.facts.connections(at, group).values()
-        wanted = any(topic == one for heartbeat in here for one, _, _ in heartbeat.subscriptions)
-        if not here or wanted or key not in self.facts.subscribed:
-            return None
-        return f"{at} has {topic} subscribed in {group}, of whose members nobody has subscribed it for {waited_ms} ms"
+        here = self.facts.connections(key[0], key[1]).values()
+        wanted = any(key[2] == topic for heartbeat in here for topic, _, _ in heartbeat.subscriptions)
+        is_left = here and not wanted and key in self.facts.subscribed
+        return super().broken(key, what, waited_ms) if is_left else None
 
 
 class new_version_is_told_soon(Duty):
@@ -95,11 +90,12 @@ class new_version_is_told_soon(Duty):
                by=Match(ConnectionRefused, of="client=at at=server")),
         ended_or_stood_still("client", deadlines.told_at_once), *was_cut_off("at"), clock_was_set("client"),
     )
+    late = "{at} does not know version {what} of {topic}, which {client_id} has pulled with for {waited_ms} ms"
 
     @on(VersionRaised)
     def raised(self, ms: int, client: str, event: VersionRaised) -> None:
-        """A new version counts for the pulls of a member; who has no route to a broker sends it neither."""
-        routed = {machine_of(addr) for addr in self.views.known_addresses(client).values()}
+        # A new version counts for the pulls of a member; who has no route to a broker sends it neither.
+        routed = {machine_of(addr) for addr in self.views.known_addresses(client, event.client_id).values()}
         for (at, group, connection), heartbeat in self.facts.listed.items():
             mine = (group, machine_of(connection), heartbeat.client_id) == (event.group, client, event.client_id)
             if mine and at in routed and any(topic == event.topic for topic, _, _ in heartbeat.subscriptions):
@@ -107,16 +103,10 @@ class new_version_is_told_soon(Duty):
 
     @on(ConsumerRegistered)
     def told_now(self, _: int, at: str, event: ConsumerRegistered) -> None:
-        """A heartbeat has said versions."""
-        for topic, _text, version in event.subscriptions:
+        for topic, _text, version in event.subscriptions if self.owed else ():
             key = at, event.client_id, event.group, topic, machine_of(event.connection)
             if key in self.owed and version >= self.owed[key][2]:
                 self.pay(key)
-
-    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
-        """See Duty."""
-        at, client_id, _, topic, _ = key
-        return f"{at} does not know version {what} of {topic}, which {client_id} has pulled with for {waited_ms} ms"
 
 
 class changed_share_renews_the_subscription(Rule):
@@ -132,24 +122,19 @@ class changed_share_renews_the_subscription(Rule):
         *was_cut_off("at", deadlines.waited),
     )
 
-    def __init__(self, run: Run) -> None:
-        """Nothing has been said."""
-        super().__init__(run)
-        self.said = Kept("client client_id group topic", machine="client")
-        self.changed = Kept("client client_id group topic", machine="client")
+    said, changed = (Kept("client client_id group topic", machine="client") for _ in range(2))
 
     @on(QueuesAssigned)
     def assigned(self, ms: int, client: str, event: QueuesAssigned) -> None:
-        """A rebalance of a topic has ended."""
         key = client, event.client_id, event.group, event.topic
         if event.changed and key in self.said:
             self.changed.setdefault(key, (ms, self.said[key]))
 
     @on(ConsumerRegistered)
     def entered(self, ms: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
-        """A heartbeat has said versions."""
+        client = machine_of(event.connection)
         for topic, _, version in event.subscriptions:
-            key = machine_of(event.connection), event.client_id, event.group, topic
+            key = client, event.client_id, event.group, topic
             since_ms, before = self.changed.get(key, (ms, version))
             if version > before:
                 self.changed.pop(key, None)
@@ -172,13 +157,12 @@ class versions_are_times(Rule):
 
     @on(ConsumerRegistered)
     def entered(self, ms: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
-        """A heartbeat has said versions."""
         broker = self.views.broker(at)
         now_ms = ms if broker is None else broker.now_ms
-        for topic, _, version in sorted(event.subscriptions, key=str):
-            if not now_ms - ms <= version <= now_ms:
-                yield self.told(f"{event.client_id} has {version} as the version of {topic}, at {now_ms} of {at}",
-                                at, machine_of(event.connection), topic)
+        wrong = [one for one in event.subscriptions if not now_ms - ms <= one[2] <= now_ms]
+        for topic, _, version in sorted(wrong, key=str):
+            yield self.told(f"{event.client_id} has {version} as the version of {topic}, at {now_ms} of {at}",
+                            at, machine_of(event.connection), topic)
 
 
 class only_the_subscribed_is_held(Promise):

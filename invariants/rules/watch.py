@@ -69,9 +69,6 @@ class Watched:
         return [Finding(self.rule.name, event, sentence, (self.rule.name, what, *map(put_down_to, causes)), causes, ms)]
 
 
-_Stages = tuple[list[tuple[Watched, Hear]], list[Hear], list[tuple[Watched, Hear]]]
-
-
 class Watch:
     """A Follower of all rules, or of some.
 
@@ -93,25 +90,25 @@ class Watch:
                         if isinstance(one.rule, Duty) and one not in self._looks]
         self._ascribing = {one.rule.name: one for one in self._watched if isinstance(one.rule, Ascription)}
         self._promises = [(one, one.rule) for one in self._watched if isinstance(one.rule, Promise)]
-        self._looked_ms = 0
+        self._views, self._looked_ms = views, 0
 
     @property
     def hears(self) -> Collection[type] | None:
         """See Follower: everything, if anything has to be done in time."""
         return None if self._duties or self._looks else self._hears.keys()
 
-    def _staged(self, facts: Facts) -> dict[type, _Stages]:
+    def _staged(self, facts: Facts) -> dict[type, list[tuple[Hear, Watched | None]]]:
         """By class of event: rules that want the facts from before, what folds it, rules that want those from after."""
-        hears: dict[type, _Stages] = defaultdict(lambda: ([], [], []))
+        hears: dict[type, list[tuple[Hear, Watched | None]]] = defaultdict(list)
         for one in self._watched:
             for kind, hear in one.rule.before():
-                hears[kind][0].append((one, hear))
+                hears[kind].append((hear, one))
         for kind, fold in chain(*(table.hears() for table in facts.tables()), facts.before(),
                                 *(one.folds() for one in self._watched)):
-            hears[kind][1].append(fold)
+            hears[kind].append((fold, None))
         for one in self._watched:
             for kind, hear in one.rule.after():
-                hears[kind][2].append((one, hear))
+                hears[kind].append((hear, one))
         return dict(hears)
 
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
@@ -119,18 +116,9 @@ class Watch:
         del machine, whole
         found: list[Finding] = []
         for ms, at, event in records:
-            stages = self._hears.get(event.__class__)
-            if stages is None:
-                continue
-            before, folds, behind = stages
-            for who, hear in before:
+            for hear, who in self._hears.get(event.__class__, ()):
                 for told in hear(ms, at, event) or ():
-                    found += who.findings(told, ms, event)
-            for fold in folds:
-                fold(ms, at, event)
-            for who, hear in behind:
-                for told in hear(ms, at, event) or ():
-                    found += who.findings(told, ms, event)
+                    found += () if who is None else who.findings(told, ms, event)
         if records and records[-1][0] - self._looked_ms >= LOOK_MS:
             found += self.late(records[-1][0])
         return found
@@ -139,12 +127,16 @@ class Watch:
         """What has not been done in time, and what tables say that should not be."""
         self._looked_ms = now_ms
         owed = [one for one, duty in self._duties if duty.owed]
-        return [found for one in (*owed, *self._looks) for told in one.rule.look(now_ms)
-                for found in one.findings(told, now_ms, None)]
+        with self._views.standing_still():
+            return [found for one in (*owed, *self._looks) for told in one.rule.look(now_ms)
+                    for found in one.findings(told, now_ms, None)]
 
     def promised(self, now_ms: int, healed_ms: int) -> list[Finding]:
         """Which promises are wrong although their time is over; call it again and again once the world has healed."""
-        found: list[Finding] = []
+        with self._views.standing_still():
+            return list(self._broken(now_ms, healed_ms))
+
+    def _broken(self, now_ms: int, healed_ms: int) -> Iterator[Finding]:
         for one, promise in self._promises:
             findings = [finding for told in promise.wrong() for finding in one.findings(told, now_ms, None)]
             if not findings:
@@ -152,8 +144,7 @@ class Watch:
                 continue
             self.kept_ms.pop(promise.name, None)
             if now_ms - healed_ms >= promise.limit_ms:
-                found += findings
-        return found
+                yield from findings
 
     def ascribed(self, found: Finding, now_ms: int) -> Finding:
         """What another judge has found, with the hazards that it is put down to."""

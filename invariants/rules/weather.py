@@ -9,7 +9,6 @@ from __future__ import annotations
 from impl.events import (
     ClockDrifts,
     ClockJumped,
-    ConnectionRefused,
     ConnectionSevered,
     PartitionBegan,
     ProcessKilled,
@@ -44,12 +43,6 @@ def ended_or_stood_still(machine: str, lasts: float | Deadline) -> Excuse:
     """The process of the machine was killed or paused, so shortly before that its effects last."""
     return Excuse(f"the process of the machine ({machine}) ended or stood still shortly before",
                   by=Match(ProcessKilled, ProcessPaused, of=f"{machine}=at"), lasts=lasts)
-
-
-def was_refused(machine: str, lasts: float | Deadline) -> Excuse:
-    """The machine could not connect to somebody shortly before."""
-    return Excuse(f"the machine ({machine}) was refused a connection shortly before",
-                  by=Match(ConnectionRefused, of=f"{machine}=at"), lasts=lasts)
 
 
 def was_cut_off_from(machine: str, other: str, lasts: Deadline, hazard: str = "") -> tuple[Excuse, ...]:

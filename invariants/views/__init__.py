@@ -7,7 +7,9 @@ is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Any, TypeVar, cast
 
 from impl.broker.given_message_store import QueueRange
@@ -25,8 +27,10 @@ __all__ = [
     "Registration", "RouteTables", "Subscription", "Views",
 ]
 
-
 _T = TypeVar("_T")
+_OFTEN = ("brokers", "topics", "queues", "namesrvs", "queue_datas", "routed", "addresses", "consumers", "in_service",
+          "process_queues", "subscribed", "subscribe_info")
+"""Views that several rules ask at once."""
 
 
 class Views(NamesrvViews, BrokerViews, ConsumerViews):
@@ -35,14 +39,30 @@ class Views(NamesrvViews, BrokerViews, ConsumerViews):
     def __init__(self, machines: Machines) -> None:
         """Look at these."""
         self.living = Living(machines)
-        self._read: dict[str, tuple[int, Any]] = {}
+        self._often: dict[str, Any] = {}
+        self._made: dict[str, Any] | None = None
 
-    def once(self, now_ms: int, what: str, read: Callable[[], _T]) -> _T:
-        """What is read is read once for all who ask for it at this time."""
-        known = self._read.get(what)
-        if known is None or known[0] != now_ms:
-            known = self._read[what] = now_ms, read()
-        return cast("_T", known[1])
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Nothing runs in the block: what many ask is read once."""
+        own, self._made = vars(self), {}
+        self._often = self._often or {name: cache(getattr(self, name)) for name in _OFTEN}
+        own.update(self._often)
+        try:
+            yield
+        finally:
+            self._made = None
+            for name, read in self._often.items():
+                del own[name]
+                read.cache_clear()
+
+    def once(self, what: str, make: Callable[[], _T]) -> _T:
+        """What several rules make of tables; where nothing runs it is made once for all who ask for it by this name."""
+        if self._made is None:
+            return make()
+        if what not in self._made:
+            self._made[what] = make()
+        return cast("_T", self._made[what])
 
     def calm(self) -> bool:
         """Whether nothing fails in this world but what people do."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
+from impl.broker.controller import BrokerController
 from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.broker.rebalance_lock_manager import LockEntry
 from impl.broker.reported_tables import connection_of
@@ -15,6 +17,8 @@ from impl.decisions.names import MASTER_ID, RETRY_GROUP_TOPIC_PREFIX
 from impl.decisions.route_queues import QueueData
 from invariants.views.living import Living
 from invariants.views.values import Broker, Filter, QueueLock, Subscription
+
+_T = TypeVar("_T")
 
 
 class BrokerViews:
@@ -32,11 +36,9 @@ class BrokerViews:
         broker = self.living.broker(machine)
         if broker is None:
             return None
-        config, now_ms = broker.config, broker.node.now_ms()
-        return Broker(
-            machine, config.broker_name, config.broker_id, broker.broker_addr, now_ms,
-            broker.slave_synchronize.master_addr,
-        )
+        config, copied = broker.config, broker.slave_synchronize
+        return Broker(machine, config.broker_name, config.broker_id, broker.broker_addr, broker.node.now_ms(),
+                      copied.master_addr)
 
     def runs_broker(self, machine: str) -> bool:
         """Whether a broker runs there."""
@@ -50,24 +52,19 @@ class BrokerViews:
     def topics(self, broker: str) -> dict[str, QueueData]:
         """TopicConfigManager.topicConfigTable, as it is routed: topic to its queues."""
         found = self.living.broker(broker)
-        entries = () if found is None else found.topic_config_manager.topic_config_table.entries()
-        name = "" if found is None else found.config.broker_name
-        return {
-            topic: QueueData(
-                name, config.read_queue_nums, config.write_queue_nums, config.perm, config.topic_sys_flag,
-            ) for topic, config in entries
-        }
+        if found is None:
+            return {}
+        return {topic: QueueData(found.config.broker_name, config.read_queue_nums, config.write_queue_nums, config.perm,
+                                 config.topic_sys_flag)
+                for topic, config in found.topic_config_manager.topic_config_table.entries()}
 
     def subscription_groups(self, broker: str) -> list[str]:
         """SubscriptionGroupManager.subscriptionGroupTable: the names of the groups that are configured."""
-        found = self.living.broker(broker)
-        table = None if found is None else found.subscription_group_manager.subscription_group_table
-        return [] if table is None else list(table.key_set())
+        return [*self._look(broker, lambda found: found.subscription_group_manager.subscription_group_table.key_set())]
 
     def groups(self, broker: str) -> list[str]:
         """ConsumerManager.consumerTable: the groups that have an entry, if only an empty one."""
-        found = self.living.broker(broker)
-        return [] if found is None else list(found.consumer_manager.consumer_table.key_set())
+        return [*self._look(broker, lambda found: found.consumer_manager.consumer_table.key_set())]
 
     def has_group(self, broker: str, group: str) -> bool:
         """ConsumerManager.consumerTable: whether the group has an entry."""
@@ -76,8 +73,8 @@ class BrokerViews:
     def members(self, broker: str, group: str) -> dict[str, str | None]:
         """ConsumerGroupInfo.channelInfoTable: connection to client id."""
         info = self._group(broker, group)
-        entries = () if info is None else info.channel_info_table.entries()
-        return {connection_of(channel): client.client_id for channel, client in entries}
+        return {} if info is None else {
+            connection_of(channel): client.client_id for channel, client in info.channel_info_table.entries()}
 
     def listed(self, broker: str, group: str) -> list[str]:
         """The id list that the broker would answer, sorted: a client with two connections is there twice."""
@@ -87,8 +84,9 @@ class BrokerViews:
     def subscriptions(self, broker: str, group: str) -> dict[str, Subscription]:
         """ConsumerGroupInfo.subscriptionTable: by topic, retry topics too."""
         info = self._group(broker, group)
-        entries = () if info is None else info.subscription_table.entries()
-        return {topic: Subscription(sub.sub_string, sub.sub_version, sub.expression_type) for topic, sub in entries}
+        return {} if info is None else {
+            topic: Subscription(sub.sub_string, sub.sub_version, sub.expression_type)
+            for topic, sub in info.subscription_table.entries()}
 
     def expressions(self, broker: str, group: str) -> dict[str, str]:
         """Topic to expression in the subscription table of a group; retry topics are left out."""
@@ -97,24 +95,19 @@ class BrokerViews:
 
     def filters(self, broker: str, group: str) -> dict[str, Filter]:
         """ConsumerFilterManager: of the topics that the group subscribes now."""
-        found = self.living.broker(broker)
-        if found is None:
-            return {}
-        topics = self.subscriptions(broker, group)
-        filters = ((topic, found.consumer_filter_manager.get(topic, group)) for topic in topics)
+        filters = self._look(broker, lambda found: [
+            (topic, found.consumer_filter_manager.get(topic, group)) for topic in self.subscriptions(broker, group)])
         return {topic: Filter(data.client_version, data.is_dead()) for topic, data in filters if data is not None}
 
     def producers(self, broker: str) -> dict[tuple[str, str], str | None]:
         """ProducerManager.groupChannelTable: group and connection to client id."""
-        found = self.living.broker(broker)
-        groups = () if found is None else found.producer_manager.group_channel_table.entries()
+        groups = self._look(broker, lambda found: found.producer_manager.group_channel_table.entries())
         return {(group, connection_of(channel)): client.client_id
                 for group, table in groups for channel, client in table.entries()}
 
     def reply_connections(self, broker: str) -> dict[str, str]:
         """ProducerManager.clientChannelTable: client id to the connection that replies are pushed on."""
-        found = self.living.broker(broker)
-        entries = () if found is None else found.producer_manager.client_channel_table.entries()
+        entries = self._look(broker, lambda found: found.producer_manager.client_channel_table.entries())
         return {client_id: connection_of(channel) for client_id, channel in entries}
 
     def locks(self, broker: str) -> dict[tuple[str, MessageQueue], QueueLock]:
@@ -123,22 +116,19 @@ class BrokerViews:
         if found is None:
             return {}
         now_ms, table = found.node.now_ms(), found.rebalance_lock_manager.mq_lock_table
-        return {
-            (group, mq): _queue_lock(entry, now_ms)
-            for group, entries in table.entries() for mq, entry in entries.entries()
-        }
+        return {(group, mq): _queue_lock(entry, now_ms)
+                for group, entries in table.entries() for mq, entry in entries.entries()}
 
     def lock(self, broker: str, group: str, mq: MessageQueue) -> QueueLock | None:
         """RebalanceLockManager.mqLockTable: who has the lock of a queue."""
         found = self.living.broker(broker)
-        entries = None if found is None else found.rebalance_lock_manager.mq_lock_table.get(group)
-        entry = None if entries is None else entries.get(mq)
-        return None if found is None or entry is None else _queue_lock(entry, found.node.now_ms())
+        entries = found and found.rebalance_lock_manager.mq_lock_table.get(group)
+        entry = entries and entries.get(mq)
+        return _queue_lock(entry, found.node.now_ms()) if found and entry else None
 
     def committed(self, broker: str, group: str) -> dict[tuple[str, int], int]:
         """ConsumerOffsetManager.offsetTable: topic and queue id to the offset of a group."""
-        found = self.living.broker(broker)
-        entries = () if found is None else found.consumer_offset_manager.offset_table.entries()
+        entries = self._look(broker, lambda found: found.consumer_offset_manager.offset_table.entries())
         by_key = ((key.partition("@"), offsets) for key, offsets in entries)
         return {(topic, queue_id): offset for (topic, _, name), offsets in by_key if name == group
                 for queue_id, offset in offsets.entries()}
@@ -146,15 +136,14 @@ class BrokerViews:
     def committed_of(self, broker: str, group: str, topic: str) -> dict[int, int] | None:
         """ConsumerOffsetManager.offsetTable: queue id to the offset of a group; None: no broker runs there."""
         found = self.living.broker(broker)
-        offsets = None if found is None else found.consumer_offset_manager.query_offsets(group, topic)
         if found is None:
             return None
+        offsets = found.consumer_offset_manager.query_offsets(group, topic)
         return {} if offsets is None else dict(offsets.entries())
 
     def groups_with_offsets(self, broker: str) -> set[tuple[str, str]]:
         """ConsumerOffsetManager.offsetTable: the pairs of group and topic that have an entry."""
-        found = self.living.broker(broker)
-        keys = () if found is None else found.consumer_offset_manager.offset_table.key_set()
+        keys = self._look(broker, lambda found: found.consumer_offset_manager.offset_table.key_set())
         return {(group, topic) for topic, _, group in (key.partition("@") for key in keys)}
 
     def queues(self, topic: str) -> list[MessageQueue]:
@@ -169,17 +158,19 @@ class BrokerViews:
 
     def stored(self, mq: MessageQueue) -> QueueRange:
         """What the master of a queue was given of it; nothing if none lives."""
-        found = (self.living.broker(broker.machine) for broker in self.brokers()
-                 if (broker.broker_name, broker.broker_id) == (mq.broker_name, MASTER_ID))
-        master = next(found, None)
-        store = None if master is None else master.message_store
-        return store.range_of(mq.topic, mq.queue_id) if isinstance(store, GivenMessageStore) else QueueRange()
+        masters = (self.stored_at(broker.machine, mq.topic, mq.queue_id) for broker in self.brokers()
+                   if (broker.broker_name, broker.broker_id) == (mq.broker_name, MASTER_ID))
+        return next(masters, None) or QueueRange()
 
     def stored_at(self, broker: str, topic: str, queue_id: int) -> QueueRange | None:
         """What one broker has of a queue; None: no broker runs there."""
         found = self.living.broker(broker)
         store = None if found is None else found.message_store
         return store.range_of(topic, queue_id) if isinstance(store, GivenMessageStore) else None
+
+    def _look(self, broker: str, read: Callable[[BrokerController], Sequence[_T]]) -> Sequence[_T]:
+        found = self.living.broker(broker)
+        return () if found is None else read(found)
 
     def _group(self, broker: str, group: str) -> ConsumerGroupInfo | None:
         found = self.living.broker(broker)

@@ -20,7 +20,8 @@ class ConsumerViews:
 
     def consumers(self) -> list[Consumer]:
         """Those of all processes that live, in the order of their machines and of their starts."""
-        return [_consumer(machine, one) for machine, one in self._running()]
+        return [_consumer(machine, one) for machine in self.living.machines.consumers
+                for one in self.living.consumers(machine)]
 
     def in_service(self) -> list[Consumer]:
         """Those of them that have not shut down; others of their process may run on."""
@@ -36,10 +37,8 @@ class ConsumerViews:
 
     def subscribed(self, machine: str, group: str) -> dict[str, Subscription]:
         """RebalanceImpl.subscriptionInner of a consumer: by topic, the retry topic too."""
-        return {
-            topic: Subscription(sub.sub_string, sub.sub_version, sub.expression_type)
-            for one in self._of(machine, group) for topic, sub in one.rebalance_impl.subscription_inner.entries()
-        }
+        return {topic: Subscription(sub.sub_string, sub.sub_version, sub.expression_type)
+                for one in self._of(machine, group) for topic, sub in one.rebalance_impl.subscription_inner.entries()}
 
     def subscribe_info(self, machine: str, group: str) -> dict[str, frozenset[MessageQueue]]:
         """RebalanceImpl.topicSubscribeInfoTable of a consumer: topic to the queues that it knows."""
@@ -48,20 +47,19 @@ class ConsumerViews:
 
     def offsets(self, machine: str, group: str) -> dict[MessageQueue, int]:
         """OffsetStore.offsetTable of a consumer: what it would commit now."""
-        found: dict[MessageQueue, int] = {}
-        for one in self._of(machine, group):
-            found.update(one.offset_store.clone_offset_table(None))
-        return found
+        return {mq: offset for one in self._of(machine, group)
+                for mq, offset in one.offset_store.clone_offset_table(None).items()}
 
     def consume_from(self, machine: str, group: str) -> tuple[ConsumeFromWhere, int] | None:
         """DefaultMQPushConsumer.consumeFromWhere and consumeTimestamp, in ms; None: no consumer runs there."""
-        found = [one.rebalance_impl for one in self._of(machine, group)]
-        return (found[0].consume_from_where, found[0].consume_timestamp_ms) if found else None
+        return next(((one.rebalance_impl.consume_from_where, one.rebalance_impl.consume_timestamp_ms)
+                     for one in self._of(machine, group)), None)
 
-    def known_addresses(self, machine: str) -> dict[tuple[str, int], str]:
-        """MQClientInstance.brokerAddrTable of the clients of a machine: broker name and id to address."""
+    def known_addresses(self, machine: str, client_id: str | None = None) -> dict[tuple[str, int], str]:
+        """MQClientInstance.brokerAddrTable of the clients of a machine, or of one: broker name and id to address."""
         return {
             (name, broker_id): addr for one in self.living.consumers(machine)
+            if client_id in (None, one.instance.client_id)
             for name, addrs in one.instance.routes.broker_addr_table.entries() for broker_id, addr in addrs.entries()
         }
 
@@ -70,26 +68,18 @@ class ConsumerViews:
         return {(group, one.instance.client_id) for one in self.living.consumers(machine)
                 for group in one.instance.producer_table.key_set()}
 
-    def _running(self) -> Iterator[tuple[str, DefaultMQPushConsumerImpl]]:
-        for machine in self.living.machines.consumers:
-            yield from ((machine, consumer) for consumer in self.living.consumers(machine))
-
     def _of(self, machine: str, group: str) -> Sequence[DefaultMQPushConsumerImpl]:
         return [one for one in self.living.consumers(machine) if one.group == group]
 
 
 def _consumer(machine: str, one: DefaultMQPushConsumerImpl) -> Consumer:
     config = one.config
-    return Consumer(
-        machine, one.instance.client_id, one.group, config.message_model, config.orderly, one.service_state, one.pause,
-        config.strategy, one.node.now_ms(),
-    )
+    return Consumer(machine, one.instance.client_id, one.group, config.message_model, config.orderly, one.service_state,
+                    one.pause, config.strategy, one.node.now_ms())
 
 
 def _held(machine: str, one: DefaultMQPushConsumerImpl) -> Iterator[HeldQueue]:
     client_id = one.instance.client_id
     for mq, pq in one.rebalance_impl.process_queue_table.entries():
-        yield HeldQueue(
-            machine, client_id, one.group, mq, pq.dropped, pq.locked, pq.is_lock_expired(), pq.msg_count,
-            pq.last_pull_timestamp,
-        )
+        yield HeldQueue(machine, client_id, one.group, mq, pq.dropped, pq.locked, pq.is_lock_expired(), pq.msg_count,
+                        pq.last_pull_timestamp)

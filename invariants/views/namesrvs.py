@@ -6,7 +6,6 @@ from impl.decisions.names import MASTER_ID
 from impl.decisions.route_queues import QueueData
 from impl.namesrv.route_info_manager import RouteInfoManager
 from invariants.views.living import Living
-from invariants.views.route_tables import RouteTables
 from invariants.views.values import Registration
 
 
@@ -18,11 +17,6 @@ class NamesrvViews:
     def namesrvs(self) -> list[str]:
         """The machines whose name servers live."""
         return [machine for machine in self.living.machines.namesrvs if self.living.namesrv(machine) is not None]
-
-    def route_tables(self, namesrv: str) -> RouteTables | None:
-        """All tables of a name server; None: none runs there."""
-        found = self.living.namesrv(namesrv)
-        return None if found is None else RouteTables(found)
 
     def routed(self, namesrv: str, topic: str) -> list[str]:
         """The broker names in the route of a topic, sorted; empty if none of them is known: no route."""

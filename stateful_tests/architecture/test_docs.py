@@ -18,6 +18,7 @@ import typer
 from typer.testing import CliRunner
 
 from impl.hosts.simulation.tape import RandomTape
+from invariants import exploring
 from invariants.__main__ import app
 from invariants.front_desk import catalogue
 from model.language import Misuse
@@ -127,7 +128,7 @@ def _unknown(where: str, word: str) -> str:
         if where in {"show", "verify", "prove", "--property"}:
             catalogue.known(word)
         elif where == "explore":
-            catalogue.scope_names([word])
+            exploring.scopes([word])
     except Exception as error:  # noqa: BLE001 - whatever the catalogue says against it
         return str(error)
     return ""

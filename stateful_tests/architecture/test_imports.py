@@ -46,6 +46,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
              "spark_fuzz.progress", TESTS),
     "matplotlib": ("invariants.report.*",),
     "jinja2": ("invariants.report.*",),
+    "pydantic": ("invariants.report.*",),
     "markupsafe": ("invariants.report.*",),
     "hypothesis": ("stateful_tests.*",),
     "pytest": ("stateful_tests.*",),

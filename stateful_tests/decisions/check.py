@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from invariants import allocation
-from invariants.allocation import EQUAL_LISTS, GROUP, PROMISES, Case, Failure, Observed, Strategy, asked
+from invariants.allocation import EQUAL_LISTS, GROUP, Case, Failure, Observed, Strategy, asked
 from invariants.claim import Finding
 from invariants.verdict import Outcome, Subject, Verdict
 from stateful_tests.conformance.java.check import (
@@ -79,9 +79,9 @@ def check_java_allocation(classpath: str, class_name: str, *, out: Path | None =
 def check_strategy(candidate: Candidate, command: str, *, out: Path | None = None, queues: int = QUEUES,
                    members: int = MEMBERS, examples: int = EXAMPLES, seed: int = 0) -> Iterator[Verdict]:
     """The same for anything that can be called; command -- shows the verdicts again."""
-    demanded = {promise.property: Outcome.HOLDS for promise in PROMISES if promise.demanded}
+    demanded = {claim.name: Outcome.HOLDS for claim in allocation.CLAIMS.values() if claim.demanded}
     row = Row("check", candidate.subject, demanded, {}, command, seed)
-    judging = Judging(candidate, {promise.property: allocation.CLAIMS[promise.property] for promise in PROMISES})
+    judging = Judging(candidate, dict(allocation.CLAIMS))
     for broken in judging.exhaust(queues, members):
         yield row.violated(broken, judging.cost(), _information(broken.claim.name)).saved(out)
     small = judging.cases
@@ -94,8 +94,7 @@ def check_strategy(candidate: Candidate, command: str, *, out: Path | None = Non
 
 
 def _information(name: str) -> str:
-    demanded = {promise.property for promise in PROMISES if promise.demanded}
-    return "" if name in demanded else " (for information: a trade-off, not an error)"
+    return "" if allocation.CLAIMS[name].demanded else " (for information: a trade-off, not an error)"
 
 
 def _no_answer(judging: Judging, row: Row) -> Iterator[Finding]:

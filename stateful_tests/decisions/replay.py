@@ -78,7 +78,6 @@ def _expected(subject: Subject, name: str) -> tuple[Outcome | None, tuple[str, .
     if subject.kind == "strategy":
         wanted = _shipped(subject).expected[name]
         return Outcome(wanted.outcome), wanted.hazards
-    demanded = {promise.property for promise in allocation.PROMISES if promise.demanded}
-    return (Outcome.HOLDS if name in demanded else None), ()
+    return (Outcome.HOLDS if allocation.CLAIMS[name].demanded else None), ()
 
 

@@ -21,15 +21,13 @@ from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.variants.catalogue import NO_REPAIR, SHIPPED
 from invariants.finding import Finding
-from invariants.refinement.follower import ROUND
+from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import TooManyStatesError
 from invariants.rules.declared import BY_NAME
 from invariants.verdict import Outcome
 from stateful_tests.machines.program import Line, Program, listed, one_line
 from stateful_tests.machines.tape import RuleTape
-from stateful_tests.worlds.bounds import bounds_of
-from stateful_tests.worlds.followers import followers
-from stateful_tests.worlds.healing import healing, watching
+from stateful_tests.worlds.healing import bounds_of, healing, watching
 from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Judges
 from stateful_tests.worlds.subjects import subject_named
@@ -164,9 +162,9 @@ class WorldMachine(RuleBasedStateMachine):
             opened.enter_context(subject_named(self.trial.subject).running())
             self.world = opened.enter_context(World(
                 self.tape, CALM, self.judges, show_every=ROUND, max_segments=MAX_SEGMENTS))
-            followed = followers(self.world, self.workload)
+            followed = self.workload.followers(self.world)
             self.watch = watching(self.world, self.workload.promises, bounds=BOUNDS)
-            self.judges.followers = [self.watch, *(one for one in followed if one.name in self.judged)]
+            self.judges.following = Following([self.watch, *(one for one in followed if one.name in self.judged)])
             self.workload.build(self.world)
             self._opened = opened.pop_all()
 

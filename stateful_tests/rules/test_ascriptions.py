@@ -10,12 +10,17 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
     ClockJumped,
+    ConnectionRefused,
     ConnectionSevered,
+    ConsumerIdsFetched,
     ConsumerRegistered,
+    ConsumerRemoved,
     ConsumerStarted,
     ListenerEnded,
     ListenerStarted,
-    SubscriptionUpdated,
+    PartitionBegan,
+    ProcessKilled,
+    ProcessPaused,
 )
 from invariants.finding import Finding
 from invariants.rules import deadlines
@@ -30,6 +35,10 @@ LATE_MS = 10_000_000
 MQ = MessageQueue("orders", "broker-a", 0)
 LISTENS = (0, "c1", ListenerStarted("c1", "G", MQ))
 STARTS = (0, "broker-a", BrokerStarted("broker-a", "broker-a", 0))
+BOTH = tuple((0, client, ConsumerStarted(client, "G", "CLUSTERING", orderly=False)) for client in ("c1", "c2"))
+ANSWER, FULL_ANSWER, NO_ANSWER = ((0, "c1", ConsumerIdsFetched("c1", "G", "orders", "broker-a:10911", client_ids))
+                                  for client_ids in (("c1",), ("c1", "c2"), None))
+WHOLE_MS = deadlines.lists_are_whole(BOUNDS)
 LEASE_MS = deadlines.CLIENT_LEASE_MS
 
 
@@ -38,7 +47,8 @@ def heartbeat(*, added: bool) -> tuple[int, str, Any]:
 
 
 def subscribed(expression: str) -> tuple[int, str, Any]:
-    return 0, "broker-a", SubscriptionUpdated("broker-a", "G", "orders", expression, 1, attached=True)
+    said = frozenset({("orders", expression, 1)})
+    return 0, "broker-a", ConsumerRegistered("broker-a", "G", "c1", "c1:1", True, False, said)
 
 
 def causes(name: str, now_ms: int, *records: tuple[int, str, Any]) -> set[str]:
@@ -57,9 +67,26 @@ def causes(name: str, now_ms: int, *records: tuple[int, str, Any]) -> set[str]:
     ("one_owner_per_queue", deadlines.rebalanced(BOUNDS) + 1, (heartbeat(added=True),), set()),
     ("one_owner_per_queue", deadlines.lists_are_whole(BOUNDS), (STARTS,), {"D1"}),
     ("one_owner_per_queue", deadlines.lists_are_whole(BOUNDS) + 1, (STARTS,), set()),
-    ("one_owner_while_nobody_joins", 1, ((0, "broker-a", BrokerStarted("broker-a", "broker-a", 0)),), {"D2"}),
-    ("one_owner_while_nobody_joins", 1, ((0, "c1", ConnectionSevered("broker-a", None)),), {"D4"}),
-    ("one_owner_while_nobody_joins", LATE_MS, ((0, "c1", ConnectionSevered("broker-a", None)),), set()),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, STARTS, ANSWER), {"D2"}),
+    ("one_owner_while_nobody_joins", WHOLE_MS, (*BOTH, STARTS, ANSWER), {"D2"}),
+    ("one_owner_while_nobody_joins", WHOLE_MS + 1, (*BOTH, STARTS, ANSWER), set()),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, STARTS), set()),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, STARTS, FULL_ANSWER), set()),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, STARTS, ANSWER, FULL_ANSWER), set()),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, STARTS, NO_ANSWER), set()),
+    ("one_owner_while_nobody_joins", 1, (BOTH[0], STARTS, ANSWER), set()),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, (0, "broker-b", BrokerStarted("b", "b", 0)), ANSWER), set()),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, (0, "c2", ConnectionSevered("broker-a", None)), ANSWER), {"D4"}),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, (0, "broker-a", ConnectionSevered("c2", None)), ANSWER), {"D4"}),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, (0, "broker-a", PartitionBegan("c2")), ANSWER), {"D4"}),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, (0, "c2", ConnectionRefused("broker-a")), ANSWER), {"D4"}),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, (0, "broker-a", ConsumerRemoved(
+        "broker-a", "G", "c2", "c2:1", "expired", attached=True)), ANSWER), {"D4"}),
+    ("one_owner_while_nobody_joins", WHOLE_MS + 9, (*BOTH, (0, "c2", ProcessPaused(9)), ANSWER), {"D4"}),
+    ("one_owner_while_nobody_joins", WHOLE_MS + 9, (*BOTH, (0, "broker-a", ProcessPaused(8)), ANSWER), set()),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, (0, "broker-a", ProcessKilled(1, power_loss=False)), ANSWER), {"D4"}),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, (0, "c1", ConnectionSevered("broker-a", None)), ANSWER), set()),
+    ("one_owner_while_nobody_joins", 1, (*BOTH, (0, "c2", ConnectionSevered("broker-b", None)), ANSWER), set()),
     ("pull_is_filtered_by_own_expression", 1, (subscribed("a"), subscribed("b")), {"B-3", "L3"}),
     ("pull_is_filtered_by_own_expression", 1, (subscribed("a"), subscribed("a")), set()),
     ("pull_is_filtered_by_own_expression", LATE_MS, ((0, "c1", ClockJumped(-1)),), {"L4"}),

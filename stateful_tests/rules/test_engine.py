@@ -123,6 +123,53 @@ def test_entries_belong_to_the_machine_of_a_named_field() -> None:
     assert not table
 
 
+def test_events_begin_entries_which_are_times_or_what_is_said() -> None:
+    whole = Match(Back, having=lambda event: not event.torn)
+    for table, value in ((Kept("at book", begins=(whole,)), 3),
+                         (Kept("at book", begins=(whole,), value=lambda ms, event: (ms, event.library)), (3, "x"))):
+        hears = dict(table.hears())
+        hears[Back](2, "city", Back("x", "c", torn=True))
+        hears[Back](3, "city", Back("x", "b"))
+        assert table == {("city", "b"): value}
+
+
+def test_keys_can_be_made_of_hosts_of_addresses() -> None:
+    table = Kept("machine book", survives="all", begins=(Match(Lent, of="machine=address.machine book"),))
+    dict(table.hears())[Lent](3, "home", Lent("b", "city:1"))
+    assert table == {("city", "b"): 3}
+
+
+@pytest.mark.parametrize("match", [Closed, Match(Taken, of="book at")])
+def test_what_begins_an_entry_has_all_its_fields_in_their_order(match: type | Match) -> None:
+    with pytest.raises(ValueError, match="does not have all fields of a key"):
+        Kept("at book", begins=(match,))
+
+
+def test_a_rule_hears_what_is_so_after_an_event() -> None:
+    class library_lends(Rule):  # noqa: N801  # a rule's class has the name of its property
+        """A library lends nothing."""
+
+        cite = "Library"
+        away = Kept("at book", begins=(Taken,))
+
+        @on(Taken)
+        def takes(self, _: int, at: str, __: Taken) -> Iterator[Told]:
+            yield self.told(f"it lends when {len(self.away)} are away", at)
+
+        @after(Taken)
+        def took(self, _: int, at: str, __: Taken) -> Iterator[Told]:
+            yield self.told(f"{len(self.away)} are away", at)
+
+    assert sentences(judged(library_lends, taken(1))) == ["it lends when 0 are away.", "1 are away."]
+
+
+def test_each_who_keeps_a_declared_table_has_its_own() -> None:
+    rule, run = lent_once(), Run(Any, Any, Bounds())  # type: ignore[arg-type]  # nothing is read
+    one, other = rule(run), rule(run)
+    one.away["city", "b"] = 1  # type: ignore[attr-defined]  # a class that is made by a function
+    assert (one.away, other.away, rule.away) == ({("city", "b"): 1}, {}, {})  # type: ignore[attr-defined]  # the same
+
+
 # Rules ----------------------------------------------------------------------------------------------------------------
 
 
@@ -137,18 +184,12 @@ def lent_once(*excuses: Excuse) -> type[Rule]:
         about = "at book"
         excuses = reasons
 
-        def __init__(self, run: Run) -> None:
-            super().__init__(run)
-            self.away = Kept("at book", ends=(Back,))
+        away = Kept("at book", ends=(Back,), begins=(Taken,))
 
         @on(Taken)
         def takes(self, _: int, at: str, event: Taken) -> Iterator[Told]:
             if (at, event.book) in self.away:
                 yield self.told(f"{event.who} has {event.book}", at, event.book)
-
-        @after(Taken)
-        def has(self, ms: int, at: str, event: Taken) -> None:
-            self.away[at, event.book] = ms
 
     return book_is_lent_once
 
@@ -240,13 +281,14 @@ def test_a_watch_hears_the_events_of_its_rules_and_everything_if_something_has_a
 
 class _Returns(Duty):
     about = "at book"
+    late = "{what} has {book} for {waited_ms} ms"
 
     @on(Taken)
     def takes(self, ms: int, at: str, event: Taken) -> None:
         self.owe((at, event.book), ms, event.who)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
-        return None if what == "friend" else f"{what} has {key[1]} for {waited_ms} ms"
+        return None if what == "friend" else super().broken(key, what, waited_ms)
 
 
 def returned(*excuses: Excuse) -> type[Rule]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import cycle
 from typing import Any
@@ -32,9 +33,13 @@ class Tables:
         """Nothing fails, unless it is written that something does."""
         return bool(self.answers.get("calm", True))
 
-    def once(self, _: int, __: str, read: Callable[[], Any]) -> Any:
+    def once(self, _: str, make: Callable[[], Any]) -> Any:
         """See Views."""
-        return read()
+        return make()
+
+    def standing_still(self) -> AbstractContextManager[None]:
+        """See Views."""
+        return nullcontext()
 
     def __getattr__(self, name: str) -> Any:
         """What a view answers."""

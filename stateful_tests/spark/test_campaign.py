@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -12,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from invariants.verdict import BadInputError, Outcome, Verdict
-from spark_fuzz import decisions, plan
+from spark_fuzz import campaign, decisions
 from spark_fuzz.campaign import Campaign, run
 from spark_fuzz.cluster import Cluster
 from spark_fuzz.commands import campaign_decisions
+from spark_fuzz.crew import Crew, Done
 from spark_fuzz.ledger import open_ledger
-from spark_fuzz.work import Row, Unit
+from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import toys
 from stateful_tests.spark.processes import gone, running
 
@@ -90,18 +92,18 @@ def test_killed_workers_change_no_verdict(
     cluster: Cluster, tmp_path: Path, undisturbed: list[Verdict], monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     killed: set[int] = set()
-    original = Cluster._done
+    original = Crew.take
 
-    def kill(self: Cluster, group: str) -> int:
-        """Called while a round works: one Python worker of it, forked from the daemon, is killed with -9."""
+    def kill(self: Crew, wait_s: float) -> list[Done]:
+        """Called while units are done: a Python worker, forked from the daemon, is killed with -9."""
         daemons = running("-m spark_fuzz.daemon")
         workers = [pid for pid, parent in daemons.items() if parent in daemons and pid not in killed]
         if workers and len(killed) < 2:
             killed.add(workers[0])
             os.kill(workers[0], signal.SIGKILL)
-        return original(self, group)
+        return original(self, wait_s)
 
-    monkeypatch.setattr(Cluster, "_done", kill)
+    monkeypatch.setattr(Crew, "take", kill)
     found = list(campaign_decisions(10.0, out=tmp_path, cluster=cluster, limit=LIMIT))
     assert len(killed) == 2
     assert compared(found) == undisturbed
@@ -119,7 +121,7 @@ def test_a_killed_driver_leaves_no_process_and_a_resumed_run_has_the_same_verdic
     parts = [judged(folder, cluster, 1)]
     with open_ledger(folder, header(), decisions.COLUMNS) as ledger:
         done = len(ledger.done)
-    assert 1 < done < LIMIT
+    assert 0 < done < LIMIT
     parts.append(judged(folder, cluster, LIMIT - done))
     assert compared(parts[-1]) == undisturbed
 
@@ -150,15 +152,8 @@ def test_ctrl_c_keeps_what_was_found_and_leaves_no_process(tmp_path: Path) -> No
 def test_a_disk_that_fills_up_ends_it_with_the_verdicts_so_far(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given = cluster.run_units
-
-    def fills(units: list[Unit], *rest: object) -> object:
-        if (tmp_path / "units-000001.parquet").exists():
-            (tmp_path / ".units-000002.parquet.tmp").mkdir(exist_ok=True)  # nothing can be written there any more
-        return given(units, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(cluster, "run_units", fills)
-    monkeypatch.setattr(plan, "UNITS_PER_CORE", 4)  # so that there is a third round
+    monkeypatch.setattr(campaign, "STORE_S", 0.0)
+    (tmp_path / ".units-000002.parquet.tmp").mkdir()  # nothing can be written there
     seen: list[Verdict] = []
     given_so_far = map(seen.append, campaign_decisions(10.0, out=tmp_path, cluster=cluster, limit=LIMIT))
     with pytest.raises(BadInputError, match="units and their verdicts are kept"):
@@ -190,12 +185,46 @@ def test_first_units_are_done_however_short_the_time(cluster: Cluster, tmp_path:
     units = [Unit(f"unit-{n}", {"n": n}) for n in range(40)]
     book = Nothing()
     columns = {"property": "string", "runs": "long", "total": "long", "digest": "binary"}
-    campaign = Campaign({"campaign": "toy"}, columns, units[:7], units[7:], toys.squares, book)
-    with open_ledger(tmp_path, campaign.header, columns) as ledger:
-        reached = list(run(campaign, cluster, ledger, 1e-9))
+    toy = Campaign({"campaign": "toy"}, columns, units[:7], units[7:], toys.squares, book)
+    with open_ledger(tmp_path, toy.header, columns) as ledger:
+        reached = list(run(toy, cluster, ledger, 1e-9))
     assert book.units[:7] == [unit.id for unit in units[:7]]
     assert len(book.units) < 40
     assert [one.inputs for one in reached] == sorted(one.inputs for one in reached)
+
+
+def test_rows_of_a_former_run_are_read_in_the_order_of_the_plan(cluster: Cluster, tmp_path: Path) -> None:
+    units = [Unit(f"unit-{n}", {"n": n}) for n in range(12)]
+    columns = {"property": "string", "runs": "long", "total": "long", "digest": "binary"}
+    with open_ledger(tmp_path, {}, columns) as ledger:
+        ledger.add([row for unit in reversed(units[1::3]) for row in attempt(toys.squares, unit)])
+        ledger.add(attempt(toys.squares, units[8]))
+    book = Nothing()
+    asked = Unit("question", {"n": 3})
+    toy = Campaign({}, columns, (), units, toys.squares, book,
+                   questions=lambda: [asked] if units[4].id in book.units and asked.id not in book.units else [])
+    with open_ledger(tmp_path, {}, columns) as ledger:
+        list(run(toy, cluster, ledger, 60.0))
+    assert [name for name in book.units if name != asked.id] == [unit.id for unit in units]
+    again = Nothing()
+    toy = replace(toy, book=again, questions=lambda: (
+        [asked] if units[4].id in again.units and asked.id not in again.units else []))
+    with open_ledger(tmp_path, {}, columns) as ledger:
+        assert list(ledger.rows()).count(asked.id) == 1
+        list(run(toy, cluster, ledger, 60.0))
+        assert not list(tmp_path.glob("units-00001*"))
+    assert again.units == [*(unit.id for unit in units[:5]), asked.id, *(unit.id for unit in units[5:])]
+
+
+def test_the_time_is_kept_and_no_core_waits_for_another(cluster: Cluster, tmp_path: Path) -> None:
+    units = (Unit(f"unit-{n}", {"n": n}) for n in itertools.count())
+    columns = {"property": "string", "runs": "long", "total": "long", "digest": "binary"}
+    toy = Campaign({}, columns, (), units, toys.sleeps, Nothing())
+    began = time.monotonic()
+    with open_ledger(tmp_path, toy.header, columns) as ledger:
+        *_, last = run(toy, cluster, ledger, 12.0)
+    assert 11.0 < time.monotonic() - began < 13.2
+    assert sum(last.worked_s.values()) > 0.9 * 12.0 * cluster.cores
 
 
 def test_so_many_units_are_done_in_any_case_and_stored_ones_count(cluster: Cluster, tmp_path: Path) -> None:
@@ -203,8 +232,8 @@ def test_so_many_units_are_done_in_any_case_and_stored_ones_count(cluster: Clust
     columns = {"property": "string", "runs": "long", "total": "long", "digest": "binary"}
     done = []
     for _ in range(2):
-        campaign = Campaign({"campaign": "toy"}, columns, (), units, toys.squares, Nothing(), least=9)
-        with open_ledger(tmp_path, campaign.header, columns) as ledger:
-            list(run(campaign, cluster, ledger, 1e-9))
+        toy = Campaign({"campaign": "toy"}, columns, (), units, toys.squares, Nothing(), least=9)
+        with open_ledger(tmp_path, toy.header, columns) as ledger:
+            list(run(toy, cluster, ledger, 1e-9))
             done.append(len(ledger.done))
     assert 9 <= done[0] < done[1] <= done[0] + cluster.cores

@@ -9,7 +9,8 @@ import pytest
 
 from invariants.verdict import BadInputError
 from spark_fuzz.cluster import Cluster, _settings, open_cluster
-from spark_fuzz.work import Row, Unit, attempt
+from spark_fuzz.crew import ClusterLostError, Crew, Task
+from spark_fuzz.work import Row, Unit, Work, attempt
 from stateful_tests.spark import toys
 
 UNITS = [Unit(f"unit-{n}", {"n": n}) for n in range(12)]
@@ -23,6 +24,10 @@ def here(units: list[Unit]) -> list[Row]:
     return compared([row for unit in units for row in attempt(toys.squares, unit)])
 
 
+def here_of(work: Work, units: list[Unit]) -> list[Row]:
+    return compared([row for unit in units for row in attempt(work, unit)])
+
+
 def marked(number: int, marker: object) -> list[Unit]:
     return [Unit(unit.id, {**unit.body, "marker": marker if k == number else None}) for k, unit in enumerate(UNITS)]
 
@@ -31,15 +36,53 @@ def test_rows_from_workers_are_the_rows_of_this_process(cluster: Cluster) -> Non
     assert compared(cluster.run_units(UNITS, toys.squares)) == here(UNITS)
 
 
-def test_one_unit_is_one_task_and_progress_ends_at_all_of_them(cluster: Cluster) -> None:
-    seen: list[tuple[int, int]] = []
-    cluster.run_units(UNITS, toys.squares, lambda done, of: seen.append((done, of)))
-    assert seen[-1][1] == len(UNITS)
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+def test_a_task_does_its_units_in_order_and_gives_back_those_for_which_there_is_no_time(cluster: Cluster) -> None:
+    with cluster.crew(toys.sleeps) as crew:
+        crew.give(Task(tuple(UNITS), 0.5))
+        (done,) = crew.take(60)
+    assert 1 < len(done.attempted) < len(UNITS)
+    assert [*(one.unit for one in done.attempted), *done.left] == UNITS
+    assert here_of(toys.sleeps, [one.unit for one in done.attempted]) == compared(
+        [row for one in done.attempted for row in one.rows])
+    assert sum(one.seconds for one in done.attempted) < 0.5 + 0.2 * 2
 
 
-def test_progress_of_a_spark_that_is_gone_is_none_and_raises_nothing() -> None:
-    assert Cluster(object(), 1)._done("round-0") == 0
+def test_the_first_unit_of_a_task_is_done_in_any_case(cluster: Cluster) -> None:
+    with cluster.crew(toys.squares) as crew:
+        crew.give(Task(tuple(UNITS), 0.0))
+        (done,) = crew.take(60)
+    assert [one.unit for one in done.attempted] == UNITS[:1]
+
+
+def test_a_task_that_was_given_in_advance_waits_for_no_other_to_be_taken_back(cluster: Cluster) -> None:
+    with cluster.crew(toys.sleeps) as crew:
+        for unit in UNITS[:6]:
+            crew.give(Task((unit,)))
+        time.sleep(6 * 0.2 + 5)
+        done = crew.take()
+    assert sorted(one.unit.id for each in done for one in each.attempted) == sorted(unit.id for unit in UNITS[:6])
+
+
+def test_what_is_not_done_at_the_end_is_cancelled(cluster: Cluster) -> None:
+    began = time.monotonic()
+    with cluster.crew(toys.sleeps) as crew:
+        crew.give(Task(tuple(UNITS * 100)))
+        time.sleep(0.5)
+    assert time.monotonic() - began < 10
+    assert compared(cluster.run_units(UNITS[:2], toys.squares)) == here(UNITS[:2])
+
+
+def test_the_cores_of_a_spark_that_is_gone_are_those_that_it_had(cluster: Cluster) -> None:
+    assert cluster.cores == 2
+    gone = Cluster(object())
+    assert gone.cores == 1
+
+
+def test_a_spark_that_is_gone_is_told_by_who_takes() -> None:
+    crew = Crew(object(), toys.squares)
+    crew._back.put(ClusterLostError("gone"))
+    with pytest.raises(ClusterLostError):
+        crew.take()
 
 
 def test_no_units_are_no_rows(cluster: Cluster) -> None:

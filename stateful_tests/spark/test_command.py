@@ -19,7 +19,8 @@ from invariants.front_desk.desk import CRASHED
 from invariants.verdict import Outcome, Verdict
 from spark_fuzz import commands, progress
 from spark_fuzz.__main__ import app
-from spark_fuzz.cluster import Cluster, ClusterLostError
+from spark_fuzz.cluster import Cluster
+from spark_fuzz.crew import ClusterLostError, Crew, Done
 from stateful_tests.spark.processes import gone
 
 BROKEN = "stateful_tests.spark.toys:BROKEN"
@@ -71,9 +72,10 @@ def test_a_spark_that_is_lost_is_3_and_keeps_the_verdicts(
     def lost(*_arguments: object) -> None:
         raise ClusterLostError("Spark ended while it worked; give the same command again to go on")
 
+    assert cluster.cores
     assert told("--out", str(tmp_path), "--units", "1").exit_code == 3
     kept = (tmp_path / "verdicts.jsonl").read_text(encoding="utf-8")
-    monkeypatch.setattr(cluster, "run_units", lost)
+    monkeypatch.setattr(Crew, "take", lost)
     result = told("--out", str(tmp_path), "--json", "-")
     assert result.exit_code == 3
     assert "rocketproof: Spark ended while it worked" in result.stderr
@@ -94,7 +96,7 @@ def test_rows_are_written_whatever_ends_a_campaign(
 
     front = front_desk if command else app
     words = [*(command or ["--decisions"]), "--out", str(tmp_path), "--json", str(tmp_path / "rows.jsonl")]
-    monkeypatch.setattr(cluster, "run_units", fails)
+    monkeypatch.setattr(Crew, "take", fails)
     result = CliRunner().invoke(front, words)
     assert result.exit_code == 3
     rows = [row for row in written(tmp_path / "rows.jsonl") if row.property != CRASHED]
@@ -103,7 +105,7 @@ def test_rows_are_written_whatever_ends_a_campaign(
     monkeypatch.undo()
     monkeypatch.setattr(commands, "open_cluster", lambda _master: nullcontext(cluster))
     assert told("--out", str(tmp_path), "--units", "2").exit_code == 3
-    monkeypatch.setattr(cluster, "run_units", fails)
+    monkeypatch.setattr(Crew, "take", fails)
     assert CliRunner().invoke(front, words).exit_code == 3
     assert any(row.outcome is not Outcome.UNKNOWN for row in written(tmp_path / "rows.jsonl"))
 
@@ -137,16 +139,16 @@ def test_a_ctrl_c_that_is_swallowed_is_heard_later(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     swallowed: list[int] = []
-    done = Cluster._done
+    take = Crew.take
 
-    def swallows(self: Cluster, group: str) -> int:
+    def swallows(self: Crew, wait_s: float) -> list[Done]:
         if not swallowed:
             swallowed.append(1)
             with suppress(KeyboardInterrupt):
                 signal.raise_signal(signal.SIGINT)
-        return done(self, group)
+        return take(self, wait_s)
 
-    monkeypatch.setattr(Cluster, "_done", swallows)
+    monkeypatch.setattr(Crew, "take", swallows)
     result = told("--out", str(tmp_path), "--minutes", "0.3", "--json", str(tmp_path / "rows.jsonl"))
     assert swallowed
     assert (cluster.cores > 0, result.exit_code) == (True, 3)
@@ -160,11 +162,11 @@ def test_where_nothing_can_move_a_line_is_told_every_few_seconds(monkeypatch: py
     screen = progress.Screen(Console(file=text, width=200))
     with screen.shown():
         time.sleep(0.2)
-        screen.within_round(3, 12)
+        screen.meanwhile(3)
         time.sleep(0.2)
     lines = text.getvalue().splitlines()
     assert lines[0] == "campaign: 0 s | starting Spark"
-    assert lines[-1] == "campaign: 0 s | first round | 3 of 12 units of this round"
+    assert lines[-1] == "campaign: 0 s | 3 units"
     assert len(lines) > 3
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from spark_fuzz.ledger import Ledger, open_ledger
-from spark_fuzz.plan import Rounds
 from spark_fuzz.work import OverrunError, Row, Unit, attempt, feed
 from stateful_tests.spark import toys
 from stateful_tests.spark.processes import disk_of
@@ -29,16 +28,17 @@ def failed(number: int) -> Row:
 
 def stored(folder: Path) -> list[str]:
     with open_ledger(folder, HEADER, COLUMNS) as ledger:
-        return [row["unit"] for row in ledger.rows()]
+        return list(ledger.rows())
 
 
 def test_rows_come_back_as_they_went_in(tmp_path: Path) -> None:
     with open_ledger(tmp_path, HEADER, COLUMNS) as ledger:
-        assert ledger.rows() == []
+        assert ledger.rows() == {}
         ledger.add(rows(3, 1))
         ledger.add(rows(2))
     with open_ledger(tmp_path, HEADER, COLUMNS) as ledger:
-        assert [{**row, "cpu_us": 0} for row in ledger.rows()] == [{**row, "cpu_us": 0} for row in rows(3, 1, 2)]
+        found = [{**row, "cpu_us": 0} for kept in ledger.rows().values() for row in kept]
+        assert found == [{**row, "cpu_us": 0} for row in rows(3, 1, 2)]
         assert ledger.done == {"unit-1", "unit-2", "unit-3"}
 
 
@@ -49,7 +49,7 @@ def test_a_unit_that_comes_twice_counts_once(tmp_path: Path) -> None:
     assert stored(tmp_path) == ["unit-1", "unit-2", "unit-3"]
 
 
-def test_a_file_of_a_round_that_was_stored_twice_counts_once(tmp_path: Path) -> None:
+def test_a_file_that_was_stored_twice_counts_once(tmp_path: Path) -> None:
     with open_ledger(tmp_path, HEADER, COLUMNS) as ledger:
         ledger.add(rows(1, 2))
     (tmp_path / "units-000007.parquet").write_bytes((tmp_path / "units-000000.parquet").read_bytes())
@@ -138,8 +138,12 @@ def test_evidence_is_written_once_and_replaced_when_it_changes(tmp_path: Path) -
         first = path.stat().st_ino
         ledger.write_evidence("a.json", {"n": 2})
         assert path.stat().st_ino == first
-        ledger.write_evidence("a.json", {"n": 1})
+        document = {"n": 1}
+        ledger.write_evidence("a.json", document)
         assert json.loads(path.read_text()) == {"n": 1}
+        path.unlink()
+        ledger.write_evidence("a.json", document)  # the same object is not even turned into text again
+        assert not path.exists()
 
 
 def test_a_ledger_of_other_columns_is_refused(tmp_path: Path) -> None:
@@ -170,49 +174,3 @@ def digest(events: object) -> bytes:
     fed = blake2b()
     feed(fed, events)
     return fed.digest()
-
-
-def test_rounds_grow_with_short_units_and_shrink_near_the_end() -> None:
-    clock = [0.0]
-    units = [Unit(str(k)) for k in range(100)]
-    sizes = []
-    for batch in Rounds(units, 2, 40.0, now=lambda: clock[0]):
-        sizes.append(len(batch))
-        clock[0] += len(batch) * 1.0 / 2  # a unit takes a second
-    assert sizes == [2, 24, 24, 24, 6]
-    assert clock[0] == 40.0
-
-
-def test_a_unit_that_takes_longer_than_what_is_left_is_passed_over() -> None:
-    clock = [0.0]
-    units = [Unit(str(k), weight=100 if k % 10 == 9 else 4) for k in range(1000)]
-    done: list[Unit] = []
-    for batch in Rounds(units, 2, 40.0, now=lambda: clock[0]):
-        done += batch
-        clock[0] += max(sum(unit.weight for unit in batch) / 2, *(unit.weight for unit in batch)) * 0.25
-    assert 38.0 <= clock[0] <= 44.0  # a unit of 100 takes 25 s on one core
-    assert any(unit.weight == 100 for unit in done)
-
-
-def test_a_unit_that_does_not_fit_into_a_round_is_in_the_next() -> None:
-    clock = [0.0]
-    units = [Unit(str(k), weight=30 if k > 2 else 6) for k in range(7)]
-    done: list[Unit] = []
-    for batch in Rounds(units, 1, 100.0, now=lambda: clock[0]):
-        done += batch
-        clock[0] += 6.0 if len(done) == 1 else 1.0  # the first one takes long, and says nothing about the others
-    assert done == units
-
-
-def test_first_units_are_done_in_any_case_but_for_heavy_ones() -> None:
-    clock = [0.0]
-    units = [Unit(str(k), weight=1 + 99 * (k == 3)) for k in range(9)]
-    done: list[Unit] = []
-    for batch in Rounds(units, 2, 1.0, least=5, now=lambda: clock[0]):
-        done += batch
-        clock[0] += 1.0
-    assert [unit.id for unit in done] == list("01245")
-
-
-def test_rounds_end_with_the_units() -> None:
-    assert [len(batch) for batch in Rounds([Unit(str(k)) for k in range(5)], 2, 1e9)] == [2, 3]

@@ -21,10 +21,10 @@ from spark_fuzz.sightings import Sightings
 from spark_fuzz.simulation import Aim, again_unit, is_again, plan_of, search_unit, subject_of
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import planted
+from stateful_tests.worlds import evidence as world_evidence
 from stateful_tests.worlds.evidence import replay_run
-from stateful_tests.worlds.followers import followers
-from stateful_tests.worlds.promised import DECLARED, REFINES
 from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.subjects import DECLARED, REFINES
 from stateful_tests.worlds.workloads import WORKLOADS, workload_named
 from stateful_tests.worlds.world import World
 
@@ -50,11 +50,25 @@ def done(book: Sightings, aim: Aim) -> list[Row]:
         book.add(new)
         rows.extend(new)
 
-    for unit in islice(filter(None, simulation.units(aim, book.flat, book.wishes, book.found)), 8):
+    for unit in islice(planned(simulation.units(aim, book.flat, book.found)), 8):
         do(unit)
         for question in list(book.questions()):
             do(question)
+        settle(book)
+    while wished := list(book.wishes()):
+        do(wished[0])
+        settle(book)
     return rows
+
+
+def settle(book: Sightings) -> None:
+    while book.settle():
+        pass
+
+
+def planned(units: Iterator[Unit | int]) -> Iterator[Unit]:
+    """The units of a plan."""
+    return (unit for unit in units if isinstance(unit, Unit))
 
 
 @pytest.fixture(scope="module")
@@ -246,6 +260,35 @@ def test_a_control_in_which_nothing_unexpected_happens_ends_with_0(tmp_path: Pat
     assert exit_status(book.verdicts()) is ExitStatus.AS_EXPECTED
 
 
+def test_what_a_hazard_explains_is_seen_again_tape_by_tape_and_never_made_simpler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    unit = search_unit(Plan("shipped", "clustering", "storm", "uniform"), 0, 0, 0)
+    book = Sightings(Aim(("shipped",), ("clustering",), ("storm",), ("uniform",)).checked(), tmp_path)
+    rows = attempt(runs.work, unit)
+    book.add(rows)
+    keys = {(row["property"], row["signature"]) for row in rows if row["kind"] == "failure"}
+    question, = book.questions()
+    assert len(keys) > len({name for name, _ in keys}) / 2 > 1
+    answers = attempt(runs.work, question)
+    assert {(row["property"], row["signature"]) for row in answers} <= keys
+    assert {(row["runs"], row["violated"], row["rest"]) for row in answers} == {(2, 1, "null")}
+    book.add(answers)
+    assert (list(book.questions()), list(book.wishes())) == ([], [])
+    played: list[Plan] = []
+    documents = world_evidence.documents
+
+    def counted(plan: Plan, choices: bytes, asked: list[Any]) -> list[Any]:
+        played.append(plan)
+        return documents(plan, choices, asked)
+
+    monkeypatch.setattr(world_evidence, "documents", counted)
+    settle(book)
+    assert len(played) == 1
+    broken = {one.property for one in book.verdicts() if one.outcome is Outcome.VIOLATED}
+    assert broken == {name for name, _ in keys}
+
+
 def test_a_hazard_whose_repair_is_left_out_has_to_be_met(tmp_path: Path) -> None:
     unit = search_unit(Plan("repaired-N-2", *(one[0] for one in FEW)), 0, 0, 0)
     book = Sightings(aim_of("repaired-N-2"), tmp_path)
@@ -258,31 +301,31 @@ def test_a_hazard_whose_repair_is_left_out_has_to_be_met(tmp_path: Path) -> None
 # Plan and coverage ----------------------------------------------------------------------------------------------------
 
 
-def ids(units: Iterator[Unit | None], count: int) -> list[str]:
-    return [unit.id for unit in islice(filter(None, units), count)]
+def ids(units: Iterator[Unit | int], count: int) -> list[str]:
+    return [unit.id for unit in islice(planned(units), count)]
 
 
 def test_ids_tell_the_plan_and_are_unique() -> None:
     aim = Aim(("shipped", "repaired")).checked()
-    units = list(islice(filter(None, simulation.units(aim, lambda *_: False, lambda _: (), lambda: False)), 1500))
+    units = list(islice(planned(simulation.units(aim, lambda *_: False, lambda: False)), 1500))
     assert len({unit.id for unit in units}) == len(units)
     assert all(plan_of(unit.id) == Plan(**unit.body["plan"]) for unit in units)
-    again = again_unit(Plan(), ("p", "s | t"), b"\1", b"\2", 3)
+    again = again_unit(Plan(), [("p", "s | t")], b"\1", b"\2", 3)
     assert (is_again(again.id), is_again(units[0].id), plan_of(again.id)) == (True, False, Plan())
 
 
 def test_seeds_of_an_arm_follow_each_other_and_differ_between_campaigns() -> None:
     plan = Plan("repaired")
     ranges = [search_unit(plan, seed, number, 0).body["seeds"] for seed in (0, 1) for number in (0, 1)]
-    assert ranges == [(0, 4), (4, 8), (1_000_000, 1_000_004), (1_000_004, 1_000_008)]
+    assert ranges == [(0, 1), (1, 5), (1_000_000, 1_000_001), (1_000_001, 1_000_005)]
 
 
 def test_a_flat_arm_is_left_but_uniform_ones_stay() -> None:
     aim = Aim(("repaired",), ("clustering",), ("storm", "network"), ()).checked()
     flat = {("storm", "uniform"), ("storm", "swarm")}
-    units = simulation.units(aim, lambda arm, _: (arm.profile, arm.strategy) in flat, lambda _: (), lambda: False)
-    given = [unit.body for unit in islice(filter(None, units), 200)]
-    for turn in (1, 2):
+    units = simulation.units(aim, lambda arm, _: (arm.profile, arm.strategy) in flat, lambda: False)
+    given = [unit.body for unit in islice(planned(units), 200)]
+    for turn in (2, 3):
         arms = [(body["plan"]["profile"], body["plan"]["strategy"]) for body in given if body["turn"] == turn]
         counts = {arm: arms.count(arm) for arm in dict.fromkeys(arms)}
         assert counts.pop(("storm", "uniform")) == 1
@@ -292,9 +335,9 @@ def test_a_flat_arm_is_left_but_uniform_ones_stay() -> None:
 
 def test_when_all_are_flat_all_come_back() -> None:
     aim = Aim(("repaired",), ("clustering",), ("storm",), ()).checked()
-    units = simulation.units(aim, lambda *_: True, lambda _: (), lambda: False)
-    given = [unit.body for unit in islice(filter(None, units), 12)]
-    assert [body["turn"] for body in given] == [0] * 4 + [1] * 8
+    units = simulation.units(aim, lambda *_: True, lambda: False)
+    given = [unit.body for unit in islice(planned(units), 28)]
+    assert [body["turn"] for body in given] == [0] * 4 + [1] * 8 + [2] * 16
 
 
 def test_calm_worlds_are_not_swarmed_twice() -> None:
@@ -348,7 +391,7 @@ def test_a_scope_that_no_run_has_entered_is_unknown() -> None:
 def test_every_workload_names_what_it_is_judged_by(workload: str) -> None:
     names = runs.judged(workload)
     assert set(workload_named(workload).promises) < set(names)
-    assert {one.name for one in followers(World(), workload_named(workload))} <= set(names)
+    assert {one.name for one in workload_named(workload).followers(World())} <= set(names)
     assert all(name in DECLARED or name in REFINES for name in names)
 
 

@@ -20,6 +20,7 @@ from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit
 from spark_fuzz import __main__ as command
 from spark_fuzz import commands, runs
 from spark_fuzz.cluster import Cluster
+from spark_fuzz.crew import Crew, Done
 from spark_fuzz.sightings import Sightings
 from spark_fuzz.simulation import Aim, search_unit, subject_of, units
 from spark_fuzz.work import Row, Unit, attempt
@@ -160,17 +161,17 @@ def test_a_killed_worker_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     killed: list[int] = []
-    original = Cluster._done
+    original = Crew.take
 
-    def kill(self: Cluster, group: str) -> int:
+    def kill(self: Crew, wait_s: float) -> list[Done]:
         daemons = running("-m spark_fuzz.daemon")
         workers = [pid for pid, parent in daemons.items() if parent in daemons]
         if workers and not killed:
             killed.append(workers[0])
             os.kill(workers[0], signal.SIGKILL)
-        return original(self, group)
+        return original(self, wait_s)
 
-    monkeypatch.setattr(Cluster, "_done", kill)
+    monkeypatch.setattr(Crew, "take", kill)
     found = campaigned(tmp_path, cluster, bug)
     assert killed
     assert (compared(found), evidence(tmp_path)) == undisturbed
@@ -239,7 +240,8 @@ def test_shares_are_exact_and_the_same_for_one_worker_and_two(cluster: Cluster, 
     assert all(0 < one.cost["states"] <= one.cost["reachable_states"] for one in found)
     assert all(0 < one.cost["steps"] <= one.cost["reachable_steps"] for one in found)
     alone = Sightings(SMALLEST.checked(), tmp_path)
-    for unit in islice(filter(None, units(SMALLEST.checked(), alone.flat, alone.wishes, alone.found)), LIMIT):
+    given = (unit for unit in units(SMALLEST.checked(), alone.flat, alone.found) if isinstance(unit, Unit))
+    for unit in islice(given, LIMIT):
         alone.add(attempt(runs.work, unit))
     assert json.dumps(json.loads(alone.files()["coverage.json"])["repaired"]["scopes"]) == shares_of(tmp_path)
     assert [line.split(":")[0] for line in commands.covered(found)] == [

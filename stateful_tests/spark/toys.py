@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -22,6 +23,12 @@ def squares(unit: Unit) -> Iterator[Row]:
     digest = blake2b(digest_size=16)
     feed(digest, values)
     yield {"property": "sum", "runs": n, "total": sum(values), "digest": digest.digest()}
+
+
+def sleeps(unit: Unit) -> Iterator[Row]:
+    """As squares, after a fifth of a second."""
+    time.sleep(0.2)
+    yield from squares(unit)
 
 
 def dies_once(unit: Unit) -> Iterator[Row]:

@@ -195,6 +195,25 @@ def test_b18_of_two_commits_of_one_client_the_older_one_stays() -> None:
         assert world.brokers[BROKER].consumer_offset_manager.query_offset("G", "orders", LAST.queue_id) == 10
 
 
+def test_b32_a_commit_on_a_former_connection_of_its_client_overwrites_those_of_the_next() -> None:
+    with World() as world:
+        one_broker(world)
+        consumer = join(world, "c1")
+        scenes.after_a_persist(world)
+        paused = world.pause("updateConsumerOffset: before commitOffset", 3_000)
+        scenes.acknowledge(consumer, 10)
+        world.call("c1", lambda: consumer.offset_store.persist(LAST))
+        world.run_until(lambda: paused.hit, 100)
+        (connection,) = world.connections("c1", BROKER)
+        world.simulation.network.sever(connection, 0)
+        world.run(500)
+        scenes.acknowledge(consumer, 20)
+        world.call("c1", lambda: consumer.offset_store.persist(LAST))
+        world.run(3_000)
+        assert scenes.commits(world)[-2:] == [20, 10]
+        assert scenes.committed(world) == 10
+
+
 def test_b22a_a_renewal_and_a_take_over_of_an_expired_lock_are_both_granted() -> None:
     with World() as world:
         one_broker(world)

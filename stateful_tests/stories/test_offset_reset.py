@@ -30,7 +30,6 @@ from stateful_tests.stories.scenes import (
     start_asking,
     starts,
 )
-from stateful_tests.worlds.arrivals import arrive
 from stateful_tests.worlds.world import World
 
 RESET_MS = 10_000  # between the drop of the queues and the commit of their new offsets
@@ -170,7 +169,7 @@ def test_x18_an_answer_that_comes_while_the_reset_waits_is_overwritten_and_one_t
 def settles_late(world: World, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, late_ms: int) -> None:
     """Messages come, and the last listener's thread stands still when it has seen that the queue is not dropped."""
     (pull_request,) = [one for one in consumer.pull_api_wrapper.held if one.message_queue == mq]
-    world.call("c1", partial(arrive, world, consumer, pull_request, 300))
+    world.call("c1", partial(world.arrive, consumer, pull_request, 300))
     world.run(200)  # the other listener has ended
     paused = world.pause("processConsumeResult: between removeMessage and updateOffset", late_ms)
     world.run_until(lambda: paused.hit, 1_000)

@@ -14,7 +14,7 @@ from impl.common.message import MessageExt
 from impl.common.request_code import RequestCode
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
-from impl.events import ListenerEnded, MessagesSettled
+from impl.events import ListenerEnded, MessagesSettled, OffsetCorrected
 from impl.ports.threads import Signal
 from stateful_tests.stories.scenes import (
     BROKER,
@@ -22,6 +22,7 @@ from stateful_tests.stories.scenes import (
     IN_ORDER,
     LAST,
     ORDERS,
+    PERSIST_MS,
     acknowledge,
     after_a_persist,
     commit_everywhere,
@@ -33,7 +34,6 @@ from stateful_tests.stories.scenes import (
     stage,
     starts,
 )
-from stateful_tests.worlds.arrivals import arrive, look_again
 from stateful_tests.worlds.script import PAUSING
 from stateful_tests.worlds.world import World
 
@@ -45,7 +45,18 @@ def read_in_order(world: World, machine: str, *, work_ms: int) -> None:
     """Messages come to a queue, and an orderly listener works on one batch after the other, for so long each."""
     consumer = world.consumers[machine][0]
     (pull_request,) = [one for one in consumer.pull_api_wrapper.held if one.message_queue == LAST]
-    world.call(machine, partial(arrive, world, consumer, pull_request, work_ms))
+    world.call(machine, partial(world.arrive, consumer, pull_request, work_ms))
+
+
+def pull_deleted(world: World, consumer: DefaultMQPushConsumerImpl) -> None:
+    """The first 500 messages of the first queue are deleted, and its pull is answered."""
+    (pull,) = [pull for pull in consumer.pull_api_wrapper.held if pull.message_queue == FIRST]
+
+    async def answer() -> None:
+        await world.arrive(consumer, pull)
+
+    world.message_stores[BROKER].ranges.put(("orders", 0), QueueRange(500, 1_000))
+    world.call("c1", answer)
 
 
 def test_x1_what_was_acknowledged_since_the_last_commit_is_delivered_again_after_a_crash() -> None:
@@ -246,13 +257,7 @@ def test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_r
         consumer = join(world, "c1")
         world.run(20_000)
         world.run_until(lambda: world.now_ms % 20_000 == 11_000, 20_000)  # rebalances begin with such a period
-        (pull,) = [pull for pull in consumer.pull_api_wrapper.held if pull.message_queue == FIRST]
-
-        async def answer() -> None:
-            look_again(world, consumer, pull)
-
-        world.message_stores[BROKER].ranges.put(("orders", 0), QueueRange(500, 1_000))  # the rest has been deleted
-        world.call("c1", answer)
+        pull_deleted(world, consumer)
         world.run(1)
         assert world.views.no_owner("G", "orders") == [FIRST]
         waited_ms = world.run_until(lambda: FIRST not in world.views.no_owner("G", "orders"), 31_000)
@@ -279,6 +284,22 @@ def test_x17_the_correction_of_an_illegal_offset_overwrites_what_the_next_owner_
         world.run_until(lambda: committed(world, FIRST) == 0, 10_000)
         assert commits(world, FIRST, since_ms)[-2:] == [1_010, 0]  # committed_offset_never_regresses
         assert world.views.holders("G", "orders")[FIRST] == ["b2"]
+
+
+def test_u16_a_broadcasting_consumer_begins_again_at_the_illegal_offset_that_was_corrected() -> None:
+    with World() as world:
+        stage(world)
+        consumer = join(world, "c1", ALONE)
+        acknowledge(consumer, 100, FIRST)
+        world.run(PERSIST_MS)
+        after_a_persist(world)
+        pull_deleted(world, consumer)
+        world.run_until(lambda: world.events(OffsetCorrected) != [], 11_000)
+        assert world.events(OffsetCorrected)[0][1].offset == 500
+        since_ms = world.now_ms
+        world.restart("c1")
+        world.run(5_000)
+        assert starts(world, FIRST, since_ms) == [100]
 
 
 def test_u11_a_member_that_cannot_read_the_offset_keeps_the_lock_from_others() -> None:

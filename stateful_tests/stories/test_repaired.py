@@ -14,9 +14,7 @@ import pytest
 
 from impl.client.push_consumer import PushConsumerConfig
 from impl.client.rebalance import RebalanceImpl
-from impl.common.config_manager import file_to_string
 from impl.common.headers import TopicRequestHeader
-from impl.common.heartbeat_data import BROADCASTING
 from impl.common.request_code import RequestCode
 from impl.decisions.message_queue import MessageQueue
 from impl.events import BrokerLiveRemoved, OffsetCorrected, SubscriptionRemoved
@@ -187,6 +185,8 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
     (unowned.test_u9_an_orderly_consumer_that_broadcasts_never_pulls, "lock_in_clustering", "== {}"),
     (offsets.test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_rebalance,
      "corrected_queue_is_taken_at_once", "waited_ms > 25_000"),
+    (offsets.test_u16_a_broadcasting_consumer_begins_again_at_the_illegal_offset_that_was_corrected,
+     "file_keeps_corrections", "== [100]"),
     (offsets.test_u11_a_member_that_cannot_read_the_offset_keeps_the_lock_from_others, "lock_goes_with_its_queue",
      'holder("G", LAST) == first'),
     (unowned.test_u14_a_topic_that_may_no_longer_be_read_keeps_its_owners, "nothing_is_shared_out",
@@ -219,7 +219,7 @@ def test_with_its_repair_a_story_is_no_longer_true(story: Story, repairs: str, l
 def test_every_other_repair_has_a_story_below() -> None:
     told = {name for _, repairs, _ in REFUTED for name in repairs.split()}
     assert set(REPAIRS) - told == {
-        "forget_unknown_topics", "wait_for_old_leases", "file_keeps_corrections", "register_the_living",
+        "forget_unknown_topics", "wait_for_old_leases", "register_the_living",
         "reset_drops_what_it_removes", "goodbye_waits_for_heartbeats", "forget_unsubscribed_topics",
         "first_pull_reads_again", "run_removes_its_own", "late_read_changes_nothing",
     }
@@ -293,19 +293,6 @@ def test_n21_a_registration_that_comes_behind_the_end_of_its_connection_is_not_t
         world.simulation.kill("late")
         world.run(2_000)
         assert (world.views.address_of(NS, "late") is None) is repaired
-
-
-def test_a_corrected_offset_of_a_broadcasting_consumer_is_in_its_file() -> None:
-    for world, repaired in with_and_without("file_keeps_corrections"):
-        stage(world)
-        consumer = join(world, "c1", PushConsumerConfig("G", {"orders": "*"}, message_model=BROADCASTING))
-        world.run_until(lambda world=world: world.now_ms % 5_000 == 1_000, 5_000)  # type: ignore[misc]  # no type
-        consumer.offset_store.update_offset(LAST, 4_711, increase_only=False)
-        world.call("c1", lambda consumer=consumer: consumer.offset_store.persist(LAST))  # type: ignore[misc]  # same
-        world.run(100)
-        path = consumer.offset_store.store_path  # type: ignore[attr-defined]
-        text = file_to_string(world.simulation.nodes["c1"].disk, path) or ""
-        assert ("4711" in text) is repaired
 
 
 def test_x10_the_first_pull_of_an_ordered_queue_waits_until_its_offset_can_be_read() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from impl.client.mq_client_instance import SHUTDOWN_ALREADY
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
@@ -24,7 +24,6 @@ from impl.decisions.java_errors import JavaError
 from impl.events import ClusterInfoFetched, OffsetsReset
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.ports.remoting import Command
-from stateful_tests.worlds.arrivals import arrive, refuse_what_is_gone
 from stateful_tests.worlds.world import World
 
 BROKERS = ("broker-a", "broker-b")
@@ -40,52 +39,78 @@ LOOKS, LOOK_MS = 200, 100
 HOUR_MS = 60 * 60 * 1000
 RETIRED_MS = 10_000
 """How long the shutdown of a broker may take before its machine is switched off."""
-KEPT_FROM = 500
-"""The least offset that is left when old messages have been deleted."""
+KEPT_FROM, REFUSAL_MS = 500, 1_000
+"""The least offset that is left when old messages have been deleted, and how often brokers refuse pulls below it."""
 
-_T = TypeVar("_T")
-
-
-def _one_of(world: World, items: Sequence[_T], what: str) -> _T | None:
-    return items[world.simulation.kernel.tape.pick(len(items), what)] if items else None
+Done = tuple[str, str]
+"""To whom something was done, and what."""
 
 
-def join(world: World) -> tuple[str, str] | None:
+class NothingToDoError(Exception):
+    """A deed finds nobody, or nothing, to do something to."""
+
+
+def _each_of(world: World, *questions: tuple[str, Sequence[Any]]) -> list[Any]:
+    """What the tape picks for each question from its items; all are put before one without items ends the deed."""
+    tape = world.simulation.kernel.tape
+    picked = [items[tape.pick(len(items), what)] if items else None for what, items in questions]
+    if None in picked:
+        raise NothingToDoError
+    return picked
+
+
+def _one_of(world: World, what: str, items: Sequence[Any]) -> Any:
+    return _each_of(world, (what, items))[0]
+
+
+def _joined(world: World) -> list[str]:
+    return [machine for machine in world.consumers if world.joined(machine)]
+
+
+def _living_brokers(world: World) -> list[str]:
+    return [name for name in world.brokers if world.alive(name)]
+
+
+def _masters(world: World) -> list[str]:
+    return [name for name in world.brokers if world.brokers[name].config.broker_id == 0]
+
+
+def _couples(world: World) -> list[tuple[str, str]]:
+    """Masters and their slaves, where both have ever come up."""
+    return [(master, f"{master}-slave") for master in BROKERS if {master, f"{master}-slave"} <= {*world.brokers}]
+
+
+def _living_couples(world: World) -> list[tuple[str, str]]:
+    return [couple for couple in _couples(world) if all(map(world.alive, couple))]
+
+
+def join(world: World) -> Done:
     """A process of the group starts."""
-    idle = [machine for machine in world.consumers if not world.joined(machine)]
-    machine = _one_of(world, idle, "who joins")
-    if machine is None:
-        return None
+    machine = _one_of(world, "who joins", [machine for machine in world.consumers if not world.joined(machine)])
     world.join(machine)
     return machine, "joins the group"
 
 
-def leave(world: World) -> tuple[str, str] | None:
+def leave(world: World) -> Done:
     """A process of the group ends in order; one stays in any case."""
-    running = [machine for machine in world.consumers if world.joined(machine)]
-    machine = _one_of(world, running[1:], "who leaves")
-    if machine is None:
-        return None
-    world.leave(machine)
-    return machine, "shuts down"
+    return _leave(world, _joined(world)[1:])
 
 
-def leave_any(world: World) -> tuple[str, str] | None:
+def leave_any(world: World) -> Done:
     """A process of the group ends in order, any of several."""
-    running = [machine for machine in world.consumers if world.joined(machine)]
-    machine = _one_of(world, running if len(running) > 1 else [], "who leaves")
-    if machine is None:
-        return None
+    joined = _joined(world)
+    return _leave(world, joined if len(joined) > 1 else [])
+
+
+def _leave(world: World, machines: Sequence[str]) -> Done:
+    machine = _one_of(world, "who leaves", machines)
     world.leave(machine)
     return machine, "shuts down"
 
 
-def suspend_or_resume(world: World) -> tuple[str, str] | None:
+def suspend_or_resume(world: World) -> Done:
     """A user suspends a consumer, or resumes one."""
-    found = _one_of(world, list(world.running()), "who")
-    if found is None:
-        return None
-    machine, consumer = found
+    machine, consumer = _one_of(world, "who", list(world.running()))
     if consumer.pause:
         world.call(machine, _uncaught(consumer.resume))
         return machine, "is resumed"
@@ -93,109 +118,101 @@ def suspend_or_resume(world: World) -> tuple[str, str] | None:
     return machine, "is suspended"
 
 
-def subscribe(world: World) -> tuple[str, str] | None:
+def stop_one(world: World) -> Done:
+    """One of several consumers of a process stops, the others go on."""
+    several = {machine: running for machine, running in world.consumers.items() if len(running) > 1}
+    machine = _one_of(world, "whose", [machine for machine in several if world.alive(machine)])
+    consumer = several[machine][-1]
+
+    async def stop() -> None:
+        await consumer.shutdown()
+        if consumer in world.consumers[machine] and consumer.service_state == SHUTDOWN_ALREADY:
+            world.consumers[machine].remove(consumer)
+
+    world.call(machine, _uncaught(stop))
+    return machine, f"stops its consumer of {consumer.group}"
+
+
+def subscribe(world: World) -> Done:
     """A roll-out: everybody subscribes one more topic."""
     return _roll_out(world, OTHER_TOPIC, "*")
 
 
-def unsubscribe(world: World) -> tuple[str, str] | None:
+def unsubscribe(world: World) -> Done:
     """A roll-out: nobody subscribes the other topic any more."""
-    world.rolled_out.get(GROUP, {}).pop(OTHER_TOPIC, None)
-    _everybody_follows(world, OTHER_TOPIC)
-    return "everybody", f"unsubscribes {OTHER_TOPIC}"
+    return _roll_out(world, OTHER_TOPIC, None)
 
 
-def subscribe_nothing(world: World) -> tuple[str, str] | None:
+def subscribe_nothing(world: World) -> Done:
     """A roll-out with a mistake: everybody subscribes a topic that nobody has."""
-    topic = _one_of(world, NO_TOPICS, "which topic")
-    return None if topic is None else _roll_out(world, topic, "*")
+    return _roll_out(world, _one_of(world, "which topic", NO_TOPICS), "*")
 
 
-def change_expression(world: World) -> tuple[str, str] | None:
+def change_expression(world: World) -> Done:
     """A roll-out: everybody subscribes the topic with another expression."""
-    return _roll_out(world, TOPIC, _one_of(world, ("a", "b || c"), "which expression") or "*")
+    return _roll_out(world, TOPIC, _one_of(world, "which expression", ("a", "b || c")))
 
 
-def _roll_out(world: World, topic: str, expression: str) -> tuple[str, str]:
-    """All members subscribe; who starts later does so from its start."""
-    world.rolled_out.setdefault(GROUP, {})[topic] = expression
-    _everybody_follows(world, topic)
-    return "everybody", f"subscribes {topic} with {expression}"
+def _roll_out(world: World, topic: str, expression: str | None) -> Done:
+    """All members subscribe, or unsubscribe (None), when their threads come to it, however often it has changed then.
 
-
-def _everybody_follows(world: World, topic: str) -> None:
-    """Each member does what is rolled out of a topic when its thread comes to it, however often it has changed."""
+    Who starts later does so from its start.
+    """
+    rolled_out = world.rolled_out.setdefault(GROUP, {})
+    rolled_out.pop(topic, None)
+    if expression is not None:
+        rolled_out[topic] = expression
 
     async def follow(consumer: DefaultMQPushConsumerImpl) -> None:
-        expression = world.rolled_out.get(GROUP, {}).get(topic)
-        if expression is None:
-            consumer.unsubscribe(topic)
+        if topic in rolled_out:
+            await consumer.subscribe(topic, rolled_out[topic])
         else:
-            await consumer.subscribe(topic, expression)
+            consumer.unsubscribe(topic)
 
     for machine, consumer in world.running():
         if consumer.group == GROUP:
             world.call(machine, _uncaught(partial(follow, consumer)))
+    return "everybody", f"unsubscribes {topic}" if expression is None else f"subscribes {topic} with {expression}"
 
 
-def create_topic(world: World) -> tuple[str, str] | None:
-    """An operator creates a topic, or changes the number of its queues."""
-    broker = _one_of(world, [name for name in world.brokers if world.brokers[name].config.broker_id == 0], "where")
-    queues = _one_of(world, (4, 6, 8), "how many queues")
-    if broker is None or queues is None:
-        return None
-    header = CreateTopicRequestHeader(TOPIC, queues, queues, PERM_READ | PERM_WRITE)
-    command = Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header=header)
-    _order(world, world.brokers[broker].broker_addr, command)
-    return broker, f"is told that {TOPIC} has {queues} queues"
-
-
-def stop_broker(world: World) -> tuple[str, str] | None:
-    """An operator shuts a broker down in order and starts it again."""
-    machine = _one_of(world, [name for name in world.brokers if world.alive(name)], "which broker")
-    down_ms = _one_of(world, (100, 5_000, 40_000), "how long")
-    if machine is None or down_ms is None:
-        return None
-    controller, simulation = world.brokers[machine], world.simulation
-    node = simulation.nodes[machine]
-
-    async def stop() -> None:
-        await controller.shutdown()
-        simulation.kernel.at(world.now_ms, end, None)
-
-    def end(_: object) -> None:
-        if node.alive:
-            simulation.kill(machine)
-            simulation.restart_after(machine, down_ms)
-
-    node.spawn("shutdown hook", stop())
-    return machine, f"shuts down for {down_ms} ms"
-
-
-def consume(world: World) -> tuple[str, str] | None:
+def consume(world: World) -> Done:
     """Messages arrive in all queues of a consumer, a few times, and its listener works on each."""
-    found = _one_of(world, list(world.running()), "who")
-    work_ms = _one_of(world, (100, 3_000, 25_000), "how long a listener works")
-    if found is None or work_ms is None:
-        return None
-    machine, consumer = found
+    (machine, consumer), work_ms = _each_of(
+        world, ("who", list(world.running())), ("how long a listener works", (100, 3_000, 25_000)))
 
     async def arrivals() -> None:
         for _ in range(ARRIVALS):
             for pull_request in [*consumer.pull_api_wrapper.held]:
-                world.call(machine, _uncaught(partial(arrive, world, consumer, pull_request, work_ms)))
+                world.call(machine, _uncaught(partial(world.arrive, consumer, pull_request, work_ms)))
             await consumer.node.sleep(ARRIVAL_MS)
 
     world.call(machine, arrivals)
     return machine, f"is given messages; each batch takes {work_ms} ms"
 
 
-def reset_offsets(world: World) -> tuple[str, str] | None:
+def delete_old_messages(world: World) -> Done:
+    """Brokers delete what is old; offsets of it are illegal from now on."""
+    if world.stored.min_offset == KEPT_FROM:
+        raise NothingToDoError
+    world.keep_messages_from(KEPT_FROM)
+    world.simulation.kernel.world.spawn("brokers", _refuse_what_is_gone(world))
+    return "brokers", f"delete all messages before {KEPT_FROM}"
+
+
+async def _refuse_what_is_gone(world: World) -> None:
+    """Let brokers look at pulls again that they hold at offsets which they have no more; a thread of `kernel.world`."""
+    while True:
+        await world.simulation.kernel.world.sleep(REFUSAL_MS)
+        for machine, consumer in world.running():
+            for pull_request in consumer.pull_api_wrapper.held:
+                if pull_request.next_offset < world.views.stored(pull_request.message_queue).min_offset:
+                    world.call(machine, partial(world.arrive, consumer, pull_request))
+
+
+def reset_offsets(world: World) -> Done:
     """An operator sends the group back in the queues of a broker."""
-    broker = _one_of(world, list(world.brokers), "where")
-    to_ms = _one_of(world, (EPOCH_MS, EPOCH_MS - HOUR_MS, EPOCH_MS - HOUR_MS + 1), "to what time")
-    if broker is None or to_ms is None:
-        return None
+    times_ms = (EPOCH_MS, EPOCH_MS - HOUR_MS, EPOCH_MS - HOUR_MS + 1)
+    broker, to_ms = _each_of(world, ("where", list(world.brokers)), ("to what time", times_ms))
     request = Command(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, header=ResetOffsetRequestHeader(TOPIC, GROUP, to_ms))
     client, address = world.testers[OPERATOR], world.brokers[broker].broker_addr
 
@@ -209,136 +226,40 @@ def reset_offsets(world: World) -> tuple[str, str] | None:
     return broker, f"is told to send {GROUP} back to {to_ms}"
 
 
-def delete_group(world: World) -> tuple[str, str] | None:
+def create_topic(world: World) -> Done:
+    """An operator creates a topic, or changes the number of its queues."""
+    broker, queues = _each_of(world, ("where", _masters(world)), ("how many queues", (4, 6, 8)))
+    header = CreateTopicRequestHeader(TOPIC, queues, queues, PERM_READ | PERM_WRITE)
+    _order(world, world.brokers[broker].broker_addr, RequestCode.UPDATE_AND_CREATE_TOPIC, header)
+    return broker, f"is told that {TOPIC} has {queues} queues"
+
+
+def delete_group(world: World) -> Done:
     """An operator deletes the group at a broker, with its offsets; its members go on."""
-    broker = _one_of(world, [name for name in world.brokers if world.brokers[name].config.broker_id == 0], "where")
-    if broker is None:
-        return None
+    broker = _one_of(world, "where", _masters(world))
     header = DeleteSubscriptionGroupRequestHeader(GROUP, remove_offset=True)
-    command = Command(RequestCode.DELETE_SUBSCRIPTIONGROUP, header=header)
-    _order(world, world.brokers[broker].broker_addr, command)
+    _order(world, world.brokers[broker].broker_addr, RequestCode.DELETE_SUBSCRIPTIONGROUP, header)
     return broker, f"is told to delete {GROUP} and its offsets"
 
 
-def ask_who_consumes(world: World) -> tuple[str, str] | None:
+def ask_who_consumes(world: World) -> Done:
     """An operator asks a broker which groups consume a topic."""
-    broker = _one_of(world, list(world.brokers), "which broker")
-    if broker is None:
-        return None
-    command = Command(RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, header=TopicRequestHeader(TOPIC))
-    _order(world, world.brokers[broker].broker_addr, command)
+    broker = _one_of(world, "which broker", list(world.brokers))
+    address, header = world.brokers[broker].broker_addr, TopicRequestHeader(TOPIC)
+    _order(world, address, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, header)
     return broker, f"is asked who consumes {TOPIC}"
 
 
-def wipe_write_permission(world: World) -> tuple[str, str] | None:
+def wipe_write_permission(world: World) -> Done:
     """An operator tells a name server that nobody is to write to a broker."""
-    namesrv, broker_name = _one_of(world, list(world.namesrvs), "where"), _one_of(world, BROKERS, "whose")
-    if namesrv is None or broker_name is None:
-        return None
-    command = Command(RequestCode.WIPE_WRITE_PERM_OF_BROKER, header=BrokerNameRequestHeader(broker_name))
-    _order(world, f"{namesrv}:9876", command)
+    namesrv, broker_name = _each_of(world, ("where", list(world.namesrvs)), ("whose", BROKERS))
+    _order(world, f"{namesrv}:9876", RequestCode.WIPE_WRITE_PERM_OF_BROKER, BrokerNameRequestHeader(broker_name))
     return namesrv, f"is told that nobody writes to {broker_name}"
 
 
-def delete_old_messages(world: World) -> tuple[str, str] | None:
-    """Brokers delete what is old; offsets of it are illegal from now on."""
-    if world.stored.min_offset == KEPT_FROM:
-        return None
-    world.keep_messages_from(KEPT_FROM)
-    world.simulation.kernel.world.spawn("brokers", refuse_what_is_gone(world))
-    return "brokers", f"delete all messages before {KEPT_FROM}"
-
-
-def overload(world: World) -> tuple[str, str] | None:
-    """A broker has too much to do and refuses what clients ask of their groups and offsets."""
-    broker = _one_of(world, [name for name in world.brokers if world.alive(name)], "which broker")
-    busy_ms = _one_of(world, (1_000, 10_000), "how long")
-    if broker is None or busy_ms is None:
-        return None
-    world.calm = False
-    controller, until_ms = world.brokers[broker], world.now_ms + busy_ms
-    for code in (RequestCode.GET_CONSUMER_LIST_BY_GROUP, RequestCode.QUERY_CONSUMER_OFFSET,
-                 RequestCode.UPDATE_CONSUMER_OFFSET):
-        handler, pool = controller.processors[code]
-        controller.remoting_server.register_processor(
-            code, handler, controller.pools[pool], lambda: world.now_ms < until_ms)
-    return broker, f"is too busy for {busy_ms} ms"
-
-
-def promote(world: World) -> tuple[str, str] | None:
-    """A master dies for good, and its slave restarts as the master."""
-    couples = [(master, slave) for master, slave in _couples(world) if world.alive(master) and world.alive(slave)]
-    found = _one_of(world, couples, "which master dies")
-    if found is None:
-        return None
-    master, slave = found
-    world.retire(master)
-    world.restart_broker_as(slave, broker_id=0)
-    return master, f"dies for good, and {slave} takes its place"
-
-
-def switch_off(world: World) -> tuple[str, str] | None:
-    """A slave, or where there are none the second master, is switched off for good, and nobody is told."""
-    slaves = [slave for _, slave in _couples(world) if world.alive(slave)]
-    masters = [name for name in BROKERS[1:] if name in world.brokers and world.alive(name)]
-    broker = _one_of(world, slaves or ([] if _has_slaves(world) else masters), "which broker")
-    if broker is None or (slaves and world.brokers[broker].config.broker_id == 0):
-        return None
-    world.retire(broker)
-    return broker, "is switched off for good"
-
-
-def _has_slaves(world: World) -> bool:
-    return any(f"{master}-slave" in world.simulation.nodes for master in BROKERS)
-
-
-def switch(world: World) -> tuple[str, str] | None:
-    """An operator restarts a slave as the master, and then shuts the old master down in order, for good."""
-    couples = [(master, slave) for master, slave in _couples(world) if world.alive(master) and world.alive(slave)]
-    found = _one_of(world, couples, "which master goes")
-    later_ms = _one_of(world, (1_000, 10_000), "how much later")
-    if found is None or later_ms is None:
-        return None
-    master, slave = found
-    node, controller, kernel = world.simulation.nodes[master], world.brokers[master], world.simulation.kernel
-    world.restart_broker_as(slave, broker_id=0)
-
-    def stop(_: object) -> None:
-        if node.alive:
-            node.spawn("shutdown hook", controller.shutdown())
-
-    kernel.at(world.now_ms + later_ms, stop, None)
-    kernel.at(world.now_ms + later_ms + RETIRED_MS, lambda _: world.retire(master), None)
-    return slave, f"takes the place of {master}, which shuts down {later_ms} ms later"
-
-
-def _couples(world: World) -> list[tuple[str, str]]:
-    """Masters and their slaves, where both have ever come up."""
-    return [(master, f"{master}-slave") for master in BROKERS if {master, f"{master}-slave"} <= {*world.brokers}]
-
-
-def stop_one(world: World) -> tuple[str, str] | None:
-    """One of several consumers of a process stops, the others go on."""
-    several = {machine: running for machine, running in world.consumers.items() if len(running) > 1}
-    machine = _one_of(world, [machine for machine in several if world.alive(machine)], "whose")
-    if machine is None:
-        return None
-    consumer = several[machine][-1]
-
-    async def stop() -> None:
-        await consumer.shutdown()
-        if consumer in world.consumers[machine] and consumer.service_state == SHUTDOWN_ALREADY:
-            world.consumers[machine].remove(consumer)
-
-    world.call(machine, _uncaught(stop))
-    return machine, f"stops its consumer of {consumer.group}"
-
-
-def ask_for_clusters(world: World) -> tuple[str, str] | None:
+def ask_for_clusters(world: World) -> Done:
     """An operator's monitor looks which brokers there are, several times a second for a while."""
-    namesrv = _one_of(world, list(world.namesrvs), "which name server")
-    if namesrv is None:
-        return None
+    namesrv = _one_of(world, "which name server", list(world.namesrvs))
     node, ask = world.simulation.nodes[OPERATOR], partial(fetch_cluster_info, world, namesrv)
 
     async def watch() -> None:
@@ -361,9 +282,77 @@ async def fetch_cluster_info(world: World, namesrv: str) -> ClusterInfoFetched:
     return fetched
 
 
-def _order(world: World, address: str, command: Command) -> None:
+def _order(world: World, address: str, code: int, header: object) -> None:
     """The operator sends a request."""
-    world.call(OPERATOR, _uncaught(partial(world.testers[OPERATOR].invoke_sync, address, command, 5_000)))
+    invoke = world.testers[OPERATOR].invoke_sync
+    world.call(OPERATOR, _uncaught(partial(invoke, address, Command(code, header=header), 5_000)))
+
+
+def stop_broker(world: World) -> Done:
+    """An operator shuts a broker down in order and starts it again."""
+    machine, down_ms = _each_of(world, ("which broker", _living_brokers(world)), ("how long", (100, 5_000, 40_000)))
+    controller, simulation = world.brokers[machine], world.simulation
+    node = simulation.nodes[machine]
+
+    async def stop() -> None:
+        await controller.shutdown()
+        simulation.kernel.at(world.now_ms, end, None)
+
+    def end(_: object) -> None:
+        if node.alive:
+            simulation.kill(machine)
+            simulation.restart_after(machine, down_ms)
+
+    node.spawn("shutdown hook", stop())
+    return machine, f"shuts down for {down_ms} ms"
+
+
+def overload(world: World) -> Done:
+    """A broker has too much to do and refuses what clients ask of their groups and offsets."""
+    broker, busy_ms = _each_of(world, ("which broker", _living_brokers(world)), ("how long", (1_000, 10_000)))
+    world.calm = False
+    controller, until_ms = world.brokers[broker], world.now_ms + busy_ms
+    for code in (RequestCode.GET_CONSUMER_LIST_BY_GROUP, RequestCode.QUERY_CONSUMER_OFFSET,
+                 RequestCode.UPDATE_CONSUMER_OFFSET):
+        handler, pool = controller.processors[code]
+        controller.remoting_server.register_processor(
+            code, handler, controller.pools[pool], lambda: world.now_ms < until_ms)
+    return broker, f"is too busy for {busy_ms} ms"
+
+
+def promote(world: World) -> Done:
+    """A master dies for good, and its slave restarts as the master."""
+    master, slave = _one_of(world, "which master dies", _living_couples(world))
+    world.retire(master)
+    world.restart_broker_as(slave, broker_id=0)
+    return master, f"dies for good, and {slave} takes its place"
+
+
+def switch(world: World) -> Done:
+    """An operator restarts a slave as the master, and then shuts the old master down in order, for good."""
+    (master, slave), later_ms = _each_of(
+        world, ("which master goes", _living_couples(world)), ("how much later", (1_000, 10_000)))
+    node, controller, kernel = world.simulation.nodes[master], world.brokers[master], world.simulation.kernel
+    world.restart_broker_as(slave, broker_id=0)
+
+    def stop(_: object) -> None:
+        if node.alive:
+            node.spawn("shutdown hook", controller.shutdown())
+
+    kernel.at(world.now_ms + later_ms, stop, None)
+    kernel.at(world.now_ms + later_ms + RETIRED_MS, lambda _: world.retire(master), None)
+    return slave, f"takes the place of {master}, which shuts down {later_ms} ms later"
+
+
+def switch_off(world: World) -> Done:
+    """A slave, or where there are none the second master, is switched off for good, and nobody is told."""
+    slaves = any(f"{master}-slave" in world.simulation.nodes for master in BROKERS)
+    spare = [slave for _, slave in _couples(world)] if slaves else [one for one in world.brokers if one == BROKERS[1]]
+    broker = _one_of(world, "which broker", [name for name in spare if world.alive(name)])
+    if slaves and world.brokers[broker].config.broker_id == 0:
+        raise NothingToDoError
+    world.retire(broker)
+    return broker, "is switched off for good"
 
 
 def _uncaught(job: Callable[[], Awaitable[object]]) -> Callable[[], Coroutine[Any, Any, None]]:

@@ -16,7 +16,7 @@ A document of kind "run" adds to `invariants.evidence`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -35,10 +35,9 @@ MOST = 2_000
 """At most so many events, and messages: the last ones."""
 
 
-
 def seen_as(record: RunRecord, signature: Sequence[str]) -> Finding | None:
     """The finding with this property and signature; None if the run has none."""
-    return next((one for one in record.seen if (one.property, *one.signature) == tuple(signature)), None)
+    return next((one for one in record.seen if one.key == tuple(signature)), None)
 
 
 def verdict_of(plan: Plan, judge: str, name: str, outcome: Outcome, note: str = "", **row: Any) -> Verdict:
@@ -55,44 +54,53 @@ def document(verdict: Verdict, plan: Plan, choices: Sequence[int], signature: Se
 
     Raises ValueError if the run does not fail with the signature.
     """
+    (found,) = documents(plan, choices, [(verdict, signature)])
+    if found is None:
+        raise ValueError(f"the run does not fail with {' '.join(signature)}: it is not deterministic")
+    return found
+
+
+def documents(
+    plan: Plan, choices: Sequence[int], asked: Sequence[tuple[Verdict, Sequence[str]]],
+) -> list[dict[str, Any] | None]:
+    """The evidence of each way in which a tape fails; the run is played once. None: it does not fail so.
+
+    asked -- of each its verdict and its signature.
+    """
     tape = ReplayTape(choices)
     with lived(plan, tape) as (world, record):
-        found = seen_as(record, signature)
-        if found is None:
-            raise ValueError(f"the run does not fail with {' '.join(signature)}: it is not deterministic")
-        return evidence.document(
-            verdict, "run", found.sentence, plan=asdict(plan), choices=list(record.choices), digest=record.digest,
-            signature=list(signature), time_ms=found.time_ms, lifelines=list(world.simulation.boots),
-            told=[{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told],
-            events=_last(_events(world, _Kept(tape, found))), messages=_last(_messages(world, _Kept(tape, found))),
-        )
+        return [_document(verdict, plan, tape, world, record, signature) for verdict, signature in asked]
 
 
-def _last(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    return list(lines)[-MOST:]
+def _document(
+    verdict: Verdict, plan: Plan, tape: ReplayTape, world: World, record: RunRecord, signature: Sequence[str],
+) -> dict[str, Any] | None:
+    found = seen_as(record, signature)
+    if found is None:
+        return None
+    return evidence.document(
+        verdict, "run", found.sentence, plan=asdict(plan), choices=list(record.choices), digest=record.digest,
+        signature=list(signature), time_ms=found.time_ms, lifelines=list(world.simulation.boots),
+        told=[{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told],
+        events=_events(world, _around(tape, found)), messages=_messages(world, _around(tape, found)),
+    )
 
 
-class _Kept:
-    """The times of a run that explain a failure."""
-
-    def __init__(self, tape: ReplayTape, found: Finding) -> None:
-        self.ends = [(told.time_ms, told.time_ms + AFTER_MS) for told in tape.told]
-        self.ends.append((found.time_ms - BEFORE_MS, found.time_ms))
-        self.last_ms = found.time_ms
-
-    def __contains__(self, ms: int) -> bool:
-        return ms <= self.last_ms and any(low <= ms <= high for low, high in self.ends)
+def _around(tape: ReplayTape, found: Finding) -> Callable[[int], bool]:
+    """Whether a time of a run explains a failure."""
+    spans = [(told.time_ms, told.time_ms + AFTER_MS) for told in tape.told]
+    spans.append((found.time_ms - BEFORE_MS, found.time_ms))
+    return lambda ms: ms <= found.time_ms and any(low <= ms <= high for low, high in spans)
 
 
-def _events(world: World, kept: _Kept) -> Iterable[dict[str, Any]]:
-    return ({"time_ms": ms, "machine": machine, **said(event)}
-            for ms, machine, event in world.simulation.kernel.records if ms in kept)
+def _events(world: World, kept: Callable[[int], bool]) -> list[dict[str, Any]]:
+    return [{"time_ms": ms, "machine": machine, **said(event)}
+            for ms, machine, event in world.simulation.kernel.records if kept(ms)][-MOST:]
 
 
-def _messages(world: World, kept: _Kept) -> Iterable[dict[str, Any]]:
-    return ({"from": flow.source, "to": flow.target, "sent_ms": flow.sent_ms, "received_ms": flow.received_ms,
-             "text": flow.text}
-            for flow in world.simulation.network.flows if flow.sent_ms in kept)
+def _messages(world: World, kept: Callable[[int], bool]) -> list[dict[str, Any]]:
+    return [{"from": flow.source, "to": flow.target, "sent_ms": flow.sent_ms, "received_ms": flow.received_ms,
+             "text": flow.text} for flow in world.simulation.network.flows if kept(flow.sent_ms)][-MOST:]
 
 
 def said(event: Any) -> dict[str, Any]:
@@ -131,4 +139,3 @@ def replay_run(stored: Mapping[str, Any]) -> Verdict:
         return verdict_of(plan, judge, name, Outcome.HOLDS, "the run does not fail any more", **again)
     same = "digest as stored" if first.digest == stored["digest"] else "another digest: the code has changed"
     return verdict_of(plan, judge, name, Outcome.VIOLATED, f"{found.sentence} ({same})", **again)
-

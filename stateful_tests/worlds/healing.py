@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from impl.hosts.simulation import channel, process
+from impl.hosts.simulation.profile import FaultProfile
 from invariants.finding import Finding
 from invariants.rules.bounds import Bounds
 from invariants.rules.declared import RULES
 from invariants.rules.rule import Promise, Rule
 from invariants.rules.watch import LATE, Watch
-from stateful_tests.worlds.bounds import bounds_of
 from stateful_tests.worlds.world import World
 
 LOOK_MS = 5_000
 """How often promises are looked at."""
+
+
+def bounds_of(profile: FaultProfile) -> Bounds:
+    """How long the faults of a profile may hold a world up: the longest ones, by the modules that inject them."""
+    delay_ms = max(channel.DELAYS_MS) if profile.delay else 0
+    stall_ms = max(channel.STALLS_MS) if profile.write_stall else 0
+    return Bounds(max(process.PAUSES_MS) if profile.thread_pause else 0, delay_ms + stall_ms)
 
 
 def applying(of_models: Sequence[str] | None = None) -> list[type[Rule]]:

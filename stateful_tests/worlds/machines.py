@@ -94,12 +94,6 @@ class Machines(Course):
             for key in ranges.key_set():
                 ranges.put(key, self.stored)
 
-    def message_store(self, broker_name: str) -> GivenMessageStore | None:
-        """What the brokers of a name have, though they may be dead; None if all are retired."""
-        of_name = (machine for machine, broker in self.brokers.items() if broker.config.broker_name == broker_name)
-        machine = next(of_name, None)
-        return None if machine is None else self.message_stores[machine]
-
     def _broker(self, machine: str, config: BrokerConfig, topics: Sequence[TopicConfig]) -> Boot:
         async def boot(node: Node) -> None:
             store = self.message_stores[machine] = GivenMessageStore()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape, Tape, Where
@@ -111,8 +111,3 @@ def plays_as_uniform(strategy: str, profile: FaultProfile) -> bool:
 def played(profile: FaultProfile, strategy: str, tape: Tape) -> FaultProfile:
     """The profile as a strategy plays it; swarm takes a choice for each of its faults."""
     return profile.swarm(tape) if strategy == "swarm" else profile
-
-
-def rates(profile: FaultProfile) -> dict[str, int]:
-    """What is on, by name."""
-    return {field.name: rate for field in fields(profile) if (rate := getattr(profile, field.name))}

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from impl.hosts.simulation.kernel import EndlessRunError, Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import ReplayTape, Tape, trimmed
 from invariants.finding import Finding
 from invariants.refinement.coverage import Visited
-from invariants.refinement.follower import ROUND, Follower, Following
+from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import TooManyStatesError
 from invariants.rules.watch import Watch
-from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.healing import healing, is_promise, watching
 from stateful_tests.worlds.profiles import played, profile_named, strategy_named
 from stateful_tests.worlds.subjects import subject_named
@@ -74,7 +72,7 @@ class RunRecord:
 
     def signatures(self) -> tuple[tuple[str, ...], ...]:
         """Property and signature of all that was seen, sorted."""
-        return tuple(sorted({(one.property, *one.signature) for one in self.seen}))
+        return tuple(sorted({one.key for one in self.seen}))
 
 
 class SeenError(Exception):
@@ -82,10 +80,13 @@ class SeenError(Exception):
 
 
 class Judges:
-    """The kernel's monitor: shows segments to followers and keeps what they find, each signature once."""
+    """The kernel's monitor: shows segments to followers and keeps what they find, each signature once.
+
+    following -- who follows; at first nobody. seen -- what was found, by its key. unknown -- why they saw no more.
+    """
 
     def __init__(self, until: tuple[str, ...] = (), stronger: Mapping[str, str] | None = None) -> None:
-        """Nobody follows yet.
+        """Have seen nothing.
 
         until -- property and signature that end the run. stronger -- of a property, the name that it has under what
         holds in this world.
@@ -93,31 +94,22 @@ class Judges:
         self.until, self.stronger = until, stronger or {}
         self.seen: dict[tuple[str, ...], Finding] = {}
         self.unknown = ""
-        self._following = Following()
-        self.watch: Watch | None = None
-
-    @property
-    def followers(self) -> Sequence[Follower]:
-        """Who follows."""
-        return self._following.followers
-
-    @followers.setter
-    def followers(self, followers: Sequence[Follower]) -> None:
-        self._following = Following(followers)
-        self.watch = next((one for one in followers if isinstance(one, Watch)), None)
+        self.following = Following()
 
     def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:
         """See `impl.hosts.simulation.kernel.Monitor`."""
-        for follower in self._following.followers if due else self._following.concerned(records):
+        following = self.following
+        for follower in following.followers if due else following.concerned(records):
             found = follower.segment(process.name, records, whole=due)
             if found:
                 self.note(process.kernel.now_ms, found)
 
     def note(self, time_ms: int, findings: Iterable[Finding]) -> None:
         """Keep what is new."""
+        watch = next((one for one in self.following.followers if isinstance(one, Watch)), None)
         for one in findings:
             finding = replace(one, property=self.stronger.get(one.property, one.property))
-            found = finding if self.watch is None or finding.time_ms >= 0 else self.watch.ascribed(finding, time_ms)
+            found = finding if watch is None or finding.time_ms >= 0 else watch.ascribed(finding, time_ms)
             if found.key not in self.seen:
                 self.seen[found.key] = replace(found, event=None, time_ms=time_ms)
                 if found.key == self.until:
@@ -157,7 +149,7 @@ def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] =
 def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> dict[str, int]:
     """Both phases; how long each promise took."""
     watch = watching(world, workload.promises, promises_only=not judged)
-    judges.followers = [watch, *(followers(world, workload) if judged else ())]  # causes are seen first
+    judges.following = Following([watch, *(workload.followers(world) if judged else ())])  # causes are seen first
     workload.build(world)
     world.strike()
     world.simulation.kernel.world.spawn("traffic", traffic(world, workload.deeds))
@@ -172,19 +164,10 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
 
 
 def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape, calls: dict[str, int]) -> RunRecord:
-    kernel = world.simulation.kernel
+    kernel, followed = world.simulation.kernel, judges.following.followers
     told = tuple(tape.sentences) if isinstance(tape, ReplayTape) else ()
+    states = frozenset(state for follower in followed for state in getattr(follower, "visited", ()))
+    visited = tuple(found for one in followed if (found := getattr(one, "watched", None)) is not None)
     return RunRecord(
         world.simulation.digest(), tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
-        kernel.segments, kernel.now_ms, kept, _states(judges.followers), _visited(judges.followers), told,
-        calls,
-    )
-
-
-def _visited(followed: Sequence[Any]) -> tuple[Visited, ...]:
-    found = (getattr(follower, "watched", None) for follower in followed)
-    return tuple(one for one in found if one is not None)
-
-
-def _states(followed: Sequence[Any]) -> frozenset[int]:
-    return frozenset(state for follower in followed for state in getattr(follower, "visited", ()))
+        kernel.segments, kernel.now_ms, kept, states, visited, told, calls)

@@ -9,100 +9,88 @@ tried by delta debugging (Zeller and Hildebrandt, IEEE TSE 2002).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from impl.hosts.simulation.tape import ReplayTape, Tape, Where, trimmed
+from impl.hosts.simulation.tape import AnsweredTape, ReplayTape, Tape, trimmed
 from stateful_tests.worlds.run import Plan, run
 
 Name = tuple[int, str, int]  # time in ms, what the choice is about, which of those
 MAX_RUNS = 200
 
 
-class NamedTape:
-    """Plays choices by their names; any other is boring. See Tape.
+class NamedTape(AnsweredTape):
+    """Plays choices by their names; any other is boring.
 
     clock -- true time of the world that it is played to. named -- the choices made that were not boring.
     """
 
-    telling = False
-
     def __init__(self, choose: Callable[[Name, int], int]) -> None:
         """Choose -- from a name and the number of possibilities to a choice."""
-        self.choices: list[int] = []
+        super().__init__()
         self.clock: Callable[[], int] = lambda: 0
         self.named: dict[Name, int] = {}
         self._choose = choose
         self._met: Counter[tuple[int, str]] = Counter()
 
-    def pick(self, n: int, where: Where = "", one_in: int = 1) -> int:  # noqa: ARG002  # the names decide, not chance
-        """See Tape."""
-        if n < 2:  # noqa: PLR2004  # one possibility is no choice
-            return 0
-        met = self.clock(), where if isinstance(where, str) else where()
-        value = self._choose((*met, self._met[met]), n)
-        value = value if 0 < value < n else 0
-        if value:
-            self.named[*met, self._met[met]] = value
+    def answer(self, n: int, where: str) -> int:
+        """See AnsweredTape."""
+        met = self.clock(), where
+        name = (*met, self._met[met])
+        value = self._choose(name, n)
+        if 0 < value < n:
+            self.named[name] = value
         self._met[met] += 1
-        self.choices.append(value)
         return value
-
-    def tell(self, time_ms: int, who: str, meaning: str, since: int | None = None) -> None:
-        """See Tape: nobody listens."""
-
-
-def playing(named: Mapping[Name, int]) -> NamedTape:
-    """A tape that makes these choices where their names are met."""
-    return NamedTape(lambda name, _: named.get(name, 0))
-
-
-def naming(choices: Sequence[int]) -> NamedTape:
-    """A tape that plays a list, and thereby learns the names of its choices."""
-    replayed = ReplayTape(choices)
-    return NamedTape(lambda _, n: replayed.pick(n))
 
 
 class Simplest:
     """The simplest run found that fails as a given one does.
 
-    choices -- its tape. runs -- how many were needed.
+    choices -- its tape. runs -- how many were needed. at -- where the search stopped for want of runs: with it another
+    search goes on from this tape as if it were the same one. None when nothing can be left out any more.
     """
 
-    def __init__(self, plan: Plan, choices: Sequence[int], signature: Sequence[str], max_runs: int = MAX_RUNS) -> None:
+    def __init__(
+        self, plan: Plan, choices: Sequence[int], signature: Sequence[str], max_runs: int = MAX_RUNS,
+        at: Sequence[int] | None = None,
+    ) -> None:
         """Shrink; raises ValueError if the given tape does not fail with the signature."""
         self.plan, self.signature = plan, tuple(signature)
         self.runs, self._max_runs = 0, max_runs
-        first = naming(choices)
+        replayed = ReplayTape(choices)
+        first = NamedTape(lambda _, n: replayed.pick(n))  # plays the list, and learns the names of its choices
         if not self._fails(first):
             raise ValueError(f"this tape does not fail with {' '.join(signature)}: give the choices of a run that did")
         self.choices = trimmed(first.choices)
         self._named = first.named
-        self._reduce()
+        self.at = self._reduced(*(at or (len(self._named), len(self._named), 0)))
 
     def _fails(self, tape: Tape) -> bool:
         self.runs += 1
         record = run(self.plan, tape, until=self.signature)
         return self.signature in record.signatures()
 
-    def _keeps(self, names: Iterable[Name]) -> bool:
-        """Whether these choices alone fail too; then they are what is left."""
-        if self.runs >= self._max_runs:
-            return False
-        tape = playing({name: self._named[name] for name in names})
-        if not self._fails(tape):
-            return False
-        self._named, self.choices = tape.named, trimmed(tape.choices)
-        return True
+    def _keep(self, names: Iterable[Name]) -> None:
+        """If these choices alone fail too, they are what is left."""
+        left = {name: self._named[name] for name in names}
+        tape = NamedTape(lambda name, _: left.get(name, 0))
+        if self._fails(tape):
+            self._named, self.choices = tape.named, trimmed(tape.choices)
 
-    def _reduce(self) -> None:
-        """Leave out a half, a quarter, … single choices, the last ones first, until nothing can be left out."""
-        size = len(self._named)
-        while size and self.runs < self._max_runs:
-            before = len(self._named)
-            start = before - size
+    def _reduced(self, size: int, before: int, start: int) -> tuple[int, int, int] | None:
+        """Leave out a half, a quarter, … single choices, the last ones first, until nothing can be left out.
+
+        size -- how many to leave out at once. before -- how many there were when that began. start -- of the next.
+        """
+        while size:
             while start > -size:
+                if self.runs >= self._max_runs:
+                    return size, before, start
                 names = list(self._named)
-                self._keeps([*names[: max(0, start)], *names[start + size :]])
+                self._keep([*names[: max(0, start)], *names[start + size :]])
                 start -= size
             if len(self._named) == before or size > len(self._named):
                 size //= 2
+            before = len(self._named)
+            start = before - size
+        return None

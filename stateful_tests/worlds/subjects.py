@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,9 +10,18 @@ from functools import lru_cache
 from impl.variants.catalogue import NO_REPAIR, REPAIRED, SHIPPED, variants_of
 from impl.variants.stack import Calls, active
 from impl.variants.variant import Variant, VariantError
-from invariants.finding import Finding, put_down_to
+from invariants.concepts import CONCEPTS, PROPERTIES
+from invariants.finding import put_down_to
+from invariants.rules.declared import BY_NAME
+from invariants.rules.rule import Rule
 from invariants.verdict import BadInputError, Outcome
-from stateful_tests.worlds.promised import DECLARED, REFINES
+from model.language import Property
+
+DECLARED: dict[str, Property | type[Rule]] = {**PROPERTIES, **BY_NAME}
+"""Every property of a protocol, or of runs, by name."""
+
+REFINES: dict[str, tuple[str, ...]] = {concept.refines: concept.hazards for concept in CONCEPTS}
+"""Every step of the implementation is a step of the model; with the hazards of RocketMQ as shipped that are none."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +105,6 @@ class Subject:
         if self.name == SHIPPED:
             return bool(hazards)
         return any(hazard == self.undone or put_down_to(hazard) in key for hazard in hazards)
-
-    def surprises(self, found: Iterable[Finding]) -> list[Finding]:
-        """What no hazard of this subject explains."""
-        return [one for one in found if not self.explains(one.key)]
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,8 @@ picks choose where. A deed that finds nothing to do does nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 from impl.broker.consumer_offset_manager import topic_at_group
@@ -20,37 +21,11 @@ from impl.decisions.names import get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hash_map import ConcurrentHashMap
 from impl.hosts.simulation.clock import EPOCH_MS
+from invariants.concepts import CONCEPTS
+from invariants.refinement.follower import Follower
 from invariants.verdict import BadInputError
-from stateful_tests.worlds.deeds import (
-    BROKERS,
-    GROUP,
-    HOUR_MS,
-    OPERATOR,
-    OTHER_TOPIC,
-    TOPIC,
-    ask_for_clusters,
-    ask_who_consumes,
-    change_expression,
-    consume,
-    create_topic,
-    delete_group,
-    delete_old_messages,
-    join,
-    leave,
-    leave_any,
-    overload,
-    promote,
-    reset_offsets,
-    stop_broker,
-    stop_one,
-    subscribe,
-    subscribe_nothing,
-    suspend_or_resume,
-    switch,
-    switch_off,
-    unsubscribe,
-    wipe_write_permission,
-)
+from stateful_tests.worlds import deeds
+from stateful_tests.worlds.deeds import BROKERS, GROUP, HOUR_MS, OPERATOR, OTHER_TOPIC, TOPIC
 from stateful_tests.worlds.world import World
 
 PERIOD_MS, RATE = 5_000, 2
@@ -63,8 +38,7 @@ COMMITTED = 100
 STORED = QueueRange(0, 1_000, on_disk=True, stored=((EPOCH_MS - HOUR_MS, 20), (EPOCH_MS, 60)))
 """What is in each queue: where it begins and ends, and what was stored when."""
 
-Deed = Callable[[World], "tuple[str, str] | None"]
-"""Does something and says to whom and what; None: there was nothing to do."""
+_REFINEMENTS = tuple(import_module(f"invariants.refinement.{concept.name}") for concept in CONCEPTS)
 
 
 @dataclass(frozen=True)
@@ -80,14 +54,18 @@ class Workload:
     name: str
     sentence: str
     build: Callable[[World], None]
-    deeds: tuple[Deed, ...]
+    deeds: tuple[Callable[[World], deeds.Done], ...]
     promises: tuple[str, ...]
     groups: tuple[tuple[str, str], ...] = ((GROUP, TOPIC),)
     scopes: tuple[str, ...] = ()
     storm_ms: int = 120_000
 
+    def followers(self, world: World) -> list[Follower]:
+        """The models that follow a world of this workload, concept by concept: its machines, and each of the groups."""
+        return [one for refined in _REFINEMENTS for one in refined.followers(world, self.groups, self.scopes)]
 
-async def traffic(world: World, deeds: Sequence[Deed]) -> None:
+
+async def traffic(world: World, chosen_from: Sequence[Callable[[World], deeds.Done]]) -> None:
     """Do deeds until the world has healed; run it as a thread of `kernel.world`."""
     kernel = world.simulation.kernel
     while True:
@@ -95,10 +73,13 @@ async def traffic(world: World, deeds: Sequence[Deed]) -> None:
         if world.healed:
             return
         before = len(kernel.tape.choices)
-        chosen = kernel.tape.pick(len(deeds) + 1, "", RATE)
+        chosen = kernel.tape.pick(len(chosen_from) + 1, "", RATE)
         if chosen:
-            deed = deeds[chosen - 1]
-            done = deed(world) or ("world", f"{deed.__name__}: there was nothing to do")
+            deed = chosen_from[chosen - 1]
+            try:
+                done = deed(world)
+            except deeds.NothingToDoError:
+                done = "world", f"{deed.__name__}: there was nothing to do"
             if kernel.tape.telling:
                 kernel.tape.tell(kernel.now_ms, *done, since=before)
 
@@ -127,165 +108,117 @@ def servers(
     world.run(100)
 
 
-def clustering(world: World) -> None:
-    """One topic, concurrent listeners."""
-    _group(world, PushConsumerConfig(GROUP, {TOPIC: "*"}))
+def members(
+    *configs: PushConsumerConfig, stored: bool = False, read: bool = False, rooms: Sequence[str] = ("", ""),
+    **settings: Any,
+) -> Callable[[World], None]:
+    """A world of servers, and of processes that all run these consumers; two of the processes do so from a deed on.
+
+    stored -- there are old messages in the queues. read -- the groups have read them up to COMMITTED, each group 10
+    more than the one before. rooms -- see `servers`. settings -- fields of ClientConfig.
+    """
+
+    def build(world: World) -> None:
+        servers(world, stored=STORED if stored or read else None, rooms=rooms)
+        for broker in BROKERS if read else ():
+            _have_read(world, broker, configs)
+        for machine in (*CONSUMERS, *SPARE):
+            world.add_consumer(machine, *configs, idle=machine in SPARE, **settings)
+
+    return build
 
 
-def orderly(world: World) -> None:
-    """One topic, orderly listeners."""
-    _group(world, PushConsumerConfig(GROUP, {TOPIC: "*"}, orderly=True))
-
-
-def two_groups(world: World) -> None:
-    """Two groups in each process, over one connection."""
-    _group(world, PushConsumerConfig(GROUP, {TOPIC: "*"}), PushConsumerConfig(OTHER_GROUP, {OTHER_TOPIC: "*"}))
-
-
-def broadcasting(world: World) -> None:
-    """Everybody has every queue, and begins with the oldest message."""
-    servers(world, stored=STORED)
-    first = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
-    _members(world, PushConsumerConfig(GROUP, {TOPIC: "*"}, message_model=BROADCASTING, consume_from_where=first))
-
-
-def _have_read(world: World, topics: Sequence[str], groups: Sequence[str] = (GROUP,)) -> None:
-    """Let groups have read old queues of topics, the first one up to COMMITTED, each other one 10 more."""
-    for machine in BROKERS:
-        controller = world.brokers[machine]
-        for topic in topics:
-            for more, group in enumerate(groups):
-                offsets = ConcurrentHashMap(32, [(queue_id, COMMITTED + 10 * more) for queue_id in range(8)])
-                controller.consumer_offset_manager.offset_table.put(topic_at_group(topic, group), offsets)
-        controller.persist_consumer_offset()
-
-
-def read_before(world: World, *, orderly: bool = False) -> None:
-    """A group that has read old queues up to COMMITTED, and goes on."""
-    servers(world, stored=STORED)
-    _have_read(world, [TOPIC])
-    _members(world, PushConsumerConfig(GROUP, {TOPIC: "*"}, orderly=orderly))
-
-
-def read_in_order(world: World) -> None:
-    """The same with orderly listeners."""
-    read_before(world, orderly=True)
-
-
-def one_topic(world: World) -> None:
-    """Two groups of orderly listeners that have read one topic, and go on, in the same processes."""
-    servers(world, stored=STORED)
-    _have_read(world, [TOPIC], [GROUP, OTHER_GROUP])
-    _members(world, *(PushConsumerConfig(group, {TOPIC: "*"}, orderly=True) for group in (GROUP, OTHER_GROUP)))
-
-
-def two_topics(world: World) -> None:
-    """A group that has read two topics up to COMMITTED, and goes on."""
-    servers(world, stored=STORED)
-    _have_read(world, [TOPIC, OTHER_TOPIC])
-    _members(world, PushConsumerConfig(GROUP, {TOPIC: "*", OTHER_TOPIC: "*"}))
-
-
-def rooms(world: World) -> None:
-    """Each broker stands in a room of its own, and members are to read in the first room only."""
-    servers(world, rooms=[f"{room}@" for room in ROOMS])
-    strategy = AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:]))
-    _members(world, PushConsumerConfig(GROUP, {TOPIC: "*"}, strategy=strategy))
-
-
-def one_instance(world: World) -> None:
-    """Two groups in each process, with one instance name: one client, one connection to each broker."""
-    servers(world)
-    configs = (PushConsumerConfig(GROUP, {TOPIC: "*"}), PushConsumerConfig(OTHER_GROUP, {OTHER_TOPIC: "*"}))
-    _members(world, *configs, instance_name="shop")
-
-
-def containers(world: World) -> None:
-    """Each process believes to have the address and name that all others have, too."""
-    servers(world)
-    _members(world, PushConsumerConfig(GROUP, {TOPIC: "*"}), client_ip="172.17.0.2", instance_name="shop")
+def _have_read(world: World, broker: str, configs: Sequence[PushConsumerConfig]) -> None:
+    offset_manager = world.brokers[broker].consumer_offset_manager
+    for more, config in enumerate(configs):
+        for topic in config.subscription:
+            offsets = ConcurrentHashMap(32, [(queue_id, COMMITTED + 10 * more) for queue_id in range(8)])
+            offset_manager.offset_table.put(topic_at_group(topic, config.consumer_group), offsets)
+    world.brokers[broker].persist_consumer_offset()
 
 
 def routes(world: World) -> None:
     """Masters and slaves, and two clients that want to know where they are."""
     servers(world, slaves=True)
     for machine in CONSUMERS[:2]:
-        world.add_consumer(machine, PushConsumerConfig(GROUP, {TOPIC: "*"}))
+        world.add_consumer(machine, ONE)
 
 
-def smallest(world: World) -> None:
-    """A broker with two queues, and two processes."""
-    _smallest(world, BROKERS[:1])
+def smallest(config: PushConsumerConfig, *queues: int) -> Callable[[World], None]:
+    """A world of so few machines that all states of a model can be enumerated: two processes that run this consumer.
+
+    As shipped, a new process keeps its client id. queues -- how many there are at each broker.
+    """
+
+    def build(world: World) -> None:
+        world.add_namesrv("nameserver1")
+        for machine, many in zip(BROKERS, queues, strict=False):
+            world.add_broker(machine, machine, topics=[TopicConfig(TOPIC, many, many)])
+        world.run(100)
+        for machine in CONSUMERS[:2]:
+            world.add_consumer(machine, config, instance_name="shop")
+
+    return build
 
 
-def smallest_ordered(world: World) -> None:
-    """The same with orderly listeners, and a second broker: it has the topic without a queue, and lists members."""
-    _smallest(world, BROKERS, orderly=True)
-
-
-def _smallest(world: World, brokers: Sequence[str], *, orderly: bool = False) -> None:
-    """So few machines that all states of a model can be enumerated; as shipped, a new process keeps its client id."""
-    world.add_namesrv("nameserver1")
-    for machine, queues in zip(brokers, (2, 0), strict=False):
-        world.add_broker(machine, machine, topics=[TopicConfig(TOPIC, queues, queues)])
-    world.run(100)
-    for machine in CONSUMERS[:2]:
-        world.add_consumer(machine, PushConsumerConfig(GROUP, {TOPIC: "*"}, orderly=orderly), instance_name="shop")
-
-
-def _group(world: World, *configs: PushConsumerConfig) -> None:
-    servers(world)
-    _members(world, *configs)
-
-
-def _members(world: World, *configs: PushConsumerConfig, **settings: Any) -> None:
-    for machine in CONSUMERS:
-        world.add_consumer(machine, *configs, **settings)
-    for machine in SPARE:
-        world.add_consumer(machine, *configs, idle=True, **settings)
-
+ONE = PushConsumerConfig(GROUP, {TOPIC: "*"})
+ORDERLY = replace(ONE, orderly=True)
+BOTH_TOPICS = replace(ONE, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
+OTHER = PushConsumerConfig(OTHER_GROUP, {OTHER_TOPIC: "*"})
+TO_ALL = replace(ONE, message_model=BROADCASTING, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:])))
+"""Members of GROUP with this strategy read at the second broker only."""
 
 _ROUTES = ("every_name_server_learns", "full_registration_installs_all_topics", "dead_broker_is_dropped",
            "route_cache_becomes_true")
 _GROUPS = (*_ROUTES, "list_is_exactly_the_living", "pull_finds_its_subscription", "ownership_converges")
+_ORDERED = (*_GROUPS, "abandoned_lock_is_freed")
+_COME_AND_GO, _CONSUME = (deeds.join, deeds.leave), (deeds.consume,) * 3
+
+_TWO_GROUPS = (GROUP, TOPIC), (OTHER_GROUP, OTHER_TOPIC)
 
 WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
-    Workload("clustering", "Members of one group come and go.", clustering,
-             (join, leave, suspend_or_resume, create_topic), _GROUPS),
-    Workload("orderly", "Members of a group of orderly listeners come and go.", orderly,
-             (join, leave, create_topic), (*_GROUPS, "abandoned_lock_is_freed")),
-    Workload("subscriptions", "Members change what they subscribe, all of them, one after another.", clustering,
-             (subscribe, unsubscribe, subscribe_nothing, change_expression, join, leave), _GROUPS),
-    Workload("groups", "Two groups share each client.", two_groups, (join, leave),
-             _GROUPS, ((GROUP, TOPIC), (OTHER_GROUP, OTHER_TOPIC))),
-    Workload("broadcasting", "Every member has every queue, and gets every message.", broadcasting,
-             (consume, consume, delete_old_messages, join, leave, create_topic),
+    Workload("clustering", "Members of one group come and go.", members(ONE),
+             (deeds.join, deeds.leave, deeds.suspend_or_resume, deeds.create_topic), _GROUPS),
+    Workload("orderly", "Members of a group of orderly listeners come and go.", members(ORDERLY),
+             (deeds.join, deeds.leave, deeds.create_topic), _ORDERED),
+    Workload("subscriptions", "Members change what they subscribe, all of them, one after another.", members(ONE),
+             (deeds.subscribe, deeds.unsubscribe, deeds.subscribe_nothing, deeds.change_expression, *_COME_AND_GO),
+             _GROUPS),
+    Workload("groups", "Two groups share each client.", members(ONE, OTHER), _COME_AND_GO, _GROUPS, _TWO_GROUPS),
+    Workload("broadcasting", "Every member has every queue, and gets every message.", members(TO_ALL, stored=True),
+             (deeds.consume, deeds.consume, deeds.delete_old_messages, *_COME_AND_GO, deeds.create_topic),
              (*_ROUTES, "list_is_exactly_the_living"), ()),
     Workload("routes", "Brokers stop and start, topics change.", routes,
-             (stop_broker, stop_broker, create_topic), _GROUPS),
-    Workload("listeners", "Messages arrive; members come and go.", read_before,
-             (consume, consume, consume, overload, join, leave), _GROUPS),
-    Workload("ordered_listeners", "Messages arrive in order; members come and go.", read_in_order,
-             (consume, consume, consume, join, leave), (*_GROUPS, "abandoned_lock_is_freed")),
-    Workload("resets", "Operators send the group back while messages arrive.", read_before,
-             (reset_offsets, reset_offsets, consume, join, leave), _GROUPS),
+             (deeds.stop_broker, deeds.stop_broker, deeds.create_topic), _GROUPS),
+    Workload("listeners", "Messages arrive; members come and go.", members(ONE, read=True),
+             (*_CONSUME, deeds.overload, *_COME_AND_GO), _GROUPS),
+    Workload("ordered_listeners", "Messages arrive in order; members come and go.", members(ORDERLY, read=True),
+             (*_CONSUME, *_COME_AND_GO), _ORDERED),
+    Workload("resets", "Operators send the group back while messages arrive.", members(ONE, read=True),
+             (deeds.reset_offsets, deeds.reset_offsets, deeds.consume, *_COME_AND_GO), _GROUPS),
     Workload("promotion", "Masters die for good, and their slaves take their places.", routes,
-             (promote, switch, switch_off, create_topic, ask_for_clusters), _GROUPS),
-    Workload("shared", "Two groups share one client of each process, and one of them stops.", one_instance,
-             (stop_one, join, leave), _GROUPS, ((GROUP, TOPIC), (OTHER_GROUP, OTHER_TOPIC))),
-    Workload("containers", "Processes have equal addresses and instance names.", containers,
-             (join, leave), _GROUPS),
-    Workload("one_topic", "Two groups read one topic, both in order.", one_topic,
-             (consume, consume, consume, join, leave), (*_GROUPS, "abandoned_lock_is_freed"),
-             ((GROUP, TOPIC), (OTHER_GROUP, TOPIC))),
-    Workload("operators", "Operators delete groups, stop brokers, wipe permissions, and look at it all.", two_topics,
-             (delete_group, delete_group, stop_broker, stop_broker, wipe_write_permission, ask_for_clusters,
-              ask_who_consumes, switch_off, consume, consume, join, leave), _GROUPS),
-    Workload("rooms", "Members read in one room only.", rooms, (join, leave, create_topic), _GROUPS, ()),
-    Workload("smallest", "Two members of a group at one broker come and go.", smallest,
-             (join, join, leave_any, suspend_or_resume, stop_broker), _GROUPS, scopes=("group, 1 broker",)),
-    Workload("smallest_ordered", "Two members with orderly listeners at two brokers come and go.", smallest_ordered,
-             (join, join, leave_any, stop_broker), (*_GROUPS, "abandoned_lock_is_freed"),
+             (deeds.promote, deeds.switch, deeds.switch_off, deeds.create_topic, deeds.ask_for_clusters), _GROUPS),
+    Workload("shared", "Two groups share one client of each process, and one of them stops.",
+             members(ONE, OTHER, instance_name="shop"), (deeds.stop_one, *_COME_AND_GO), _GROUPS, _TWO_GROUPS),
+    Workload("containers", "Processes have equal addresses and instance names.",
+             members(ONE, client_ip="172.17.0.2", instance_name="shop"), _COME_AND_GO, _GROUPS),
+    Workload("one_topic", "Two groups read one topic, both in order.",
+             members(ORDERLY, replace(ORDERLY, consumer_group=OTHER_GROUP), read=True),
+             (*_CONSUME, *_COME_AND_GO), _ORDERED, ((GROUP, TOPIC), (OTHER_GROUP, TOPIC))),
+    Workload("operators", "Operators delete groups, stop brokers, wipe permissions, and look at it all.",
+             members(BOTH_TOPICS, read=True),
+             (deeds.delete_group, deeds.delete_group, deeds.stop_broker, deeds.stop_broker, deeds.wipe_write_permission,
+              deeds.ask_for_clusters, deeds.ask_who_consumes, deeds.switch_off, deeds.consume, deeds.consume,
+              *_COME_AND_GO), _GROUPS),
+    Workload("rooms", "Members read in one room only.", members(IN_ONE_ROOM, rooms=[f"{room}@" for room in ROOMS]),
+             (*_COME_AND_GO, deeds.create_topic), _GROUPS, ()),
+    Workload("smallest", "Two members of a group at one broker come and go.", smallest(ONE, 2),
+             (deeds.join, deeds.join, deeds.leave_any, deeds.suspend_or_resume, deeds.stop_broker), _GROUPS,
+             scopes=("group, 1 broker",)),
+    # The second broker has the topic without a queue, and lists members.
+    Workload("smallest_ordered", "Two members with orderly listeners at two brokers come and go.",
+             smallest(ORDERLY, 2, 0), (deeds.join, deeds.join, deeds.leave_any, deeds.stop_broker), _ORDERED,
              scopes=("group, 2 brokers", "order lock")),
 )}
 """By name."""

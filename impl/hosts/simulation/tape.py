@@ -138,6 +138,31 @@ class ReplayTape:
         return [f"{t.time_ms} ms, {t.who}: {t.sentence}" if t.who else t.sentence for t in self.told]
 
 
+class AnsweredTape:
+    """Choices of somebody who is asked what each is about; see Tape."""
+
+    telling = False
+
+    def __init__(self) -> None:
+        """Nothing has been asked yet."""
+        self.choices: list[int] = []
+
+    def pick(self, n: int, where: Where = "", one_in: int = 1) -> int:  # noqa: ARG002  # somebody decides, not chance
+        """See Tape."""
+        if n < 2:  # noqa: PLR2004  # one possibility is no choice
+            return 0
+        value = self.answer(n, where if isinstance(where, str) else where())
+        self.choices.append(value if 0 < value < n else 0)
+        return self.choices[-1]
+
+    def answer(self, n: int, where: str) -> int:
+        """Choose 0 … n-1; what is out of range counts as 0."""
+        raise NotImplementedError
+
+    def tell(self, time_ms: int, who: str, meaning: str, since: int | None = None) -> None:
+        """See Tape: nobody listens."""
+
+
 def trimmed(choices: Sequence[int]) -> list[int]:
     """The same run without the zeros at its end."""
     end = len(choices)

@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.topic_config_manager import TopicConfigManager
 from impl.client.client_remoting_processor import ClientRemotingProcessor
+from impl.client.mq_client_instance import MQClientInstance
 from impl.client.process_queue import ProcessQueue
 from impl.client.pull_callback import PullCallback
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance_push import RebalancePushImpl
+from impl.common.heartbeat_data import HeartbeatData
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
@@ -64,6 +66,23 @@ async def _go_on_later(self: DefaultMQPushConsumerImpl) -> None:
     self.pause = False
 
 
+@around(MQClientInstance, "_prepare_heartbeat_data")
+def _leave_the_suspended_out(
+    original: Callable[[MQClientInstance], HeartbeatData],
+) -> Callable[[MQClientInstance], HeartbeatData]:
+    def prepare_heartbeat_data(self: MQClientInstance) -> HeartbeatData:
+        data, at_work = original(self), {one.group for one in self.consumer_table.values() if not one.pause}
+        consumers = [one for one in data.consumer_data_set if one.group_name in at_work]
+        return HeartbeatData(data.client_id, data.producer_data_set, consumers)
+
+    return prepare_heartbeat_data
+
+
+@replace(RebalancePushImpl, "destroy")
+def _drop_nothing(self: RebalancePushImpl) -> None:
+    del self
+
+
 BUGS = (
     Variant(
         "seeded-every-heartbeat-notifies", "bug", "All members are told to rebalance at each heartbeat of one.",
@@ -93,5 +112,13 @@ BUGS = (
     Variant(
         "seeded-resume-waits", "bug", "A consumer that is resumed waits for its next rebalance.",
         "seeded: a call that was dropped", replacements=(_go_on_later,),
+    ),
+    Variant(
+        "seeded-suspended-are-not-in-heartbeats", "bug", "A client leaves its suspended consumers out of heartbeats.",
+        "seeded: a condition too many", replacements=(_leave_the_suspended_out,),
+    ),
+    Variant(
+        "seeded-shutdown-drops-nothing", "bug", "A consumer that shuts down keeps its queues.",
+        "seeded: a call that was dropped", replacements=(_drop_nothing,),
     ),
 )

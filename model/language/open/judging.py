@@ -36,9 +36,9 @@ class StepJudge:
 
     def judge(self, before: State, after: State, changes: Changes) -> list[Property]:
         """The properties that are false of a step."""
-        if not self.properties:
-            return []
         cuts, given, wrong = self._cut, self.reading.given, dict[tuple[Any, ...], None]()
+        if not changes and not cuts.always:
+            return []
         whole = [cuts.parts[place] for place in cuts.always]
         false = {part.number for part in whole if not self._holds(part, before, after)}
         for cell, (old, new) in changes.items():
@@ -85,7 +85,7 @@ class Judge:
             return self._judge_each(changes, states)
         self.note(changes, states)
         if not self._unknown and not self._bad:
-            return self._told(set())
+            return self._told(set()) if self.false else []
         get, given, parts = states.base.get, self.reading.given, self._cut.parts
         false: set[int] = set()
         for place in sorted(self._unknown | self._bad):

@@ -124,7 +124,7 @@ def test_a_wrong_pin_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unknown_scope_is_bad_input() -> None:
-    with pytest.raises(BadInputError, match="no scope is called 'grup'; perhaps: group"):
+    with pytest.raises(BadInputError, match="no scope is called 'grup'; did you mean 'group 1,2,2'"):
         scopes(["grup"])
 
 

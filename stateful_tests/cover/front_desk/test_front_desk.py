@@ -21,7 +21,7 @@ from invariants.front_desk import catalogue, interrupt, show
 from invariants.front_desk.desk import CRASHED, Desk
 from invariants.hazards import HAZARDS
 from invariants.report import page
-from invariants.verdict import Outcome, Verdict
+from invariants.verdict import Outcome, Verdict, nearest
 from proofs.prove import provable
 
 COMMANDS = ("list", "show", "verify", "explore", "prove", "conform", "campaign", "kill-matrix", "replay",
@@ -131,9 +131,9 @@ def test_an_unknown_property_is_answered_with_the_nearest(
 
 
 def test_names_that_look_alike_are_suggested_and_others_are_not() -> None:
-    assert "'group 1,2,2'" in catalogue.nearest("grup", ["group 1,2,2", "routes"])
-    assert "'leaving_member_stays_gone'" in catalogue.nearest("leaving", ["leaving_member_stays_gone"])
-    assert catalogue.nearest("xyzzy", ["group 1,2,2", "routes"]) == ""
+    assert "'group 1,2,2'" in nearest("grup", ["group 1,2,2", "routes"])
+    assert "'leaving_member_stays_gone'" in nearest("leaving", ["leaving_member_stays_gone"])
+    assert nearest("xyzzy", ["group 1,2,2", "routes"]) == ""
 
 
 # Judges ---------------------------------------------------------------------------------------------------------------
@@ -219,6 +219,8 @@ def test_planted_bugs_are_found() -> None:
     (["conform", "--file", "nonsense"], "no recording 'nonsense'"),
     (["campaign", "--workload", "nothing"], "no workload 'nothing'"),
     (["kill-matrix", "--variant", "nothing"], "no planted bug 'nothing'"),
+    (["campaign", "--variant", "/proc/version"], "/proc/version is no Python file: give one that ends with .py"),
+    (["campaign", "--variant", "folder/nothing"], "no file folder/nothing: give the path of a Python file"),
     (["campaign", "--decisions", "--minutes", "0"], "give a number above 0"),
     (["replay", "/nowhere.json"], "cannot be read"),
     (["report", "/nowhere"], "no such directory"),
@@ -424,7 +426,13 @@ def test_ctrl_c_that_a_judge_swallows_is_heard(capsys: pytest.CaptureFixture[str
         desk.judge("swallowing", swallowing(row))
     assert getattr(ended.value, "exit_code", None) == 3
     assert len(rows((tmp_path / "rows.jsonl").read_text(encoding="utf-8"))) == 2
-    assert "interrupted: 2 verdicts kept" in one_line(capsys.readouterr().err)
+    assert "interrupted: 2 verdicts kept; no count has what was still to be judged" in one_line(capsys.readouterr().err)
+
+
+def test_ctrl_c_before_the_first_row_says_that_nothing_was_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(BaseException), Desk():  # noqa: B017, PT011 - whatever it leaves with
+        raise KeyboardInterrupt
+    assert one_line(capsys.readouterr().err).endswith("interrupted before anything was judged")
 
 
 def test_ctrl_c_between_two_judges_is_one_line(

@@ -96,6 +96,20 @@ def test_rows_on_standard_output_and_everything_else_on_standard_error() -> None
     assert "as expected" in err
 
 
+@pytest.mark.parametrize("arguments", [
+    ("show", "one_live_believer"), ("list", "--json"), ("explore", "abandoned lock"),
+    ("explore", "abandoned lock", "--json", "-"),
+])
+def test_a_reader_that_leaves_ends_it_quietly_as_is_usual(arguments: tuple[str, ...]) -> None:
+    process = start(*arguments)
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    status, _, err = ended(process)
+    assert status == 128 + signal.SIGPIPE
+    assert "rror" not in err
+
+
 @pytest.mark.parametrize(("arguments", "said"), [
     (("verify", "one_owner", "--json", "-"), "did you mean 'one_owner_per_queue'"),
     (("explore", "group 9,9,9"), "no scope is called 'group 9,9,9'"),

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from invariants.front_desk.tables import kind, line, table, total
-from invariants.report.terminal import LONGEST
+from invariants.report.terminal import LONGEST, kind, line, total, verdict_table
 from invariants.verdict import Outcome, Subject, Verdict
 
 SCOPE = Subject("model", "group 1")
@@ -29,13 +28,13 @@ def shown(*parts: object) -> str:
 
 
 def test_few_rows_are_listed_and_many_are_counted() -> None:
-    assert "subject" in shown(table([HOLDS, FOUND]))
-    assert "subject" not in shown(table([HOLDS] * (LONGEST + 1)))
-    assert f"✓ {LONGEST + 1} hold" in shown(table([HOLDS] * (LONGEST + 1)))
+    assert "subject" in shown(verdict_table([HOLDS, FOUND]))
+    assert "subject" not in shown(verdict_table([HOLDS] * (LONGEST + 1)))
+    assert f"✓ {LONGEST + 1} hold" in shown(verdict_table([HOLDS] * (LONGEST + 1)))
 
 
 def test_among_many_rows_planted_bugs_are_counted_apart_and_each_hazard_has_one_command() -> None:
-    lines = shown(table([*[HOLDS] * LONGEST, FOUND, FOUND, PLANTED, UNSURE, WRONG, WRONG])).splitlines()
+    lines = shown(verdict_table([*[HOLDS] * LONGEST, FOUND, FOUND, PLANTED, UNSURE, WRONG, WRONG])).splitlines()
     assert "1 of 1 planted mutation noticed" in lines
     assert lines.count(f"    {FOUND.replay}") == 1
     assert lines.count("    rocketproof replay wrong") == 2
@@ -49,7 +48,7 @@ def test_while_they_are_found_one_row_of_each_kind_is_shown() -> None:
 
 
 def test_a_replay_command_is_never_cut_nor_wrapped() -> None:
-    assert f"    {FOUND.replay}" in shown(table([FOUND])).splitlines()
+    assert f"    {FOUND.replay}" in shown(verdict_table([FOUND])).splitlines()
 
 
 def test_the_subject_of_a_row_is_told_from_others_of_its_name() -> None:

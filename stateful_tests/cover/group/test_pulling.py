@@ -32,7 +32,6 @@ from impl.events import (
 from impl.ports.message_store import MessageStore
 from impl.ports.pools import RejectedExecutionError
 from stateful_tests.stories.scenes import BROKER, FIRST, IN_ORDER, ORDERS, held, join, stage
-from stateful_tests.worlds.arrivals import arrive
 from stateful_tests.worlds.world import World
 
 HOLD_MS = 15_000
@@ -61,7 +60,7 @@ def pull_of(consumer: DefaultMQPushConsumerImpl) -> PullRequest:
 def let_arrive(world: World, consumer: DefaultMQPushConsumerImpl, work_ms: int = 0) -> None:
     """Four messages of the first queue."""
     pull_request = pull_of(consumer)
-    world.call("c1", lambda: arrive(world, consumer, pull_request, work_ms))
+    world.call("c1", lambda: world.arrive(consumer, pull_request, work_ms))
     world.run(0)
 
 

@@ -25,7 +25,7 @@ from stateful_tests.machines.machine import Trial, ViolatedError
 from stateful_tests.machines.program import Line, one_line, parsed
 from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search, survey
 from stateful_tests.machines.tape import RuleTape
-from stateful_tests.worlds.promised import DECLARED
+from stateful_tests.worlds.subjects import DECLARED
 
 D1 = "pause_thread(where='findConsumerIdList: the list is here, and not applied yet', s=1); start(who='consumer2')"
 ROUTED, N1 = "live_broker_stays_routed", "change_roles(who='broker-a')"
@@ -202,7 +202,7 @@ def test_every_machine_judges_what_its_followers_and_promises_say() -> None:
     for concept, machine in MACHINES.items():
         alive = machine_named(concept)(Trial("shipped", ()))
         alive.teardown()
-        rules, *models = alive.judges.followers
+        rules, *models = alive.judges.following.followers
         assert isinstance(rules, Watch)
         assert {one.name for one in models} == {name for name in machine.judged if name.startswith("refines_")}, concept
         assert {*machine.workload.promises} <= {*machine.judged}, concept

@@ -45,7 +45,6 @@ from stateful_tests.stories import (
 )
 from stateful_tests.stories.scenes import registration
 from stateful_tests.stories.storm import STORMY, group_world
-from stateful_tests.worlds.followers import followers
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES
 from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.workloads import WORKLOADS, traffic
@@ -506,6 +505,6 @@ def test_threads_that_are_late_with_one_lock_leave_nothing_open(monkeypatch: pyt
 
 
 def test_every_concept_that_is_said_to_be_refined_has_a_follower() -> None:
-    judged = {follower.name for workload in WORKLOADS.values() for follower in followers(World(), workload)}
+    judged = {follower.name for workload in WORKLOADS.values() for follower in workload.followers(World())}
     claimed = {name for name in OF_RUNS if name.startswith("refines_")}
     assert claimed == {name for name in judged if name.startswith("refines_")}

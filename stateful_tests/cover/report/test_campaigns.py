@@ -10,6 +10,7 @@ import pytest
 
 from invariants.report import campaigns
 from invariants.report.page import write_report
+from invariants.report.shapes import read
 from invariants.verdict import BadInputError
 from stateful_tests.cover.report import samples
 
@@ -30,33 +31,29 @@ MATRIX: dict[str, Any] = {"judges": ["refinement", "properties"], "rows": [
 
 
 def test_a_curve_begins_at_nothing_and_the_best_arm_comes_first() -> None:
-    (grown,) = campaigns.growth(GROWN)
-    assert grown.points == "0,100 50,33.33 100,0"
-    assert (grown.runs, grown.states, grown.last) == ("8", "60", "5.0")
-    assert [(arm.words, arm.new_states) for arm in grown.arms] == [
-        ("clustering, storm, uniform", "10.0"), ("clustering, calm, uniform", "2.0")]
+    ((subject, grown),) = campaigns.growths(GROWN)
+    assert (subject, grown.drawn.points) == ("repaired", "0,100 50,33.33 100,0")
+    assert (grown.drawn.runs, grown.drawn.states, grown.last) == (8, 60, 5)
+    assert [(arm.profile, arm.rate) for arm in grown.best] == [("storm", 10), ("calm", 2)]
 
 
 def test_shares_are_told_in_per_cent_with_what_was_outside(tmp_path: Path) -> None:
     body = {"repaired": {**GROWN["repaired"], "scopes": [SCOPE]}}
-    (grown,) = campaigns.growth(body)
-    assert grown.scopes == (campaigns.Share(
-        "group, 1 broker", "12 of 40", 30.0, "30 of 600", 5.0, 1,
-        "25 of 2,000 moments: three are named (20), another route (5)"),)
-    assert campaigns.growth(GROWN)[0].scopes == ()
+    assert campaigns.growths(GROWN)[0][1].scopes == ()
     said = " ".join(written(tmp_path / "out", **{campaigns.COVERAGE: body}).split())
     assert '12 of 40 <span class="cost">30.0 %</span>' in said
+    assert '30 of 600 <span class="cost">5.0 %</span></td><td class="number">1</td>' in said
+    assert "25 of 2,000 moments: three are named (20), another route (5)" in said
     assert "Shares of what can be enumerated" in said
     assert "Shares of what" not in written(tmp_path / "old", **{campaigns.COVERAGE: GROWN})
 
 
 def test_a_cell_has_median_and_quartiles_and_shows_what_was_not_reached() -> None:
-    matrix = campaigns.matrix(MATRIX)
-    control, bug = matrix.bugs
+    control, bug = read(campaigns.Matrix, MATRIX).rows
     assert (control.seen, bug.seen) == (False, True)
-    assert bug.name == "lock-for-anyone"
-    assert bug.kills[1] == campaigns.Kill(
-        "one_lock_holder", 12, 20, "60 s (1.5 … > 480)", "2,000 (10 … > 10,000)")
+    kill = bug.cells["properties"]
+    assert (kill.property, kill.killed, kill.of) == ("one_lock_holder", 12, 20)
+    assert (kill.seconds, kill.took) == ("60 s (1.5 … > 480)", "2,000 (10 … > 10,000)")
 
 
 def test_the_last_column_says_what_a_bug_has_changed(tmp_path: Path) -> None:
@@ -64,9 +61,9 @@ def test_the_last_column_says_what_a_bug_has_changed(tmp_path: Path) -> None:
               "outcome": "holds"}
     idle = {**effect, "different": 0, "outcome": "no difference"}
     rows = [{**MATRIX["rows"][0], "effect": None}, *({**MATRIX["rows"][1], "effect": one} for one in (effect, idle))]
-    told = campaigns.matrix({**MATRIX, "rows": rows}).bugs
-    assert [(bug.effect, bug.idle) for bug in told] == [
-        ("", False),
+    told = [bug.effect for bug in read(campaigns.Matrix, {**MATRIX, "rows": rows}).rows]
+    assert told[0] is None
+    assert [(str(one), one.idle) for one in told if one] == [
         ("called in 3 of 18 runs, 2 of 17 differ: ProcessQueue.is_locked (1,200 calls)", False),
         ("no difference: called in 3 of 18 runs, 0 of 17 differ: ProcessQueue.is_locked (1,200 calls)", True),
     ]
@@ -89,6 +86,7 @@ def test_the_page_has_both(tmp_path: Path) -> None:
     assert "Kill matrix" in said
     assert "60 s (1.5 … &gt; 480)" in said
     assert '<tr class="unseen"><th scope="row" title="All repairs.">repaired' in said
+    assert '<th scope="row" title="Everybody gets the lock.">lock-for-anyone' in said
 
 
 @pytest.mark.parametrize("broken", [
@@ -101,5 +99,7 @@ def test_a_broken_file_is_one_line_and_takes_nothing_with_it(tmp_path: Path, bro
 
 
 def test_what_is_no_campaign_file_is_refused() -> None:
-    with pytest.raises(BadInputError, match=r"kill-matrix\.json: cannot be drawn"):
-        campaigns.matrix({})
+    with pytest.raises(BadInputError, match="judges: Field required"):
+        read(campaigns.Matrix, {})
+    with pytest.raises(BadInputError, match="a row has no cell for machines"):
+        read(campaigns.Matrix, {**MATRIX, "judges": ["properties", "machines"]})

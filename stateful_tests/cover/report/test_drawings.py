@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from invariants.report import charts, graph, sequence, shapes, words
+from invariants import exploring
+from invariants.report import graph, sequence, shapes, words
+from invariants.report.page import render, write_report
 from stateful_tests.cover.report import samples
 
 TRACES = [samples.group_trace(), samples.subscription_trace(), samples.lock_trace()]
@@ -17,12 +20,12 @@ TRACES = [samples.group_trace(), samples.subscription_trace(), samples.lock_trac
 
 def lay_out(*steps: dict[str, Any], lifelines: tuple[str, ...] = ("a", "b", "c")) -> sequence.Diagram:
     body = samples.group_trace() | {"steps": list(steps), "lifelines": list(lifelines)}
-    return sequence.diagram(shapes.trace(body))
+    return sequence.diagram(shapes.read(shapes.Trace, body))
 
 
 @pytest.mark.parametrize("body", TRACES)
 def test_an_arrow_runs_between_the_lifelines_of_its_flow(body: dict[str, Any]) -> None:
-    diagram = sequence.diagram(shapes.trace(body))
+    diagram = sequence.diagram(shapes.read(shapes.Trace, body))
     x = {line.name: line.x for line in diagram.lifelines}
     arrows = [strip for strip in diagram.strips if strip.step.flow and strip.step.flow[0] != strip.step.flow[1]]
     assert arrows
@@ -33,16 +36,16 @@ def test_an_arrow_runs_between_the_lifelines_of_its_flow(body: dict[str, Any]) -
 
 @pytest.mark.parametrize("body", TRACES)
 def test_nothing_leaves_the_picture(body: dict[str, Any]) -> None:
-    diagram = sequence.diagram(shapes.trace(body))
+    diagram = sequence.diagram(shapes.read(shapes.Trace, body))
     for strip in diagram.strips:
-        widest = max(len(strip.name) * 7.6, *(len(line) * 6.8 for line in strip.lines or ("",)))
+        widest = max(len(strip.step.action) * 7.6, *(len(line) * 6.8 for line in strip.lines or ("",)))
         assert min(strip.x1, strip.x2, strip.text_x - widest / 2) > 0
         assert max(strip.x1, strip.x2, strip.text_x + widest / 2) < diagram.width
         assert strip.y < strip.height
 
 
 def test_lifelines_keep_their_order_and_their_distance() -> None:
-    diagram = sequence.diagram(shapes.trace(samples.subscription_trace()))
+    diagram = sequence.diagram(shapes.read(shapes.Trace, samples.subscription_trace()))
     assert [line.name for line in diagram.lifelines] == samples.subscription_trace()["lifelines"]
     xs = [line.x for line in diagram.lifelines]
     gaps = [right - left for left, right in pairwise(xs)]
@@ -65,15 +68,10 @@ def test_a_message_to_oneself_is_a_loop_and_an_unknown_element_gets_a_lifeline()
     assert [line.name for line in diagram.lifelines] == ["a", "b", "c", "z"]
 
 
-def test_only_the_last_step_is_final() -> None:
-    strips = sequence.diagram(shapes.trace(samples.group_trace())).strips
-    assert [strip.final for strip in strips] == [False] * 8 + [True]
-
-
 def test_each_step_has_words_for_those_who_cannot_see_it() -> None:
-    strips = sequence.diagram(shapes.trace(samples.group_trace())).strips
-    assert strips[1].words == "Step 2: heartbeat (b broker-1, m member-a), from member-a to broker-1"
-    assert strips[6].words == "Step 7: forget (b broker-2, m member-a), environment"
+    strips = sequence.diagram(shapes.read(shapes.Trace, samples.group_trace())).strips
+    assert strips[1].words == "heartbeat (b broker-1, m member-a), from member-a to broker-1"
+    assert strips[6].words == "forget (b broker-2, m member-a), environment"
 
 
 def test_a_very_long_name_is_shortened_in_its_head_only() -> None:
@@ -84,7 +82,7 @@ def test_a_very_long_name_is_shortened_in_its_head_only() -> None:
 
 
 def drawn(evidence: dict[str, Any], name: str = "g") -> ET.Element:
-    return ET.fromstring(str(graph.draw(shapes.graph(evidence), name)))  # noqa: S314 - our own drawing
+    return ET.fromstring(str(graph.draw(shapes.read(shapes.Graph, evidence), name)))  # noqa: S314 - our own drawing
 
 
 def test_a_graph_has_a_mark_and_a_tooltip_for_each_state() -> None:
@@ -92,11 +90,21 @@ def test_a_graph_has_a_mark_and_a_tooltip_for_each_state() -> None:
     states = [title for title in titles if re.match(r"\d+: up", title)]
     assert len(states) == 60
     assert "17: up = {a}, listed = 3, $answer = 17" in states
-    assert titles.count("heartbeat") == 30
+    assert titles.count("heartbeat(a)") == 30
+
+
+def test_the_graph_that_the_explorer_writes_is_drawn(tmp_path: Path) -> None:
+    rows = list(exploring.explore_scopes(["abandoned lock, U6"], out=tmp_path))
+    (tmp_path / "rows.jsonl").write_text("".join(f"{row.to_json()}\n" for row in rows), encoding="utf-8")
+    (named,) = exploring.scopes(["abandoned lock, U6"])
+    page = write_report(tmp_path).read_text(encoding="utf-8")
+    assert f"{named.states} states, " in page
+    assert f"<title>{named.states - 1}: " in page
+    assert "cannot be drawn" not in page
 
 
 def test_a_graph_is_drawn_the_same_each_time_without_date_or_fixed_colours() -> None:
-    once, again = (str(graph.draw(shapes.graph(samples.small_graph(20)), "g")) for _ in range(2))
+    once, again = (str(graph.draw(shapes.read(shapes.Graph, samples.small_graph(20)), "g")) for _ in range(2))
     assert once == again
     assert "date" not in once.lower()
     assert not re.findall(r"#[0-9a-f]{6}", once)
@@ -109,51 +117,46 @@ def test_two_graphs_on_a_page_share_no_id() -> None:
 
 
 def test_references_within_a_graph_still_lead_to_its_ids() -> None:
-    text = str(graph.draw(shapes.graph(samples.small_graph(9)), "g"))
+    text = str(graph.draw(shapes.read(shapes.Graph, samples.small_graph(9)), "g"))
     ids = set(re.findall(r'id="([^"]+)"', text))
     assert set(re.findall(r'href="#([^"]+)"', text)) | set(re.findall(r"url\(#([^)]+)\)", text)) <= ids
 
 
 def test_a_tree_is_drawn_without_crossings() -> None:
     body = samples.small_graph(31)
-    body["edges"] = [edge for edge in body["edges"][::-1] if edge["label"] != "forget <all>"]
-    body["nodes"].sort(key=lambda node: int(node["id"][1:]) * 7 % 31)
-    places = graph._places(shapes.graph(body))
+    body["edges"] = [edge for edge in body["edges"][::-1] if edge["action"] != "forget <all>"]
+    body["nodes"].sort(key=lambda node: node["id"] * 7 % 31)
+    places = graph._places(shapes.read(shapes.Graph, body))
     columns: dict[float, list[str]] = {}
     for name, (x, _) in places.items():
         columns.setdefault(x, []).append(name)
     for names in columns.values():
         top_down = sorted(names, key=lambda name: -places[name][1])
-        parents = [places[f"s{(int(name[1:]) - 1) // 2}"][1] for name in top_down if name != "s0"]
+        parents = [places[str((int(name) - 1) // 2)][1] for name in top_down if name != "0"]
         assert parents == sorted(parents, reverse=True)
 
 
-def test_a_graph_that_no_start_reaches_or_that_is_one_state_is_drawn() -> None:
+def test_a_graph_that_is_one_state_or_has_no_steps_is_drawn() -> None:
     lonely = samples.small_graph(1)
     assert len(list(drawn(lonely).iter("{http://www.w3.org/2000/svg}title"))) == 1
-    apart = lonely | {"nodes": [{"id": 1, "initial": True}, {"id": 2, "label": "x_{^$"}], "edges": []}
+    apart = lonely | {"nodes": [{"id": at, "depth": at, "cells": {"x": "_{^$"}} for at in range(2)], "edges": []}
     assert len(list(drawn(apart).iter("{http://www.w3.org/2000/svg}title"))) == 2
 
 
 def test_bars_are_parts_of_the_longest_which_comes_first() -> None:
-    rows = [samples.row(name, "prove", "m", cost={"seconds": value}) for name, value in (("a", 1), ("b", 4), ("c", 0))]
-    assert [(bar.row.property, bar.percent, bar.value) for bar in charts.bars(rows, "seconds")] == [
-        ("b", 100, "4 s"), ("a", 25, "1 s"), ("c", 0, "0 s")]
-    assert charts.bars([samples.row("a", "prove", "m")], "seconds") == []
-
-
-def test_a_curve_needs_two_points_and_rises_to_its_last() -> None:
-    cost = {"coverage_at_0": 0, "coverage_at_10": 50, "coverage_at_2.5": 25, "coverage_at_x": 3}
-    curve, = charts.curves([samples.row("a", "campaign", "m", cost=cost), samples.row("b", "campaign", "m")])
-    assert (curve.points, curve.last_x, curve.last_y) == ("0,100 25,50 100,0", "10 s", "50")
-    assert charts.curves([samples.row("a", "campaign", "m", cost={"coverage_at_5": 1})]) == []
+    times: dict[str, Any] = {"a": 1, "b": 4, "c": 0, "d": float("nan")}
+    page = render([samples.row(name, "prove", "m", cost={"seconds": value}) for name, value in times.items()], {})
+    bars = page[page.index('id="proofs"'):page.index('id="rows"')]
+    assert re.findall(r'class="name">(\w)<', bars) == ["b", "a", "c"]
+    assert re.findall(r'class="holds" width="([\d.]+)%"', bars) == ["100.0", "25.0", "0.0"]
+    assert re.findall(r'class="value">([^<]+)<', bars) == ["4 s", "1 s", "0 s"]
+    assert 'id="proofs"' not in render([samples.row("a", "prove", "m")], {})
 
 
 @pytest.mark.parametrize(("cost", "said"), [
     ({"cpu_seconds": 0.42131, "states": 19683, "depth": 9, "cut": 0}, "19,683 states · depth 9 · 0 cut · CPU 0.421 s"),
     ({"seconds": 125.2, "obligations": 3}, "3 obligations · 2 min 5 s"),
-    ({"peak_bytes": 3 * 2**30, "wall_seconds": 60}, "peak 3 GiB · wall 1 min"),
-    ({"odd": "text", "coverage_at_3": 1}, "text odd"), ({}, ""),
+    ({"odd": "text"}, "text odd"), ({}, ""),
 ])
 def test_costs_are_said_with_their_units(cost: dict[str, Any], said: str) -> None:
     assert words.cost(cost).replace("\N{NO-BREAK SPACE}", " ") == said

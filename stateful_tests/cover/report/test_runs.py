@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from invariants.front_desk.replay import evidence_view
 from invariants.report import runs
 from invariants.report.page import render
+from invariants.report.terminal import evidence_view
 from invariants.verdict import BadInputError
 from stateful_tests.cover.report import samples
 
@@ -41,7 +41,7 @@ def test_the_diagram_has_faults_lost_messages_events_and_what_brought_them_about
         ("response SUCCESS", ("broker-a", "c2"), False),
         ("QueueTaken", None, False),
     ]
-    assert drawn.trace.lifelines == ("broker-a", "c1", "c2")
+    assert [line.name for line in drawn.diagram.lifelines] == ["broker-a", "c1", "c2"]
     assert drawn.left_out == 0
 
 

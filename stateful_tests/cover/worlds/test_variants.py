@@ -23,7 +23,7 @@ from impl.variants.stack import active
 from impl.variants.variant import Replacement, Variant, VariantError, around, load_variant, replace
 from invariants.hazards import HAZARDS
 from stateful_tests.stories.storm import STORMY, group_world
-from stateful_tests.worlds.promised import DECLARED
+from stateful_tests.worlds.subjects import DECLARED
 
 PUSH = vars(rebalance_push)
 """What RebalancePushImpl's module has imported by name."""

@@ -16,6 +16,8 @@ from impl.events import (
     MessagesSettled,
     OffsetAnswered,
     OffsetCommitted,
+    OffsetCorrected,
+    OffsetReset,
     OffsetSent,
     ProcessKilled,
     ProcessPaused,
@@ -82,6 +84,8 @@ END, TIME, FIRST = (configured(one) for one in (
     ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET))
 KNOWN = (START, committed(0, 98), taken(0, C, 98))
 CALM = Bounds()
+RESET = (START, taken(0, C, 98), (1, C, OffsetReset(C, G, MQ, 4)))
+CORRECTED = (1, C, OffsetCorrected(C, G, MQ, 4))
 AT_A_TIME = Tables(stored_at=QueueRange(0, 9, stored=((60, 4), (80, 5))),
                    consume_from=(ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 80))
 UNCONFIGURED = Tables(stored_at=QueueRange(0, 9), consume_from=None)
@@ -118,6 +122,8 @@ HISTORIES = (
                                                                taken(102, C2, 100))),
     Written("nothing_is_skipped", (*KNOWN, LOST_POWER, committed(300_000, 99), taken(300_001, C2, 100)),
             (*KNOWN, LOST_POWER, committed(300_000, 100), taken(300_001, C2, 100))),
+    Written("nothing_is_skipped", (*KNOWN, LOST_POWER, committed(300_000, 99), taken(300_001, C2, 100)),
+            (*KNOWN, LOST_POWER, committed(300_000, 99), settled(300_000, 99), taken(300_001, C2, 100))),
     Written("nothing_is_skipped", (*KNOWN, LOST_POWER, answered(300_000, -1), answered(300_001, 99),
                                    committed(300_002, 100), taken(300_003, C2, 100)),
             (*KNOWN, LOST_POWER, answered(300_000, -1), answered(300_001, 100), taken(300_002, C2, 100))),
@@ -147,6 +153,18 @@ HISTORIES = (
             (*KNOWN, killed(76_999, B), taken(77_001, C2, 100))),
     Written("nothing_is_skipped",
             (*KNOWN, (77_000, B, ProcessPaused(1)), killed(80_000, B), taken(80_001, C2, 100))),
+    Written("first_beginning_is_kept", (START, taken(0, C, 98), dropped(2, C), taken(5, "c3", 100)),
+            (*RESET, dropped(2, C), taken(3, C2, 98), dropped(4, C2), taken(5, "c3", 100))),
+    # A queue that was reset is judged again when its one owner commits, long after anybody else was heard of.
+    *(Written("nothing_is_skipped", (*KNOWN, reset, committed(42_002, 4), taken(42_003, C2, 6)),
+              (*KNOWN, reset, committed(42_001, 4), taken(42_003, C2, 6)), bounds=CALM)
+      for reset in (RESET[-1], CORRECTED)),
+    Written("nothing_is_skipped", (*RESET, committed(42_002, 4), taken(42_003, C2, 6)),
+            (*RESET, settled(2, 4, 5), committed(42_002, 4), taken(42_003, C2, 6)), bounds=CALM),
+    Written("nothing_is_skipped", (*RESET, committed(42_002, 4), taken(42_003, C2, 6)),
+            (*RESET, committed(42_002, 4, "c2:1"), taken(42_003, C2, 6)), bounds=CALM),
+    Written("nothing_is_skipped", (*KNOWN, BROADCASTING, (1, C2, OffsetCorrected(C2, G, MQ, 4)), taken(2, "c3", 100)),
+            (*KNOWN, (1, C2, OffsetCorrected(C2, G, MQ, 4)), taken(2, "c3", 100))),
     Written("nothing_is_skipped", (*KNOWN, LOST_POWER, answered(101, 98), taken(153_100, C2, 100)),
             (*KNOWN, LOST_POWER, answered(101, 98), taken(153_099, C2, 100))),
 )

@@ -6,13 +6,20 @@ import invariants.rules.begun_again  # noqa: F401  # declares its rules
 from impl.events import (
     BrokerStarted,
     BrokerStopping,
+    ConnectionRefused,
+    ConnectionSevered,
+    ConsumerShutDown,
+    ConsumerStarted,
     ConsumerStopping,
     GroupOffsetsRemoved,
+    MessageLost,
     OffsetCommitted,
     OffsetReset,
     OffsetUpdated,
+    PartitionBegan,
     ProcessKilled,
     ProcessPaused,
+    RouteUpdated,
 )
 from invariants.rules.bounds import Bounds
 from stateful_tests.rules.histories.beginnings import (
@@ -66,6 +73,14 @@ CAME = (*SENT, committed(100_002, 100))
 LATER = begun(300_000)
 GOES_ON = (answered(300_000, 100), taken(300_001, C2, 100))
 HEARD = heard(100_001)
+START = KNOWN[0]
+STARTED = (5, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False))
+PAUSED_TWICE = (20, C, ProcessPaused(80)), (120, C, ProcessPaused(10))
+RESET = (*KNOWN, (1, C, OffsetReset(C, G, MQ, 98)))
+THERE, ELSEWHERE = frozenset({MQ}), frozenset({MQ._replace(broker_name="broker-b")})
+ROUTED = (*KNOWN, (1, C, RouteUpdated(C, G, "orders", THERE)))
+UNROUTED = (5, C, RouteUpdated(C, G, "orders", ELSEWHERE))
+ROUTED_AGAIN = (11, *ROUTED[-1][1:])
 
 
 def again(*records: Told, causes: tuple[str, ...] = (), bounds: Bounds = CALM) -> Written:
@@ -82,7 +97,14 @@ HISTORIES = (
     Written("settled_is_not_begun_again", (*GIVEN_UP, *LATER), (*GIVEN_UP, *GOES_ON), bounds=CALM, causes=()),
     # What a listener has ended, and when it counts.
     silent(*GIVEN_UP, (200_000, B, GroupOffsetsRemoved(B, G)), *begun(200_001)),
-    silent(*GIVEN_UP, (1, C, OffsetReset(C, G, MQ, 98)), *LATER),
+    # A queue that was reset is judged again when its one owner commits, long after anybody else was heard of.
+    silent(*GIVEN_UP, (200_000, C, OffsetReset(C, G, MQ, 98)), *LATER),
+    silent(*RESET, committed(42_001, 98), *READ[3:], dropped(100_000, C), *LATER),
+    again(*RESET, committed(42_002, 98), *READ[3:], dropped(100_000, C), *LATER),
+    silent(*RESET, committed(42_002, 98, "c2:1"), *READ[3:], dropped(100_000, C), *LATER),
+    silent(*RESET, taken(2, C2, 98), committed(42_003, 98), *READ[3:], dropped(100_000, C), *LATER),
+    silent(*RESET, taken(2, C2, 98), dropped(3, C2), committed(42_003, 98), *READ[3:], dropped(100_000, C), *LATER),
+    again(*RESET, taken(2, C2, 98), dropped(3, C2), committed(42_004, 98), *READ[3:], dropped(100_000, C), *LATER),
     silent(*KNOWN, dropped(5, C), settled(10, 98, 99), *LATER),
     silent(*READ, dropped(10, C), *LATER),
     silent(*READ, dropped(2_009, C), *LATER),
@@ -98,8 +120,10 @@ HISTORIES = (
     again(*READ, killed(10, C), *LATER, causes=("X1",)),
     again(*READ, killed(31_010, C), *LATER, causes=("X1",)),
     again(*READ, killed(31_011, C), *LATER),
-    again(*READ, (20, C, ProcessPaused(80)), killed(31_100, C), *LATER, causes=("X1",)),
-    again(*KNOWN, killed(5, C), taken(6, C, 98), settled(10, 98, 99), dropped(100_000, C), *LATER),
+    again(*READ, *PAUSED_TWICE, killed(31_100, C), *LATER, causes=("X1",)),
+    again(*READ, *PAUSED_TWICE, killed(31_101, C), *LATER),
+    again(*READ, killed(31_101, C), *PAUSED_TWICE, *LATER),
+    again(*KNOWN, killed(5, C), STARTED, taken(6, C, 98), settled(10, 98, 99), dropped(100_000, C), *LATER),
     again(*READ, killed(11, C), killed(200_000, C), *LATER, causes=("X1",)),
     # X15: its consumer stopped.
     again(*READ, (11, C, ConsumerStopping(C, G)), *LATER, causes=("X15",)),
@@ -119,9 +143,27 @@ HISTORIES = (
     again(*SENT, heard(102_001), *LATER),
     again(*SENT, heard(102_002), *LATER, causes=("X3",)),
     again(*GIVEN_UP, heard(100_000), sent(100_001, 100), *LATER, causes=("X3",)),
-    again(*SENT, HEARD, *LATER, causes=("X3",), bounds=NETWORK),
+    again(*SENT, HEARD, *LATER, bounds=NETWORK),
+    *(again(*GIVEN_UP, record, sent(100_001, 100), HEARD, *LATER, causes=causes) for causes, record in (
+        (("X3",), (100_001, C, MessageLost(B))), ((), (100_000, C, MessageLost(B))),
+        ((), (100_001, C, MessageLost(B2))), ((), (100_001, C2, MessageLost(B))),
+        (("X3",), (100_001, B, ConnectionSevered(C, None))), (("X3",), (100_001, C, PartitionBegan(B))),
+        (("X3",), (100_001, C, ConnectionRefused(B))), ((), (100_000, C, ConnectionRefused(B))),
+        (("X3",), (-21_999, C, ConnectionSevered(B, None))), ((), (-22_000, C, ConnectionSevered(B, None))))),
+    again(*SENT, HEARD, (105_001, C, ConnectionSevered(B, 0)), *LATER, causes=("X3",)),
+    again(*SENT, HEARD, (105_002, C, ConnectionSevered(B, 0)), *LATER),
+    again(*SENT, HEARD, (200_000, B, BrokerStopping(B)), *LATER),
+    # X3: no route led to the broker when the queue was given up, or the consumer stopped.
+    again(*ROUTED, UNROUTED, settled(10, 98, 99), dropped(100_000, C), *LATER, causes=("X3",)),
+    again(*ROUTED, UNROUTED, settled(10, 98, 99), (100_000, C, ConsumerStopping(C, G)),
+          (100_000, C, ConsumerShutDown(C, G)), *LATER, causes=("X3",)),
+    again(*ROUTED, UNROUTED, settled(10, 98, 99), ROUTED_AGAIN, dropped(100_000, C), *LATER),
+    again(*ROUTED, settled(10, 98, 99), (31_010, *UNROUTED[1:]), dropped(100_000, C), *LATER, causes=("X3",)),
+    again(*ROUTED, settled(10, 98, 99), (31_011, *UNROUTED[1:]), dropped(100_000, C), *LATER),
+    again(*ROUTED, (2, C, RouteUpdated(C, G, "invoices", THERE)), UNROUTED, settled(10, 98, 99), dropped(100_000, C),
+          *LATER),
     again(*GIVEN_UP, (95_001, B, BrokerStopping(B)), sent(100_001, 100), HEARD, *LATER, causes=("X3",)),
-    again(*GIVEN_UP, (95_000, B, BrokerStopping(B)), sent(100_001, 100), HEARD, *LATER),
+    again(*GIVEN_UP, (95_000, B, BrokerStopping(B)), (95_000, *START[1:]), sent(100_001, 100), HEARD, *LATER),
     again(*SENT, HEARD, *begun(105_001), causes=("X3",)),
     again(*SENT, HEARD, *begun(105_002)),
     again(*SENT, answered(300_000, 98), committed(300_001, 100), answered(300_002, 100), taken(300_003, C2, 98),
@@ -141,7 +183,7 @@ HISTORIES = (
           committed(100_002, 100), *LATER),
     again(*CAME, power_lost(200_000), *LATER, causes=("X1",)),
     again(*CAME, power_lost(100_002), killed(200_000, B), *LATER, causes=("X1",)),
-    again(*READ, LOST_POWER, *SENT[len(READ):], committed(100_002, 100), *LATER),
+    again(*READ, LOST_POWER, START, *SENT[len(READ):], committed(100_002, 100), *LATER),
     # X4 and B-32: a commit of less came behind it.
     again(*CAME, committed(100_003, 98, "c2:1"), *LATER, causes=("X4",)),
     again(*CAME, committed(100_003, 98, "c1:2"), *LATER, causes=("B-32",)),
@@ -153,9 +195,12 @@ HISTORIES = (
     again(SLAVE, *SENT, committed(299_999, 100), *begun(300_000, B2), causes=("B-28",)),
     again(SLAVE, *SENT, committed(279_000, 100), *begun(300_000, B2), causes=("B-28",)),
     again(SLAVE, *SENT, committed(278_999, 100), *begun(300_000, B2)),
-    again(SLAVE, *CAME, *begun(300_000, B2), causes=("B-28",), bounds=NETWORK),
+    again(SLAVE, *CAME, *begun(300_000, B2), bounds=NETWORK),
+    again(SLAVE, *CAME, (299_999, B2, ConnectionSevered(B, None)), *begun(300_000, B2), causes=("B-28",)),
+    again(SLAVE, *CAME, (299_999, B2, ConnectionSevered(C, None)), *begun(300_000, B2)),
+    again(SLAVE, *CAME, (100_002, B2, ProcessPaused(179_998)), *begun(300_000, B2), causes=("B-28",)),
     again(SLAVE, *CAME, killed(121_002, B), *begun(300_000, B2), causes=("B-28",)),
     again(SLAVE, *CAME, killed(121_003, B), *begun(300_000, B2)),
-    again(SLAVE, *READ, killed(50_000, B), remembered(60_000), dropped(100_000, C), sent(100_001, 100),
+    again(SLAVE, *READ, killed(50_000, B), START, remembered(60_000), dropped(100_000, C), sent(100_001, 100),
           committed(100_002, 100), *begun(300_000, B2)),
 )

@@ -83,7 +83,8 @@ def goodbye(ms: int = 10, why: str = "unregistered", client_id: str | None = ID)
 ENDED, SETTLED = (3, C, ListenerEnded(ID, G, MQ)), (3, C, MessagesSettled(ID, G, MQ, (100,)))
 STOPPING, SHUT_DOWN = (4, C, ConsumerStopping(ID, G)), (4, C, ConsumerShutDown(ID, G))
 RESTARTED = (5, C, ConsumerStarted(ID, G, "CLUSTERING", True))
-DIES, BROKER_DIES = (2, C, ProcessKilled(1, False)), (4, B, ProcessKilled(1, False))
+DIES, DIES_LATER, BROKER_DIES = (
+    (ms, machine, ProcessKilled(1, False)) for ms, machine in ((2, C), (20, C), (4, B)))
 CALM = Bounds()
 
 HISTORIES = (
@@ -137,6 +138,8 @@ HISTORIES = (
             kept=(taken(), granted(), STOPPING, goodbye(), granted(50))),
     Written("leaver_frees_its_locks", broken=(taken(), granted(), STOPPING, goodbye()),
             kept=(taken(), granted(), listens(), STOPPING, goodbye())),
+    Written("leaver_frees_its_locks", broken=(taken(), granted(), listens(mq=MQ2), STOPPING, goodbye()),
+            kept=(taken(), granted(), listens(), STOPPING, goodbye(), DIES_LATER, granted(50, client_id="c2@1"))),
     Written("leaver_frees_its_locks", broken=(taken(), granted(), STOPPING, goodbye()),
             kept=(taken(), granted(), STOPPING, goodbye(client_id="c2@1"), (11, B, ConsumerRemoved(
                 B, "H", ID, f"{C}:1", "unregistered", attached=True)))),

@@ -16,12 +16,13 @@ from impl.events import (
     GoodbyeTaken,
     HeartbeatRefused,
     ProcessPaused,
+    WorldHealed,
 )
 from invariants.refinement.follower import Record
 from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
 from invariants.views import Broker, Consumer
-from stateful_tests.rules.written import END_MS, STORMY, Tables, Written
+from stateful_tests.rules.written import END_MS, STORMY, Tables, Turns, Written
 
 B, C, G, AT, TOO = "broker-a", "c1", "G", "c1:1", "c1:2"
 BROKER_RUNS = (0, B, BrokerStarted(B, B, 0))
@@ -52,7 +53,22 @@ def consumer(**fields: Any) -> Consumer:
     return Consumer(**{**known, **fields})
 
 
+def looks(ms: int) -> Record:
+    """It is time to look."""
+    return ms, "world", WorldHealed()
+
+
+def unheard(broken: tuple[Record, ...], kept: tuple[Record, ...], *, views: Tables, kept_views: Tables) -> Written:
+    """Of brokers_hear_of_each_group."""
+    return Written("brokers_hear_of_each_group", broken, kept, views, kept_views, bounds=Bounds())
+
+
 BROKER = Broker(B, B, 0, "broker-a:10911", 0, None)
+HEARD_MS = deadlines.heard_of(Bounds())
+LOOKS = (looks(1_000), looks(10_000), looks(20_000))
+STOPS_LATER = (HEARD_MS + 20_000, C, ConsumerStopping(C, G))
+_BROKER_IS_KNOWN: dict[str, Any] = {"brokers": [BROKER], "known_addresses": {(B, 0): "broker-a:10911"}}
+KNOWS = Tables(consumers=[consumer()], **_BROKER_IS_KNOWN)
 
 HISTORIES = (
     Written("goodbye_is_final", broken=(GOODBYE, heartbeat(3)), kept=(GOODBYE, (2, C, STARTED[2]), heartbeat(3))),
@@ -96,6 +112,18 @@ HISTORIES = (
     Written("connections_of_members_last", broken=(heartbeat(LATE_MS), removed(LATE_MS, "closed")),
             kept=(heartbeat(LATE_MS), removed(LATE_MS, "unregistered"), removed(LATE_MS, "closed"))),
     Written("connections_of_members_last", broken=(heartbeat(0), removed(60_000, "closed")), bounds=Bounds()),
+    unheard((STARTED, *LOOKS), (STARTED, *LOOKS), views=KNOWS,
+            kept_views=Tables(consumers=[consumer()], brokers=[BROKER], known_addresses={(B, 0): "broker-z:10911"})),
+    unheard((STARTED, *LOOKS), (STARTED, *LOOKS), views=KNOWS,
+            kept_views=Tables(consumers=[consumer(service_state="START_FAILED")], **_BROKER_IS_KNOWN)),
+    unheard((STARTED, *LOOKS), LOOKS, views=KNOWS, kept_views=KNOWS),
+    unheard((STARTED, *LOOKS), (STARTED, LOOKS[0], heartbeat(HEARD_MS // 2), *LOOKS[1:], STOPS_LATER), views=KNOWS,
+            kept_views=KNOWS),
+    unheard((STARTED, LOOKS[0], heartbeat(9_000), *LOOKS[1:], looks(HEARD_MS + 20_001)),
+            (STARTED, LOOKS[0], heartbeat(9_000), *LOOKS[1:], looks(HEARD_MS + 20_000), STOPS_LATER),
+            views=KNOWS, kept_views=KNOWS),
+    unheard((STARTED, *LOOKS), (STARTED, *LOOKS), views=Tables(consumers=[consumer(pause=True)], **_BROKER_IS_KNOWN),
+            kept_views=Tables(consumers=Turns([consumer()], []), **_BROKER_IS_KNOWN)),
     Written("clients_forget_the_dead", broken=(), kept=(STARTED,),
             views=Tables(consumers=[consumer()], brokers=[BROKER], known_addresses={(B, 0): "broker-z:10911"}),
             kept_views=Tables(consumers=[consumer()], brokers=[BROKER], known_addresses={(B, 0): "broker-a:10911"})),

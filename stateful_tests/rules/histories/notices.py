@@ -14,8 +14,9 @@ from impl.events import (
     SubscriptionUpdated,
 )
 from invariants.refinement.follower import Record
+from invariants.rules import deadlines
 from invariants.views import Subscription
-from stateful_tests.rules.written import Tables, Written
+from stateful_tests.rules.written import STORMY, Tables, Written
 
 B, C, G, AT, OTHER = "broker-a", "c1", "G", "c1:1", "c2:1"
 GONE = (3, B, ConsumerRemoved(B, G, "c2", OTHER, "closed", attached=True))
@@ -23,9 +24,9 @@ GOODBYE = (3, B, GoodbyeTaken(B, G, "c2", OTHER, attached=True))
 ORDERS = Subscription("*", 1, "TAG")
 
 
-def heartbeat(connection: str = AT, *, attached: bool = True) -> Record:
+def heartbeat(connection: str = AT, *, attached: bool = True, ms: int = 1) -> Record:
     """A broker has put the connection of a member."""
-    return 1, B, ConsumerRegistered(B, G, C, connection, attached, True, frozenset())
+    return ms, B, ConsumerRegistered(B, G, C, connection, attached, True, frozenset())
 
 
 def told(connection: str = AT) -> Record:
@@ -53,6 +54,8 @@ def asked(*groups: str) -> Record:
     return 1, B, ConsumersOfTopicAnswered(B, "orders", frozenset(groups))
 
 
+MANY_CHANGES = (heartbeat(), subscribed(), unsubscribed())
+LATER_MS = 4 + deadlines.handled(STORMY)
 _CONSUMED = Tables(groups_with_offsets={("H", "orders"), ("I", "invoices")}, groups=["G", "J"],
                    subscriptions=lambda _, group: {"orders": ORDERS} if group == G else {})
 
@@ -78,6 +81,10 @@ HISTORIES = (
             kept=(subscribed(), subscribed(attached=False), told(), told())),
     Written("notifications_have_a_reason", broken=(told(),),
             kept=(GONE, told(), GOODBYE, told(), unsubscribed(), told())),
+    Written("notifications_have_a_reason", broken=(*MANY_CHANGES, heartbeat(OTHER, ms=LATER_MS), *(told(OTHER),) * 2),
+            kept=(*MANY_CHANGES, heartbeat(OTHER, ms=LATER_MS - 1), *(told(OTHER),) * 2)),
+    Written("notifications_have_a_reason", broken=(*MANY_CHANGES, *(told(OTHER),) * 4),
+            kept=(*MANY_CHANGES, *(told(OTHER),) * 3)),
     Written("who_consumes_is_answered", broken=(asked(G),), kept=(asked(G, "H"),), views=_CONSUMED),
     Written("who_consumes_is_answered", broken=(asked(G, "H", "J"),), views=_CONSUMED),
 )

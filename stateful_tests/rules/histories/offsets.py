@@ -13,8 +13,11 @@ from impl.events import (
     OffsetAnswered,
     OffsetCommitted,
     OffsetReset,
+    OffsetSent,
     ProcessKilled,
+    QueueTaken,
 )
+from invariants.rules.bounds import Bounds
 from stateful_tests.rules.written import Tables, Written
 
 MQ = MessageQueue("orders", "broker-a", 0)
@@ -24,6 +27,8 @@ SLAVE = (0, B, BrokerStarted(B, B, 1))
 DIES = (200_000, B, ProcessKilled(1, power_loss=False))
 AGAIN = (200_010, B, BrokerStarted(B, B, 0))
 RESET = (2, C, OffsetReset(C, G, MQ, 4))
+LATE = (4, B, OffsetCommitted(B, G, "orders", 0, 9, AT)), (5, B, OffsetCommitted(B, G, "orders", 0, 4, AT))
+TOO_LATE = tuple((ms + 5_000, at, event) for ms, at, event in LATE)
 REMOVED = (2, B, GroupOffsetsRemoved(B, G))
 
 Told = tuple[int, str, Any]
@@ -37,6 +42,22 @@ def committed(ms: int, offset: int, connection: str = AT) -> Told:
 def answered(ms: int, offset: int) -> Told:
     """A client is told an offset."""
     return ms, B, OffsetAnswered(B, G, "orders", 0, AT, offset)
+
+
+def sent(ms: int, at: str, offset: int) -> Told:
+    """A client commits."""
+    return ms, at, OffsetSent(at, G, MQ, offset)
+
+
+def taken(ms: int, offset: int) -> Told:
+    """Another client begins the queue."""
+    return ms, "c2", QueueTaken("c2", G, MQ, offset)
+
+
+def lower(*records: Told, causes: tuple[str, ...] = ("B-19",)) -> Written:
+    """Another client commits less than what has come, because of this."""
+    return Written("committed_offset_never_regresses", (START, committed(3, 5), *records, committed(9, 4, "c2:1")),
+                   causes=causes)
 
 
 HAS_5 = Tables(committed_of={0: 5})
@@ -65,6 +86,18 @@ HISTORIES = (
             (START, committed(199_000, 6), (199_999, B, BrokerShutDown(B)), DIES, AGAIN),
             (START, committed(199_000, 6), DIES, AGAIN), views=HAS_5),
     Written("committed_offset_never_regresses", (START, committed(1, 5), RESET, committed(3, 3, "c2:1")), causes=()),
+    Written("committed_offset_never_regresses", (START, sent(1, C, 9), RESET, sent(3, C, 9), *LATE), (
+        START, sent(1, C, 9), RESET, sent(3, "c2", 9), *LATE), causes=()),
+    Written("committed_offset_never_regresses",
+            (START, RESET, committed(4, 9, "c2:1"), committed(5, 4)),
+            (START, RESET, (3, C, ProcessKilled(1, power_loss=False)), *LATE), causes=("B-19",)),
+    Written("committed_offset_never_regresses", (START, RESET, sent(3, C, 4), sent(3, C, 9), *TOO_LATE),
+            (START, RESET, sent(4, C, 4), sent(4, C, 9), *TOO_LATE), bounds=Bounds(), causes=()),
+    lower((4, "c2", OffsetReset("c2", G, MQ, 5))), lower((4, "c2", OffsetReset("c2", G, MQ, 6))),
+    lower(), lower(taken(2, 4)), lower(taken(3, 5)), lower(taken(4, 4)),
+    lower(taken(4, 5), causes=()), lower(taken(4, 5), sent(4, "c2", 4), causes=()),
+    lower(sent(3, "c2", 4), taken(4, 5)),
+    lower(sent(3, "c2", 4), taken(4, 5), sent(5, C, 4), sent(6, "c2", 4), causes=()),
     Written("committed_offset_survives_its_broker", (START, committed(123_000, 5), DIES, AGAIN),
             (START, committed(123_001, 5), DIES, AGAIN), views=HAS_NONE, kept_views=HAS_NONE),
 )

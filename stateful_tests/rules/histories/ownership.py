@@ -14,7 +14,9 @@ from impl.events import (
     ConsumerIdsChanged,
     ConsumerIdsFetched,
     ConsumerRegistered,
+    ConsumerShutDown,
     ConsumerStarted,
+    ConsumerStopping,
     LockGranted,
     ProcessKilled,
     ProcessPaused,
@@ -86,9 +88,9 @@ def told(group: str = G, *, delivered: bool = True) -> Record:
     return 5, B, ConsumerIdsChanged(B, group, f"{C}:1", delivered)
 
 
-def heard(connection: str = f"{C}:1", ms: int = 1) -> Record:
+def heard(connection: str = f"{C}:1", ms: int = 1, client_id: str = ID) -> Record:
     """A broker has entered a heartbeat of the member."""
-    return ms, B, ConsumerRegistered(B, G, ID, connection, True, True, frozenset())
+    return ms, B, ConsumerRegistered(B, G, client_id, connection, True, True, frozenset())
 
 
 def looks(ms: int) -> Record:
@@ -108,6 +110,9 @@ EARLIER_BROKER = (-200_000, B, BrokerStarted(B, B, 0))
 PULLED_MS = deadlines.pulled(CALM)
 DIES_LATER = (2 * PULLED_MS, C, ProcessKilled(1, False))
 HOLDS = tables(consumer(), process_queues=[held()])
+STOPPING, OTHER_STOPS = ((0, C, ConsumerStopping(ID, group)) for group in (G, "H"))
+SHUT_DOWN, OTHER_SHUT_DOWN = ((2, C, ConsumerShutDown(client_id, G)) for client_id in (ID, "c1@2"))
+REBALANCED_MS = deadlines.told_to_rebalance(CALM)
 GOES_ON = tuple((ms, "world", WorldHealed()) for ms in (6_000, 60_000, 110_000))
 
 HISTORIES = (
@@ -149,8 +154,19 @@ HISTORIES = (
     Written("told_members_rebalance", broken=(heard(f"{C}:0"), DIES, STARTED, heard(ms=4), told()), views=RUNS),
     Written("told_members_rebalance", broken=(heard(), (2, "c2", ProcessKilled(1, False)), STARTED, told()),
             kept=(heard(), DIES, STARTED, heard(ms=4), told()), views=RUNS, kept_views=RUNS),
+    Written("told_members_rebalance", broken=(STARTED, heard(), told()),
+            kept=(STARTED, heard(client_id="c1@0"), told()), views=RUNS, kept_views=RUNS),
     Written("told_members_rebalance", broken=(STARTED, (4, B, ProcessPaused(10)), told()),
             kept=(STARTED, BROKER, (4, B, ProcessPaused(10)), told()), views=RUNS, kept_views=RUNS),
+    Written("told_members_rebalance", bounds=CALM,
+            broken=(STARTED, told(), looks(1_000), looks(2_000), looks(REBALANCED_MS + 2_000)),
+            kept=(STARTED, told(), looks(REBALANCED_MS), looks(2 * REBALANCED_MS), DIES_LATER),
+            views=Tables(consumers=Turns([consumer(pause=True)], [consumer()], [consumer()], [consumer()])),
+            kept_views=Tables(consumers=Turns([consumer(pause=True)], [consumer()]))),
+    Written("shutdown_drops_all_queues", broken=(taken(), SHUT_DOWN), kept=(taken(), SHUT_DOWN), views=HOLDS,
+            kept_views=tables(consumer(), process_queues=[held(is_dropped=True)])),
+    Written("shutdown_drops_all_queues", broken=(taken(), SHUT_DOWN), kept=(taken(), OTHER_SHUT_DOWN), views=HOLDS,
+            kept_views=HOLDS),
     Written("only_the_readable_is_held", broken=(HEALED,), views=readable(consumer(), held(), MQ2),
             kept_views=readable(consumer(), held(), MQ)),
     Written("only_the_readable_is_held", broken=(HEALED,), views=readable(consumer(), held()),
@@ -165,9 +181,13 @@ HISTORIES = (
             kept_views=readable(consumer(), held(MessageQueue("invoices", B, 0)))),
     Written("held_queue_is_worked_on", broken=(taken(),), kept=(taken(), pulled(2))),
     Written("held_queue_is_worked_on", broken=(taken(), pulled(2), ANSWERED), kept=(ANSWERED,)),
+    Written("held_queue_is_worked_on", broken=(OTHER_STOPS, taken()), kept=(STOPPING, taken())),
+    Written("held_queue_is_worked_on", broken=(STOPPING, STARTED, taken()), kept=(STOPPING, taken(), ANSWERED)),
     Written("held_queue_is_worked_on", broken=(taken(),), kept=(taken(), (2, B, LockGranted(
         B, G, MQ, "c2@1", "c2@1", fast=False)))),
     Written("held_queue_is_worked_on", broken=((1, B, LockGranted(B, G, MQ, ID, ID, fast=False)), taken())),
+    Written("held_queue_is_worked_on", broken=((0, C, ConsumerStopping("c1@2", G)), taken()),
+            kept=((0, C, ConsumerStopping(ID, G)), taken())),
     Written("held_queue_is_worked_on", broken=(taken(), (2_000, "world", HEALED)), views=tables(consumer(pause=True))),
     Written("held_queue_is_pulled", broken=(taken(), *GOES_ON), kept=(taken(), *GOES_ON),
             views=tables(consumer(), process_queues=[held()]),

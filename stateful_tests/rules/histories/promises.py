@@ -49,7 +49,8 @@ def held(consumer: Consumer, *queues: HeldQueue, lock: QueueLock | None = None) 
 
 LEFT_OVER: dict[str, Any] = {
     "namesrvs": [NS], "queue_datas": {ORDERS: (ELSEWHERE,)}, "brokers": TWO}
-NOBODY_HOLDS: dict[str, Any] = {"holders": {MQ: []}, "namesrvs": [NS], "queue_datas": {ORDERS: (THERE,)}, "topics": {}}
+NOBODY_HOLDS: dict[str, Any] = {"holders": {MQ: []}, "namesrvs": [NS], "queue_datas": {ORDERS: (THERE,)}, "topics": {},
+                                "subscribe_info": {}}
 LOCK = QueueLock(C, 0, expired=False)
 
 HISTORIES = (
@@ -89,6 +90,15 @@ HISTORIES = (
     Written("ownership_converges_in_time", broken=(), views=members(ROOMS, holders={EAST: [C], WEST: [C]}),
             kept_views=members(ROOMS, holders={EAST: [], WEST: [C]})),
     Written("ownership_converges_in_time", broken=LOST_POWER, views=members(MEMBER, **NOBODY_HOLDS), causes=("N-14",)),
+    Written("ownership_converges_in_time", broken=LOST_POWER, causes=(),
+            views=members(MEMBER, **{**NOBODY_HOLDS, "subscribe_info": {ORDERS: frozenset({MQ})}})),
+    Written("ownership_converges_in_time", broken=LOST_POWER, causes=(),
+            views=members(MEMBER, **{**NOBODY_HOLDS, "holders": {MQ: [C, "c2"]},
+                                     "subscribe_info": {ORDERS: frozenset({MQ, GONE})}})),
+    Written("ownership_converges_in_time", broken=LOST_POWER, causes=("N-14",), views=members(
+        MEMBER, MEMBER._replace(machine="c2", client_id="c2"), **{
+            **NOBODY_HOLDS, "holders": {BESIDE: []}, "subscribe_info": lambda machine, _: {
+                ORDERS: frozenset({MQ, BESIDE} if machine == C else {BESIDE, GONE})}})),
     Written("ownership_converges_in_time", broken=LOST_POWER, causes=(),
             views=members(MEMBER, **{**NOBODY_HOLDS, "brokers": [MASTER._replace(broker_id=1)]})),
     Written("ownership_converges_in_time", broken=LOST_POWER, causes=(),

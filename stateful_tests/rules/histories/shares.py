@@ -16,13 +16,16 @@ from impl.decisions.allocation import (
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
+    ClockJumped,
     ConnectionSevered,
     ConsumerIdsFetched,
+    ConsumerRemoved,
     ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
     ListenerStarted,
     LockGranted,
+    LockReleased,
     MessageLost,
     PartitionBegan,
     ProcessKilled,
@@ -39,7 +42,7 @@ from invariants.views import Broker, Consumer, HeldQueue
 from stateful_tests.rules.written import Tables, Turns, Written
 
 B, C, ID, G = "broker-a", "c1", "c1@1", "G"
-MQ = MessageQueue("orders", B, 0)
+MQ, MQ2 = (MessageQueue("orders", B, queue_id) for queue_id in range(2))
 CALM = Bounds()
 AVERAGELY = AllocateMessageQueueAveragely()
 MASTER, SLAVE = Broker(B, B, 0, f"{B}:10911", 0, None), Broker("s", B, 1, "s:10911", 0, None)
@@ -98,6 +101,9 @@ LISTENS, ASSIGNED = (1, C, ListenerStarted(ID, G, MQ)), (1, C, QueuesAssigned(ID
 STARTED_BROKER, RESTARTED_BROKER = (-200_000, B, BrokerStarted(B, B, 0)), (500, B, BrokerStarted(B, B, 0))
 GRANTED, GRANTED_ELSEWHERE = (
     (1, broker, LockGranted(broker, G, MQ, ID, ID, fast=False)) for broker in (B, "broker-b"))
+SET, SET_ELSEWHERE = ((1, machine, ClockJumped(3_600_000)) for machine in (B, C))
+EXPIRED, CLOSED = ((2, B, ConsumerRemoved(B, G, ID, f"{C}:1", why, True)) for why in ("expired", "closed"))
+HELD_LOCK = (-87_000, *GRANTED[1:])
 UNLOCK_LOST = (50_000, C, MessageLost(B))
 KILLED, LOST = (5, C, ProcessKilled(1, False)), (5, C, ProcessKilled(1, True))
 STOPPING, SHUT_DOWN = (-50_000, C, ConsumerStopping(ID, G)), (1, C, ConsumerShutDown(ID, G))
@@ -125,6 +131,9 @@ def lost(*broken: Record, views: Any = None, causes: tuple[str, ...] = ()) -> Wr
 
 
 HAD_IT = ((-130_000, *started(orderly=True)[1:]), (-129_000, *TAKEN[1:]))
+GIVEN_UP, RESET = (dropped(-2, by_rebalance=by_rebalance) for by_rebalance in (True, False))
+STOPS, UNLOCKED = (-1, C, ConsumerStopping(ID, G)), (-2, B, LockReleased(B, G, MQ, ID))
+OTHER_STOPS = (-1, C, ConsumerStopping("c1@2", G))
 HISTORIES = (
     alone(kept_views=seen(queues=OWNED)),
     alone(kept_views=seen(member(), SECOND, queues=TWICE)),
@@ -138,12 +147,16 @@ HISTORIES = (
     alone(kept_views=seen(subscribed={"invoices"})),
     alone(views=seen(member(), SECOND), kept_views=seen(
         member(), SECOND, subscribe_info=lambda machine, _: {"orders": {MQ} if machine == C else set()})),
+    alone(views=seen(member(), SECOND, subscribe_info={"orders": {MQ, MQ2}}), kept_views=seen(
+        member(), SECOND, subscribe_info=lambda machine, _: {"orders": {MQ} if machine == C else {MQ, MQ2}})),
     alone(kept_views=seen(in_service=Turns([member()], [member(pause=True)]))),
     alone(kept_views=seen(dead_addresses={"broker-b:10911"})),
     alone(LISTENS),
     alone(started(), RESTARTED_BROKER, broken=(RESTARTED_BROKER, started())),
     alone(STARTED_BROKER, (1, B, ProcessPaused(10)), broken=((-250_000, B, ProcessPaused(10)), STARTED_BROKER)),
     alone(STARTED_BROKER, (1, B, PartitionBegan(C)), broken=(STARTED_BROKER, (1, C, ConnectionSevered(B, None)))),
+    alone(STARTED_BROKER, SET, EXPIRED, broken=(STARTED_BROKER, SET, CLOSED)),
+    alone(STARTED_BROKER, SET, EXPIRED, broken=(STARTED_BROKER, SET_ELSEWHERE, EXPIRED)),
     alone(STARTED_BROKER, (1, C, PartitionBegan(B)), broken=((1, C, PartitionBegan("c2")),)),
     alone(started(orderly=True), TAKEN, KILLED, broken=(started(), TAKEN, KILLED), views=seen(SECOND)),
     alone(started(orderly=True), TAKEN, LISTENS, SHUT_DOWN, KILLED,
@@ -188,6 +201,13 @@ HISTORIES = (
     lost((-177_001, *LOST[1:])),
     lost(KILLED),
     alone(started(), GRANTED, UNLOCK_LOST, broken=(started(), GRANTED)),
+    alone(HELD_LOCK, GIVEN_UP, STOPS, broken=(HELD_LOCK, RESET, STOPS), kept_views=seen(SECOND), views=seen(SECOND)),
+    alone(HELD_LOCK, GIVEN_UP, STOPS, broken=(HELD_LOCK, GIVEN_UP, OTHER_STOPS), kept_views=seen(SECOND),
+          views=seen(SECOND)),
+    alone(HELD_LOCK, GIVEN_UP, STOPS, broken=(HELD_LOCK, GIVEN_UP, UNLOCKED, STOPS), kept_views=seen(SECOND),
+          views=seen(SECOND)),
+    alone(HELD_LOCK, GIVEN_UP, STOPS, broken=((HELD_LOCK[0] - 1, *HELD_LOCK[1:]), GIVEN_UP, STOPS),
+          kept_views=seen(SECOND), views=seen(SECOND)),
     alone(started(), GRANTED, UNLOCK_LOST, broken=(started(), GRANTED, (5, C, MessageLost("another")))),
     alone(started(), GRANTED, UNLOCK_LOST, broken=(started(), GRANTED, (5, "c9", MessageLost(B)))),
     lost(views=seen(member(strategy=AllocateMessageQueueByMachineRoom())), causes=("U13",)),

@@ -51,6 +51,7 @@ def gone(ms: int, connection: str = AT, *, attached: bool = True) -> Record:
 
 _CLOCK = Tables(broker=Broker(B, B, 0, "broker-a:10911", 1_000, None))
 _ROUTED = Tables(known_addresses={(B, 0): "broker-a:10911"})
+_OTHER_IS_ROUTED = Tables(known_addresses=lambda _, *client: {} if client == (C,) else {(B, 0): "broker-a:10911"})
 _HOLDS = {"consumers": [consumer()], "process_queues": [HELD]}
 
 HISTORIES = (
@@ -76,6 +77,8 @@ HISTORIES = (
             kept=(heartbeat(0, topic="invoices"), RAISED)),
     Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED), views=_ROUTED,
             kept=(heartbeat(0), RAISED), kept_views=Tables(known_addresses={("broker-b", 0): "broker-b:10911"})),
+    Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED), views=_ROUTED,
+            kept=(heartbeat(0), RAISED), kept_views=_OTHER_IS_ROUTED),
     Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED, heartbeat_too(3, "orders")),
             kept=(heartbeat_too(0, "orders"), RAISED), views=_ROUTED),
     Written("changed_share_renews_the_subscription",

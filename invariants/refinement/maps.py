@@ -1,0 +1,99 @@
+"""Maps: followers that say method by method which steps of a model the events of a world stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, Generic, TypeVar
+
+from impl.events import ProcessKilled
+from invariants.finding import Finding
+from invariants.refinement.follower import Record
+from invariants.views import Machines, Views
+from model.language import Property
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+_Group = TypeVar("_Group")
+
+
+def hears(*kinds: type) -> Callable[[_Method], _Method]:
+    """Let a method take events of these classes; it gives what is wrong."""
+    def mark(method: _Method) -> _Method:
+        vars(method)["hears"] = kinds
+        return method
+
+    return mark
+
+
+def takers(owner: Any) -> dict[type, Callable[..., list[Finding]]]:
+    """The methods of a class, or of an object, that are marked with `hears`, by the class of the event."""
+    return {kind: method for name in dir(owner) if callable(method := getattr(owner, name))
+            for kind in getattr(method, "hears", ())}
+
+
+class Map:
+    """A follower whose methods that are marked with `hears` are given the machine and the event.
+
+    visited -- fingerprints of the states that were seen. ms -- true time of the event that is being taken. found --
+    what is wrong with the events of the segment.
+    """
+
+    def __init__(self, machines: Machines, name: str, judged: Iterable[Property]) -> None:
+        """Watch from the first segment on; name -- of the property that divergences violate. judged -- the others."""
+        self.machines, self.views, self.name = machines, Views(machines), name
+        self.properties = (name, *(one.name for one in judged))
+        self.visited: set[int] = set()
+        self.ms, self.found = -1, list[Finding]()
+        self.takes = takers(self)
+        self.hears: Collection[type] = self.takes.keys()
+
+    def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
+        """See Follower."""
+        self.found = found = []
+        takes = self.takes
+        for ms, where, event in records:
+            take = takes.get(event.__class__)
+            if take is not None:
+                self.ms = ms
+                found += take(where, event)
+        differing = self.compare(machine, whole=whole)
+        return [*found, *differing] if differing else found
+
+    def compare(self, machine: str, *, whole: bool) -> list[Finding]:
+        """Compare with the tables of a machine what may have changed; whole -- with all that they say."""
+        raise NotImplementedError
+
+    def diverges(self, found: Iterable[Finding]) -> bool:
+        """Whether the model was left."""
+        return any(one.property == self.name for one in found)
+
+    def unsaid(self, differing: list[Finding]) -> list[Finding]:
+        """What differs; what a step of the segment has said already is not said again."""
+        return [one for one in differing if one.property != self.name] if self.diverges(self.found) else differing
+
+
+class GroupMap(Map, Generic[_Group]):
+    """A map with one model for each group at each broker, whose methods are given the event alone.
+
+    groups -- broker and group to its model.
+    """
+
+    def __init__(self, machines: Machines, name: str, judged: Iterable[Property], kind: type[_Group]) -> None:
+        """See Map. kind -- the class of a model and what is known of it."""
+        super().__init__(machines, name, judged)
+        self.groups: dict[str, dict[str, _Group]] = {}
+        self._of_kind = takers(kind)
+        self.takes = {**dict.fromkeys(self._of_kind, self._of_group), **self.takes}
+        self.hears = self.takes.keys()
+
+    @hears(ProcessKilled)
+    def _killed(self, machine: str, _: ProcessKilled) -> list[Finding]:
+        self.groups.pop(machine, None)
+        return []
+
+    def _of_group(self, machine: str, event: Any) -> list[Finding]:
+        group = self.concerned(machine, event)
+        return [] if group is None else self._of_kind[event.__class__](group, event)
+
+    def concerned(self, machine: str, event: Any) -> _Group | None:
+        """Whom an event concerns."""
+        raise NotImplementedError
