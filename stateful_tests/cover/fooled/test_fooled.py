@@ -29,7 +29,7 @@ def rows(path: Path, judge: str) -> list[Verdict]:
     own = loaded(path)
     if judge == "explore":
         return list(explore_own(own.scopes, file=path))
-    prover = Prover(seeds=(0, 1), scopes=own.scopes)
+    prover = Prover(seeds=(0, 1), timeout_ms=2_000, scopes=own.scopes)
     return [row for concept in own.concepts for row in prover.judge(concept.properties.values())]
 
 
