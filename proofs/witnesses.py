@@ -25,7 +25,7 @@ from proofs.solve import Answer, satisfiable
 from proofs.unbounded import Unbounded
 
 FEW = (1, 2, 3, 4)  # elements of a free sort in a start
-SMALL = ((2, 4), (2, 6), (3, 4), (4, 4), (1, 12), (2, 12), (3, 12), (5, 6))  # elements of a free sort, and naturals, of scopes for runs
+SMALL = ((2, 4), (2, 6), (3, 4), (4, 4), (1, 12), (2, 12), (3, 12), (5, 6))  # elements, naturals: scopes for runs
 DRAWS = 3  # choices of rigid functions for each action and size
 MEMORY_BYTES = 24 << 20  # for a search, which ends as soon as all that is wanted was seen
 Key = tuple[int, tuple[Premise, ...]]

@@ -59,3 +59,7 @@ def test_the_judge_is_not_fooled(path: Path, judge: str, name: str, outcome: Out
 def test_every_property_of_a_file_is_expected_by_some_judge(path: Path) -> None:
     named = {*getattr(module(path), "PROVE", {}), *getattr(module(path), "EXPLORE", {})}
     assert named >= {name for concept in loaded(path).concepts for name in concept.properties}
+
+
+def test_there_are_many_ideas() -> None:
+    assert len(FILES) > 40
