@@ -58,8 +58,8 @@ def judged_in(named: NamedScope, wanted: Sequence[str] = ()) -> list[Property]:
 
 def keeps(scope: Scope, declared: Property) -> bool:
     """Whether the scope keeps all premises of a property."""
-    return all(set(premise.never) <= set(scope.forbid) and walk.value(premise.condition, scope, {}, {})
-               for premise in declared.given)
+    return all(set(premise.never) <= set(scope.forbid) and walk.value(defined(premise.condition), scope, {}, {})
+               and walk.value(premise.condition, scope, {}, {}) for premise in declared.given)
 
 
 def explore_scopes(

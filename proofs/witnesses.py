@@ -152,6 +152,8 @@ def _reached(scope: Scope, wanted: Sequence[Action]) -> set[str]:
         found = explore(scope, claims, memory_bytes=MEMORY_BYTES, until_decided=True)
     except ValueError:  # no state is initial in the scope, or too many
         return set()
+    if found.blurred:  # a step that saturation blurs may be none
+        return set()
     return {name for name, reached in found.reached.items() if reached}
 
 
