@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from impl import events
 from impl.decisions.allocation import AllocateMessageQueueByConfig, AllocateMessageQueueByMachineRoom, room_of_broker
 from impl.decisions.message_queue import MessageQueue
-from impl.events import (
-    BrokerStarted,
-    ClockJumped,
-    ConnectionSevered,
-    ConsumerRemoved,
-    ConsumerStopping,
-    ListenerEnded,
-    LockGranted,
-    LockReleased,
-    MessageLost,
-    PartitionBegan,
-    ProcessKilled,
-    ProcessPaused,
-    QueueDropped,
-    QueueTaken,
-)
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match, machine_of
@@ -50,7 +35,7 @@ class queue_is_not_left_alone(Shares):
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
         Excuse("a listener still works on it", when=lambda rule, told: rule.works(*told.about)),
         Excuse("a listener has worked on it, and the next run of the rebalance gives it back",
-               by=Match(ListenerEnded, of="group mq"), lasts=deadlines.handed_over),
+               by=Match(events.ListenerEnded, of="group mq"), lasts=deadlines.handed_over),
         Excuse("who had it ended before its unlock, or lost a message that may have been that, and the lock lasts",
                when=lambda rule, told: rule.leased_ms.get(told.about, -1) >= told.since_ms),
         cause("U1", "a member that is listed has vanished, stood still or was cut off",
@@ -65,42 +50,43 @@ class queue_is_not_left_alone(Shares):
     # has given up, perhaps to be unlocked later. Until when leases last of those who have ended. Brokers that have
     # granted locks since they started, and since when.
     lost_ms = Kept("machine", survives="all")
-    jumped = Kept("at", survives="all", begins=(ClockJumped,))
-    given_up = Kept("at client_id group mq", ends=(QueueTaken, Match(LockReleased, of="client_id group mq")),
-                    begins=(Match(QueueDropped, having=lambda event: event.by_rebalance),))
+    jumped = Kept("at", survives="all", begins=(events.ClockJumped,))
+    given_up = Kept("at client_id group mq",
+                    begins=(Match(events.QueueDropped, having=lambda event: event.by_rebalance),),
+                    ends=(events.QueueTaken, Match(events.LockReleased, of="client_id group mq")))
     leased_ms = Kept("group mq", survives="all")
     granting = Kept("at")
     heard_ms = 0
 
-    @on(BrokerStarted)
-    def starts(self, ms: int, _: str, __: BrokerStarted) -> None:
+    @on(events.BrokerStarted)
+    def starts(self, ms: int, _: str, __: events.BrokerStarted) -> None:
         if self.facts.consumers:
             self.heard_ms = ms + deadlines.all_have_spoken(self.bounds)
 
-    @on(LockGranted)
-    def grants(self, ms: int, at: str, _: LockGranted) -> None:
+    @on(events.LockGranted)
+    def grants(self, ms: int, at: str, _: events.LockGranted) -> None:
         self.granting.setdefault((at,), ms)
 
-    @on(ProcessPaused)
-    def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
+    @on(events.ProcessPaused)
+    def stands_still(self, ms: int, at: str, event: events.ProcessPaused) -> None:
         self._lose(ms + event.ms, at)
 
-    @on(PartitionBegan)
-    def is_cut_off(self, ms: int, at: str, event: PartitionBegan) -> None:
+    @on(events.PartitionBegan)
+    def is_cut_off(self, ms: int, at: str, event: events.PartitionBegan) -> None:
         self._lose(ms, at, event.target)
 
-    @on(ConnectionSevered)
-    def loses_a_connection(self, ms: int, at: str, event: ConnectionSevered) -> None:
+    @on(events.ConnectionSevered)
+    def loses_a_connection(self, ms: int, at: str, event: events.ConnectionSevered) -> None:
         """A member is not heard of; a broker is heard of by all others."""
         self._lose(ms, *(one for one in (at, event.other) if (one,) not in self.facts.brokers))
 
-    @on(ConsumerRemoved)
-    def lets_expire(self, ms: int, at: str, event: ConsumerRemoved) -> None:
+    @on(events.ConsumerRemoved)
+    def lets_expire(self, ms: int, at: str, event: events.ConsumerRemoved) -> None:
         if event.why == "expired" and (at,) in self.jumped:
             self._lose(ms, at)
 
-    @on(ProcessKilled)
-    def is_killed(self, ms: int, at: str, event: ProcessKilled) -> None:
+    @on(events.ProcessKilled)
+    def is_killed(self, ms: int, at: str, event: events.ProcessKilled) -> None:
         """What it held stays locked for a while; nobody is told where power was lost."""
         if event.power_loss:
             self._lose(ms, at)
@@ -108,15 +94,15 @@ class queue_is_not_left_alone(Shares):
             if key[0] == at and self.facts.is_orderly(at, key[2]):
                 self.leased_ms[key[2:]] = ms + deadlines.lease_is_over(self.bounds)
 
-    @on(ConsumerStopping)
-    def stops(self, _: int, at: str, event: ConsumerStopping) -> None:
+    @on(events.ConsumerStopping)
+    def stops(self, _: int, at: str, event: events.ConsumerStopping) -> None:
         """What it holds it unlocks now; a delayed unlock of what it gave up before is not waited for."""
         for (_, group, mq), (granted_ms, holder) in self.facts.locks.items():
             if (holder, group) == event and (at, *event, mq) in self.given_up:
                 self.leased_ms[group, mq] = granted_ms + deadlines.lease_is_over(self.bounds)
 
-    @on(MessageLost)
-    def loses_a_message(self, ms: int, at: str, event: MessageLost) -> None:
+    @on(events.MessageLost)
+    def loses_a_message(self, ms: int, at: str, event: events.MessageLost) -> None:
         ids = {started.client_id for (machine, _), started in self.facts.consumers.items() if machine == at}
         for (broker, *queue), (_, holder) in self.facts.locks.items():
             if broker == event.other and holder in ids:
