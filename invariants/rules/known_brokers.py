@@ -20,7 +20,7 @@ from impl.events import (
     VersionQueried,
 )
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse, cause
+from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 from invariants.rules.weather import was_cut_off_from
@@ -41,11 +41,12 @@ class living_broker_is_not_dropped(Rule):
         *was_cut_off_from("at", "broker", deadlines.half_open_ended),
         Excuse("a process of the machine has ended shortly before, and its connections end late",
                by=Match(ProcessKilled, of="broker=at"), lasts=deadlines.half_open_ended),
+        Excuse("the broker has begun to shut down", by=Match(BrokerStopping, of="broker"), lasts=FOR_EVER,
+               until=Match(BrokerStarted, of="broker")),
     )
 
-    heard_ms = Kept("at broker broker_addr", machine="broker",
-                    begins=(Match(BrokerRegistered, of="at broker=broker_addr.machine broker_addr"),),
-                    ends=(Match(BrokerStopping, of="broker"), Match(ProcessKilled, of="at")))
+    heard_ms = Kept("at broker broker_addr", machine="broker", ends=(Match(ProcessKilled, of="at"),),
+                    begins=(Match(BrokerRegistered, of="at broker=broker_addr.machine broker_addr"),))
 
     @on(BrokerLiveRemoved)
     def removed(self, ms: int, at: str, event: BrokerLiveRemoved) -> Iterator[Told]:
