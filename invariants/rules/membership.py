@@ -121,7 +121,7 @@ class living_members_do_not_expire(Rule):
 class goodbye_delists_a_member(Duty):
     """A member that leaves in order, and is not cut off, is taken out by its goodbye and does not have to expire.
 
-    Looks after the shutdown, which sends a goodbye to each broker.
+    Looks after the shutdown, which sends a goodbye to each broker that its client knows.
     """
 
     shipped = ("violated: B-9 a heartbeat that comes late, B-30 one that was prepared before, "
@@ -135,10 +135,20 @@ class goodbye_delists_a_member(Duty):
     )
     late = "{at} lists {client_id} of {group} {waited_ms} ms after its shutdown"
 
+    # The brokers to which a shutdown that has begun sends goodbyes.
+    known = Kept("client client_id group", machine="client")
+
+    @on(ConsumerStopping)
+    def leaves(self, _: int, client: str, event: ConsumerStopping) -> None:
+        addresses = self.views.known_addresses(client, event.client_id).values()
+        self.known[client, event.client_id, event.group] = {*map(machine_of, addresses)}
+
     @on(ConsumerShutDown)
     def has_left(self, ms: int, client: str, event: ConsumerShutDown) -> None:
+        known = self.known.get((client, event.client_id, event.group), ())
         for (at,) in self.facts.brokers:
-            self.owe((at, event.client_id, event.group, client), ms)
+            if at in known:
+                self.owe((at, event.client_id, event.group, client), ms)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
         """See Duty."""

@@ -67,7 +67,9 @@ BROKER = Broker(B, B, 0, "broker-a:10911", 0, None)
 HEARD_MS = deadlines.heard_of(Bounds())
 LOOKS = (looks(1_000), looks(10_000), looks(20_000))
 STOPS_LATER = (HEARD_MS + 20_000, C, ConsumerStopping(C, G))
-_BROKER_IS_KNOWN: dict[str, Any] = {"brokers": [BROKER], "known_addresses": {(B, 0): "broker-a:10911"}}
+_KNOWN = {(B, 0): "broker-a:10911"}
+_BROKER_IS_KNOWN: dict[str, Any] = {"brokers": [BROKER], "known_addresses": _KNOWN}
+LEAVES, LISTED = (BROKER_RUNS, STOPPING, SHUT_DOWN), Tables(members={AT: C}, known_addresses=_KNOWN)
 KNOWS = Tables(consumers=[consumer()], **_BROKER_IS_KNOWN)
 
 HISTORIES = (
@@ -95,12 +97,15 @@ HISTORIES = (
             kept=(REFUSED, removed(LATE_MS, "expired"))),
     Written("living_members_do_not_expire", broken=(STOPPING, STARTED, removed(LATE_MS, "expired")),
             kept=(STOPPING, removed(LATE_MS, "expired"))),
-    Written("goodbye_delists_a_member", broken=(BROKER_RUNS, SHUT_DOWN), views=Tables(members={AT: C}),
-            kept=(BROKER_RUNS, SHUT_DOWN), kept_views=Tables(members={AT: "c2", "c2:1": C})),
-    Written("goodbye_delists_a_member", broken=(BROKER_RUNS, SHUT_DOWN), views=Tables(members={AT: C}),
-            kept=(SHUT_DOWN,)),
-    Written("goodbye_delists_a_member", broken=(BROKER_RUNS, SHUT_DOWN), views=Tables(members={AT: C}),
-            kept=((0, B, ProcessPaused(2 * END_MS)), BROKER_RUNS, SHUT_DOWN)),
+    Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED,
+            kept=LEAVES, kept_views=Tables(members={AT: "c2", "c2:1": C}, known_addresses=_KNOWN)),
+    Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED, kept=LEAVES[1:]),
+    Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED,
+            kept=((0, B, ProcessPaused(2 * END_MS)), *LEAVES)),
+    Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED,
+            kept=LEAVES, kept_views=Tables(members={AT: C}, known_addresses={(B, 0): "broker-z:10911"})),
+    Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED, kept=LEAVES,
+            kept_views=Tables(members={AT: C}, known_addresses=lambda _, client_id: {} if client_id == C else _KNOWN)),
     Written("goodbye_removes_all_connections", broken=(heartbeat(0, TOO), GOODBYE),
             kept=(heartbeat(0), removed(1, "unregistered"), GOODBYE)),
     Written("goodbye_removes_all_connections", broken=(heartbeat(0, TOO), STARTED, STOPPING, GOODBYE),
