@@ -26,7 +26,7 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Told, on
-from invariants.rules.shares import Shares
+from invariants.rules.shares import IS_REFUSED, Shares
 
 
 class queue_is_not_left_alone(Shares):
@@ -48,6 +48,7 @@ class queue_is_not_left_alone(Shares):
         Excuse("a member may ask a dead broker for the list", when=lambda rule, told: rule.asks_the_dead(*told.about)),
         Excuse("a broker stood still, was cut off, or let members expire by a clock that was set; members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
+        IS_REFUSED,
         Excuse("a listener still works on it", when=lambda rule, told: rule.works(*told.about)),
         Excuse("a listener has worked on it, and the next run of the rebalance gives it back",
                by=Match(ListenerEnded, of="group mq"), lasts=deadlines.handed_over),
