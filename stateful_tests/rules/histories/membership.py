@@ -34,6 +34,7 @@ CLOSED = (1, B, ClientChannelClosed(B, AT))
 REFUSED = (2, B, HeartbeatRefused(B, G, C, TOO))
 IDLE_MS = deadlines.close_to_idle(STORMY)
 LATE_MS = END_MS // 2
+EXPIRED_MS = deadlines.expired(STORMY)
 
 
 def heartbeat(ms: int, connection: str = AT) -> Record:
@@ -56,6 +57,16 @@ def consumer(**fields: Any) -> Consumer:
 def looks(ms: int) -> Record:
     """It is time to look."""
     return ms, "world", WorldHealed()
+
+
+def unknown(
+    *looked: Record, views: Tables | None = None, runs: tuple[Record, ...] = (BROKER_RUNS,), kept_ms: int = LATE_MS - 1,
+) -> Written:
+    """Of living_members_do_not_expire: at `kept_ms` the client was seen not to know the broker."""
+    stranger = Tables(consumers=[consumer()], known_addresses={(B, 0): "broker-z:10911"})
+    expired = removed(LATE_MS, "expired")
+    return Written("living_members_do_not_expire", (*runs, *looked, expired), (BROKER_RUNS, looks(kept_ms), expired),
+                   views or stranger, stranger)
 
 
 def unheard(broken: tuple[Record, ...], kept: tuple[Record, ...], *, views: Tables, kept_views: Tables) -> Written:
@@ -132,6 +143,12 @@ HISTORIES = (
     Written("clients_forget_the_dead", broken=(), kept=(STARTED,),
             views=Tables(consumers=[consumer()], brokers=[BROKER], known_addresses={(B, 0): "broker-z:10911"}),
             kept_views=Tables(consumers=[consumer()], brokers=[BROKER], known_addresses={(B, 0): "broker-a:10911"})),
+    unknown(), unknown(*LOOKS, views=KNOWS), unknown(LOOKS[0], runs=()),
+    unknown(looks(LATE_MS - EXPIRED_MS - 1), kept_ms=LATE_MS - EXPIRED_MS),
+    Written("living_members_do_not_expire",
+            (BROKER_RUNS, looks(LATE_MS - 11_000), looks(LATE_MS - 1_001), removed(LATE_MS, "expired")),
+            (BROKER_RUNS, looks(LATE_MS - 11_000), looks(LATE_MS - 1_000), removed(LATE_MS, "expired")),
+            *(Tables(consumers=Turns([], [consumer()]), known_addresses={}) for _ in range(2))),
     Written("living_members_do_not_expire", broken=(heartbeat(0, "c9:1"), removed(LATE_MS, "expired")),
             kept=(removed(LATE_MS, "closed"),)),
 )
