@@ -12,7 +12,7 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Told, on
-from invariants.rules.shares import Shares
+from invariants.rules.shares import IS_REFUSED, Shares
 from invariants.views import Consumer
 
 
@@ -36,6 +36,7 @@ class queue_is_not_left_alone(Shares):
                when=lambda rule, told: any(rule.views.dead_addresses(one.machine) for one in rule.members(told))),
         Excuse("a broker stood still, was cut off, or let members expire by a clock that was set; members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
+        IS_REFUSED,
         Excuse("a listener still works on it",
                when=lambda rule, told: any(key[2:] == told.about for key in rule.facts.busy)),
         Excuse("a listener has worked on it, and the next run of the rebalance gives it back",

@@ -50,7 +50,8 @@ class Beginnings(Rule):
 
     read -- what is read of a queue since it is known where the group is, or since somebody took it. known_ms --
     since when a broker has an offset of it. lost_ms -- when it may have lost that. anew -- the offset that a broker had
-    first since then. moved_ms -- of a queue that was reset or corrected: when somebody was last heard of.
+    first since then, or at which somebody has begun who was told before that there is none. moved_ms -- of a queue that
+    was reset or corrected: when somebody was last heard of.
     """
 
     read = Kept("group mq", survives="all")
@@ -67,7 +68,7 @@ class Beginnings(Rule):
                 self._goes_on(ms, place, machine_of(event.connection), event.offset)
         elif event.offset != NO_OFFSET and place not in self.known_ms:
             if place in self.lost_ms:
-                self.anew[place] = event.offset
+                self.goes_on_anew(place, event.offset)
             self.known_ms[place] = ms
             self.read.setdefault(place, Read(event.offset))
 
@@ -127,6 +128,11 @@ class Beginnings(Rule):
         for place in lost:
             self.lost_ms[place] = ms
             del self.known_ms[place]
+            self.anew.pop(place, None)
+
+    def goes_on_anew(self, place: Place, offset: int) -> None:
+        """A group goes on there since a broker may have lost its offset."""
+        self.anew[place] = max(offset, self.anew.get(place, offset))
 
     @on(events.ProcessPaused)
     def writes_later(self, ms: int, at: str, event: events.ProcessPaused) -> None:
@@ -157,7 +163,8 @@ class nothing_is_skipped(Beginnings):
     """Once a group has committed an offset of a queue, no member begins it beyond what the group has settled.
 
     That is said from the first commit on, as long as the broker cannot have lost it. When a broker that may have lost
-    it has an offset again, the group begins anew there: what was not settled before is lost with the former one.
+    it has an offset again, the group begins anew there: what was not settled before is lost with the former one. So it
+    does where somebody begins who was told meanwhile that there is none.
     """
 
     shipped = "violated: L2 a failed read is taken for no offset"
@@ -169,11 +176,20 @@ class nothing_is_skipped(Beginnings):
     def takes(self, ms: int, at: str, event: events.QueueTaken) -> Iterator[Told]:
         place = event.group, event.mq
         below = self.begins(at, event)
+        if self._was_told_of_none(at, place):
+            self.goes_on_anew(place, event.offset)
         if place in self.anew:
             below = max(below, self.read[place].settled_from(self.anew[place]))
         if event.offset > below and place in self.known_ms:
             sentence = f"{at} begins {queue_text(event.mq)} at {event.offset}, and what is settled ends at {below}"
             yield self.told(sentence, at, *place, since_ms=ms)
+
+    def _was_told_of_none(self, at: str, place: Place) -> bool:
+        """Whether a client's last answer is that there is no offset, from when a broker had lost it."""
+        lost_ms = self.lost_ms.get(place)
+        answers = [] if lost_ms is None else self.facts.recent_answers(at, *place, lost_ms)
+        none = answers[-1:] if answers and answers[-1].offset == NO_OFFSET else []
+        return any(one.ms <= self.known_ms.get(place, one.ms) for one in none)
 
 
 class first_beginning_is_kept(Beginnings):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from impl import events
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse, cause
+from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 from invariants.rules.weather import was_cut_off_from
@@ -27,11 +27,12 @@ class living_broker_is_not_dropped(Rule):
         *was_cut_off_from("at", "broker", deadlines.half_open_ended),
         Excuse("a process of the machine has ended shortly before, and its connections end late",
                by=Match(events.ProcessKilled, of="broker=at"), lasts=deadlines.half_open_ended),
+        Excuse("the broker has begun to shut down", by=Match(events.BrokerStopping, of="broker"), lasts=FOR_EVER,
+               until=Match(events.BrokerStarted, of="broker")),
     )
 
-    heard_ms = Kept("at broker broker_addr", machine="broker",
-                    begins=(Match(events.BrokerRegistered, of="at broker=broker_addr.machine broker_addr"),),
-                    ends=(Match(events.BrokerStopping, of="broker"), Match(events.ProcessKilled, of="at")))
+    heard_ms = Kept("at broker broker_addr", machine="broker", ends=(Match(events.ProcessKilled, of="at"),),
+                    begins=(Match(events.BrokerRegistered, of="at broker=broker_addr.machine broker_addr"),))
 
     @on(events.BrokerLiveRemoved)
     def removed(self, ms: int, at: str, event: events.BrokerLiveRemoved) -> Iterator[Told]:

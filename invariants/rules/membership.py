@@ -87,6 +87,12 @@ class closed_connection_is_delisted(Duty):
                 self.owe(key, ms, heartbeat.client_id)
 
 
+def _was_unknown(rule: living_members_do_not_expire, told: Told) -> bool:
+    """Whether the client of a member was seen without the broker's address so lately that it may expire for that."""
+    seen_ms = rule.unknown_ms.get((told.about[3], told.about[0]))
+    return seen_ms is not None and (told.since_ms or 0) - seen_ms <= deadlines.expired(rule.bounds)
+
+
 class living_members_do_not_expire(Rule):
     """A member does not expire at a broker while both live and reach each other."""
 
@@ -96,21 +102,38 @@ class living_members_do_not_expire(Rule):
     excuses = (
         _STOPS, _IS_REFUSED, *_CLOCKS, _CANNOT_CONNECT, *was_cut_off_from("at", "client", deadlines.expired),
         ended_or_stood_still("at", deadlines.expired), ended_or_stood_still("client", deadlines.expired),
+        Excuse("the client has not known the broker: no name server that it asked had it", when=_was_unknown),
     )
 
+    # When a client was last seen not to know the address of a broker.
+    unknown_ms = Kept("client broker", survives="all")
+    _looked_ms = -deadlines.SCAN_MS
+
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """See Rule; who knows whom is looked at several times between two heartbeats."""
+        if now_ms - self._looked_ms >= deadlines.SCAN_MS:
+            self._looked_ms = now_ms
+            for client in dict.fromkeys(one.machine for one in self.views.consumers()):
+                known = {*map(machine_of, self.views.known_addresses(client).values())}
+                for (broker,) in self.facts.brokers:
+                    if broker not in known:
+                        self.unknown_ms[client, broker] = now_ms
+        yield from ()
+
     @on(events.ConsumerRemoved)
-    def removed(self, _: int, at: str, event: events.ConsumerRemoved) -> Iterator[Told]:
+    def removed(self, ms: int, at: str, event: events.ConsumerRemoved) -> Iterator[Told]:
         # A connection is not listed any more; its client may be, by another one.
         key = at, event.client_id, event.group, machine_of(event.connection)
         here = self.facts.connections_of(at, event.group, event.client_id, key[3])
         if event.why == "expired" and here in ([], [event.connection]):
-            yield self.told(f"{at} lets {event.client_id} of {event.group} expire, which lives and can reach it", *key)
+            yield self.told(f"{at} lets {event.client_id} of {event.group} expire, which lives and can reach it", *key,
+                            since_ms=ms)
 
 
 class goodbye_delists_a_member(Duty):
     """A member that leaves in order, and is not cut off, is taken out by its goodbye and does not have to expire.
 
-    Looks after the shutdown, which sends a goodbye to each broker.
+    Looks after the shutdown, which sends a goodbye to each broker that its client knows.
     """
 
     shipped = ("violated: B-9 a heartbeat that comes late, B-30 one that was prepared before, "
@@ -123,10 +146,20 @@ class goodbye_delists_a_member(Duty):
     )
     late = "{at} lists {client_id} of {group} {waited_ms} ms after its shutdown"
 
+    # The brokers to which a shutdown that has begun sends goodbyes.
+    known = Kept("client client_id group", machine="client")
+
+    @on(events.ConsumerStopping)
+    def leaves(self, _: int, client: str, event: events.ConsumerStopping) -> None:
+        addresses = self.views.known_addresses(client, event.client_id).values()
+        self.known[client, event.client_id, event.group] = {*map(machine_of, addresses)}
+
     @on(events.ConsumerShutDown)
     def has_left(self, ms: int, client: str, event: events.ConsumerShutDown) -> None:
+        known = self.known.get((client, event.client_id, event.group), ())
         for (at,) in self.facts.brokers:
-            self.owe((at, event.client_id, event.group, client), ms)
+            if at in known:
+                self.owe((at, event.client_id, event.group, client), ms)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
         """See Duty."""

@@ -130,5 +130,5 @@ def is_of_another(connection: str, other: str) -> bool:
 
 
 def is_on_another(connection: str, other: str) -> bool:
-    """Whether two commits came from one machine, and on two connections."""
-    return connection != other and machine_of(connection) == machine_of(other)
+    """Whether two commits came from one machine, and on two connections; an address without a port names none."""
+    return connection != other and machine_of(connection) == machine_of(other) and not other.endswith(":")

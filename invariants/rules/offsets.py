@@ -42,6 +42,8 @@ class broker_keeps_what_was_committed(Rule):
             sentence = f"{at} answers {event.offset} for queue {event.queue_id} of {event.topic}, where {known} is"
             yield self.told(sentence, at, event.group, event.topic, event.queue_id)
 
+_NO_RESET: tuple[None, int, dict[int, int]] = (None, 0, {})
+
 
 def _of_another_member(rule: committed_offset_never_regresses, told: Told) -> bool:
     """B-19: what was greater came from another machine, and the sender has not begun there since."""
@@ -56,17 +58,27 @@ def _of_another_member(rule: committed_offset_never_regresses, told: Told) -> bo
 def _was_reset(rule: committed_offset_never_regresses, told: Told) -> bool:
     """Whether its sender has reset the queue there, and what was greater was sent before, or while it was under way."""
     _, group, mq, offset, connection, last, former = told.about
-    reset_to, sent_ms = rule.reset.get((machine_of(connection), group, mq), (None, {}))
+    reset_to, _, sent_ms = rule.reset.get((machine_of(connection), group, mq), _NO_RESET)
     since_ms = (told.since_ms or 0) - deadlines.handled(rule.bounds)
     is_late = last not in sent_ms or sent_ms.get(offset, since_ms - 1) >= since_ms
     return offset == reset_to and machine_of(connection) == machine_of(former) and is_late
+
+
+def _was_begun_before(rule: committed_offset_never_regresses, told: Told) -> bool:
+    """Whether what was greater is of a reset, and its sender had begun the queue again before that came."""
+    _, group, mq, offset, connection, last, former = told.about
+    key = machine_of(connection), group, mq
+    (reset_to, reset_ms, _), (begun_ms, begun_at) = rule.reset.get(key, _NO_RESET), rule.begun.get(key, (-1, 0))
+    is_in_between = reset_ms <= begun_ms <= (told.since_ms or 0) and begun_at <= offset
+    return last == reset_to and machine_of(former) == key[0] and is_in_between
 
 
 class committed_offset_never_regresses(Rule):
     """Without a reset the committed offset of a queue does not go down.
 
     A broker that starts again is taken to have nothing. Behind a reset commits may begin anew where that went.
-    offset, connection -- the lower one, and on which it has come. last, former -- the same of the greater one.
+    offset, connection -- the lower one, and on which it has come. last, former -- the same of the greater one; where
+    a client has reset it meanwhile, the offset of that, and the client's address without a port.
     """
 
     shipped = ("violated: B-18 commits are reordered, B-19 the former owner's comes late, "
@@ -76,6 +88,8 @@ class committed_offset_never_regresses(Rule):
     excuses = (
         Excuse("the commit is that of a reset, and one that was sent before, or meanwhile, has come before it",
                when=_was_reset),
+        Excuse("the greater one is that of a reset, and came when its sender had asked for the offset to begin at",
+               when=_was_begun_before),
         cause("B-19", "another member has sent what came last", when=_of_another_member),
         cause("B-32", "it came on another connection of the same client",
               when=lambda _, told: is_on_another(told.about[4], told.about[6])),
@@ -87,14 +101,15 @@ class committed_offset_never_regresses(Rule):
 
     @on(events.OffsetReset)
     def resets(self, ms: int, at: str, event: events.OffsetReset) -> None:
-        self.reset[at, event.group, event.mq] = event.offset, {}
+        self.reset[at, event.group, event.mq] = event.offset, ms, {}
         for key, last in self.last.items():
             if key[1:] == (event.group, event.mq) and event.offset < last[0]:
-                self.last[key] = event.offset, "", ms
+                former = last[1] if machine_of(last[1]) == at else f"{at}:"
+                self.last[key] = event.offset, former, ms
 
     @on(events.OffsetSent)
     def sends(self, ms: int, at: str, event: events.OffsetSent) -> None:
-        self.reset.get((at, event.group, event.mq), (None, {}))[1][event.offset] = ms
+        self.reset.get((at, event.group, event.mq), (None, 0, {}))[2][event.offset] = ms
 
     @on(events.OffsetCommitted)
     def commits(self, ms: int, at: str, event: events.OffsetCommitted) -> list[Told]:

@@ -21,6 +21,8 @@ from invariants.rules.rule import Kept, Rule, Told, on
 from invariants.views import Consumer
 
 CLUSTERING, RUNNING = "CLUSTERING", "RUNNING"
+IS_REFUSED = Excuse("a broker has objected to a member, which is not of the group, and expires",
+                    by=Match(events.HeartbeatRefused, of="group"), lasts=deadlines.member_is_forgotten)
 
 
 class Shares(Rule):
@@ -108,8 +110,7 @@ class members_share_at_once(Shares):
                by=Match(events.BrokerStarted, events.TopicConfigUpdated, events.TopicConfigDeleted, of="")),
         Excuse("the route of a member has changed since it rebalanced last",
                when=lambda rule, told: rule.routed_ms.get(told.about[:1], -1) >= told.since_ms),
-        Excuse("a member is refused, and expires", by=Match(events.HeartbeatRefused, of="group"),
-               lasts=deadlines.member_is_forgotten),
+        IS_REFUSED,
         Excuse("a member has asked for the list and was given none",
                by=Match(events.ConsumerIdsFetched, of="group", having=lambda event: event.client_ids is None),
                lasts=deadlines.handed_over),

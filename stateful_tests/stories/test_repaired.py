@@ -346,6 +346,19 @@ def test_b9_a_goodbye_counts_for_heartbeats_on_another_connection_of_the_client(
         assert (world.views.listed(BROKER, "G") == []) is repaired
 
 
+def test_b5_the_newest_connection_of_a_member_counts_though_the_clock_of_the_broker_was_set_back() -> None:
+    with active([REPAIRS["newest_connection_counts"]]), World() as world:
+        stage(world)
+        join(world, "c1")
+        (before,) = world.views.members(BROKER, "G")
+        (connection,) = world.connections("c1", BROKER)
+        world.simulation.network.sever(connection, None)  # the broker does not see it
+        world.simulation.clocks[BROKER].jump(-60_000)
+        world.run(31_000)
+        (now,) = world.views.members(BROKER, "G")
+        assert now != before
+
+
 def test_x21_a_queue_that_is_taken_while_a_reset_waits_is_dropped_before_it_leaves() -> None:
     for world, repaired in with_and_without("reset_drops_what_it_removes"):
         consumer = resets.idle_at_1000(world)

@@ -175,6 +175,25 @@ def _whoever_it_is(
     return unregister_channel
 
 
+def _arrivals(consumer_manager: ConsumerManager) -> dict[Channel, int]:
+    """The place of the last heartbeat on each connection among all that have come: clocks may be set back."""
+    arrivals: dict[Channel, int] = vars(consumer_manager).setdefault("arrivals", {})
+    return arrivals
+
+
+@around(ClientManageProcessor, "heart_beat")
+def _note_arrival(original: Callable[..., Awaitable[Command]]) -> Callable[..., Awaitable[Command]]:
+    async def heart_beat(self: ClientManageProcessor, channel: Connection, request: Command) -> Command:
+        """Remember on which connections heartbeats have come, one after another."""
+        arrivals = _arrivals(self.consumer_manager)
+        for over in [one for one in arrivals if not one.is_active()]:
+            del arrivals[over]
+        arrivals[channel] = 1 + max(arrivals.values(), default=0)
+        return await original(self, channel, request)
+
+    return heart_beat
+
+
 @around(ConsumerManager, "register_consumer")
 def _ignore_older_connections(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
     async def register_consumer(
@@ -182,9 +201,9 @@ def _ignore_older_connections(original: Callable[..., Awaitable[bool]]) -> Calla
         threads: Interleave,
     ) -> bool:
         """A heartbeat that came before one of the same client on another connection says nothing any more."""
-        info = self.get_consumer_group_info(consumer_data.group_name)
+        info, arrivals = self.get_consumer_group_info(consumer_data.group_name), _arrivals(self)
         others = [] if info is None else _other_connections(info, client_channel_info)
-        if any(one.last_update_timestamp > client_channel_info.last_update_timestamp for _, one in others):
+        if any(arrivals.get(other, 0) > arrivals.get(client_channel_info.channel, 0) for other, _ in others):
             return False
         held = Held(threads, BEFORE_UPDATE_CHANNEL)
         return await original(self, client_channel_info, consumer_data, notify=notify, threads=held)
@@ -283,6 +302,7 @@ REPAIRS = (
     ),
     Variant(
         "newest_connection_counts", "repair", "A client that comes back on another connection leaves the old place.",
-        "the idea: one entry for each client id", ("B-5",), (_ignore_older_connections, _newest_connection_only),
+        "the idea: one entry for each client id", ("B-5",),
+        (_note_arrival, _ignore_older_connections, _newest_connection_only),
     ),
 )

@@ -83,6 +83,7 @@ END, TIME, FIRST = (configured(one) for one in (
     ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, ConsumeFromWhere.CONSUME_FROM_TIMESTAMP,
     ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET))
 KNOWN = (START, committed(0, 98), taken(0, C, 98))
+TOLD_OF_NONE, THIRD = (*KNOWN, LOST_POWER, answered(300_000, -1)), taken(900_000, "c3", 100)
 CALM = Bounds()
 RESET = (START, taken(0, C, 98), (1, C, OffsetReset(C, G, MQ, 4)))
 CORRECTED = (1, C, OffsetCorrected(C, G, MQ, 4))
@@ -130,6 +131,19 @@ HISTORIES = (
                                    committed(300_002, 100), taken(300_003, C2, 100)),
             (*KNOWN, LOST_POWER, answered(300_000, -1), answered(300_001, 100), taken(300_002, C2, 100))),
     Written("nothing_is_skipped", (*KNOWN, committed(300_000, 100), taken(300_001, C2, 100))),
+    # Somebody is told that there is no offset, and then a former owner commits.
+    Written("nothing_is_skipped",
+            (*KNOWN, answered(99, -1), LOST_POWER, committed(300_001, 98), taken(300_002, C2, 100)),
+            (*KNOWN, answered(100, -1), LOST_POWER, committed(300_001, 98), taken(300_002, C2, 100))),
+    Written("nothing_is_skipped",
+            (*KNOWN, LOST_POWER, committed(300_000, 98), answered(300_001, -1), taken(300_002, C2, 100)),
+            (*KNOWN, LOST_POWER, committed(300_000, 98), answered(300_000, -1), taken(300_002, C2, 100))),
+    Written("nothing_is_skipped", (*TOLD_OF_NONE, taken(300_001, C2, 99), committed(300_002, 98), THIRD),
+            (*TOLD_OF_NONE, taken(300_001, C2, 100), committed(300_002, 98), THIRD)),
+    Written("nothing_is_skipped",
+            (*TOLD_OF_NONE, taken(300_001, C2, 100), committed(400_000, 98), (600_000, *LOST_POWER[1:]),
+             committed(800_000, 98), THIRD),
+            (*TOLD_OF_NONE, taken(300_001, C2, 100), committed(400_000, 98), committed(800_000, 98), THIRD)),
     Written("first_beginning_is_kept", (START, taken(0, C, 98), settled(1, 98), killed(2, C), taken(3, C2, 100)),
             (START, taken(0, C, 98), settled(1, 98, 99), killed(2, C), taken(3, C2, 100))),
     Written("first_beginning_is_kept", (START, taken(0, C, 98), dropped(1, C), taken(3, C2, 100)),

@@ -34,6 +34,7 @@ CLOSED = (1, B, ClientChannelClosed(B, AT))
 REFUSED = (2, B, HeartbeatRefused(B, G, C, TOO))
 IDLE_MS = deadlines.close_to_idle(STORMY)
 LATE_MS = END_MS // 2
+EXPIRED_MS = deadlines.expired(STORMY)
 
 
 def heartbeat(ms: int, connection: str = AT) -> Record:
@@ -58,6 +59,16 @@ def looks(ms: int) -> Record:
     return ms, "world", WorldHealed()
 
 
+def unknown(
+    *looked: Record, views: Tables | None = None, runs: tuple[Record, ...] = (BROKER_RUNS,), kept_ms: int = LATE_MS - 1,
+) -> Written:
+    """Of living_members_do_not_expire: at `kept_ms` the client was seen not to know the broker."""
+    stranger = Tables(consumers=[consumer()], known_addresses={(B, 0): "broker-z:10911"})
+    expired = removed(LATE_MS, "expired")
+    return Written("living_members_do_not_expire", (*runs, *looked, expired), (BROKER_RUNS, looks(kept_ms), expired),
+                   views or stranger, stranger)
+
+
 def unheard(broken: tuple[Record, ...], kept: tuple[Record, ...], *, views: Tables, kept_views: Tables) -> Written:
     """Of brokers_hear_of_each_group."""
     return Written("brokers_hear_of_each_group", broken, kept, views, kept_views, bounds=Bounds())
@@ -67,7 +78,9 @@ BROKER = Broker(B, B, 0, "broker-a:10911", 0, None)
 HEARD_MS = deadlines.heard_of(Bounds())
 LOOKS = (looks(1_000), looks(10_000), looks(20_000))
 STOPS_LATER = (HEARD_MS + 20_000, C, ConsumerStopping(C, G))
-_BROKER_IS_KNOWN: dict[str, Any] = {"brokers": [BROKER], "known_addresses": {(B, 0): "broker-a:10911"}}
+_KNOWN = {(B, 0): "broker-a:10911"}
+_BROKER_IS_KNOWN: dict[str, Any] = {"brokers": [BROKER], "known_addresses": _KNOWN}
+LEAVES, LISTED = (BROKER_RUNS, STOPPING, SHUT_DOWN), Tables(members={AT: C}, known_addresses=_KNOWN)
 KNOWS = Tables(consumers=[consumer()], **_BROKER_IS_KNOWN)
 
 HISTORIES = (
@@ -95,12 +108,15 @@ HISTORIES = (
             kept=(REFUSED, removed(LATE_MS, "expired"))),
     Written("living_members_do_not_expire", broken=(STOPPING, STARTED, removed(LATE_MS, "expired")),
             kept=(STOPPING, removed(LATE_MS, "expired"))),
-    Written("goodbye_delists_a_member", broken=(BROKER_RUNS, SHUT_DOWN), views=Tables(members={AT: C}),
-            kept=(BROKER_RUNS, SHUT_DOWN), kept_views=Tables(members={AT: "c2", "c2:1": C})),
-    Written("goodbye_delists_a_member", broken=(BROKER_RUNS, SHUT_DOWN), views=Tables(members={AT: C}),
-            kept=(SHUT_DOWN,)),
-    Written("goodbye_delists_a_member", broken=(BROKER_RUNS, SHUT_DOWN), views=Tables(members={AT: C}),
-            kept=((0, B, ProcessPaused(2 * END_MS)), BROKER_RUNS, SHUT_DOWN)),
+    Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED,
+            kept=LEAVES, kept_views=Tables(members={AT: "c2", "c2:1": C}, known_addresses=_KNOWN)),
+    Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED, kept=LEAVES[1:]),
+    Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED,
+            kept=((0, B, ProcessPaused(2 * END_MS)), *LEAVES)),
+    Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED,
+            kept=LEAVES, kept_views=Tables(members={AT: C}, known_addresses={(B, 0): "broker-z:10911"})),
+    Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED, kept=LEAVES,
+            kept_views=Tables(members={AT: C}, known_addresses=lambda _, client_id: {} if client_id == C else _KNOWN)),
     Written("goodbye_removes_all_connections", broken=(heartbeat(0, TOO), GOODBYE),
             kept=(heartbeat(0), removed(1, "unregistered"), GOODBYE)),
     Written("goodbye_removes_all_connections", broken=(heartbeat(0, TOO), STARTED, STOPPING, GOODBYE),
@@ -127,6 +143,13 @@ HISTORIES = (
     Written("clients_forget_the_dead", broken=(), kept=(STARTED,),
             views=Tables(consumers=[consumer()], brokers=[BROKER], known_addresses={(B, 0): "broker-z:10911"}),
             kept_views=Tables(consumers=[consumer()], brokers=[BROKER], known_addresses={(B, 0): "broker-a:10911"})),
+    unknown(), unknown(*LOOKS, views=KNOWS), unknown(LOOKS[0], runs=()),
+    unknown(looks(LATE_MS - EXPIRED_MS - 1), kept_ms=LATE_MS - EXPIRED_MS),
+    Written("living_members_do_not_expire",
+            (BROKER_RUNS, looks(LATE_MS - 11_000), looks(LATE_MS - 1_001), removed(LATE_MS, "expired")),
+            (BROKER_RUNS, looks(LATE_MS - 11_000), looks(LATE_MS - 1_000), removed(LATE_MS, "expired")),
+            views=Tables(consumers=Turns([], [consumer()]), known_addresses={}),
+            kept_views=Tables(consumers=Turns([], [consumer()]), known_addresses={})),
     Written("living_members_do_not_expire", broken=(heartbeat(0, "c9:1"), removed(LATE_MS, "expired")),
             kept=(removed(LATE_MS, "closed"),)),
 )

@@ -49,15 +49,30 @@ def sent(ms: int, at: str, offset: int) -> Told:
     return ms, at, OffsetSent(at, G, MQ, offset)
 
 
-def taken(ms: int, offset: int) -> Told:
-    """Another client begins the queue."""
-    return ms, "c2", QueueTaken("c2", G, MQ, offset)
+def taken(ms: int, offset: int, client: str = "c2") -> Told:
+    """A client begins the queue."""
+    return ms, client, QueueTaken(client, G, MQ, offset)
 
 
 def lower(*records: Told, causes: tuple[str, ...] = ("B-19",)) -> Written:
     """Another client commits less than what has come, because of this."""
     return Written("committed_offset_never_regresses", (START, committed(3, 5), *records, committed(9, 4, "c2:1")),
                    causes=causes)
+
+
+def late_reset(
+    *records: Told, reset_to: int = 9, connection: str = AT, kept: tuple[int, int] = (3, 1),
+    causes: tuple[str, ...] = (),
+) -> Written:
+    """The commit of a reset comes late, and then a lower one.
+
+    records -- what is told of. kept -- when its sender has begun the queue again, and at which offset: it is not told.
+    """
+    reset, came = (2, C, OffsetReset(C, G, MQ, reset_to)), (committed(4, 9, connection), committed(6, 1))
+    kept_reset, kept_came = (2, C, OffsetReset(C, G, MQ, 9)), (committed(4, 9), committed(6, 1))
+    return Written(
+        "committed_offset_never_regresses", tuple(sorted((START, reset, *records, *came), key=lambda one: one[0])),
+        (START, kept_reset, taken(*kept, C), *kept_came), causes=causes)
 
 
 HAS_5 = Tables(committed_of={0: 5})
@@ -85,7 +100,15 @@ HISTORIES = (
     Written("committed_offset_survives_its_broker",
             (START, committed(199_000, 6), (199_999, B, BrokerShutDown(B)), DIES, AGAIN),
             (START, committed(199_000, 6), DIES, AGAIN), views=HAS_5),
-    Written("committed_offset_never_regresses", (START, committed(1, 5), RESET, committed(3, 3, "c2:1")), causes=()),
+    Written("committed_offset_never_regresses", (START, committed(1, 5), RESET, committed(3, 3)), causes=()),
+    Written("committed_offset_never_regresses", (START, committed(1, 5), RESET, committed(3, 3, "c2:1")),
+            causes=("B-19",)),
+    Written("committed_offset_never_regresses", (START, committed(1, 5), RESET, committed(3, 3, "c1:32769")),
+            causes=("B-32",)),
+    Written("committed_offset_never_regresses", (START, committed(1, 5, "c2:1"), RESET, committed(3, 3)), causes=()),
+    late_reset(taken(1, 1, C)), late_reset(taken(5, 1, C)), late_reset(taken(3, 2, C)), late_reset(taken(3, 1)),
+    late_reset(taken(3, 1, C), reset_to=8), late_reset(taken(3, 1, C), connection="c2:1", causes=("B-19",)),
+    late_reset(kept=(2, 1)), late_reset(kept=(4, 1)), late_reset(kept=(3, 0)),
     Written("committed_offset_never_regresses", (START, sent(1, C, 9), RESET, sent(3, C, 9), *LATE), (
         START, sent(1, C, 9), RESET, sent(3, "c2", 9), *LATE), causes=()),
     Written("committed_offset_never_regresses",
