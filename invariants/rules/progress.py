@@ -67,6 +67,41 @@ class commits_of_a_holding_go_forward(Rule):
             yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)} after {last}", *key)
 
 
+class settled_is_remembered(Duty):
+    """What a client has settled of a queue that it holds it has in memory at once, up to the first that is open.
+
+    From there it is committed, and whoever takes the queue next begins behind it. A pull that finds nothing sets the
+    memory to where it looked, and so hides soon that something was missing.
+    """
+
+    cite = "ProcessQueue#removeMessage, #commit, ConsumeMessageService#processConsumeResult"
+    about = "at group mq"
+    within_ms = deadlines.updated
+    paid_by = (events.QueueTaken, events.QueueDropped, events.OffsetReset, events.OffsetCorrected)
+    late = "{at} has settled queue {mq.queue_id} of {mq.topic} at {mq.broker_name} up to {what}, and not remembered it"
+
+    memory = Kept("at group mq", ends=(events.QueueTaken, events.OffsetReset, events.OffsetCorrected))
+
+    @after(events.MessagesSettled)
+    def settles(self, ms: int, at: str, event: events.MessagesSettled) -> None:
+        key = at, event.group, event.mq
+        progress = self.facts.progress.get(key)
+        is_held = (at, *event[:3]) in self.facts.holdings
+        if is_held and progress is not None and progress.all_below > self.memory.get(key, -1):
+            self.owe(key, ms, progress.all_below)
+
+    @on(events.OffsetUpdated)
+    def remembers(self, ms: int, at: str, event: events.OffsetUpdated) -> None:
+        """Pay what is owed; what was settled meanwhile is owed from now on."""
+        key = at, event.group, event.mq
+        self.memory[key] = max(event.offset, self.memory.get(key, -1))
+        if key in self.owed and event.offset >= self.owed[key][2]:
+            self.pay(key)
+            below = self.facts.progress[key].all_below
+            if below > event.offset:
+                self.owe(key, ms, below)
+
+
 class settled_is_committed(Duty):
     """What a client has settled it commits: soon, and before it gives the queue up or ends in order.
 
@@ -86,20 +121,25 @@ class settled_is_committed(Duty):
 
     @after(events.MessagesSettled, events.OffsetUpdated)
     def is_to_commit(self, ms: int, at: str, event: events.MessagesSettled | events.OffsetUpdated) -> None:
-        key, facts = (at, event.group, event.mq), self.facts
-        held = facts.holds(event.client_id, *key[1:])
-        commits = facts.clusters(*key[:2]) and not facts.stops_now(event.client_id, event.group)
-        if commits and self._is_routed(key) and (held or isinstance(event, events.OffsetUpdated)):
-            has_progress = held and key in facts.progress
-            self.owe(key, ms, facts.progress[key].all_below if has_progress else self.memory[key])
+        key = at, event.group, event.mq
+        due = self._settled(event.client_id, key)
+        if due is None and isinstance(event, events.OffsetUpdated):
+            due = self.memory[key]
+        if due is not None and self._commits(event.client_id, key):
+            self.owe(key, ms, due)
 
     @on(events.OffsetSent)
     def sends(self, ms: int, at: str, event: events.OffsetSent) -> None:
+        """Pay what is owed; then the client owes what is in memory, and if it has sent that, what it has settled."""
         key = at, event.group, event.mq
-        if key in self.owed and event.offset >= self.owed[key][2]:
-            self.pay(key)
-            if self.memory.get(key, event.offset) > event.offset:
-                self.owe(key, ms, self.memory[key])
+        if key not in self.owed or event.offset < self.owed[key][2]:
+            return
+        self.pay(key)
+        settled = self._settled(event.client_id, key)
+        if self.memory.get(key, event.offset) > event.offset:
+            self.owe(key, ms, self.memory[key])
+        elif settled is not None and settled > event.offset and self._commits(event.client_id, key):
+            self.owe(key, ms, settled)
 
     @on(events.QueueDropped)
     def gives_up(self, _: int, at: str, event: events.QueueDropped) -> None:
@@ -120,6 +160,16 @@ class settled_is_committed(Duty):
                 sentence = f"{at} stops and has not committed {offset} of {queue_text(key[2])}"
                 yield self.told(sentence, *key, since_ms=since_ms)
             self.pay(key)
+
+    def _settled(self, client_id: str, key: Key) -> int | None:
+        """The offset below which a client has settled all of a queue that it holds."""
+        progress = self.facts.progress.get(key)
+        return progress.all_below if progress is not None and self.facts.holds(client_id, *key[1:]) else None
+
+    def _commits(self, client_id: str, key: Key) -> bool:
+        """Whether a client commits to brokers at all, can reach the queue's, and does not end."""
+        ends = self.facts.stops_now(client_id, key[1])
+        return self.facts.clusters(*key[:2]) and self._is_routed(key) and not ends
 
     def _is_in_memory(self, key: Key) -> bool:
         return bool(self.memory.get(key, -1) >= self.owed[key][2])

@@ -73,6 +73,7 @@ PLANTED = (
     ("found_is_settled", "repaired+seeded-last-message-is-kept", "listeners", "calm", 0),
     ("found_is_settled", "repaired+seeded-second-pull-waits", "listeners", "calm", 0),
     ("found_is_settled", "repaired+seeded-queue-stays-busy", "ordered_listeners", "calm", 0),
+    ("settled_is_remembered", "repaired+seeded-last-message-is-not-committed", "listeners", "calm", 3),
     ("no_offset_is_made_up", "repaired+seeded-no-offset-is-zero", "operators", "calm", 0),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from impl.broker import consumer_manage_processor
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
@@ -49,6 +49,15 @@ def _submit_if_asked(original: Submit) -> Submit:
     return submit_consume_request
 
 
+@around(ProcessQueue, "remove_message")
+def _one_too_low(original: Callable[..., int]) -> Callable[..., int]:
+    def remove_message(self: ProcessQueue, msgs: Iterable[MessageExt]) -> int:
+        offset = original(self, msgs)
+        return self.queue_offset_max if offset >= 0 and not self.msg_tree_map else offset
+
+    return remove_message
+
+
 @replace(ProcessQueue, "take_messages")
 def _stay_busy(self: ProcessQueue, batch_size: int) -> list[MessageExt]:
     self.last_consume_timestamp = self.now_ms()
@@ -85,5 +94,10 @@ BUGS = (
     Variant(
         "seeded-no-offset-is-zero", "bug", "A group that has committed nothing of a queue is answered 0.",
         "seeded: a default for a missing value", replacements=(_zero_for_none,),
+    ),
+    Variant(
+        "seeded-last-message-is-not-committed", "bug", "Who has settled all that it has commits its last offset, not "
+        "the one behind it: whoever takes the queue next is given that message once more.",
+        "seeded: off by one", replacements=(_one_too_low,),
     ),
 )

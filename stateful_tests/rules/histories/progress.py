@@ -70,6 +70,11 @@ def settled(*offsets: int) -> Told:
     return 3, C, MessagesSettled(C, G, MQ, offsets)
 
 
+def remembered(offset: int) -> Told:
+    """A client has an offset in memory."""
+    return 3, C, OffsetUpdated(C, G, MQ, offset)
+
+
 def answered(ms: int, offset: int) -> Told:
     """A client is told an offset."""
     return ms, B, OffsetAnswered(B, G, "orders", 0, AT, offset)
@@ -99,6 +104,24 @@ HISTORIES = (
     Written("settled_is_committed", (*HELD, settled(100, 101)), (*HELD, settled(100, 101), UNROUTED)),
     Written("settled_is_committed", (*HELD, settled(100, 101), UPDATED, UPDATED_AGAIN, sent(102)),
             (*HELD, settled(100, 101), UPDATED, UPDATED_AGAIN, sent(102), sent(104))),
+    Written("settled_is_committed", (*HELD, settled(100), settled(101), sent(101)),
+            (*HELD, settled(100), settled(101), sent(101), sent(102))),
+    Written("settled_is_committed", (*HELD, settled(100), settled(101), sent(101)),
+            (*HELD, settled(100), settled(101), STOPPING, sent(101))),
+    Written("settled_is_committed", (*HELD, settled(100), settled(101), sent(101)),
+            (*HELD, settled(100), (3, C, OffsetUpdated(C, G, MQ, 101)), settled(101), GIVEN_UP, sent(101))),
+    Written("settled_is_remembered", (TAKEN, found(100, 101), settled(100, 101), remembered(101)),
+            (TAKEN, found(100, 101), settled(100, 101), remembered(102)), says="up to 102"),
+    Written("settled_is_remembered", (TAKEN, found(100, 101), settled(101)),
+            (TAKEN, found(100, 101), settled(101), remembered(100))),
+    Written("settled_is_remembered", (TAKEN, found(100, 101), settled(100), settled(101), remembered(101)),
+            (TAKEN, found(100, 101), settled(100), settled(101), remembered(102), remembered(101)), says="up to 102"),
+    Written("settled_is_remembered", (TAKEN, found(100, 101), remembered(101), settled(100, 101)),
+            (TAKEN, found(100, 101), remembered(102), remembered(101), settled(100, 101))),
+    Written("settled_is_remembered", (TAKEN, found(100, 101), settled(100, 101)),
+            (TAKEN, found(100, 101), GIVEN_UP, settled(100, 101))),
+    Written("settled_is_remembered", (TAKEN, found(100, 101), remembered(102), RESET, found(2), settled(2)),
+            (found(100, 101), settled(100, 101), remembered(102), remembered(101))),
     Written("reset_is_done", (TAKEN, RECEIVED), (TAKEN, RECEIVED, RESET)),
     Written("reset_is_done", (TAKEN, TAKEN2, BOTH_RECEIVED, RESET),
             (TAKEN, TAKEN2, BOTH_RECEIVED, RESET, (3, C, OffsetReset(C, G, MQ2, 2)))),
