@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any, ClassVar
 
 from impl import events
@@ -37,6 +38,8 @@ class queue_is_not_left_alone(Shares):
         Excuse("a broker stood still, was cut off, or let members expire by a clock that was set; members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
         IS_REFUSED,
+        Excuse("a member has come or gone meanwhile, and who was to take it before may have stood still",
+               when=lambda rule, told: rule.has_changed(told)),
         Excuse("a listener still works on it",
                when=lambda rule, told: any(key[2:] == told.about for key in rule.facts.busy)),
         Excuse("a listener has worked on it, and the next run of the rebalance gives it back",
@@ -53,7 +56,7 @@ class queue_is_not_left_alone(Shares):
 
     # Machines that vanished, stood still or were cut off, and when. Machines whose clocks were set. What a rebalance
     # has given up, perhaps to be unlocked later. Until when leases last of those who have ended. Brokers that have
-    # granted locks since they started, and since when.
+    # granted locks since they started, and since when. When a member of a group last started, or ended in order.
     lost_ms = Kept("machine", survives="all")
     jumped = Kept("at", survives="all", begins=(events.ClockJumped,))
     given_up = Kept("at client_id group mq",
@@ -61,6 +64,7 @@ class queue_is_not_left_alone(Shares):
                     ends=(events.QueueTaken, Match(events.LockReleased, of="client_id group mq")))
     leased_ms = Kept("group mq", survives="all")
     granting = Kept("at")
+    changed_ms = Kept("group", survives="all", begins=(events.ConsumerStarted, events.ConsumerShutDown))
     heard_ms = 0
 
     @on(events.BrokerStarted)
@@ -128,6 +132,11 @@ class queue_is_not_left_alone(Shares):
         listed = (machine_of(connection) for broker in self.views.brokers()
                   for connection in self.views.members(broker.machine, told.about[0]))
         return {*listed, *(one.machine for one in self.members(told))}
+
+    def has_changed(self, told: Told) -> bool:
+        """Whether the hand-over that is waited for began anew, where the one before it may have been held up."""
+        changed_ms = self.changed_ms.get(told.about[:1], -inf)
+        return not self.views.calm() and changed_ms >= (told.since_ms or 0)
 
     def waits_for_leases(self, told: Told) -> bool:
         """Whether a group needs locks, and the broker of a queue had granted none when time began to count."""

@@ -50,8 +50,9 @@ class Beginnings(Rule):
 
     read -- what is read of a queue since it is known where the group is, or since somebody took it. known_ms --
     since when a broker has an offset of it. lost_ms -- when it may have lost that. anew -- the offset that a broker had
-    first since then, or at which somebody has begun who was told before that there is none. moved_ms -- of a queue that
-    was reset or corrected: when somebody was last heard of.
+    first since then, or at which somebody has begun who was told before that there is none, or which somebody has
+    committed who holds the queue all the while. moved_ms -- of a queue that was reset or corrected: when somebody was
+    last heard of.
     """
 
     read = Kept("group mq", survives="all")
@@ -66,11 +67,21 @@ class Beginnings(Rule):
         if place in self.moved_ms:
             if isinstance(event, events.OffsetCommitted):
                 self._goes_on(ms, place, machine_of(event.connection), event.offset)
-        elif event.offset != NO_OFFSET and place not in self.known_ms:
-            if place in self.lost_ms:
+        elif event.offset != NO_OFFSET:
+            if place in self.lost_ms and (place not in self.known_ms or self._is_of_a_holder(place, event)):
                 self.goes_on_anew(place, event.offset)
-            self.known_ms[place] = ms
+            self.known_ms.setdefault(place, ms)
             self.read.setdefault(place, Read(event.offset))
+
+    def _is_of_a_holder(self, place: Place, event: events.OffsetCommitted | events.OffsetAnswered) -> bool:
+        """Whether somebody who holds the queue since before the loss commits what it has settled from its beginning."""
+        if not isinstance(event, events.OffsetCommitted):
+            return False
+        sender = machine_of(event.connection)
+        progress, lost_ms = self.facts.progress.get((sender, *place)), self.lost_ms[place]
+        was_taken = any((key[0], *key[2:]) == (sender, *place) and taken_ms <= lost_ms
+                        for key, taken_ms in self.facts.holdings.items())
+        return was_taken and progress is not None and event.offset <= progress.all_below
 
     def _goes_on(self, ms: int, place: Place, sender: str, offset: int) -> None:
         """A queue that was moved is committed, and perhaps by its one owner, whom nobody has disturbed for long."""

@@ -74,6 +74,13 @@ def settled(ms: int, *offsets: int) -> Told:
     return ms, C, MessagesSettled(C, G, MQ, offsets)
 
 
+def two_owners(second_ms: int) -> tuple[Told, ...]:
+    """One holds a queue from the first commit on, another one from then on; the offset is lost twice."""
+    lost, begins = (600_000, *LOST_POWER[1:]), taken(second_ms, C2, 100)
+    both = (begins, lost) if second_ms <= lost[0] else (lost, begins)
+    return *TOLD_OF_NONE, committed(400_000, 98), *both, committed(700_000, 98)
+
+
 def configured(where: ConsumeFromWhere) -> Tables:
     """A queue and where its group is to begin."""
     return Tables(stored_at=QueueRange(0, 9, stored=((60, 4), (80, 5))), consume_from=(where, 70))
@@ -144,6 +151,12 @@ HISTORIES = (
             (*TOLD_OF_NONE, taken(300_001, C2, 100), committed(400_000, 98), (600_000, *LOST_POWER[1:]),
              committed(800_000, 98), THIRD),
             (*TOLD_OF_NONE, taken(300_001, C2, 100), committed(400_000, 98), committed(800_000, 98), THIRD)),
+    # The offset is lost for a second time, and two hold the queue, who have begun it at different offsets.
+    *(Written("nothing_is_skipped", (*broken, THIRD),
+              (*two_owners(600_000), committed(700_001, 100, "c2:1"), THIRD))
+      for broken in (
+          (*two_owners(600_000), committed(700_001, 100, "c9:1")), (*two_owners(600_000), answered(700_001, 100)),
+          (*two_owners(600_001), committed(700_001, 100, "c2:1")))),
     Written("first_beginning_is_kept", (START, taken(0, C, 98), settled(1, 98), killed(2, C), taken(3, C2, 100)),
             (START, taken(0, C, 98), settled(1, 98, 99), killed(2, C), taken(3, C2, 100))),
     Written("first_beginning_is_kept", (START, taken(0, C, 98), dropped(1, C), taken(3, C2, 100)),

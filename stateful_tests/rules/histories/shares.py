@@ -37,9 +37,10 @@ from impl.events import (
     WorldHealed,
 )
 from invariants.refinement.follower import Record
+from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
 from invariants.views import Broker, Consumer, HeldQueue
-from stateful_tests.rules.written import Tables, Turns, Written
+from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 B, C, ID, G = "broker-a", "c1", "c1@1", "G"
 MQ, MQ2 = (MessageQueue("orders", B, queue_id) for queue_id in range(2))
@@ -96,6 +97,7 @@ def routed(*mqs: MessageQueue) -> Record:
 
 
 LOOK, LATE = looked(6_000), looked(170_000)
+SINCE_MS = 170_000 - deadlines.handed_over(STORMY)
 TAKEN = (1, C, QueueTaken(ID, G, MQ, 0))
 LISTENS, ASSIGNED = (1, C, ListenerStarted(ID, G, MQ)), (1, C, QueuesAssigned(ID, G, "orders", frozenset(), True))
 STARTED_BROKER, RESTARTED_BROKER = (-200_000, B, BrokerStarted(B, B, 0)), (500, B, BrokerStarted(B, B, 0))
@@ -195,6 +197,11 @@ HISTORIES = (
           broken=((-100_000, *started()[1:]), (-57_001, B, BrokerStarted(B, B, 0)))),
     alone(*HAD_IT, (-87_000, *KILLED[1:]), broken=(*HAD_IT, (-87_001, *KILLED[1:])), views=seen(SECOND),
           kept_views=seen(SECOND)),
+    # A hand-over begins anew when a member comes or goes.
+    *(Written("queue_is_not_left_alone", broken=(LOOK, broken, LATE), kept=(LOOK, (SINCE_MS, C, change), LATE),
+              views=views, kept_views=calm(calm=False))
+      for change in (started()[2], SHUT_DOWN[2])
+      for broken, views in (((SINCE_MS - 1, C, change), calm(calm=False)), ((SINCE_MS, C, change), calm()))),
     Written("queue_is_not_left_alone", broken=(LOOK, (19_999, *GRANTED[1:]), LATE), views=calm(IN_ORDER),
             kept=(LOOK, (20_000, *GRANTED[1:]), LATE), kept_views=calm(IN_ORDER)),
     lost((-177_000, *LOST[1:]), causes=("U1",)),
