@@ -74,7 +74,7 @@ class topic_survives_its_broker(Rule):
 
 
 class slave_follows_its_master(Promise):
-    """After the last fault a slave has the topics and offsets of its master.
+    """After the last fault a slave has the topics, groups and offsets of its master.
 
     What the master has changed since the slave's last copy may be missing.
     """
@@ -104,17 +104,18 @@ class slave_follows_its_master(Promise):
         """What a slave has otherwise than its master had it lately; it may have more offsets."""
         mine, now = _copied(self.views, slave), lately[-1]
         for what in sorted({*mine, *now}):
-            if (what in now or what[0] == TOPIC) and all(mine.get(what) != table.get(what) for table in lately):
+            if (what in now or what[0] != OFFSET) and all(mine.get(what) != table.get(what) for table in lately):
                 yield what
 
 
-TOPIC = "topic"
+OFFSET = "offset"
 
 
 def _copied(views: Views, broker: str) -> dict[Any, Any]:
-    """What a slave copies: topics, and offsets by group and topic."""
-    found: dict[Any, Any] = {(TOPIC, topic): data for topic, data in views.topics(broker).items()}
+    """What a slave copies: topics, the names of groups with the version of their table, offsets by group and topic."""
+    found: dict[Any, Any] = {("topic", topic): data for topic, data in views.topics(broker).items()}
+    found["groups",] = views.subscription_group_version(broker), sorted(views.subscription_groups(broker))
     for group, topic in views.groups_with_offsets(broker):
         offsets = views.committed(broker, group)
-        found["offset", group, topic] = {key[1]: offset for key, offset in offsets.items() if key[0] == topic}
+        found[OFFSET, group, topic] = {key[1]: offset for key, offset in offsets.items() if key[0] == topic}
     return found

@@ -62,6 +62,12 @@ class BrokerViews:
         """SubscriptionGroupManager.subscriptionGroupTable: the names of the groups that are configured."""
         return [*self._look(broker, lambda found: found.subscription_group_manager.subscription_group_table.key_set())]
 
+    def subscription_group_version(self, broker: str) -> tuple[int, int]:
+        """SubscriptionGroupManager.dataVersion: time and counter, of a broker that runs."""
+        found = self.living.broker(broker)
+        version = None if found is None else found.subscription_group_manager.data_version
+        return (0, 0) if version is None else (version.timestamp, version.counter)
+
     def groups(self, broker: str) -> list[str]:
         """ConsumerManager.consumerTable: the groups that have an entry, if only an empty one."""
         return [*self._look(broker, lambda found: found.consumer_manager.consumer_table.key_set())]

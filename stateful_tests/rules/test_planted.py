@@ -27,6 +27,7 @@ PLANTED = (
     ("topic_survives_its_broker", "repaired+seeded-topics-are-not-written", "routes", "calm", 0),
     ("group_survives_its_broker", "repaired+seeded-groups-are-not-written", "operators", "calm", 1),
     ("slave_follows_its_master", "repaired+seeded-slave-copies-no-offsets", "routes", "calm", 0),
+    ("slave_follows_its_master", "repaired+seeded-slave-copies-no-groups", "routes", "calm", 0),
     ("broadcaster_goes_on_where_it_ended", "repaired+po-broadcast-illegal-loop", "broadcasting", "calm", 1),
     ("reset_is_done", "repaired+seeded-reset-is-ignored", "resets", "calm", 0),
     ("reset_is_done", "repaired+seeded-one-queue-is-reset", "resets", "calm", 1),

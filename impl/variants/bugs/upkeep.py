@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
+from impl.broker.slave_synchronize import SlaveSynchronize
 from impl.broker.topic_config_manager import TopicConfigManager
 from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.mq_client_instance import MQClientInstance
@@ -83,6 +84,11 @@ def _drop_nothing(self: RebalancePushImpl) -> None:
     del self
 
 
+@replace(SlaveSynchronize, "sync_subscription_group_config")
+async def _copy_no_groups(self: SlaveSynchronize, master_addr: str) -> None:
+    del self, master_addr
+
+
 BUGS = (
     Variant(
         "seeded-every-heartbeat-notifies", "bug", "All members are told to rebalance at each heartbeat of one.",
@@ -120,5 +126,9 @@ BUGS = (
     Variant(
         "seeded-shutdown-drops-nothing", "bug", "A consumer that shuts down keeps its queues.",
         "seeded: a call that was dropped", replacements=(_drop_nothing,),
+    ),
+    Variant(
+        "seeded-slave-copies-no-groups", "bug", "A slave does not copy the subscription groups of its master.",
+        "seeded: a call that was dropped", replacements=(_copy_no_groups,),
     ),
 )
