@@ -90,6 +90,19 @@ def _is_made(owner: type) -> bool:
                for function in _functions(module) for part in _parts(function.__code__))
 
 
+def callers(owner: ModuleType, name: str) -> list[str]:
+    """The plain functions of loaded modules of its package that call a module's object by this name, sorted.
+
+    Those of variants are left out.
+    """
+    modules = [module for known, module in list(sys.modules.items())
+               if _package(known) == _package(owner.__name__) and not known.startswith(__package__)]
+    using = [module for module in modules
+             if isinstance(module, ModuleType) and vars(module).get(name) is vars(owner)[name]]
+    return sorted({f"{function.__module__}.{function.__qualname__}" for module in using
+                   for function in _functions(module) for part in _parts(function.__code__) if name in _called(part)})
+
+
 def _called(code: CodeType) -> set[str]:
     """The global names that a function calls; the lowest bit of the argument tells a call from a mere mention."""
     return {str(one.argval) for one in get_instructions(code) if one.opname == "LOAD_GLOBAL" and (one.arg or 0) & 1}

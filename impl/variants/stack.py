@@ -15,7 +15,7 @@ from inspect import Parameter, iscoroutinefunction, isfunction, signature
 from types import FunctionType, ModuleType
 from typing import Any
 
-from impl.variants.reach import has_hold_of, hidden_by
+from impl.variants.reach import callers, has_hold_of, hidden_by
 from impl.variants.variant import Replacement, Variant, VariantError, place_name
 
 Calls = dict[str, int]
@@ -177,13 +177,21 @@ def _original(variant: Variant, replacement: Replacement) -> FunctionType:
     if isfunction(original):
         return original
     inherited = next((one.__qualname__ for one in getattr(owner, "__mro__", ()) if attribute in vars(one)), None)
-    if original is not None:
+    if isinstance(owner, ModuleType) and hasattr(original, "cache_info"):
+        cure = f"it is cached, and cannot be replaced; name a plain function {_that_calls(owner, attribute)}"
+    elif original is not None:
         cure = "it is no function; name one"
     elif inherited is not None:
         cure = f"it is inherited; name {inherited}.{attribute}"
     else:
         cure = "there is none; correct the name"
     raise VariantError(f"variant {variant.name} replaces {replacement.place}: {cure}")
+
+
+def _that_calls(owner: ModuleType, attribute: str) -> str:
+    """Which functions one can name instead of one that is cached."""
+    found = callers(owner, attribute)
+    return f"that calls it: {', '.join(found)}" if found else "that uses it"
 
 
 def _refuse_collision(variant: Variant, replacement: Replacement, other: Variant | None) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from impl.broker.consumer_manager import ConsumerManager
-from impl.client import rebalance_push
+from impl.client import rebalance, rebalance_push
 from impl.client.process_queue import ProcessQueue
 from impl.decisions import allocation, retry_level, start_offset
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
@@ -197,6 +197,9 @@ def test_calls_are_counted_where_a_variant_stands_or_would_stand() -> None:
     (Replacement(Clock, "tock", backwards.function), "Clock.tock: there is none; correct the name"),
     (Replacement(Watch, "tick", backwards.function), "Watch.tick: it is inherited; name Clock.tick"),
     (Replacement(Clock, "unit", backwards.function), "Clock.unit: it is no function; name one"),
+    (Replacement(rebalance, "_in_order", backwards.function),
+     r"it is cached, .* name a plain function that calls it: impl.client.rebalance.RebalanceImpl.rebalance_by_topic$"),
+    (Replacement(allocation, "md5_hash", backwards.function), "name a plain function that uses it$"),
     (Replacement(allocation, "averagely", backwards.function), "impl.decisions.allocation.averagely: there is none"),
     (Replacement(Clock, "tick", lambda self: 0), r"give its function the parameters \(self, by"),  # noqa: ARG005
     (Replacement(Clock, "wait", lambda self, by: by), "make its function `async def`"),  # noqa: ARG005  # a method
