@@ -61,7 +61,8 @@ class Beginnings(Rule):
 
     read -- what is read of a queue since it is known where the group is, or since somebody took it. known_ms --
     since when a broker has an offset of it. lost_ms -- when it may have lost that. anew -- the offset that a broker had
-    first since then, or at which somebody has begun who was told before that there is none. moved_ms -- of a queue that was reset or corrected: when somebody was last heard of.
+    first since then, or at which somebody has begun who was told before that there is none. moved_ms -- of a queue that
+    was reset or corrected: when somebody was last heard of.
     """
 
     read = Kept("group mq", survives="all")

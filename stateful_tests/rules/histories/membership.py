@@ -148,7 +148,8 @@ HISTORIES = (
     Written("living_members_do_not_expire",
             (BROKER_RUNS, looks(LATE_MS - 11_000), looks(LATE_MS - 1_001), removed(LATE_MS, "expired")),
             (BROKER_RUNS, looks(LATE_MS - 11_000), looks(LATE_MS - 1_000), removed(LATE_MS, "expired")),
-            *(Tables(consumers=Turns([], [consumer()]), known_addresses={}) for _ in range(2))),
+            Tables(consumers=Turns([], [consumer()]), known_addresses={}),
+            Tables(consumers=Turns([], [consumer()]), known_addresses={})),
     Written("living_members_do_not_expire", broken=(heartbeat(0, "c9:1"), removed(LATE_MS, "expired")),
             kept=(removed(LATE_MS, "closed"),)),
 )
