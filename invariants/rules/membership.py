@@ -231,8 +231,6 @@ class brokers_hear_of_each_group(Duty):
         ended_or_stood_still("at", deadlines.waited), *was_cut_off_from("client", "at", deadlines.waited),
         Excuse("the client was refused a connection to the broker",
                by=Match(events.ConnectionRefused, of="client=at at=server"), lasts=deadlines.heard_of),
-        Excuse("an earlier process has said goodbye under the same id: brokers cannot tell the two",
-               by=Match(events.GoodbyeTaken, of="client_id group at"), lasts=deadlines.heard_of),
     )
     late = "{at} has not heard of {client_id} in {group} for {waited_ms} ms"
 
