@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from impl import events
@@ -12,6 +13,7 @@ from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Told, on
 from invariants.rules.shares import Shares
+from invariants.views import Consumer
 
 
 class queue_is_not_left_alone(Shares):
@@ -29,21 +31,23 @@ class queue_is_not_left_alone(Shares):
         Excuse("a broker has just started, and has not heard of all members",
                when=lambda rule, told: rule.heard_ms >= told.since_ms),
         Excuse("its broker has granted no lock since it started, or not for long: it waited for former leases",
-               when=lambda rule, told: rule.waits_for_leases(told, *told.about)),
-        Excuse("a member may ask a dead broker for the list", when=lambda rule, told: rule.asks_the_dead(*told.about)),
+               when=lambda rule, told: rule.waits_for_leases(told)),
+        Excuse("a member may ask a dead broker for the list",
+               when=lambda rule, told: any(rule.views.dead_addresses(one.machine) for one in rule.members(told))),
         Excuse("a broker stood still, was cut off, or let members expire by a clock that was set; members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
-        Excuse("a listener still works on it", when=lambda rule, told: rule.works(*told.about)),
+        Excuse("a listener still works on it",
+               when=lambda rule, told: any(key[2:] == told.about for key in rule.facts.busy)),
         Excuse("a listener has worked on it, and the next run of the rebalance gives it back",
                by=Match(events.ListenerEnded, of="group mq"), lasts=deadlines.handed_over),
         Excuse("who had it ended before its unlock, or lost a message that may have been that, and the lock lasts",
                when=lambda rule, told: rule.leased_ms.get(told.about, -1) >= told.since_ms),
         cause("U1", "a member that is listed has vanished, stood still or was cut off",
-              when=lambda rule, told: rule.is_lost(told, rule.listed(*told.about))),
+              when=lambda rule, told: rule.is_lost(told, rule.listed(told))),
         cause("U13", "a strategy throws: it was told of no rooms",
-              when=lambda rule, told: rule.strategy_says(told.about, throws)),
+              when=lambda rule, told: any(throws(one.strategy, told.about[1]) for one in rule.members(told))),
         cause("L13", "a strategy leaves the queue out",
-              when=lambda rule, told: rule.strategy_says(told.about, leaves_out)),
+              when=lambda rule, told: any(leaves_out(one.strategy, told.about[1]) for one in rule.members(told))),
     )
 
     # Machines that vanished, stood still or were cut off, and when. Machines whose clocks were set. What a rebalance
@@ -67,13 +71,9 @@ class queue_is_not_left_alone(Shares):
     def grants(self, ms: int, at: str, _: events.LockGranted) -> None:
         self.granting.setdefault((at,), ms)
 
-    @on(events.ProcessPaused)
-    def stands_still(self, ms: int, at: str, event: events.ProcessPaused) -> None:
-        self._lose(ms + event.ms, at)
-
-    @on(events.PartitionBegan)
-    def is_cut_off(self, ms: int, at: str, event: events.PartitionBegan) -> None:
-        self._lose(ms, at, event.target)
+    @on(events.ProcessPaused, events.PartitionBegan)
+    def is_away(self, ms: int, at: str, event: Any) -> None:
+        self._lose(ms + getattr(event, "ms", 0), at, getattr(event, "target", at))
 
     @on(events.ConnectionSevered)
     def loses_a_connection(self, ms: int, at: str, event: events.ConnectionSevered) -> None:
@@ -118,30 +118,22 @@ class queue_is_not_left_alone(Shares):
         lasts_ms = deadlines.member_is_forgotten(self.bounds)
         return any(ms + lasts_ms >= since_ms for (machine,), ms in self.lost_ms.items() if machine in machines)
 
-    def asks_the_dead(self, group: str, *_: object) -> bool:
-        """Whether a member knows an address where no broker lives: for the list it may ask that one, and get none."""
-        return any(self.views.dead_addresses(one.machine) for one in self.groups().get(group, ()))
+    def members(self, told: Told) -> Sequence[Consumer]:
+        """The members of the group that it is about."""
+        return self.groups().get(told.about[0], ())
 
-    def listed(self, group: str, *_: object) -> set[str]:
+    def listed(self, told: Told) -> set[str]:
         """The machines of the members that brokers list, and of those that run."""
         listed = (machine_of(connection) for broker in self.views.brokers()
-                  for connection in self.views.members(broker.machine, group))
-        return {*listed, *(one.machine for one in self.groups().get(group, ()))}
+                  for connection in self.views.members(broker.machine, told.about[0]))
+        return {*listed, *(one.machine for one in self.members(told))}
 
-    def waits_for_leases(self, told: Told, group: str, mq: MessageQueue) -> bool:
+    def waits_for_leases(self, told: Told) -> bool:
         """Whether a group needs locks, and the broker of a queue had granted none when time began to count."""
-        in_order = any(one.orderly for one in self.groups().get(group, ()))
         since_ms = told.since_ms or 0
-        return in_order and all(self.facts.broker_name(at) != mq.broker_name or ms >= since_ms
-                                for (at,), ms in self.granting.items())
-
-    def works(self, group: str, mq: MessageQueue) -> bool:
-        """Whether a listener of the group works on a queue."""
-        return any(key[2:] == (group, mq) for key in self.facts.busy)
-
-    def strategy_says(self, about: tuple[str, MessageQueue], says: Any) -> bool:
-        """Whether this is true of the strategy of a member, and of the queue."""
-        return any(says(one.strategy, about[1]) for one in self.groups().get(about[0], ()))
+        return any(one.orderly for one in self.members(told)) and all(
+            self.facts.broker_name(at) != told.about[1].broker_name or ms >= since_ms
+            for (at,), ms in self.granting.items())
 
 
 def throws(strategy: Any, _: MessageQueue) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from math import inf
@@ -17,7 +16,6 @@ from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.offset_facts import At, Place, is_of_another, is_on_another
 from invariants.rules.rule import Kept, Told, after, on
-from invariants.rules.watch import Run
 
 Span = tuple[float, float]
 """From when until when, ms."""
@@ -136,7 +134,7 @@ def _commit_did_not_come(rule: Any, _: Told) -> bool:
 
 def _was_cut(rule: Any, names: set[str], since_ms: int, until_ms: float) -> bool:
     """Whether the network lost something between two machines, or a broken connection had not been found yet."""
-    return _meet(rule.cut.get(frozenset(names), ()), since_ms, until_ms)
+    return _meet(rule.cut.get((frozenset(names),), ()), since_ms, until_ms)
 
 
 def _meet(spans: Iterable[Span], since_ms: float, until_ms: float) -> bool:
@@ -199,11 +197,7 @@ class settled_is_not_begun_again(Beginnings):
     power_ms = Kept("at", survives="all", begins=(Match(events.ProcessKilled, having=lambda event: event.power_loss),))
     away = Kept("at", survives="all")
     came_ms = Kept("broker_name", survives="all")
-
-    def __init__(self, run: Run) -> None:
-        """See Rule; cut -- since when the network may lose what goes between two, and until when; brokers by name."""
-        super().__init__(run)
-        self.cut: defaultdict[frozenset[str], list[Span]] = defaultdict(list)
+    cut = Kept("names", survives="all")  # from when until when the network may lose what goes between two
 
     @on(events.OffsetCommitted)
     def takes_commits(self, ms: int, at: str, _: events.OffsetCommitted) -> None:
@@ -255,7 +249,8 @@ class settled_is_not_begun_again(Beginnings):
     def is_cut_off(self, ms: int, at: str, event: Any) -> None:
         is_over = isinstance(event, (events.MessageLost, events.ConnectionRefused))
         until_ms = ms if is_over else ms + deadlines.waited(self.bounds)
-        self.cut[frozenset(map(self.facts.broker_name, (at, event[0])))].append((ms, until_ms))
+        names = frozenset(map(self.facts.broker_name, (at, event[0])))
+        self.cut.setdefault((names,), []).append((ms, until_ms))
 
     @on(events.ProcessKilled)
     def is_killed(self, ms: int, at: str, _: events.ProcessKilled) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from impl import events
 from invariants.rules import deadlines
@@ -43,11 +42,6 @@ class living_broker_is_not_dropped(Rule):
                             *key)
 
 
-def _speaks_wholly(event: events.BrokerRegistered) -> bool:
-    """Whether it is no half registration."""
-    return event.version is not None
-
-
 class registrations_keep_a_broker(Rule):
     """A broker is dropped by its goodbye, by the end of its connection, or 120 s after it was heard of last."""
 
@@ -62,30 +56,30 @@ class registrations_keep_a_broker(Rule):
                when=lambda rule, told: told.about[2] == "expired" and told.about[:1] in rule.drifting),
     )
 
-    # The connections on which brokers spoke last, and those whose ends were looked into.
-    heard_ms = Kept("at broker_addr", begins=(Match(events.BrokerRegistered, having=_speaks_wholly),))
-    connections = Kept("at broker_addr", begins=(Match(events.BrokerRegistered, having=_speaks_wholly),),
-                       value=lambda _, event: event.connection)
+    # When brokers were heard of last, and on which connections, unless they registered by half; connections whose ends
+    # were looked into.
+    heard = Kept("at broker_addr", value=lambda ms, event: (ms, event.connection),
+                 begins=(Match(events.BrokerRegistered, having=lambda event: event.version is not None),))
     ended = Kept("at connection", begins=(events.BrokerFound,))
     drifting = Kept("at", survives="all", begins=(events.ClockDrifts,))
 
     @on(events.BrokerUpdateTimestamp)
     def renewed(self, ms: int, at: str, event: events.BrokerUpdateTimestamp) -> None:
-        if (at, event.broker_addr) in self.heard_ms:
-            self.heard_ms[at, event.broker_addr] = ms
+        if (at, event.broker_addr) in self.heard:
+            self.heard[at, event.broker_addr] = ms, self.heard[at, event.broker_addr][1]
 
     @on(events.VersionQueried)
     def asked(self, _: int, at: str, event: events.VersionQueried) -> None:
-        if (at, event.broker_addr) in self.connections and not event.changed:
-            self.connections[at, event.broker_addr] = event.connection
+        if (at, event.broker_addr) in self.heard and not event.changed:
+            self.heard[at, event.broker_addr] = self.heard[at, event.broker_addr][0], event.connection
 
     @on(events.BrokerLiveRemoved)
     def removed(self, ms: int, at: str, event: events.BrokerLiveRemoved) -> Iterator[Told]:
         addr, about = event.broker_addr, (at, event.broker_addr, event.why)
-        heard_ms, connection = self.heard_ms.pop((at, addr), None), self.connections.pop((at, addr), "")
+        heard_ms, connection = self.heard.pop((at, addr), (None, ""))
         if event.why == "expired" and heard_ms is not None and ms - heard_ms < deadlines.EXPIRY_MS:
-            yield self.told(f"{at} lets {addr} expire {ms - heard_ms} ms after it was heard of", *about,
-                            since_ms=heard_ms)
+            sentence = f"{at} lets {addr} expire {ms - heard_ms} ms after it was heard of"
+            yield self.told(sentence, *about, since_ms=heard_ms)
         if event.why == "destroyed" and connection and (at, connection) not in self.ended:
             yield self.told(f"{at} removes {addr}, whose connection {connection} lasts", *about)
 
@@ -149,19 +143,16 @@ class goodbye_frees_its_sender_only(Rule):
                 yield self.told(f"{at} removes {addr} when {event.broker_addr} says goodbye", at, event.broker_addr)
 
 
-def _both_were_started(rule: Any, told: Told) -> bool:
-    """Whether two machines were told to be the broker of this name and id."""
-    _, broker_name, broker_id, *addrs = told.about
-    return all((machine_of(addr), broker_name, broker_id) in rule.started for addr in addrs)
-
-
 class id_is_not_taken_back(Rule):
     """A broker does not take its id back from one that has taken it, as long as that one is there."""
 
     shipped = "violated: N-15 two masters of one name take turns"
     cite = "RouteInfoManager#registerBroker"
     about = "at broker_name broker_id broker_addr holder"
-    excuses = (cause("N-15", "two brokers of one name were started with one id", when=_both_were_started),)
+    excuses = (
+        cause("N-15", "two brokers of one name were started with one id", when=lambda rule, told: all(
+            (machine_of(addr), *told.about[1:3]) in rule.started for addr in told.about[3:])),
+    )
 
     # Who has an id now, and from whom others have taken it.
     holder, others = Kept("at broker_name broker_id"), Kept("at broker_name broker_id")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
@@ -80,6 +79,7 @@ class settled_is_committed(Duty):
     about = "at group mq"
     within_ms = deadlines.sent
     paid_by = (events.OffsetReset, events.OffsetCorrected)
+    late = "{at} has not committed {what} of queue {mq.queue_id} of {mq.topic} at {mq.broker_name} in {waited_ms} ms"
 
     memory = Kept("at group mq", ends=(events.QueueTaken, events.OffsetReset, events.OffsetCorrected),
                   begins=(events.OffsetUpdated,), value=lambda _, event: event.offset)
@@ -126,7 +126,3 @@ class settled_is_committed(Duty):
 
     def _is_routed(self, key: Key) -> bool:
         return key[2] in self.facts.routes.get((key[0], key[1], key[2].topic), ())
-
-    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
-        """See Duty."""
-        return f"{key[0]} has not committed {what} of {queue_text(key[2])} in {waited_ms} ms"

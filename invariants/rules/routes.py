@@ -118,7 +118,7 @@ def _lacks_what_was_wiped(rule: Any, told: Told) -> bool:
     """Whether a permission to write that was wiped there is all that a route lacks."""
     namesrv, broker_name, topic = told.about
     routed, real = queues_of(rule.views, namesrv, broker_name)[topic], rule.real(broker_name, topic)
-    wiped = [data._replace(perm=clear_flag(data.perm, PERM_WRITE)) for data in real]
+    wiped = [data._replace(perm=clear_flag(data.perm, PERM_WRITE)) for data in real if data is not None]
     return (namesrv, broker_name) in rule.wiped and routed in wiped
 
 
@@ -134,24 +134,18 @@ class routes_say_what_brokers_have(Promise):
     # No registration of a known version gives the permission back.
     wiped = Kept("at broker_name", survives="all", begins=(events.WritePermWiped,))
 
-    def real(self, broker_name: str, topic: str) -> list[QueueData]:
-        """What masters of this name have of a topic."""
-        masters = (broker.machine for broker in self.views.brokers()
-                   if (broker.broker_name, broker.broker_id) == (broker_name, MASTER_ID))
-        found = (self.views.topics(machine).get(topic) for machine in masters)
-        return [data for data in found if data is not None]
+    def real(self, broker_name: str, topic: str) -> list[QueueData | None]:
+        """What each master of this name has of a topic."""
+        return [self.views.topics(broker.machine).get(topic) for broker in self.views.brokers()
+                if (broker.broker_name, broker.broker_id) == (broker_name, MASTER_ID)]
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
-        have: dict[str, list[dict[str, QueueData]]] = {}
-        for broker in self.views.brokers():
-            if broker.broker_id == MASTER_ID:
-                have.setdefault(broker.broker_name, []).append(self.views.topics(broker.machine))
         for namesrv in self.views.namesrvs():
             for topic, datas in self.views.queue_datas(namesrv).items():
                 for data in datas:
-                    masters = have.get(data.broker_name, ())
-                    if masters and all(topics.get(topic) != data for topics in masters):
+                    real = self.real(data.broker_name, topic)
+                    if real and data not in real:
                         sentence = f"{namesrv} routes {topic} to {data.broker_name} as {tuple(data[1:])}"
                         yield self.told(f"{sentence}, which it is not there", namesrv, data.broker_name, topic)
 
