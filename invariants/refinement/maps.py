@@ -27,8 +27,8 @@ def hears(*kinds: type) -> Callable[[_Method], _Method]:
 
 def takers(owner: Any) -> dict[type, Callable[..., list[Finding]]]:
     """The methods of a class, or of an object, that are marked with `hears`, by the class of the event."""
-    declared = owner if isinstance(owner, type) else type(owner)
-    return {kind: getattr(owner, name) for kind, name in marked(declared, "hears")}
+    marks = marked(owner if isinstance(owner, type) else type(owner), "hears")
+    return {kind: getattr(owner, name) for kind, name in marks}
 
 
 class Map:

@@ -226,7 +226,8 @@ class Monitor:
                 if cell[0] in self._visible:
                     self.moved = True
         if changes:
-            self._move_on()
+            self.version += 1
+            self._idle.clear()
             self._marks.changed.update(changes)
         return changes
 
@@ -280,12 +281,8 @@ class Monitor:
     def _changed(self) -> None:
         """Other states are there, and nothing is known of them."""
         self._marks.forget()
-        self._move_on()
-        self._judge.reconsider()
-
-    def _move_on(self) -> None:
         self.version += 1
-        self._idle.clear()
+        self.reconsider()
 
     def reconsider(self) -> None:
         """What is rigid has changed."""

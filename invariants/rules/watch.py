@@ -119,8 +119,7 @@ class Watch:
             for hear, who in self._hears.get(event.__class__, ()):
                 tells = hear(ms, at, event)
                 if tells is not None and who is not None:
-                    for told in tells:
-                        found += who.findings(told, ms, event)
+                    found += [one for told in tells for one in who.findings(told, ms, event)]
         if records and records[-1][0] - self._looked_ms >= LOOK_MS:
             found += self.late(records[-1][0])
         return found

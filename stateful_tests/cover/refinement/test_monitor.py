@@ -256,7 +256,7 @@ def test_what_means_nothing_any_more_is_forgotten(monkeypatch: pytest.MonkeyPatc
     assert follow.value("taken", 7)
 
 
-def test_a_step_that_changed_nothing_is_evaluated_anew_when_something_has_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_that_changed_nothing_is_evaluated_anew_behind_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
     follow = Monitor(OpenReading(Abandonable.concept), (), "refines_nothing", visible=())
     evaluated, step = list[str](), follow.reading.step
 
