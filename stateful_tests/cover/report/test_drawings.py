@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from invariants.report import sequence, shapes, words
-from invariants.report.page import render
 from stateful_tests.cover.report import samples
 
 TRACES = [samples.group_trace(), samples.subscription_trace(), samples.lock_trace()]
@@ -76,16 +74,6 @@ def test_a_very_long_name_is_shortened_in_its_head_only() -> None:
     line = lay_out(samples.step("a", {"m": name}, "", []), lifelines=(name,)).lifelines[0]
     assert line.name == name
     assert len(line.shown) == 25
-
-
-def test_bars_are_parts_of_the_longest_which_comes_first() -> None:
-    times: dict[str, Any] = {"a": 1, "b": 4, "c": 0, "d": float("nan")}
-    page = render([samples.row(name, "prove", "m", cost={"seconds": value}) for name, value in times.items()], {})
-    bars = page[page.index('id="proofs"'):page.index('id="rows"')]
-    assert re.findall(r'class="name">(\w)<', bars) == ["b", "a", "c"]
-    assert re.findall(r'class="holds" width="([\d.]+)%"', bars) == ["100.0", "25.0", "0.0"]
-    assert re.findall(r'class="value">([^<]+)<', bars) == ["4 s", "1 s", "0 s"]
-    assert 'id="proofs"' not in render([samples.row("a", "prove", "m")], {})
 
 
 @pytest.mark.parametrize(("cost", "said"), [
