@@ -25,7 +25,7 @@ from stateful_tests.worlds import evidence as world_evidence
 from stateful_tests.worlds.evidence import replay_run
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import DECLARED
-from stateful_tests.worlds.workloads import WORKLOADS, workload_named
+from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
 
 FEW = ("broadcasting",), ("calm",), ("uniform",)
@@ -390,8 +390,8 @@ def test_a_scope_that_no_run_has_entered_is_unknown() -> None:
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_every_workload_names_what_it_is_judged_by(workload: str) -> None:
     names = runs.judged(workload)
-    assert set(workload_named(workload).promises) < set(names)
-    assert {one.name for one in workload_named(workload).followers(World())} <= set(names)
+    assert set(WORKLOADS[workload].promises) < set(names)
+    assert {one.name for one in WORKLOADS[workload].followers(World())} <= set(names)
     assert all(name in DECLARED or name in OF_RUNS for name in names)
 
 

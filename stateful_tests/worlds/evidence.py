@@ -49,17 +49,6 @@ def verdict_of(plan: Plan, judge: str, name: str, outcome: Outcome, note: str = 
                    row.pop("replay", ""), hazard=hazards, note=note, **row)
 
 
-def document(verdict: Verdict, plan: Plan, choices: Sequence[int], signature: Sequence[str]) -> dict[str, Any]:
-    """The evidence of a failing tape; the run is played again for it.
-
-    Raises ValueError if the run does not fail with the signature.
-    """
-    (found,) = documents(plan, choices, [(verdict, signature)])
-    if found is None:
-        raise ValueError(f"the run does not fail with {' '.join(signature)}: it is not deterministic")
-    return found
-
-
 def documents(
     plan: Plan, choices: Sequence[int], asked: Sequence[tuple[Verdict, Sequence[str]]],
 ) -> list[dict[str, Any] | None]:
