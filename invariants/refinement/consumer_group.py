@@ -103,7 +103,6 @@ class ConsumerGroup(Map):
 
     @hears(events.ProcessKilled)
     def _killed(self, machine: str, event: events.ProcessKilled) -> list[Finding]:
-        """A process that is killed takes its tables with it."""
         found = [one for client_id in list(self.members.running.get(machine, ()))
                  for one in self._end(machine, client_id, event)]
         self._connections.pop(machine, None)
@@ -123,7 +122,6 @@ class ConsumerGroup(Map):
         return []
 
     def _consumers(self, machine: str) -> list[ConsumerTables]:
-        """The consumers of the group there, those in clustering."""
         return [consumer for consumer in self.views.tables_of(machine, self.group) if consumer.clustering]
 
     def _begin(self, machine: str, consumer: ConsumerTables) -> Member:
@@ -326,7 +324,6 @@ class ConsumerGroup(Map):
         return found
 
     def _held(self, machine: str, seen: Writes, looked: list[Cell]) -> None:
-        """Who is up there and holds what."""
         running = self.members.running.setdefault(machine, {})
         for consumer in self._consumers(machine):
             if consumer.client_id not in running and consumer.is_up():

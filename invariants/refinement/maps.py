@@ -37,13 +37,17 @@ class Map:
     what is wrong with the events of the segment.
     """
 
-    def __init__(self, machines: Machines, name: str, judged: Iterable[Property]) -> None:
-        """Watch from the first segment on; name -- of the property that divergences violate. judged -- the others."""
+    def __init__(self, machines: Machines, name: str, judged: Iterable[Property], part: type | None = None) -> None:
+        """Watch from the first segment on; name -- of the property that divergences violate. judged -- the others.
+
+        part -- the class of what a map has many of: its methods that are marked with `hears` are given the event alone.
+        """
         self.machines, self.views, self.name = machines, Views(machines), name
         self.properties = (name, *(one.name for one in judged))
         self.visited: set[int] = set()
         self.ms, self.found = -1, list[Finding]()
-        self.takes = takers(self)
+        self._of_part = {} if part is None else takers(part)
+        self.takes = {**dict.fromkeys(self._of_part, self._at_part), **takers(self)}
         self.hears: Collection[type] = self.takes.keys()
 
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
@@ -62,6 +66,14 @@ class Map:
         """Compare with the tables of a machine what may have changed; whole -- with all that they say."""
         raise NotImplementedError
 
+    def _at_part(self, machine: str, event: Any) -> list[Finding]:
+        part = self.concerned(machine, event)
+        return [] if part is None else self._of_part[event.__class__](part, event)
+
+    def concerned(self, machine: str, event: Any) -> Any:
+        """The part that an event of a machine concerns; None: none that is followed."""
+        raise NotImplementedError
+
     def diverges(self, found: Iterable[Finding]) -> bool:
         """Whether the model was left."""
         return any(one.property == self.name for one in found)
@@ -72,28 +84,14 @@ class Map:
 
 
 class GroupMap(Map, Generic[_Group]):
-    """A map with one model for each group at each broker, whose methods are given the event alone.
+    """A map that has a part for each group at each broker: a model. groups -- broker and group to its part."""
 
-    groups -- broker and group to its model.
-    """
-
-    def __init__(self, machines: Machines, name: str, judged: Iterable[Property], kind: type[_Group]) -> None:
-        """See Map. kind -- the class of a model and what is known of it."""
-        super().__init__(machines, name, judged)
+    def __init__(self, machines: Machines, name: str, judged: Iterable[Property], part: type[_Group]) -> None:
+        """See Map."""
+        super().__init__(machines, name, judged, part)
         self.groups: dict[str, dict[str, _Group]] = {}
-        self._of_kind = takers(kind)
-        self.takes = {**dict.fromkeys(self._of_kind, self._of_group), **self.takes}
-        self.hears = self.takes.keys()
 
     @hears(ProcessKilled)
     def _killed(self, machine: str, _: ProcessKilled) -> list[Finding]:
         self.groups.pop(machine, None)
         return []
-
-    def _of_group(self, machine: str, event: Any) -> list[Finding]:
-        group = self.concerned(machine, event)
-        return [] if group is None else self._of_kind[event.__class__](group, event)
-
-    def concerned(self, machine: str, event: Any) -> _Group | None:
-        """Whom an event concerns."""
-        raise NotImplementedError

@@ -192,10 +192,6 @@ class Monitor:
         action, why = reason
         return [Finding(self.name, event, f"{action} {word} not possible: {why}", (self.name, action, why))]
 
-    def _enter(self, event: Any, writes: Writes) -> list[Finding]:
-        """Go on from the only state there is, and what is written."""
-        return self._entered(event, self._apply(writes))
-
     def _apply(self, writes: Mapping[Cell, Any]) -> Writes:
         """Write to the only state there is; what these cells were before."""
         base, defaults = self.states.base, self.states.defaults
@@ -203,9 +199,9 @@ class Monitor:
         base.update(writes)
         return before
 
-    def _entered(self, event: Any, before: Writes) -> list[Finding]:
-        """Judge the only state there is, in which these cells were different before."""
-        base = self.states.base
+    def _enter(self, event: Any, writes: Writes) -> list[Finding]:
+        """Go on from the only state there is, and what is written."""
+        base, before = self.states.base, self._apply(writes)
         changes = self._noted(before)
         false = self._steps.judge(Overlay(base, before), base, changes) if self._steps.properties else []
         if changes:
@@ -231,16 +227,14 @@ class Monitor:
     def _enter_all(self, event: Any, after: Sequence[tuple[int, Writes]]) -> list[Finding]:
         """Go on from several states; after -- from which of the former each comes, and what is written."""
         states, views = self.states, self.states.views
-        each = [self._steps.judge(views[number], Overlay(views[number], writes), self._between(views[number], writes))
+        defaults = states.defaults
+        each = [self._steps.judge(views[number], Overlay(views[number], writes), {
+            cell: (views[number].get(cell, defaults[cell[0]]), new) for cell, new in writes.items()})
                 for number, writes in after]
         false = [p for p in each[0] if all(p in others for others in each)]
         self._become([{**states.overlays[number], **writes} for number, writes in after])
         changes = {cell: (None, None) for _, writes in after for cell in writes}
         return [self._violation(p, event) for p in (*self._judge.judge(changes, states), *false)]
-
-    def _between(self, state: State, writes: Writes) -> Changes:
-        defaults = self.states.defaults
-        return {cell: (state.get(cell, defaults[cell[0]]), new) for cell, new in writes.items()}
 
     def _become(self, overlays: Sequence[Writes]) -> None:
         self.states.become(overlays)
@@ -311,8 +305,7 @@ class Monitor:
 
     def _differing(self, state: State, seen: Mapping[Cell, Any], cells: Iterable[Cell]) -> list[Cell]:
         defaults = self.states.defaults
-        return [cell for cell in cells
-                if state.get(cell, defaults[cell[0]]) != seen.get(cell, defaults[cell[0]])]
+        return [cell for cell in cells if state.get(cell, defaults[cell[0]]) != seen.get(cell, defaults[cell[0]])]
 
     def _differs(self, seen: Mapping[Cell, Any], differing: Sequence[Cell]) -> list[Finding]:
         defaults, before = self.states.defaults, self.states.views[0]

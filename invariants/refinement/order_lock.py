@@ -233,7 +233,6 @@ class OrderLocks(Map):
 
     @hears(events.ListenerEnded)
     def _ends(self, _: str, queue: QueueLock, event: events.ListenerEnded) -> list[Finding]:
-        """A listener has ended."""
         queue.working.discard(event.client_id)
         return []
 

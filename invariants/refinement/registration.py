@@ -81,7 +81,6 @@ class _Group:
     """
 
     def __init__(self) -> None:
-        """No object."""
         self.members: dict[str, Channel] = {}
         self.left_before: dict[str, int] = {}
         self.objects = self.former = 0
@@ -91,13 +90,11 @@ class _Group:
 
     @hears(events.GroupEntered)
     def entered(self, event: events.GroupEntered) -> list[Finding]:
-        """The group has a new object."""
         self.objects += 1
         return self.monitor.take(event, ("enter_group", (self.objects,)))
 
     @hears(events.GroupRemoved)
     def left(self, event: events.GroupRemoved) -> list[Finding]:
-        """The group's object has left the table."""
         self.former = self.value("current") or self.former
         return self.monitor.take(event, ("remove_group_beside", ()))
 
@@ -117,13 +114,11 @@ class _Group:
         return self.monitor.take(event, *steps)
 
     def closed(self, event: events.ClientChannelClosed) -> list[Finding]:
-        """The end of a connection is being handled."""
         channel = self.members.get(event.connection)
         return [] if channel is None else self.monitor.take(event, *self._leaves(channel))
 
     @hears(events.ConsumerRemoved)
     def removed(self, event: events.ConsumerRemoved) -> list[Finding]:
-        """A connection has left an object."""
         channel = self.members.get(event.connection)
         if channel is None:
             return []

@@ -23,7 +23,7 @@ from typing import Any
 from impl import events
 from invariants.finding import Finding
 from invariants.refinement.follower import Follower
-from invariants.refinement.maps import Map, hears, takers
+from invariants.refinement.maps import Map, hears
 from invariants.refinement.routes import MASTER, NAME, BrokerName
 from invariants.refinement.routes import PROPERTIES as OF_ROUTES
 from invariants.refinement.topic_routes import PROPERTIES as OF_TOPIC_ROUTES
@@ -47,18 +47,14 @@ class RouteInfo(Map):
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
-        super().__init__(machines, NAME, (*OF_ROUTES, *OF_TOPIC_ROUTES))
+        super().__init__(machines, NAME, (*OF_ROUTES, *OF_TOPIC_ROUTES), _Server)
         self.servers: dict[str, _Server] = {}
         self._topics: dict[str, frozenset[str]] = {}  # machine to the topics that its broker has
         self._increments: dict[tuple[str, tuple[int, int], frozenset[str]], frozenset[str]] = {}
-        self._of_server = takers(_Server)
-        self.takes.update(dict.fromkeys(self._of_server, self._at_server))
 
-    def _at_server(self, machine: str, event: Any) -> list[Finding]:
-        server = self._server(machine)
-        return [] if server is None else self._of_server[event.__class__](server, event)
-
-    def _server(self, machine: str) -> _Server | None:
+    def concerned(self, machine: str, event: Any = None) -> _Server | None:
+        """See Map."""
+        del event
         running, server = self.views.living.namesrv(machine), self.servers.get(machine)
         if running is None:
             return None
@@ -68,7 +64,7 @@ class RouteInfo(Map):
 
     def compare(self, machine: str, *, whole: bool) -> list[Finding]:
         """See Map."""
-        server = self._server(machine) if whole or machine in self.servers else None
+        server = self.concerned(machine) if whole or machine in self.servers else None
         return [] if server is None else server.compare(self.visited, whole=whole)
 
     @hears(events.ProcessKilled, events.BrokerStopping)
@@ -104,7 +100,7 @@ class RouteInfo(Map):
     @hears(events.BrokerRegistered)
     def _registered(self, machine: str, event: events.BrokerRegistered) -> list[Finding]:
         """A registration that is an increment does not say which topics the broker had when it was encoded."""
-        server, version, broker = self._server(machine), event.version, event.broker_addr.rpartition(":")[0]
+        server, version, broker = self.concerned(machine), event.version, event.broker_addr.rpartition(":")[0]
         others = None if version is None else self._increments.get((broker, version, event.topics))
         return [] if server is None else server.registered(event, others)
 
@@ -118,7 +114,6 @@ class _Server:
     """
 
     def __init__(self, table: RouteTables) -> None:
-        """It knows nobody."""
         self.table = table
         self.names: dict[str, tuple[BrokerName, TopicsOfName]] = {}
         self.changed: dict[str, None] = {}
@@ -127,11 +122,9 @@ class _Server:
 
     @property
     def now_ms(self) -> int:
-        """Its clock."""
         return self.table.now_ms()
 
     def host(self, event: events.ClockJumped | events.ProcessPaused) -> None:
-        """The clock was set, or the process stands still for a while."""
         if isinstance(event, events.ProcessPaused):
             self.stands_until_ms = max(self.stands_until_ms, self.now_ms + event.ms + event.ms // 50)
             return
@@ -172,7 +165,7 @@ class _Server:
                 topics.unknown()
             told += found
             if event.why == "expired":
-                self.scanned += routes.connection_of(event.broker_addr)
+                self.scanned += routes.entered.get(event.broker_addr, ())[:1]
                 told += routes.expired(event)
         return told
 

@@ -169,7 +169,11 @@ class BrokerName:
             connection = self._connection_of(address, event.connection)
         if connection is None or any(self.entered[other][1] == connection for other in self.expiring):
             return []  # of a client; or of an address that still counts as live
-        before = self._closes(connection)
+        before: list[Step] = []
+        for had in [had for had, link in self.link.items() if link == connection]:  # the connection of one that runs
+            self.link[had] = new = self._connection()
+            self.closed.add(connection)
+            before.append(("reconnect", (had, connection, new)))
         if address is None and connection not in self.closed:
             return []
         self.closed.discard(connection)
@@ -178,15 +182,6 @@ class BrokerName:
             self.targets[connection] = address
             step = "destroy_find", (connection, address)
         return self.monitor.take(event, *before, step)
-
-    def _closes(self, connection: int) -> list[Step]:
-        """The end of a connection that somebody still had."""
-        steps: list[Step] = []
-        for address in [address for address, link in self.link.items() if link == connection]:
-            self.link[address] = new = self._connection()
-            self.closed.add(connection)
-            steps.append(("reconnect", (address, connection, new)))
-        return steps
 
     def expired(self, event: events.BrokerLiveRemoved) -> list[Finding]:
         """RouteInfoManager#scanNotActiveBroker has removed an entry; what it read may be older than the entry (N-8)."""
@@ -298,10 +293,6 @@ class BrokerName:
     def knows(self, addr: str) -> bool:
         """Whether an address was ever named."""
         return addr in self._named["Address"]
-
-    def connection_of(self, address: str) -> list[str]:
-        """The connection on which an address registered last, if it has."""
-        return [self.entered[address][0]] if address in self.entered else []
 
     def _connection_of(self, address: str, connection: str) -> int:
         name, entered = self.entered.get(address, ("", -1))

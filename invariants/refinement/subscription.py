@@ -107,7 +107,6 @@ class _Group:
     """
 
     def __init__(self) -> None:
-        """No members."""
         self.now: dict[str, Member] = {}
         self.busy: dict[str, Member] = {}
         self.waiting: dict[str, tuple[Member, bool]] = {}
@@ -120,7 +119,6 @@ class _Group:
 
     @hears(events.ConsumerRegistered)
     def registered(self, event: events.ConsumerRegistered) -> list[Finding]:
-        """A heartbeat's thread has put its connection."""
         if not event.attached:
             return []
         carried = sorted((topic, text, version) for topic, text, version in event.subscriptions if topic is not None)
@@ -176,7 +174,6 @@ class _Group:
 
     @hears(events.ConsumerRemoved)
     def removed(self, event: events.ConsumerRemoved) -> list[Finding]:
-        """A connection left."""
         if not event.attached or event.connection not in self.now:
             return []
         found = self._wake(event)
@@ -202,7 +199,6 @@ class _Group:
 
     @hears(events.SubscriptionUpdated)
     def updated(self, event: events.SubscriptionUpdated) -> list[Finding]:
-        """Some thread has put a topic."""
         topic, subscription = event.topic, (event.sub_version, event.sub_string)
         return self._put(event, "add_topic", lambda state: [
             (*others, ("add_topic", (m, topic))) for m in self.busy.values()
@@ -211,7 +207,6 @@ class _Group:
 
     @hears(events.SubscriptionRemoved)
     def unsubscribed(self, event: events.SubscriptionRemoved) -> list[Finding]:
-        """Some thread has removed a topic."""
         topic = event.topic
         return self._put(event, "remove_topic", lambda state: [
             (*others, *self._turned(state, m), ("remove_topic", (m, topic))) for m in self.busy.values()
@@ -250,7 +245,6 @@ class _Group:
 
     @hears(events.HeartbeatHandled)
     def done(self, event: events.HeartbeatHandled) -> list[Finding]:
-        """A heartbeat's thread has come to its end."""
         member = self.busy.pop(event.connection, None)
         if self.waiting.pop(event.connection, None) is not None or member is None:
             return []
@@ -305,7 +299,6 @@ class _Group:
                        if m != by and _adds(state, m, topic) and _unchanged(state, m, topic))
 
     def compare(self, connections: Collection[str], subscriptions: Mapping[str, InTable]) -> list[Finding]:
-        """Compare with the connections and the topics in the group's object."""
         self.monitor.moved = False
         if {*connections} != self.now.keys():  # those of the table count, whatever was said of them
             self.now = {connection: self.now.get(connection, (connection, frozenset())) for connection in connections}
@@ -341,7 +334,6 @@ def _unchanged(state: State, member: Member, topic: str) -> bool:
 
 
 def _named(element: Any) -> str:
-    """An element as people know it."""
     return str(element[0]) if isinstance(element, tuple) and element else str(element)
 
 

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from impl import events
 from impl.decisions.allocation import AllocateMessageQueueByConfig, AllocateMessageQueueByMachineRoom, room_of_broker
 from impl.decisions.message_queue import MessageQueue
-from impl.events import (
-    BrokerStarted,
-    ClockJumped,
-    ConnectionSevered,
-    ConsumerRemoved,
-    ConsumerStopping,
-    ListenerEnded,
-    LockGranted,
-    LockReleased,
-    MessageLost,
-    PartitionBegan,
-    ProcessKilled,
-    ProcessPaused,
-    QueueDropped,
-    QueueTaken,
-)
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Told, on
 from invariants.rules.shares import Shares
+from invariants.views import Consumer
 
 
 class queue_is_not_left_alone(Shares):
@@ -44,63 +31,62 @@ class queue_is_not_left_alone(Shares):
         Excuse("a broker has just started, and has not heard of all members",
                when=lambda rule, told: rule.heard_ms >= told.since_ms),
         Excuse("its broker has granted no lock since it started, or not for long: it waited for former leases",
-               when=lambda rule, told: rule.waits_for_leases(told, *told.about)),
-        Excuse("a member may ask a dead broker for the list", when=lambda rule, told: rule.asks_the_dead(*told.about)),
+               when=lambda rule, told: rule.waits_for_leases(told)),
+        Excuse("a member may ask a dead broker for the list",
+               when=lambda rule, told: any(rule.views.dead_addresses(one.machine) for one in rule.members(told))),
         Excuse("a broker stood still, was cut off, or let members expire by a clock that was set; members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
-        Excuse("a listener still works on it", when=lambda rule, told: rule.works(*told.about)),
+        Excuse("a listener still works on it",
+               when=lambda rule, told: any(key[2:] == told.about for key in rule.facts.busy)),
         Excuse("a listener has worked on it, and the next run of the rebalance gives it back",
-               by=Match(ListenerEnded, of="group mq"), lasts=deadlines.handed_over),
+               by=Match(events.ListenerEnded, of="group mq"), lasts=deadlines.handed_over),
         Excuse("who had it ended before its unlock, or lost a message that may have been that, and the lock lasts",
                when=lambda rule, told: rule.leased_ms.get(told.about, -1) >= told.since_ms),
         cause("U1", "a member that is listed has vanished, stood still or was cut off",
-              when=lambda rule, told: rule.is_lost(told, rule.listed(*told.about))),
+              when=lambda rule, told: rule.is_lost(told, rule.listed(told))),
         cause("U13", "a strategy throws: it was told of no rooms",
-              when=lambda rule, told: rule.strategy_says(told.about, throws)),
+              when=lambda rule, told: any(throws(one.strategy, told.about[1]) for one in rule.members(told))),
         cause("L13", "a strategy leaves the queue out",
-              when=lambda rule, told: rule.strategy_says(told.about, leaves_out)),
+              when=lambda rule, told: any(leaves_out(one.strategy, told.about[1]) for one in rule.members(told))),
     )
 
     # Machines that vanished, stood still or were cut off, and when. Machines whose clocks were set. What a rebalance
     # has given up, perhaps to be unlocked later. Until when leases last of those who have ended. Brokers that have
     # granted locks since they started, and since when.
     lost_ms = Kept("machine", survives="all")
-    jumped = Kept("at", survives="all", begins=(ClockJumped,))
-    given_up = Kept("at client_id group mq", ends=(QueueTaken, Match(LockReleased, of="client_id group mq")),
-                    begins=(Match(QueueDropped, having=lambda event: event.by_rebalance),))
+    jumped = Kept("at", survives="all", begins=(events.ClockJumped,))
+    given_up = Kept("at client_id group mq",
+                    begins=(Match(events.QueueDropped, having=lambda event: event.by_rebalance),),
+                    ends=(events.QueueTaken, Match(events.LockReleased, of="client_id group mq")))
     leased_ms = Kept("group mq", survives="all")
     granting = Kept("at")
     heard_ms = 0
 
-    @on(BrokerStarted)
-    def starts(self, ms: int, _: str, __: BrokerStarted) -> None:
+    @on(events.BrokerStarted)
+    def starts(self, ms: int, _: str, __: events.BrokerStarted) -> None:
         if self.facts.consumers:
             self.heard_ms = ms + deadlines.all_have_spoken(self.bounds)
 
-    @on(LockGranted)
-    def grants(self, ms: int, at: str, _: LockGranted) -> None:
+    @on(events.LockGranted)
+    def grants(self, ms: int, at: str, _: events.LockGranted) -> None:
         self.granting.setdefault((at,), ms)
 
-    @on(ProcessPaused)
-    def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
-        self._lose(ms + event.ms, at)
+    @on(events.ProcessPaused, events.PartitionBegan)
+    def is_away(self, ms: int, at: str, event: Any) -> None:
+        self._lose(ms + getattr(event, "ms", 0), at, getattr(event, "target", at))
 
-    @on(PartitionBegan)
-    def is_cut_off(self, ms: int, at: str, event: PartitionBegan) -> None:
-        self._lose(ms, at, event.target)
-
-    @on(ConnectionSevered)
-    def loses_a_connection(self, ms: int, at: str, event: ConnectionSevered) -> None:
+    @on(events.ConnectionSevered)
+    def loses_a_connection(self, ms: int, at: str, event: events.ConnectionSevered) -> None:
         """A member is not heard of; a broker is heard of by all others."""
         self._lose(ms, *(one for one in (at, event.other) if (one,) not in self.facts.brokers))
 
-    @on(ConsumerRemoved)
-    def lets_expire(self, ms: int, at: str, event: ConsumerRemoved) -> None:
+    @on(events.ConsumerRemoved)
+    def lets_expire(self, ms: int, at: str, event: events.ConsumerRemoved) -> None:
         if event.why == "expired" and (at,) in self.jumped:
             self._lose(ms, at)
 
-    @on(ProcessKilled)
-    def is_killed(self, ms: int, at: str, event: ProcessKilled) -> None:
+    @on(events.ProcessKilled)
+    def is_killed(self, ms: int, at: str, event: events.ProcessKilled) -> None:
         """What it held stays locked for a while; nobody is told where power was lost."""
         if event.power_loss:
             self._lose(ms, at)
@@ -108,15 +94,15 @@ class queue_is_not_left_alone(Shares):
             if key[0] == at and self.facts.is_orderly(at, key[2]):
                 self.leased_ms[key[2:]] = ms + deadlines.lease_is_over(self.bounds)
 
-    @on(ConsumerStopping)
-    def stops(self, _: int, at: str, event: ConsumerStopping) -> None:
+    @on(events.ConsumerStopping)
+    def stops(self, _: int, at: str, event: events.ConsumerStopping) -> None:
         """What it holds it unlocks now; a delayed unlock of what it gave up before is not waited for."""
         for (_, group, mq), (granted_ms, holder) in self.facts.locks.items():
             if (holder, group) == event and (at, *event, mq) in self.given_up:
                 self.leased_ms[group, mq] = granted_ms + deadlines.lease_is_over(self.bounds)
 
-    @on(MessageLost)
-    def loses_a_message(self, ms: int, at: str, event: MessageLost) -> None:
+    @on(events.MessageLost)
+    def loses_a_message(self, ms: int, at: str, event: events.MessageLost) -> None:
         ids = {started.client_id for (machine, _), started in self.facts.consumers.items() if machine == at}
         for (broker, *queue), (_, holder) in self.facts.locks.items():
             if broker == event.other and holder in ids:
@@ -132,30 +118,22 @@ class queue_is_not_left_alone(Shares):
         lasts_ms = deadlines.member_is_forgotten(self.bounds)
         return any(ms + lasts_ms >= since_ms for (machine,), ms in self.lost_ms.items() if machine in machines)
 
-    def asks_the_dead(self, group: str, *_: object) -> bool:
-        """Whether a member knows an address where no broker lives: for the list it may ask that one, and get none."""
-        return any(self.views.dead_addresses(one.machine) for one in self.groups().get(group, ()))
+    def members(self, told: Told) -> Sequence[Consumer]:
+        """The members of the group that it is about."""
+        return self.groups().get(told.about[0], ())
 
-    def listed(self, group: str, *_: object) -> set[str]:
+    def listed(self, told: Told) -> set[str]:
         """The machines of the members that brokers list, and of those that run."""
         listed = (machine_of(connection) for broker in self.views.brokers()
-                  for connection in self.views.members(broker.machine, group))
-        return {*listed, *(one.machine for one in self.groups().get(group, ()))}
+                  for connection in self.views.members(broker.machine, told.about[0]))
+        return {*listed, *(one.machine for one in self.members(told))}
 
-    def waits_for_leases(self, told: Told, group: str, mq: MessageQueue) -> bool:
+    def waits_for_leases(self, told: Told) -> bool:
         """Whether a group needs locks, and the broker of a queue had granted none when time began to count."""
-        in_order = any(one.orderly for one in self.groups().get(group, ()))
         since_ms = told.since_ms or 0
-        return in_order and all(self.facts.broker_name(at) != mq.broker_name or ms >= since_ms
-                                for (at,), ms in self.granting.items())
-
-    def works(self, group: str, mq: MessageQueue) -> bool:
-        """Whether a listener of the group works on a queue."""
-        return any(key[2:] == (group, mq) for key in self.facts.busy)
-
-    def strategy_says(self, about: tuple[str, MessageQueue], says: Any) -> bool:
-        """Whether this is true of the strategy of a member, and of the queue."""
-        return any(says(one.strategy, about[1]) for one in self.groups().get(about[0], ()))
+        return any(one.orderly for one in self.members(told)) and all(
+            self.facts.broker_name(at) != told.about[1].broker_name or ms >= since_ms
+            for (at,), ms in self.granting.items())
 
 
 def throws(strategy: Any, _: MessageQueue) -> bool:

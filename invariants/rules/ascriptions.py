@@ -6,23 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from math import inf
 from typing import Any
 
-from impl.events import (
-    BrokerStarted,
-    ClockDrifts,
-    ClockJumped,
-    ConnectionRefused,
-    ConnectionSevered,
-    ConsumerIdsFetched,
-    ConsumerRegistered,
-    ConsumerRemoved,
-    ConsumerStarted,
-    ConsumerStopping,
-    PartitionBegan,
-    ProcessKilled,
-    ProcessPaused,
-    RouteUpdated,
-    TopicConfigUpdated,
-)
+from impl import events
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, cause
 from invariants.rules.match import Match, machine_of
@@ -35,11 +19,11 @@ class one_owner_per_queue_is_lost(Ascription):
     judges = "one_owner_per_queue"
     excuses = (
         cause("D1", "a member came, left, ended or stood still, or learnt another route",
-              by=Match(ConsumerRegistered, ConsumerRemoved, ConsumerStarted, ConsumerStopping, RouteUpdated,
-                       ProcessKilled, ProcessPaused, of="",
+              by=Match(events.ConsumerRegistered, events.ConsumerRemoved, events.ConsumerStarted,
+                       events.ConsumerStopping, events.RouteUpdated, events.ProcessKilled, events.ProcessPaused, of="",
                        having=lambda event: getattr(event, "added", True)), lasts=deadlines.rebalanced),
         cause("D1", "a broker started, and its members join it one after another",
-              by=Match(BrokerStarted, of=""), lasts=deadlines.lists_are_whole),
+              by=Match(events.BrokerStarted, of=""), lasts=deadlines.lists_are_whole),
     )
 
 
@@ -57,15 +41,15 @@ class one_owner_of_settled_members_is_lost(Ascription):
     )
 
     # Who divides by which answer; brokers that have begun; pairs of machines that were cut off, or of a machine and "".
-    lists = Kept("at client_id group topic", begins=(ConsumerIdsFetched,), value=lambda _, event: event)
-    begun_ms = Kept("at", survives="all", begins=(BrokerStarted, TopicConfigUpdated))
+    lists = Kept("at client_id group topic", begins=(events.ConsumerIdsFetched,), value=lambda _, event: event)
+    begun_ms = Kept("at", survives="all", begins=(events.BrokerStarted, events.TopicConfigUpdated))
     struck_ms = Kept("one other", survives="all", begins=(
-        Match(ConnectionSevered, of="one=at other"), Match(PartitionBegan, of="one=at other=target"),
-        Match(ConnectionRefused, of="one=at other=server"),
-        Match(ConsumerRemoved, of="one=at other=connection.machine")))
+        Match(events.ConnectionSevered, of="one=at other"), Match(events.PartitionBegan, of="one=at other=target"),
+        Match(events.ConnectionRefused, of="one=at other=server"),
+        Match(events.ConsumerRemoved, of="one=at other=connection.machine")))
 
-    @on(ProcessPaused, ProcessKilled)
-    def is_struck(self, ms: int, at: str, event: ProcessPaused | ProcessKilled) -> None:
+    @on(events.ProcessPaused, events.ProcessKilled)
+    def is_struck(self, ms: int, at: str, event: events.ProcessPaused | events.ProcessKilled) -> None:
         self.struck_ms[at, ""] = ms + getattr(event, "ms", 0)
 
     def lacks(self, told: Told, keys: Callable[[str, str], Iterable[Any]], seen_ms: Kept) -> bool:
@@ -77,7 +61,7 @@ class one_owner_of_settled_members_is_lost(Ascription):
         return any(seen_ms.get(key, -inf) >= since_ms for answer in self.lists.values()
                    for member in self._missing(answer) for key in keys(machine_of(answer.broker_addr), member))
 
-    def _missing(self, answer: ConsumerIdsFetched) -> Iterator[str]:
+    def _missing(self, answer: events.ConsumerIdsFetched) -> Iterator[str]:
         """The machines of the members that an answer lacks; a failure is no answer."""
         for (machine, group), started in self.facts.consumers.items() if answer.client_ids is not None else ():
             if group == answer.group and started.client_id not in (answer.client_ids or ()):
@@ -92,13 +76,14 @@ class filter_of_another_member_counts(Ascription):
         *(cause(hazard, "members subscribed a topic with two expressions",
                 when=lambda rule, _: any(len(expressions) > 1 for expressions in rule.expressions.values()))
           for hazard in ("B-3", "L3")),
-        cause("L4", "a clock was set or drifts", by=Match(ClockJumped, ClockDrifts, of=""), lasts=FOR_EVER),
+        cause("L4", "a clock was set or drifts",
+              by=Match(events.ClockJumped, events.ClockDrifts, of=""), lasts=FOR_EVER),
     )
 
     expressions = Kept("at group topic", survives="all")
 
-    @on(ConsumerRegistered)
-    def subscribed(self, _: int, at: str, event: ConsumerRegistered) -> None:
+    @on(events.ConsumerRegistered)
+    def subscribed(self, _: int, at: str, event: events.ConsumerRegistered) -> None:
         for topic, expression, _version in event.subscriptions:  # the table may keep another one that is newer
             self.expressions.setdefault((at, event.group, topic), set()).add(expression)
 

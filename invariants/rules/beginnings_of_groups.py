@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
-from impl.events import (
-    GroupOffsetsRemoved,
-    MessagesSettled,
-    OffsetAnswered,
-    OffsetCommitted,
-    OffsetCorrected,
-    OffsetReset,
-    ProcessKilled,
-    ProcessPaused,
-    QueueDropped,
-    QueueTaken,
-)
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
@@ -70,11 +59,11 @@ class Beginnings(Rule):
     anew = Kept("group mq", survives="all")
     moved_ms = Kept("group mq", survives="all")
 
-    @on(OffsetCommitted, OffsetAnswered)
-    def is_known(self, ms: int, at: str, event: OffsetCommitted | OffsetAnswered) -> None:
+    @on(events.OffsetCommitted, events.OffsetAnswered)
+    def is_known(self, ms: int, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> None:
         place = self.facts.place(at, event)
         if place in self.moved_ms:
-            if isinstance(event, OffsetCommitted):
+            if isinstance(event, events.OffsetCommitted):
                 self._goes_on(ms, place, machine_of(event.connection), event.offset)
         elif event.offset != NO_OFFSET and place not in self.known_ms:
             if place in self.lost_ms:
@@ -91,26 +80,26 @@ class Beginnings(Rule):
             self.known_ms[place], self.read[place] = ms, Read(offset)
             self.read[place].settle(self.facts.progress[sender, *place].settled_ms)
 
-    @on(OffsetReset, OffsetCorrected)
-    def is_moved(self, ms: int, at: str, event: OffsetReset | OffsetCorrected) -> None:
+    @on(events.OffsetReset, events.OffsetCorrected)
+    def is_moved(self, ms: int, at: str, event: events.OffsetReset | events.OffsetCorrected) -> None:
         if not self.facts.broadcasts(at, event.group):
             place = event.group, event.mq
             self.moved_ms[place] = ms
             for table in (self.read, self.known_ms, self.lost_ms, self.anew):
                 table.pop(place, None)
 
-    @on(QueueDropped, QueueTaken)
-    def changes_hands(self, ms: int, _: str, event: QueueDropped | QueueTaken) -> None:
+    @on(events.QueueDropped, events.QueueTaken)
+    def changes_hands(self, ms: int, _: str, event: events.QueueDropped | events.QueueTaken) -> None:
         if (event.group, event.mq) in self.moved_ms:
             self.moved_ms[event.group, event.mq] = ms
 
-    @on(MessagesSettled)
-    def settles(self, _: int, at: str, event: MessagesSettled) -> None:
+    @on(events.MessagesSettled)
+    def settles(self, _: int, at: str, event: events.MessagesSettled) -> None:
         read = self.read.get((event.group, event.mq))
         if read is not None and not self.facts.broadcasts(at, event.group):
             read.settle(event.offsets)
 
-    def begins(self, at: str, event: QueueTaken) -> int:
+    def begins(self, at: str, event: events.QueueTaken) -> int:
         """A member begins a queue; returns the offset below which its group has read all."""
         place = event.group, event.mq
         if self.facts.broadcasts(at, event.group):
@@ -125,12 +114,12 @@ class Beginnings(Rule):
         """Whether somebody holds the queue, and reads what lies between."""
         return any(key[2:] == (group, mq) for key in self.facts.holdings)
 
-    @on(GroupOffsetsRemoved)
-    def is_deleted(self, ms: int, at: str, event: GroupOffsetsRemoved) -> None:
+    @on(events.GroupOffsetsRemoved)
+    def is_deleted(self, ms: int, at: str, event: events.GroupOffsetsRemoved) -> None:
         self._forget(ms, [place for place in self._of(at) if place[0] == event.group])
 
-    @on(ProcessKilled)
-    def loses(self, ms: int, at: str, event: ProcessKilled) -> None:
+    @on(events.ProcessKilled)
+    def loses(self, ms: int, at: str, event: events.ProcessKilled) -> None:
         # What was not in its file yet is lost; with its power the broker may have lost the file.
         self._forget(ms, self._of(at) if event.power_loss else self._unwritten(ms, at))
 
@@ -139,8 +128,8 @@ class Beginnings(Rule):
             self.lost_ms[place] = ms
             del self.known_ms[place]
 
-    @on(ProcessPaused)
-    def writes_later(self, ms: int, at: str, event: ProcessPaused) -> None:
+    @on(events.ProcessPaused)
+    def writes_later(self, ms: int, at: str, event: events.ProcessPaused) -> None:
         for place in self._unwritten(ms, at):
             self.known_ms[place] = ms + event.ms
 
@@ -176,8 +165,8 @@ class nothing_is_skipped(Beginnings):
     about = "at group mq"
     excuses = (LOST,)
 
-    @on(QueueTaken)
-    def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:
+    @on(events.QueueTaken)
+    def takes(self, ms: int, at: str, event: events.QueueTaken) -> Iterator[Told]:
         place = event.group, event.mq
         below = self.begins(at, event)
         if place in self.anew:
@@ -199,8 +188,8 @@ class first_beginning_is_kept(Beginnings):
     excuses = (Excuse("the queue was reset or corrected, and nobody alone has committed it since",
                       when=lambda rule, told: told.about[1:] in rule.moved_ms),)
 
-    @on(QueueTaken)
-    def takes(self, _: int, at: str, event: QueueTaken) -> Iterator[Told]:
+    @on(events.QueueTaken)
+    def takes(self, _: int, at: str, event: events.QueueTaken) -> Iterator[Told]:
         place = event.group, event.mq
         below = self.begins(at, event)
         was_known = place in self.known_ms or place in self.lost_ms

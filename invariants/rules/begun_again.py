@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple
 
-from impl.events import (
-    BrokerStarted,
-    BrokerStopping,
-    ConnectionRefused,
-    ConnectionSevered,
-    ConsumerStarted,
-    ConsumerStopping,
-    MessageLost,
-    MessagesSettled,
-    OffsetCommitted,
-    PartitionBegan,
-    ProcessKilled,
-    ProcessPaused,
-    QueueDropped,
-    QueueTaken,
-    RouteUpdated,
-)
+from impl import events
 from invariants.rules import deadlines
 from invariants.rules.beginnings_of_groups import LOST, Beginnings, Read
 from invariants.rules.excuse import Excuse, cause
@@ -33,7 +16,6 @@ from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.offset_facts import At, Place, is_of_another, is_on_another
 from invariants.rules.rule import Kept, Told, after, on
-from invariants.rules.watch import Run
 
 Span = tuple[float, float]
 """From when until when, ms."""
@@ -152,7 +134,7 @@ def _commit_did_not_come(rule: Any, _: Told) -> bool:
 
 def _was_cut(rule: Any, names: set[str], since_ms: int, until_ms: float) -> bool:
     """Whether the network lost something between two machines, or a broken connection had not been found yet."""
-    return _meet(rule.cut.get(frozenset(names), ()), since_ms, until_ms)
+    return _meet(rule.cut.get((frozenset(names),), ()), since_ms, until_ms)
 
 
 def _meet(spans: Iterable[Span], since_ms: float, until_ms: float) -> bool:
@@ -208,31 +190,27 @@ class settled_is_not_begun_again(Beginnings):
 
     way: Way
     settled = Kept("group mq", survives="all")
-    dropped_ms = Kept("at group mq", begins=(QueueDropped,))
-    stopping_ms = Kept("at group", survives="all", begins=(ConsumerStopping,))
+    dropped_ms = Kept("at group mq", begins=(events.QueueDropped,))
+    stopping_ms = Kept("at group", survives="all", begins=(events.ConsumerStopping,))
     routed = Kept("at group", survives="all")
     killed_ms = Kept("at", survives="all")
-    power_ms = Kept("at", survives="all", begins=(Match(ProcessKilled, having=lambda event: event.power_loss),))
+    power_ms = Kept("at", survives="all", begins=(Match(events.ProcessKilled, having=lambda event: event.power_loss),))
     away = Kept("at", survives="all")
     came_ms = Kept("broker_name", survives="all")
+    cut = Kept("names", survives="all")  # from when until when the network may lose what goes between two
 
-    def __init__(self, run: Run) -> None:
-        """See Rule; cut -- since when the network may lose what goes between two, and until when; brokers by name."""
-        super().__init__(run)
-        self.cut: defaultdict[frozenset[str], list[Span]] = defaultdict(list)
-
-    @on(OffsetCommitted)
-    def takes_commits(self, ms: int, at: str, _: OffsetCommitted) -> None:
+    @on(events.OffsetCommitted)
+    def takes_commits(self, ms: int, at: str, _: events.OffsetCommitted) -> None:
         self.came_ms.setdefault((self.facts.broker_name(at),), []).append(ms)
 
-    @on(MessagesSettled)
-    def ends(self, ms: int, at: str, event: MessagesSettled) -> None:
+    @on(events.MessagesSettled)
+    def ends(self, ms: int, at: str, event: events.MessagesSettled) -> None:
         counts = self.facts.holds(event.client_id, event.group, event.mq)
         settled = self.settled.setdefault((event.group, event.mq), {})
         settled.update((offset, (At(ms, at, offset), counts)) for offset in event.offsets)
 
-    @on(QueueTaken)
-    def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:
+    @on(events.QueueTaken)
+    def takes(self, ms: int, at: str, event: events.QueueTaken) -> Iterator[Told]:
         below = self.begins(at, event)
         if event.offset >= below:
             return
@@ -243,7 +221,7 @@ class settled_is_not_begun_again(Beginnings):
             sentence = f"{at} begins {queue_text(event.mq)} at {event.offset}, and what is settled ends at {below}"
             yield self.told(sentence, at, *place, since_ms=ms)
 
-    def _way(self, ms: int, at: str, event: QueueTaken) -> Way:
+    def _way(self, ms: int, at: str, event: events.QueueTaken) -> Way:
         place = event.group, event.mq
         answers = self.facts.recent_answers(at, *place, 0) or [At(ms, at, event.offset, sys.maxsize)]
         answered = next((one for one in reversed(answers) if one.offset == event.offset), answers[-1])
@@ -262,26 +240,27 @@ class settled_is_not_begun_again(Beginnings):
         return Way(place, settled, counts, _first(remembered), _first(more(self.facts.sent)), _first(here or arrived),
                    _first([one for one in reversed(came) if one.at == answered.at]), answered)
 
-    @after(RouteUpdated)
-    def is_routed(self, ms: int, at: str, event: RouteUpdated) -> None:
+    @after(events.RouteUpdated)
+    def is_routed(self, ms: int, at: str, event: events.RouteUpdated) -> None:
         names = {mq.broker_name for key, mqs in self.facts.routes.items() if key[:2] == (at, event.group) for mq in mqs}
         self.routed.setdefault((at, event.group), []).append((ms, names))
 
-    @on(ConnectionSevered, MessageLost, PartitionBegan, ConnectionRefused)
+    @on(events.ConnectionSevered, events.MessageLost, events.PartitionBegan, events.ConnectionRefused)
     def is_cut_off(self, ms: int, at: str, event: Any) -> None:
-        is_over = isinstance(event, (MessageLost, ConnectionRefused))
+        is_over = isinstance(event, (events.MessageLost, events.ConnectionRefused))
         until_ms = ms if is_over else ms + deadlines.waited(self.bounds)
-        self.cut[frozenset(map(self.facts.broker_name, (at, event[0])))].append((ms, until_ms))
+        names = frozenset(map(self.facts.broker_name, (at, event[0])))
+        self.cut.setdefault((names,), []).append((ms, until_ms))
 
-    @on(ProcessKilled)
-    def is_killed(self, ms: int, at: str, _: ProcessKilled) -> None:
+    @on(events.ProcessKilled)
+    def is_killed(self, ms: int, at: str, _: events.ProcessKilled) -> None:
         self.killed_ms.setdefault((at,), []).append(ms)
 
-    @on(ProcessKilled, BrokerStopping, ProcessPaused)
-    def goes_away(self, ms: int, at: str, event: ProcessKilled | BrokerStopping | ProcessPaused) -> None:
-        self.away.setdefault((at,), []).append((ms, ms + event.ms if isinstance(event, ProcessPaused) else inf))
+    @on(events.ProcessKilled, events.BrokerStopping, events.ProcessPaused)
+    def goes_away(self, ms: int, at: str, event: Any) -> None:
+        self.away.setdefault((at,), []).append((ms, ms + event.ms if isinstance(event, events.ProcessPaused) else inf))
 
-    @on(BrokerStarted, ConsumerStarted)
-    def is_back(self, ms: int, at: str, _: BrokerStarted | ConsumerStarted) -> None:
+    @on(events.BrokerStarted, events.ConsumerStarted)
+    def is_back(self, ms: int, at: str, _: events.BrokerStarted | events.ConsumerStarted) -> None:
         spans = self.away.get((at,), ())
         self.away[at,] = [(begin_ms, min(end_ms, ms)) for begin_ms, end_ms in spans]

@@ -5,27 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
-from impl.events import (
-    BrokerStarted,
-    ConsumerRegistered,
-    ConsumerRemoved,
-    ConsumerShutDown,
-    ConsumerStarted,
-    ConsumerStopping,
-    GroupRemoved,
-    ListenerEnded,
-    ListenerStarted,
-    LockGranted,
-    LockReleased,
-    ProcessKilled,
-    QueueDropped,
-    QueueTaken,
-    RouteUpdated,
-    SubscriptionRemoved,
-    SubscriptionUpdated,
-)
 from invariants.rules.match import Match, machine_of
 from invariants.rules.offset_facts import OffsetFacts
 from invariants.rules.rule import Kept, on
@@ -52,25 +34,28 @@ class Facts(OffsetFacts):
     process was killed. powerless -- brokers whose machine has lost its power in this run.
     """
 
-    holdings = Kept("at client_id group mq", ends=(QueueDropped, ConsumerShutDown), begins=(QueueTaken,))
-    busy = Kept("at client_id group mq", ends=(ListenerEnded,), begins=(ListenerStarted,))
-    ended_ms = Kept("at client_id group mq", begins=(ListenerEnded,))
-    consumers = Kept("at group", begins=(ConsumerStarted,), value=_event)
-    stopping = Kept("at client_id group", ends=(ConsumerStarted,), begins=(ConsumerStopping,))
-    routes = Kept("at group topic", begins=(RouteUpdated,), value=lambda _, event: event.mqs)
-    listed = Kept("at group connection", ends=(Match(ConsumerRemoved, having=_attached), GroupRemoved),
-                  begins=(Match(ConsumerRegistered, having=_attached),), value=_event)
-    locks = Kept("at group mq", ends=(LockReleased,), begins=(LockGranted,), value=lambda ms, event: (ms, event.holder))
-    brokers = Kept("at", survives="all", begins=(BrokerStarted,), value=_event)
-    heartbeats_ms = Kept("at group connection", ends=(ConsumerRemoved,), begins=(ConsumerRegistered,))
-    subscribed = Kept("at group topic", ends=(Match(SubscriptionRemoved, having=_attached), GroupRemoved),
-                      begins=(Match(SubscriptionUpdated, having=_attached),), value=lambda _, event: event.sub_version)
-    broker_killed_ms = Kept("at", ends=(BrokerStarted,), survives="all")
+    holdings = Kept("at client_id group mq", ends=(events.QueueDropped, events.ConsumerShutDown),
+                    begins=(events.QueueTaken,))
+    busy = Kept("at client_id group mq", ends=(events.ListenerEnded,), begins=(events.ListenerStarted,))
+    ended_ms = Kept("at client_id group mq", begins=(events.ListenerEnded,))
+    consumers = Kept("at group", begins=(events.ConsumerStarted,), value=_event)
+    stopping = Kept("at client_id group", ends=(events.ConsumerStarted,), begins=(events.ConsumerStopping,))
+    routes = Kept("at group topic", begins=(events.RouteUpdated,), value=lambda _, event: event.mqs)
+    listed = Kept("at group connection", ends=(Match(events.ConsumerRemoved, having=_attached), events.GroupRemoved),
+                  begins=(Match(events.ConsumerRegistered, having=_attached),), value=_event)
+    locks = Kept("at group mq", ends=(events.LockReleased,), begins=(events.LockGranted,),
+                 value=lambda ms, event: (ms, event.holder))
+    brokers = Kept("at", survives="all", begins=(events.BrokerStarted,), value=_event)
+    heartbeats_ms = Kept("at group connection", ends=(events.ConsumerRemoved,), begins=(events.ConsumerRegistered,))
+    subscribed = Kept("at group topic", ends=(Match(events.SubscriptionRemoved, having=_attached), events.GroupRemoved),
+                      begins=(Match(events.SubscriptionUpdated, having=_attached),),
+                      value=lambda _, event: event.sub_version)
+    broker_killed_ms = Kept("at", ends=(events.BrokerStarted,), survives="all")
     powerless = Kept("at", survives="all")
-    _queues = Kept("at topic queue_id", survives="all", ends=(Match(BrokerStarted, of=""),))
+    _queues = Kept("at topic queue_id", survives="all", ends=(Match(events.BrokerStarted, of=""),))
 
-    @on(ProcessKilled)
-    def killed(self, ms: int, at: str, event: ProcessKilled) -> None:
+    @on(events.ProcessKilled)
+    def killed(self, ms: int, at: str, event: events.ProcessKilled) -> None:
         """A broker runs no more; what is killed once more while it starts has not run since."""
         if (at,) in self.brokers:
             self.broker_killed_ms.setdefault((at,), ms)

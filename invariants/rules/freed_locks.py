@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from impl.events import (
-    ConsumerRemoved,
-    ConsumerStarted,
-    ConsumerStopping,
-    ListenerEnded,
-    LockGranted,
-    LockReleased,
-    QueueDropped,
-    QueueTaken,
-)
+from impl import events
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
@@ -32,31 +23,31 @@ class leaver_frees_its_locks(Duty):
     cite = "ConsumeMessageOrderlyService#unlockAllMQ"
     about = "at group mq client_id"
     within_ms = deadlines.handled
-    paid_by = (Match(LockReleased, of="at group mq"),)
+    paid_by = (Match(events.LockReleased, of="at group mq"),)
     excuses = (
         Excuse("a listener has just ended, and its thread may still hold the queue",
-               by=Match(ListenerEnded, of="client_id group mq"), lasts=deadlines.soon),
+               by=Match(events.ListenerEnded, of="client_id group mq"), lasts=deadlines.soon),
     )
 
     late = "{at} has queue {mq.queue_id} of {mq.topic} at {mq.broker_name} locked for {client_id}, who left"
 
     # The queues of those who stop: since when; a rebalance frees them by a call that may be lost.
     theirs = Kept("client_id group mq", survives="all", ends=(
-        ConsumerStarted, Match(QueueDropped, having=lambda event: event.by_rebalance)))
-    _since_ms = Kept("client_id group", survives="all", begins=(ConsumerStopping,))
+        events.ConsumerStarted, Match(events.QueueDropped, having=lambda event: event.by_rebalance)))
+    _since_ms = Kept("client_id group", survives="all", begins=(events.ConsumerStopping,))
 
-    @on(ConsumerStopping)
-    def stops(self, ms: int, at: str, event: ConsumerStopping) -> None:
+    @on(events.ConsumerStopping)
+    def stops(self, ms: int, at: str, event: events.ConsumerStopping) -> None:
         for mq in self.facts.held_at(at, *event):
             self.theirs[*event, mq] = ms
 
-    @on(QueueTaken)
-    def taken(self, ms: int, _: str, event: QueueTaken) -> None:
+    @on(events.QueueTaken)
+    def taken(self, ms: int, _: str, event: events.QueueTaken) -> None:
         if self.facts.stops_now(event.client_id, event.group):
             self.theirs[event[:3]] = ms
 
-    @on(ConsumerRemoved)
-    def says_goodbye(self, ms: int, at: str, event: ConsumerRemoved) -> None:
+    @on(events.ConsumerRemoved)
+    def says_goodbye(self, ms: int, at: str, event: events.ConsumerRemoved) -> None:
         """From now on; unless the shutdown has lasted so long that an UNLOCK_BATCH_MQ may have failed.
 
         Where a listener goes on, perhaps until its process ends, the lock is left to the lease.
@@ -69,8 +60,8 @@ class leaver_frees_its_locks(Duty):
             if held and self.facts.works(*key) is None:
                 self.owe((at, event.group, key[2], event.client_id), ms)
 
-    @on(LockGranted)
-    def granted(self, ms: int, at: str, event: LockGranted) -> Iterator[Told]:
+    @on(events.LockGranted)
+    def granted(self, ms: int, at: str, event: events.LockGranted) -> Iterator[Told]:
         for key, (since_ms, *_) in [*self.owed.items()]:
             if key[:3] == (at, event.group, event.mq):
                 self.pay(key)
@@ -86,11 +77,11 @@ class given_up_lock_is_freed(Duty):
     calm = True
     about = "at client_id group mq"
     within_ms = deadlines.unlocked_late
-    paid_by = (QueueTaken, Match(LockReleased, of="client_id group mq"))
-    excuses = (Excuse("a client stops meanwhile, and leaves it to the lease", by=ConsumerStopping),)
+    paid_by = (events.QueueTaken, Match(events.LockReleased, of="client_id group mq"))
+    excuses = (Excuse("a client stops meanwhile, and leaves it to the lease", by=events.ConsumerStopping),)
 
-    @on(QueueDropped)
-    def dropped(self, ms: int, at: str, event: QueueDropped) -> None:
+    @on(events.QueueDropped)
+    def dropped(self, ms: int, at: str, event: events.QueueDropped) -> None:
         key = event.client_id, event.group, event.mq
         if event.by_rebalance and self.facts.works(*key) is None:  # who works on it needs its lock
             self.owe((at, *key), ms, self._lock(*key))

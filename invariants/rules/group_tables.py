@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from impl import events
 from impl.decisions.names import MASTER_ID, get_retry_topic
 from impl.decisions.subscription import is_tag_type
-from impl.events import (
-    BrokerStarted,
-    ConsumerIdsChanged,
-    ConsumerRegistered,
-    HeartbeatHandled,
-    SubscriptionGroupDeleted,
-    TopicConfigDeleted,
-)
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match
@@ -29,18 +22,18 @@ class group_survives_its_broker(Rule):
     cite = "SubscriptionGroupManager#findSubscriptionGroupConfig: persist, ConfigManager#load"
     about = "at group"
     excuses = (Excuse("the group is deleted, perhaps while a heartbeat is handled that has made it before",
-                      by=SubscriptionGroupDeleted, lasts=deadlines.handled),)
+                      by=events.SubscriptionGroupDeleted, lasts=deadlines.handled),)
 
     # When the last heartbeat of each group had been handled.
     heard_ms = Kept("at group", survives="kill")
 
-    @on(HeartbeatHandled)
-    def handled(self, ms: int, at: str, event: HeartbeatHandled) -> None:
+    @on(events.HeartbeatHandled)
+    def handled(self, ms: int, at: str, event: events.HeartbeatHandled) -> None:
         if self.facts.is_master(at):
             self.heard_ms[at, event.group] = ms
 
-    @on(BrokerStarted)
-    def started(self, _: int, at: str, event: BrokerStarted) -> Iterator[Told]:
+    @on(events.BrokerStarted)
+    def started(self, _: int, at: str, event: events.BrokerStarted) -> Iterator[Told]:
         found = self.views.subscription_groups(at)
         missing = {key: ms for key, ms in self.heard_ms.items() if key[0] == at and key[1] not in found}
         self.heard_ms.drop(lambda key: key[0] == at)
@@ -56,10 +49,10 @@ class heartbeat_makes_the_retry_topic(Rule):
     about = "at group"
 
     # Groups whose topic was seen, until a topic is deleted at the broker.
-    made = Kept("at group", ends=(Match(TopicConfigDeleted, of="at"),))
+    made = Kept("at group", ends=(Match(events.TopicConfigDeleted, of="at"),))
 
-    @on(HeartbeatHandled)
-    def handled(self, _: int, at: str, event: HeartbeatHandled) -> Iterator[Told]:
+    @on(events.HeartbeatHandled)
+    def handled(self, _: int, at: str, event: events.HeartbeatHandled) -> Iterator[Told]:
         key, topic = (at, event.group), get_retry_topic(event.group)
         if key in self.made or not self.facts.is_master(at):
             return
@@ -100,14 +93,14 @@ class filter_is_as_new_as_its_subscription(Rule):
     # The greatest version of each topic that was heard: filters outlive groups, and are in a file.
     heard = Kept("at group topic", survives="all")
 
-    @on(ConsumerRegistered)
-    def entered(self, _: int, at: str, event: ConsumerRegistered) -> None:
+    @on(events.ConsumerRegistered)
+    def entered(self, _: int, at: str, event: events.ConsumerRegistered) -> None:
         for topic, _text, version in event.subscriptions:
             key = at, event.group, topic
             self.heard[key] = max(version, self.heard.get(key, version))
 
-    @on(HeartbeatHandled, ConsumerIdsChanged)
-    def looks(self, _: int, at: str, event: HeartbeatHandled | ConsumerIdsChanged) -> Iterator[Told]:
+    @on(events.HeartbeatHandled, events.ConsumerIdsChanged)
+    def looks(self, _: int, at: str, event: events.HeartbeatHandled | events.ConsumerIdsChanged) -> Iterator[Told]:
         subscribed = self.views.subscriptions(at, event.group)
         compiled = {topic: sub for topic, sub in subscribed.items() if not is_tag_type(sub.expression_type)}
         filters = self.views.filters(at, event.group) if compiled else {}

@@ -3,22 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from impl.events import (
-    BrokerDropped,
-    BrokerFound,
-    BrokerLiveRemoved,
-    BrokerRegistered,
-    BrokerStarted,
-    BrokerStopping,
-    BrokerUnregistered,
-    BrokerUpdateTimestamp,
-    ClockDrifts,
-    ClockJumped,
-    ProcessKilled,
-    VersionQueried,
-)
+from impl import events
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match, machine_of
@@ -40,25 +26,20 @@ class living_broker_is_not_dropped(Rule):
     excuses = (
         *was_cut_off_from("at", "broker", deadlines.half_open_ended),
         Excuse("a process of the machine has ended shortly before, and its connections end late",
-               by=Match(ProcessKilled, of="broker=at"), lasts=deadlines.half_open_ended),
+               by=Match(events.ProcessKilled, of="broker=at"), lasts=deadlines.half_open_ended),
     )
 
     heard_ms = Kept("at broker broker_addr", machine="broker",
-                    begins=(Match(BrokerRegistered, of="at broker=broker_addr.machine broker_addr"),),
-                    ends=(Match(BrokerStopping, of="broker"), Match(ProcessKilled, of="at")))
+                    begins=(Match(events.BrokerRegistered, of="at broker=broker_addr.machine broker_addr"),),
+                    ends=(Match(events.BrokerStopping, of="broker"), Match(events.ProcessKilled, of="at")))
 
-    @on(BrokerLiveRemoved)
-    def removed(self, ms: int, at: str, event: BrokerLiveRemoved) -> Iterator[Told]:
+    @on(events.BrokerLiveRemoved)
+    def removed(self, ms: int, at: str, event: events.BrokerLiveRemoved) -> Iterator[Told]:
         key = at, machine_of(event.broker_addr), event.broker_addr
         heard_ms = self.heard_ms.pop(key, None)
         if event.why == "destroyed" and heard_ms is not None and ms - heard_ms < HEARD_MS:
             yield self.told(f"{at} drops {event.broker_addr}, which lives, {ms - heard_ms} ms after it has registered",
                             *key)
-
-
-def _speaks_wholly(event: BrokerRegistered) -> bool:
-    """Whether it is no half registration."""
-    return event.version is not None
 
 
 class registrations_keep_a_broker(Rule):
@@ -69,35 +50,36 @@ class registrations_keep_a_broker(Rule):
     cite = "RouteInfoManager#scanNotActiveBroker, #onChannelDestroy"
     about = "at broker_addr why"
     excuses = (
-        Excuse("the clock of the name server was set since it has heard of the broker", by=Match(ClockJumped, of="at")),
+        Excuse("the clock of the name server was set since it has heard of the broker",
+               by=Match(events.ClockJumped, of="at")),
         Excuse("the clock of the name server drifts, by which a broker expires",
                when=lambda rule, told: told.about[2] == "expired" and told.about[:1] in rule.drifting),
     )
 
-    # The connections on which brokers spoke last, and those whose ends were looked into.
-    heard_ms = Kept("at broker_addr", begins=(Match(BrokerRegistered, having=_speaks_wholly),))
-    connections = Kept("at broker_addr", begins=(Match(BrokerRegistered, having=_speaks_wholly),),
-                       value=lambda _, event: event.connection)
-    ended = Kept("at connection", begins=(BrokerFound,))
-    drifting = Kept("at", survives="all", begins=(ClockDrifts,))
+    # When brokers were heard of last, and on which connections, unless they registered by half; connections whose ends
+    # were looked into.
+    heard = Kept("at broker_addr", value=lambda ms, event: (ms, event.connection),
+                 begins=(Match(events.BrokerRegistered, having=lambda event: event.version is not None),))
+    ended = Kept("at connection", begins=(events.BrokerFound,))
+    drifting = Kept("at", survives="all", begins=(events.ClockDrifts,))
 
-    @on(BrokerUpdateTimestamp)
-    def renewed(self, ms: int, at: str, event: BrokerUpdateTimestamp) -> None:
-        if (at, event.broker_addr) in self.heard_ms:
-            self.heard_ms[at, event.broker_addr] = ms
+    @on(events.BrokerUpdateTimestamp)
+    def renewed(self, ms: int, at: str, event: events.BrokerUpdateTimestamp) -> None:
+        if (at, event.broker_addr) in self.heard:
+            self.heard[at, event.broker_addr] = ms, self.heard[at, event.broker_addr][1]
 
-    @on(VersionQueried)
-    def asked(self, _: int, at: str, event: VersionQueried) -> None:
-        if (at, event.broker_addr) in self.connections and not event.changed:
-            self.connections[at, event.broker_addr] = event.connection
+    @on(events.VersionQueried)
+    def asked(self, _: int, at: str, event: events.VersionQueried) -> None:
+        if (at, event.broker_addr) in self.heard and not event.changed:
+            self.heard[at, event.broker_addr] = self.heard[at, event.broker_addr][0], event.connection
 
-    @on(BrokerLiveRemoved)
-    def removed(self, ms: int, at: str, event: BrokerLiveRemoved) -> Iterator[Told]:
+    @on(events.BrokerLiveRemoved)
+    def removed(self, ms: int, at: str, event: events.BrokerLiveRemoved) -> Iterator[Told]:
         addr, about = event.broker_addr, (at, event.broker_addr, event.why)
-        heard_ms, connection = self.heard_ms.pop((at, addr), None), self.connections.pop((at, addr), "")
+        heard_ms, connection = self.heard.pop((at, addr), (None, ""))
         if event.why == "expired" and heard_ms is not None and ms - heard_ms < deadlines.EXPIRY_MS:
-            yield self.told(f"{at} lets {addr} expire {ms - heard_ms} ms after it was heard of", *about,
-                            since_ms=heard_ms)
+            sentence = f"{at} lets {addr} expire {ms - heard_ms} ms after it was heard of"
+            yield self.told(sentence, *about, since_ms=heard_ms)
         if event.why == "destroyed" and connection and (at, connection) not in self.ended:
             yield self.told(f"{at} removes {addr}, whose connection {connection} lasts", *about)
 
@@ -112,17 +94,17 @@ class closed_broker_is_dropped(Duty):
     cite = "BrokerHousekeepingService#onChannelClose, RouteInfoManager#onChannelDestroy"
     about = "at broker_addr connection"
     within_ms = deadlines.end_noticed
-    paid_by = (BrokerLiveRemoved, Match(BrokerRegistered, of="at broker_addr"))
+    paid_by = (events.BrokerLiveRemoved, Match(events.BrokerRegistered, of="at broker_addr"))
     excuses = (Excuse("it has registered when the end was handled already",
                       when=lambda rule, told: told.about in rule.too_late),)
     late = "{at} keeps {broker_addr} long after its connection {connection} has ended"
 
-    ended = Kept("at connection", begins=(BrokerFound,))
-    too_late = Kept("at broker_addr connection", ends=(BrokerLiveRemoved,))
+    ended = Kept("at connection", begins=(events.BrokerFound,))
+    too_late = Kept("at broker_addr connection", ends=(events.BrokerLiveRemoved,))
     _looked_ms = -deadlines.SCAN_MS
 
-    @on(BrokerRegistered)
-    def registered(self, ms: int, at: str, event: BrokerRegistered) -> None:
+    @on(events.BrokerRegistered)
+    def registered(self, ms: int, at: str, event: events.BrokerRegistered) -> None:
         if (at, event.connection) in self.ended:
             self.too_late[at, event.broker_addr, event.connection] = ms
 
@@ -147,24 +129,18 @@ class goodbye_frees_its_sender_only(Rule):
     # RouteInfoManager.brokerAddrTable behind the last change of it.
     addresses = Kept("at")
 
-    @on(BrokerRegistered, BrokerDropped)
-    def changed(self, _: int, at: str, event: BrokerRegistered | BrokerDropped) -> None:
+    @on(events.BrokerRegistered, events.BrokerDropped)
+    def changed(self, _: int, at: str, event: events.BrokerRegistered | events.BrokerDropped) -> None:
         del event
         self.addresses[at,] = self.views.addresses(at)
 
-    @on(BrokerUnregistered)
-    def unregistered(self, _: int, at: str, event: BrokerUnregistered) -> Iterator[Told]:
+    @on(events.BrokerUnregistered)
+    def unregistered(self, _: int, at: str, event: events.BrokerUnregistered) -> Iterator[Told]:
         before, after = self.addresses.get((at,), {}), self.views.addresses(at)
         self.addresses[at,] = after
         for key, addr in before.items():
             if addr != event.broker_addr and after.get(key) != addr:
                 yield self.told(f"{at} removes {addr} when {event.broker_addr} says goodbye", at, event.broker_addr)
-
-
-def _both_were_started(rule: Any, told: Told) -> bool:
-    """Whether two machines were told to be the broker of this name and id."""
-    _, broker_name, broker_id, *addrs = told.about
-    return all((machine_of(addr), broker_name, broker_id) in rule.started for addr in addrs)
 
 
 class id_is_not_taken_back(Rule):
@@ -173,14 +149,17 @@ class id_is_not_taken_back(Rule):
     shipped = "violated: N-15 two masters of one name take turns"
     cite = "RouteInfoManager#registerBroker"
     about = "at broker_name broker_id broker_addr holder"
-    excuses = (cause("N-15", "two brokers of one name were started with one id", when=_both_were_started),)
+    excuses = (
+        cause("N-15", "two brokers of one name were started with one id", when=lambda rule, told: all(
+            (machine_of(addr), *told.about[1:3]) in rule.started for addr in told.about[3:])),
+    )
 
     # Who has an id now, and from whom others have taken it.
     holder, others = Kept("at broker_name broker_id"), Kept("at broker_name broker_id")
-    started = Kept("at broker_name broker_id", survives="all", begins=(BrokerStarted,))
+    started = Kept("at broker_name broker_id", survives="all", begins=(events.BrokerStarted,))
 
-    @on(BrokerRegistered)
-    def registered(self, _: int, at: str, event: BrokerRegistered) -> Iterator[Told]:
+    @on(events.BrokerRegistered)
+    def registered(self, _: int, at: str, event: events.BrokerRegistered) -> Iterator[Told]:
         key, addr = (at, event.broker_name, event.broker_id), event.broker_addr
         holder, self.holder[key] = self.holder.get(key), addr
         if holder is not None and holder != addr:
@@ -191,8 +170,8 @@ class id_is_not_taken_back(Rule):
                 yield self.told(f"{at} gives id {event.broker_id} of {event.broker_name} back from {holder} to {addr}",
                                 *key, addr, holder)
 
-    @on(BrokerLiveRemoved)
-    def removed(self, _: int, at: str, event: BrokerLiveRemoved) -> None:
+    @on(events.BrokerLiveRemoved)
+    def removed(self, _: int, at: str, event: events.BrokerLiveRemoved) -> None:
         for key in [key for key, addr in self.holder.items() if (key[0], addr) == (at, event.broker_addr)]:
             del self.holder[key]
             self.others.pop(key, None)

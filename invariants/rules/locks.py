@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from impl.events import (
-    ConsumerStopping,
-    ListenerStarted,
-    LockGranted,
-    LockReleased,
-    LocksAnswered,
-    LocksHeard,
-    MessagesSettled,
-    ProcessPaused,
-    QueueDropped,
-    QueueTaken,
-)
+from impl import events
 from invariants.rules.deadlines import lock_is_fresh
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
@@ -31,8 +20,8 @@ class only_ordered_groups_lock(Rule):
     cite = "RebalanceImpl#updateProcessQueueTableInRebalance: isOrder"
     about = "at client_id group mq"
 
-    @on(LockGranted)
-    def granted(self, _: int, at: str, event: LockGranted) -> Iterator[Told]:
+    @on(events.LockGranted)
+    def granted(self, _: int, at: str, event: events.LockGranted) -> Iterator[Told]:
         for (machine, group), started in self.facts.consumers.items():
             theirs = (started.client_id, group) == (event.client_id, event.group)
             if theirs and not self.facts.is_orderly(machine, group):
@@ -47,8 +36,8 @@ class taken_queue_counts_as_locked(Rule):
     cite = "RebalanceImpl#lock, ProcessQueue#setLocked"
     about = "at client_id group mq"
 
-    @after(QueueTaken)
-    def taken(self, _: int, at: str, event: QueueTaken) -> Iterator[Told]:
+    @after(events.QueueTaken)
+    def taken(self, _: int, at: str, event: events.QueueTaken) -> Iterator[Told]:
         for held in self.views.process_queues(at) if self.facts.is_orderly(at, event.group) else ():
             if held[1:4] == event[:3] and not held.dropped and not held.locked:
                 yield self.told(f"{at} holds {queue_text(event.mq)} and waits for its lock", at, *event[:3])
@@ -61,8 +50,8 @@ class held_queue_stays_locked(Rule):
     cite = "RebalancePushImpl#unlockDelay"
     about = "at client_id group mq"
 
-    @on(LockReleased)
-    def released(self, _: int, at: str, event: LockReleased) -> Iterator[Told]:
+    @on(events.LockReleased)
+    def released(self, _: int, at: str, event: events.LockReleased) -> Iterator[Told]:
         if self.facts.holds(event.client_id, event.group, event.mq):
             yield self.told(f"{at} frees {queue_text(event.mq)}, which {event.client_id} holds",
                             at, event.client_id, event.group, event.mq)
@@ -75,8 +64,8 @@ class listener_keeps_its_lock(Rule):
     cite = "RebalancePushImpl#removeUnnecessaryMessageQueue: consumeLock"
     about = "at client_id group mq"
 
-    @on(LockReleased)
-    def released(self, _: int, at: str, event: LockReleased) -> Iterator[Told]:
+    @on(events.LockReleased)
+    def released(self, _: int, at: str, event: events.LockReleased) -> Iterator[Told]:
         where = self.facts.works(event.client_id, event.group, event.mq)
         if where is not None:
             yield self.told(f"{at} frees {queue_text(event.mq)} while a listener of {where} works on it",
@@ -94,11 +83,12 @@ class lock_outlasts_the_batch(Rule):
     about = "client_id group mq"
 
     # Batches that listeners have begun.
-    open = Kept("at client_id group mq", begins=(ListenerStarted,), ends=(
-        MessagesSettled, ConsumerStopping, Match(QueueDropped, having=lambda event: not event.by_rebalance)))
+    open = Kept("at client_id group mq", begins=(events.ListenerStarted,), ends=(
+        events.MessagesSettled, events.ConsumerStopping,
+        Match(events.QueueDropped, having=lambda event: not event.by_rebalance)))
 
-    @on(LockReleased)
-    def released(self, _: int, at: str, event: LockReleased) -> Iterator[Told]:
+    @on(events.LockReleased)
+    def released(self, _: int, at: str, event: events.LockReleased) -> Iterator[Told]:
         about = event.client_id, event.group, event.mq
         for key in [key for key in self.open if key[1:] == about]:
             del self.open[key]
@@ -117,13 +107,13 @@ class listener_begins_under_a_fresh_lock(Rule):
     excuses = (
         clock_was_set("at"),
         Excuse("its process stood still while the answer was on its way, and counts from when it went on",
-               by=Match(ProcessPaused, of="at"), lasts=lock_is_fresh),
+               by=Match(events.ProcessPaused, of="at"), lasts=lock_is_fresh),
     )
 
-    granted_ms = Kept("client_id group mq", survives="all", begins=(LockGranted,))
+    granted_ms = Kept("client_id group mq", survives="all", begins=(events.LockGranted,))
 
-    @on(ListenerStarted)
-    def begins(self, ms: int, at: str, event: ListenerStarted) -> Iterator[Told]:
+    @on(events.ListenerStarted)
+    def begins(self, ms: int, at: str, event: events.ListenerStarted) -> Iterator[Told]:
         since_ms = self.granted_ms.get(tuple(event))
         if since_ms is None or ms - since_ms > lock_is_fresh(self.bounds):
             old = "was never granted its lock" if since_ms is None else f"was granted its lock {ms - since_ms} ms ago"
@@ -142,15 +132,15 @@ class refused_lock_is_not_believed(Rule):
     # Whose last answer was a refusal.
     refused = Kept("client_id group mq", survives="all")
 
-    @on(LocksAnswered)
-    def answered(self, ms: int, _: str, event: LocksAnswered) -> None:
+    @on(events.LocksAnswered)
+    def answered(self, ms: int, _: str, event: events.LocksAnswered) -> None:
         for mq in event.asked:
             self.refused.pop((event.client_id, event.group, mq), None)
         for mq in event.asked - event.granted:
             self.refused[event.client_id, event.group, mq] = ms
 
-    @after(LocksHeard)
-    def heard(self, _: int, at: str, event: LocksHeard) -> Iterator[Told]:
+    @after(events.LocksHeard)
+    def heard(self, _: int, at: str, event: events.LocksHeard) -> Iterator[Told]:
         refused = {mq for mq in event.mqs if (event.client_id, event.group, mq) in self.refused}
         for held in self.views.process_queues(at) if refused else ():
             # RebalanceImpl#lock asks for one queue, when its lock has expired, and leaves `locked` as it is.

@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from impl.events import (
-    ClientChannelClosed,
-    ConnectionRefused,
-    ConsumerRegistered,
-    ConsumerRemoved,
-    ConsumerShutDown,
-    ConsumerStarted,
-    ConsumerStopping,
-    GoodbyeTaken,
-    GroupRemoved,
-    HeartbeatRefused,
-    ProcessKilled,
-)
+from impl import events
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.match import Match, machine_of
@@ -26,13 +14,14 @@ from invariants.rules.weather import clock_was_set, ended_or_stood_still, was_cu
 
 _MEMBER = "at client_id group client"
 """A broker, a member, and the machine (client) from which the member speaks."""
-_STOPS = Excuse("the member has begun to shut down", by=Match(ConsumerStopping, of="client=at client_id group"),
-                lasts=FOR_EVER, until=Match(ConsumerStarted, of="client=at client_id group"))
+_STOPS = Excuse("the member has begun to shut down", by=Match(events.ConsumerStopping, of="client=at client_id group"),
+                lasts=FOR_EVER, until=Match(events.ConsumerStarted, of="client=at client_id group"))
+_STARTS_AGAIN = Excuse("the member has started again", by=Match(events.ConsumerStarted, of="client=at client_id group"))
 _IS_REFUSED = Excuse("the broker objects to the heartbeats of the member",
-                     by=Match(HeartbeatRefused, of="at client_id group"), lasts=FOR_EVER,
-                     until=Match(ConsumerRegistered, of="at client_id group"))
+                     by=Match(events.HeartbeatRefused, of="at client_id group"), lasts=FOR_EVER,
+                     until=Match(events.ConsumerRegistered, of="at client_id group"))
 _CANNOT_CONNECT = Excuse("the member was refused a connection to the broker",
-                         by=Match(ConnectionRefused, of="client=at at=server"), lasts=deadlines.expired)
+                         by=Match(events.ConnectionRefused, of="client=at at=server"), lasts=deadlines.expired)
 _CLOCKS = (clock_was_set("at"), clock_was_set("client"))
 
 
@@ -45,19 +34,19 @@ class goodbye_is_final(Rule):
     shipped = "violated: B-9 a heartbeat that comes late, B-30 one that was prepared before"
     cite = "ConsumerManager#unregisterConsumer"
     about = f"{_MEMBER} connection"
-    excuses = (Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group")),)
+    excuses = (_STARTS_AGAIN,)
 
     left_ms = Kept(about)
 
-    @on(GoodbyeTaken, ConsumerRemoved)
-    def leaves(self, ms: int, at: str, event: GoodbyeTaken | ConsumerRemoved) -> None:
+    @on(events.GoodbyeTaken, events.ConsumerRemoved)
+    def leaves(self, ms: int, at: str, event: events.GoodbyeTaken | events.ConsumerRemoved) -> None:
         client = machine_of(event.connection)
         by_goodbye = getattr(event, "why", "unregistered") == "unregistered"
         if by_goodbye and not self.facts.runs(client, event.client_id, event.group):
             self.left_ms[at, event.client_id, event.group, client, event.connection] = ms
 
-    @on(ConsumerRegistered)
-    def enters(self, _: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
+    @on(events.ConsumerRegistered)
+    def enters(self, _: int, at: str, event: events.ConsumerRegistered) -> Iterator[Told]:
         key = at, event.client_id, event.group, machine_of(event.connection), event.connection
         if key in self.left_ms:
             yield self.told(f"{at} lists {event.client_id} again, who has left {event.group}", *key,
@@ -72,8 +61,8 @@ class heartbeats_keep_a_member(Rule):
     about = "at group connection"
     excuses = (clock_was_set("at"),)
 
-    @on(ConsumerRemoved)
-    def removed(self, ms: int, at: str, event: ConsumerRemoved) -> Iterator[Told]:
+    @on(events.ConsumerRemoved)
+    def removed(self, ms: int, at: str, event: events.ConsumerRemoved) -> Iterator[Told]:
         key = at, event.group, event.connection
         age_ms = ms - self.facts.heartbeats_ms.get(key, ms - deadlines.EXPIRY_MS)
         if event.why == "expired" and age_ms < deadlines.EXPIRY_MS:
@@ -86,13 +75,13 @@ class closed_connection_is_delisted(Duty):
     cite = "ClientHousekeepingService#onChannelClose, ConsumerManager#doChannelCloseEvent"
     about = "at group connection"
     within_ms = deadlines.handled
-    paid_by = (ConsumerRemoved,)
-    excuses = (Excuse("a later heartbeat enters it again", by=ConsumerRegistered),
-               Excuse("its group is dropped", by=GroupRemoved))
+    paid_by = (events.ConsumerRemoved,)
+    excuses = (Excuse("a later heartbeat enters it again", by=events.ConsumerRegistered),
+               Excuse("its group is dropped", by=events.GroupRemoved))
     late = "{at} lists {what} in {group} {waited_ms} ms after the connection {connection} has ended"
 
-    @on(ClientChannelClosed)
-    def closed(self, ms: int, at: str, event: ClientChannelClosed) -> None:
+    @on(events.ClientChannelClosed)
+    def closed(self, ms: int, at: str, event: events.ClientChannelClosed) -> None:
         for key, heartbeat in self.facts.listed.items():
             if (key[0], key[2]) == (at, event.connection):
                 self.owe(key, ms, heartbeat.client_id)
@@ -109,8 +98,8 @@ class living_members_do_not_expire(Rule):
         ended_or_stood_still("at", deadlines.expired), ended_or_stood_still("client", deadlines.expired),
     )
 
-    @on(ConsumerRemoved)
-    def removed(self, _: int, at: str, event: ConsumerRemoved) -> Iterator[Told]:
+    @on(events.ConsumerRemoved)
+    def removed(self, _: int, at: str, event: events.ConsumerRemoved) -> Iterator[Told]:
         # A connection is not listed any more; its client may be, by another one.
         key = at, event.client_id, event.group, machine_of(event.connection)
         here = self.facts.connections_of(at, event.group, event.client_id, key[3])
@@ -130,13 +119,12 @@ class goodbye_delists_a_member(Duty):
     about = _MEMBER
     within_ms = deadlines.handled
     excuses = (
-        Excuse("the member has started again", by=Match(ConsumerStarted, of="client=at client_id group")),
-        clock_was_set("client"), *was_cut_off_from("at", "client", deadlines.waited), _CANNOT_CONNECT,
+        _STARTS_AGAIN, clock_was_set("client"), *was_cut_off_from("at", "client", deadlines.waited), _CANNOT_CONNECT,
     )
     late = "{at} lists {client_id} of {group} {waited_ms} ms after its shutdown"
 
-    @on(ConsumerShutDown)
-    def has_left(self, ms: int, client: str, event: ConsumerShutDown) -> None:
+    @on(events.ConsumerShutDown)
+    def has_left(self, ms: int, client: str, event: events.ConsumerShutDown) -> None:
         for (at,) in self.facts.brokers:
             self.owe((at, event.client_id, event.group, client), ms)
 
@@ -160,8 +148,8 @@ class goodbye_removes_all_connections(Rule):
         """See Rule."""
         return goodbye_delists_a_member.claim()
 
-    @on(GoodbyeTaken)
-    def taken(self, _: int, at: str, event: GoodbyeTaken) -> Iterator[Told]:
+    @on(events.GoodbyeTaken)
+    def taken(self, _: int, at: str, event: events.GoodbyeTaken) -> Iterator[Told]:
         if self.facts.runs(machine_of(event.connection), event.client_id, event.group):
             return  # a goodbye of an earlier consumer does not mean the one that runs
         for connection, heartbeat in self.facts.connections(at, event.group).items():
@@ -182,12 +170,12 @@ class connections_of_members_last(Rule):
     about = _MEMBER
     excuses = (
         _STOPS, _IS_REFUSED, *_CLOCKS, *was_cut_off_from("at", "client", deadlines.waited),
-        Excuse("the process of the member was killed", by=Match(ProcessKilled, of="client=at"),
+        Excuse("the process of the member was killed", by=Match(events.ProcessKilled, of="client=at"),
                lasts=deadlines.expired),
     )
 
-    @on(ConsumerRemoved)
-    def removed(self, ms: int, at: str, event: ConsumerRemoved) -> Iterator[Told]:
+    @on(events.ConsumerRemoved)
+    def removed(self, ms: int, at: str, event: events.ConsumerRemoved) -> Iterator[Told]:
         last_ms = self.facts.heartbeats_ms.get((at, event.group, event.connection))
         if event.why == "closed" and last_ms is not None and ms - last_ms < deadlines.close_to_idle(self.bounds):
             yield self.told(f"{at} takes {event.client_id} of {event.group} for gone when {event.connection} ends",
@@ -204,14 +192,14 @@ class brokers_hear_of_each_group(Duty):
     about = "client client_id group at"
     within_ms = deadlines.heard_of
     paid_by = tuple(Match(kind, of="client=connection.machine client_id group at")
-                    for kind in (ConsumerRegistered, HeartbeatRefused))
+                    for kind in (events.ConsumerRegistered, events.HeartbeatRefused))
     excuses = (
-        Excuse("the consumer shuts down", by=Match(ConsumerStopping, of="client=at client_id group")),
+        Excuse("the consumer shuts down", by=Match(events.ConsumerStopping, of="client=at client_id group")),
         ended_or_stood_still("at", deadlines.waited), *was_cut_off_from("client", "at", deadlines.waited),
         Excuse("the client was refused a connection to the broker",
-               by=Match(ConnectionRefused, of="client=at at=server"), lasts=deadlines.heard_of),
+               by=Match(events.ConnectionRefused, of="client=at at=server"), lasts=deadlines.heard_of),
         Excuse("an earlier process has said goodbye under the same id: brokers cannot tell the two",
-               by=Match(GoodbyeTaken, of="client_id group at"), lasts=deadlines.heard_of),
+               by=Match(events.GoodbyeTaken, of="client_id group at"), lasts=deadlines.heard_of),
     )
     late = "{at} has not heard of {client_id} in {group} for {waited_ms} ms"
 

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from impl.events import (
-    ConsumerIdsChanged,
-    ConsumerIdsFetched,
-    ConsumerRegistered,
-    ConsumerRemoved,
-    ConsumersOfTopicAnswered,
-    GoodbyeTaken,
-    GroupRemoved,
-    SubscriptionRemoved,
-    SubscriptionUpdated,
-)
+from impl import events
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
@@ -28,8 +18,8 @@ class list_has_no_repetition(Rule):
     cite = "ConsumerGroupInfo#getAllClientId"
     about = "broker_addr group"
 
-    @on(ConsumerIdsFetched)
-    def fetched(self, _: int, at: str, event: ConsumerIdsFetched) -> Iterator[Told]:
+    @on(events.ConsumerIdsFetched)
+    def fetched(self, _: int, at: str, event: events.ConsumerIdsFetched) -> Iterator[Told]:
         ids, addr = event.client_ids or (), event.broker_addr
         if len({*ids}) < len(ids):
             yield self.told(f"{addr} tells {at} of {', '.join(map(str, ids))} in {event.group}", addr, event.group)
@@ -38,22 +28,22 @@ class list_has_no_repetition(Rule):
 class ChangesOfGroups(Rule):
     """What is common: who and what comes into groups and leaves them; what is put into a dropped group is new there."""
 
-    @on(ConsumerRegistered)
-    def comes(self, ms: int, at: str, event: ConsumerRegistered) -> None:
+    @on(events.ConsumerRegistered)
+    def comes(self, ms: int, at: str, event: events.ConsumerRegistered) -> None:
         if not event.attached or (at, event.group, event.connection) not in self.facts.listed:
             self.changed(ms, at, event, f"{event.client_id} has come")
 
-    @on(ConsumerRemoved)
-    def goes(self, ms: int, at: str, event: ConsumerRemoved) -> None:
+    @on(events.ConsumerRemoved)
+    def goes(self, ms: int, at: str, event: events.ConsumerRemoved) -> None:
         self.changed(ms, at, event, f"{event.client_id} has gone")
 
-    @on(SubscriptionUpdated)
-    def subscribed(self, ms: int, at: str, event: SubscriptionUpdated) -> None:
+    @on(events.SubscriptionUpdated)
+    def subscribed(self, ms: int, at: str, event: events.SubscriptionUpdated) -> None:
         if not event.attached or (at, event.group, event.topic) not in self.facts.subscribed:
             self.changed(ms, at, event, f"{event.topic} is subscribed")
 
-    @on(SubscriptionRemoved)
-    def unsubscribed(self, ms: int, at: str, event: SubscriptionRemoved) -> None:
+    @on(events.SubscriptionRemoved)
+    def unsubscribed(self, ms: int, at: str, event: events.SubscriptionRemoved) -> None:
         self.changed(ms, at, event, f"{event.topic} is not subscribed any more")
 
     def changed(self, ms: int, at: str, event: Any, what: str) -> None:
@@ -68,14 +58,14 @@ class members_are_told_of_changes(ChangesOfGroups, Duty):
     cite = "ConsumerManager#registerConsumer, #unregisterConsumer, #doChannelCloseEvent: CHANGE"
     about = "at group connection"
     within_ms = deadlines.handled
-    paid_by = (ConsumerIdsChanged,)
-    excuses = (Excuse("the member is not listed any more", by=ConsumerRemoved),
-               Excuse("the group is dropped", by=GroupRemoved))
+    paid_by = (events.ConsumerIdsChanged,)
+    excuses = (Excuse("the member is not listed any more", by=events.ConsumerRemoved),
+               Excuse("the group is dropped", by=events.GroupRemoved))
     late = "{at} has not told {connection} for {waited_ms} ms that {what} in {group}"
 
     def changed(self, ms: int, at: str, event: Any, what: str) -> None:
         """See ChangesOfGroups; who comes is told, too."""
-        new = [event.connection] if isinstance(event, ConsumerRegistered) else []
+        new = [event.connection] if isinstance(event, events.ConsumerRegistered) else []
         for connection in dict.fromkeys((*self.facts.connections(at, event.group), *new)) if event.attached else ():
             self.owe((at, event.group, connection), ms, what)
 
@@ -93,21 +83,21 @@ class notifications_have_a_reason(ChangesOfGroups):
     # When something has changed; what was said to a connection, or had happened long before it was listed.
     changes, told_of = Kept("at group"), Kept("at group connection")
 
-    @on(GoodbyeTaken)
-    def says_goodbye(self, ms: int, at: str, event: GoodbyeTaken) -> None:
+    @on(events.GoodbyeTaken)
+    def says_goodbye(self, ms: int, at: str, event: events.GoodbyeTaken) -> None:
         self.changed(ms, at, event, "")
 
     def changed(self, ms: int, at: str, event: Any, what: str) -> None:
         """See ChangesOfGroups."""
         del what
         times_ms = self.changes.setdefault((at, event.group), [])
-        if isinstance(event, ConsumerRegistered):
+        if isinstance(event, events.ConsumerRegistered):
             limit_ms = deadlines.handled(self.bounds)
             self.told_of[at, event.group, event.connection] = sum(ms - one_ms > limit_ms for one_ms in times_ms)
         times_ms.append(ms)
 
-    @on(ConsumerIdsChanged)
-    def notified(self, _: int, at: str, event: ConsumerIdsChanged) -> Iterator[Told]:
+    @on(events.ConsumerIdsChanged)
+    def notified(self, _: int, at: str, event: events.ConsumerIdsChanged) -> Iterator[Told]:
         key, changes = (at, event.group, event.connection), len(self.changes.get((at, event.group), ()))
         self.told_of[key] = count = self.told_of.get(key, 0) + 1
         if count > changes:
@@ -120,8 +110,8 @@ class who_consumes_is_answered(Rule):
     cite = "AdminBrokerProcessor#queryTopicConsumeByWho"
     about = "at topic"
 
-    @on(ConsumersOfTopicAnswered)
-    def answered(self, _: int, at: str, event: ConsumersOfTopicAnswered) -> Iterator[Told]:
+    @on(events.ConsumersOfTopicAnswered)
+    def answered(self, _: int, at: str, event: events.ConsumersOfTopicAnswered) -> Iterator[Told]:
         right = {group for group, topic in self.views.groups_with_offsets(at) if topic == event.topic}
         right |= {group for group in self.views.groups(at) if event.topic in self.views.subscriptions(at, group)}
         if right != event.groups:

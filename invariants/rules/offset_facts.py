@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from impl import events
 from impl.decisions.message_queue import MessageQueue
-from impl.events import (
-    BrokerStarted,
-    GroupOffsetsRemoved,
-    MessagesFound,
-    MessagesSettled,
-    OffsetAnswered,
-    OffsetCommitted,
-    OffsetCorrected,
-    OffsetReset,
-    OffsetSent,
-    OffsetUpdated,
-    QueueTaken,
-)
 from invariants.rules.match import machine_of
 from invariants.rules.rule import Hears, Kept, on
 
@@ -68,47 +56,47 @@ class OffsetFacts(Hears):
     group, topic: what was committed of each queue id since it started.
     """
 
-    progress = Kept("at group mq", begins=(QueueTaken, OffsetReset, OffsetCorrected),
+    progress = Kept("at group mq", begins=(events.QueueTaken, events.OffsetReset, events.OffsetCorrected),
                     value=lambda _, event: Progress(event.offset))
     answers = Kept("at group mq")
     remembered = Kept("group mq", survives="all")
     sent = Kept("group mq", survives="all")
     arrived = Kept("group mq", survives="all")
-    committed = Kept("at group topic", ends=(GroupOffsetsRemoved, BrokerStarted))
+    committed = Kept("at group topic", ends=(events.GroupOffsetsRemoved, events.BrokerStarted))
     _events = 0
 
-    @on(MessagesFound)
-    def finds(self, _: int, at: str, event: MessagesFound) -> None:
+    @on(events.MessagesFound)
+    def finds(self, _: int, at: str, event: events.MessagesFound) -> None:
         progress = self.progress.get((at, event.group, event.mq))
         if progress is not None:
             progress.open.update(event.offsets)
             progress.end = event.offsets[-1] + 1
 
-    @on(MessagesSettled)
-    def settles(self, ms: int, at: str, event: MessagesSettled) -> None:
+    @on(events.MessagesSettled)
+    def settles(self, ms: int, at: str, event: events.MessagesSettled) -> None:
         progress = self.progress.get((at, event.group, event.mq))
         if progress is not None:
             progress.open.difference_update(event.offsets)
             progress.settled_ms.update(dict.fromkeys(event.offsets, ms))
 
-    @on(OffsetAnswered)
-    def was_answered(self, ms: int, at: str, event: OffsetAnswered) -> None:
+    @on(events.OffsetAnswered)
+    def was_answered(self, ms: int, at: str, event: events.OffsetAnswered) -> None:
         key = machine_of(event.connection), *self.place(at, event)
         self.answers.setdefault(key, []).append(self._at(ms, at, event.offset))
         progress = self.progress.get(key)
         if progress is not None:
             progress.told = max(progress.told, event.offset)
 
-    @on(OffsetUpdated)
-    def remembers(self, ms: int, at: str, event: OffsetUpdated) -> None:
+    @on(events.OffsetUpdated)
+    def remembers(self, ms: int, at: str, event: events.OffsetUpdated) -> None:
         self._note(self.remembered, (event.group, event.mq), ms, at, event.offset)
 
-    @on(OffsetSent)
-    def was_sent(self, ms: int, at: str, event: OffsetSent) -> None:
+    @on(events.OffsetSent)
+    def was_sent(self, ms: int, at: str, event: events.OffsetSent) -> None:
         self._note(self.sent, (event.group, event.mq), ms, at, event.offset)
 
-    @on(OffsetCommitted)
-    def has_arrived(self, ms: int, at: str, event: OffsetCommitted) -> None:
+    @on(events.OffsetCommitted)
+    def has_arrived(self, ms: int, at: str, event: events.OffsetCommitted) -> None:
         self._note(self.arrived, self.place(at, event), ms, at, event.offset, event.connection)
         self.committed.setdefault((at, event.group, event.topic), {})[event.queue_id] = event.offset
 
@@ -127,7 +115,7 @@ class OffsetFacts(Hears):
         """The queue that a broker speaks of."""
         raise NotImplementedError
 
-    def place(self, at: str, event: OffsetCommitted | OffsetAnswered) -> Place:
+    def place(self, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> Place:
         """Group and queue of an offset that a broker speaks of."""
         return event.group, self.queue(at, event.topic, event.queue_id)
 

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from impl import events
 from impl.decisions.names import MASTER_ID
-from impl.events import (
-    BrokerShutDown,
-    BrokerStarted,
-    GroupOffsetsRemoved,
-    OffsetAnswered,
-    OffsetCommitted,
-    OffsetReset,
-    OffsetSent,
-    ProcessKilled,
-    ProcessPaused,
-    QueueTaken,
-)
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
@@ -37,8 +26,8 @@ class broker_keeps_what_was_committed(Rule):
     excuses = (Excuse("the broker is a slave, whose offsets its master's replace",
                       when=lambda rule, told: not rule.facts.is_master(told.about[0])),)
 
-    @after(OffsetCommitted)
-    def has(self, _: int, at: str, event: OffsetCommitted) -> Iterator[Told]:
+    @after(events.OffsetCommitted)
+    def has(self, _: int, at: str, event: events.OffsetCommitted) -> Iterator[Told]:
         known = self.facts.committed[at, event.group, event.topic]
         table = self.views.committed_of(at, event.group, event.topic)
         lost = [] if table is None else [queue_id for queue_id in known if queue_id not in table]
@@ -46,8 +35,8 @@ class broker_keeps_what_was_committed(Rule):
             sentence = f"{at} has none for queue {queue_id} of {event.topic}, where {known.pop(queue_id)} was committed"
             yield self.told(sentence, at, event.group, event.topic, queue_id)
 
-    @on(OffsetAnswered)
-    def answers(self, _: int, at: str, event: OffsetAnswered) -> Iterator[Told]:
+    @on(events.OffsetAnswered)
+    def answers(self, _: int, at: str, event: events.OffsetAnswered) -> Iterator[Told]:
         known = self.facts.committed.get((at, event.group, event.topic), {}).get(event.queue_id)
         if known is not None and known != event.offset:
             sentence = f"{at} answers {event.offset} for queue {event.queue_id} of {event.topic}, where {known} is"
@@ -92,23 +81,23 @@ class committed_offset_never_regresses(Rule):
               when=lambda _, told: is_on_another(told.about[4], told.about[6])),
     )
 
-    last = Kept("at group mq", ends=(GroupOffsetsRemoved, BrokerStarted))
-    begun = Kept("at group mq", survives="all", begins=(QueueTaken,), value=lambda ms, event: (ms, event.offset))
+    last = Kept("at group mq", ends=(events.GroupOffsetsRemoved, events.BrokerStarted))
+    begun = Kept("at group mq", survives="all", begins=(events.QueueTaken,), value=lambda ms, event: (ms, event.offset))
     reset = Kept("at group mq", survives="all")
 
-    @on(OffsetReset)
-    def resets(self, ms: int, at: str, event: OffsetReset) -> None:
+    @on(events.OffsetReset)
+    def resets(self, ms: int, at: str, event: events.OffsetReset) -> None:
         self.reset[at, event.group, event.mq] = event.offset, {}
         for key, last in self.last.items():
             if key[1:] == (event.group, event.mq) and event.offset < last[0]:
                 self.last[key] = event.offset, "", ms
 
-    @on(OffsetSent)
-    def sends(self, ms: int, at: str, event: OffsetSent) -> None:
+    @on(events.OffsetSent)
+    def sends(self, ms: int, at: str, event: events.OffsetSent) -> None:
         self.reset.get((at, event.group, event.mq), (None, {}))[1][event.offset] = ms
 
-    @on(OffsetCommitted)
-    def commits(self, ms: int, at: str, event: OffsetCommitted) -> list[Told]:
+    @on(events.OffsetCommitted)
+    def commits(self, ms: int, at: str, event: events.OffsetCommitted) -> list[Told]:
         key = at, *self.facts.place(at, event)
         now = event.offset, event.connection, ms
         (last, former, last_ms), self.last[key] = self.last.get(key, now), now
@@ -124,8 +113,8 @@ class group_offsets_go_with_the_group(Rule):
     cite = "AdminBrokerProcessor#deleteSubscriptionGroup, ConsumerOffsetManager#removeOffset"
     about = "at group"
 
-    @on(GroupOffsetsRemoved)
-    def removed(self, _: int, at: str, event: GroupOffsetsRemoved) -> Iterator[Told]:
+    @on(events.GroupOffsetsRemoved)
+    def removed(self, _: int, at: str, event: events.GroupOffsetsRemoved) -> Iterator[Told]:
         for group, topic in sorted(self.views.groups_with_offsets(at)):
             if group == event.group:
                 yield self.told(f"{at} keeps the offsets of {topic}", at, group)
@@ -141,21 +130,21 @@ class committed_offset_survives_its_broker(Rule):
     about = "at group topic queue_id"
     excuses = (
         Excuse("the broker stood still shortly before its process ended, and wrote nothing meanwhile",
-               by=Match(ProcessPaused, of="at"), lasts=deadlines.written),
+               by=Match(events.ProcessPaused, of="at"), lasts=deadlines.written),
     )
 
-    commits = Kept("at group topic queue_id", ends=(GroupOffsetsRemoved,), survives="kill")
-    ended_ms = Kept("at", survives="all", begins=(ProcessKilled,))
-    stopped_ms = Kept("at", survives="all", begins=(BrokerShutDown,))
+    commits = Kept("at group topic queue_id", ends=(events.GroupOffsetsRemoved,), survives="kill")
+    ended_ms = Kept("at", survives="all", begins=(events.ProcessKilled,))
+    stopped_ms = Kept("at", survives="all", begins=(events.BrokerShutDown,))
 
-    @on(OffsetCommitted)
-    def has(self, ms: int, at: str, event: OffsetCommitted) -> None:
+    @on(events.OffsetCommitted)
+    def has(self, ms: int, at: str, event: events.OffsetCommitted) -> None:
         commits = self.commits.setdefault((at, event.group, event.topic, event.queue_id), [])
         if not commits or commits[-1][1] != event.offset:
             commits.append((ms, event.offset))
 
-    @after(BrokerStarted)
-    def starts(self, _: int, at: str, event: BrokerStarted) -> Iterator[Told]:
+    @after(events.BrokerStarted)
+    def starts(self, _: int, at: str, event: events.BrokerStarted) -> Iterator[Told]:
         ended_ms, stopped_ms = self.ended_ms.pop((at,), 0), self.stopped_ms.pop((at,), None)
         sure_ms = ended_ms - deadlines.written(self.bounds) if stopped_ms is None else stopped_ms
         for key in [key for key in self.commits if key[0] == at]:

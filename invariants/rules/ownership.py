@@ -4,27 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from impl import events
 from impl.decisions.message_queue import MessageQueue
-from impl.events import (
-    ClockDrifts,
-    ClockJumped,
-    ConnectionSevered,
-    ConsumerIdsAnswered,
-    ConsumerIdsChanged,
-    ConsumerIdsFetched,
-    ConsumerRegistered,
-    ConsumerShutDown,
-    ConsumerStopping,
-    MessageLost,
-    OffsetCorrected,
-    PartitionBegan,
-    ProcessKilled,
-    ProcessPaused,
-    PullSuspended,
-    QueueDropped,
-    QueuesAssigned,
-    QueueTaken,
-)
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.facts import queue_text
@@ -41,8 +22,8 @@ class queue_is_taken_once(Rule):
     cite = "RebalanceImpl#updateProcessQueueTableInRebalance: putIfAbsent"
     about = "at client_id group mq"
 
-    @on(QueueTaken)
-    def taken(self, _: int, at: str, event: QueueTaken) -> Iterator[Told]:
+    @on(events.QueueTaken)
+    def taken(self, _: int, at: str, event: events.QueueTaken) -> Iterator[Told]:
         if (at, *event[:3]) in self.facts.holdings:
             yield self.told(f"{at} takes {queue_text(event.mq)} a second time", at, *event[:3])
 
@@ -59,20 +40,20 @@ class only_the_listed_give_up(Rule):
     )
 
     # Runs whose list has not their client: whether a broker has just answered so. What brokers have answered to whom.
-    unlisted = Kept("at group topic", ends=(QueuesAssigned,))
+    unlisted = Kept("at group topic", ends=(events.QueuesAssigned,))
     answered_ms = Kept("machine group client_ids", machine="machine", begins=(
-        Match(ConsumerIdsAnswered, of="machine=connection.machine group client_ids"),))
+        Match(events.ConsumerIdsAnswered, of="machine=connection.machine group client_ids"),))
 
-    @on(ConsumerIdsFetched)
-    def fetched(self, ms: int, at: str, event: ConsumerIdsFetched) -> None:
+    @on(events.ConsumerIdsFetched)
+    def fetched(self, ms: int, at: str, event: events.ConsumerIdsFetched) -> None:
         self.unlisted.pop((at, event.group, event.topic), None)
         if event.client_ids is not None and event.client_id not in event.client_ids:
             answered_ms = self.answered_ms.get((at, event.group, event.client_ids))
             is_new = answered_ms is not None and ms - answered_ms <= deadlines.handled(self.bounds)
             self.unlisted[at, event.group, event.topic] = is_new
 
-    @on(QueueDropped)
-    def dropped(self, _: int, at: str, event: QueueDropped) -> Iterator[Told]:
+    @on(events.QueueDropped)
+    def dropped(self, _: int, at: str, event: events.QueueDropped) -> Iterator[Told]:
         if event.by_rebalance and (at, event.group, event.mq.topic) in self.unlisted:
             yield self.told(f"{at} gives {queue_text(event.mq)} up by a list that it is not in", at, *event[:3])
 
@@ -88,39 +69,39 @@ class share_is_kept(Rule):
     about = "at client_id group mq"
     excuses = (
         Excuse("its offset has been corrected, and the correction removes it from the table",
-               by=OffsetCorrected, lasts=deadlines.soon),
+               by=events.OffsetCorrected, lasts=deadlines.soon),
         Excuse("two runs with lists of their own are under way", when=lambda rule, told: rule.runs(*told.about) > 1),
         cause("X13", "the queue was not pulled for 120 s",
               when=lambda rule, told: rule.given_up[(*told.about, told.about[3].topic)] > deadlines.PULL_IDLE_MS),
         cause("X13", "the client's clock was set, or runs at another speed, and counts 120 s",
-              by=Match(ClockJumped, ClockDrifts, of="at"), lasts=FOR_EVER),
+              by=Match(events.ClockJumped, events.ClockDrifts, of="at"), lasts=FOR_EVER),
     )
 
     # What the run that goes on has given up: for how many ms it was not pulled. How many lists were fetched since a run
     # for the topic ended.
-    given_up = Kept("at client_id group mq topic", ends=(QueuesAssigned, ConsumerIdsFetched))
-    pulled_ms = Kept("at client_id group mq", begins=(PullSuspended,))
-    lists = Kept("at client_id group topic", ends=(QueuesAssigned,))
+    given_up = Kept("at client_id group mq topic", ends=(events.QueuesAssigned, events.ConsumerIdsFetched))
+    pulled_ms = Kept("at client_id group mq", begins=(events.PullSuspended,))
+    lists = Kept("at client_id group topic", ends=(events.QueuesAssigned,))
 
     def runs(self, at: str, client_id: str, group: str, mq: MessageQueue) -> int:
         """How many runs for the topic of a queue have a list."""
         return int(self.lists.get((at, client_id, group, mq.topic), 0))
 
-    @on(ConsumerIdsFetched)
-    def fetches(self, _: int, at: str, event: ConsumerIdsFetched) -> None:
+    @on(events.ConsumerIdsFetched)
+    def fetches(self, _: int, at: str, event: events.ConsumerIdsFetched) -> None:
         if event.client_ids is not None:
             key = at, event.client_id, event.group, event.topic
             self.lists[key] = self.lists.get(key, 0) + 1
 
-    @on(QueueDropped)
-    def dropped(self, ms: int, at: str, event: QueueDropped) -> None:
+    @on(events.QueueDropped)
+    def dropped(self, ms: int, at: str, event: events.QueueDropped) -> None:
         if event.by_rebalance:
             key = at, *event[:3]
             self.given_up[(*key, event.mq.topic)] = ms - max(
                 self.pulled_ms.get(key, 0), self.facts.holdings.get(key, 0))
 
-    @on(QueueTaken)
-    def taken(self, _: int, at: str, event: QueueTaken) -> Iterator[Told]:
+    @on(events.QueueTaken)
+    def taken(self, _: int, at: str, event: events.QueueTaken) -> Iterator[Told]:
         if (at, *event[:3], event.mq.topic) in self.given_up:
             yield self.told(f"{at} has given {queue_text(event.mq)} up and takes it again", at, *event[:3])
 
@@ -135,19 +116,20 @@ class told_members_rebalance(Duty):
     cite = "ClientRemotingProcessor#notifyConsumerIdsChanged, RebalanceService#wakeup"
     about = "at group"
     within_ms = deadlines.told_to_rebalance
-    paid_by = (ConsumerIdsFetched,)
+    paid_by = (events.ConsumerIdsFetched,)
     excuses = (
-        Excuse("it shuts down", by=ConsumerStopping),
+        Excuse("it shuts down", by=events.ConsumerStopping),
         Excuse("a run that is under way may wait for a dead broker",
                when=lambda rule, told: bool(rule.views.dead_addresses(told.about[0]))),
         Excuse("a broker stood still, and a run that is under way may wait for it",
                when=lambda rule, told: rule.waits_until_ms >= told.since_ms),
-        cause("B-13", "a connection of the member broke", by=ConnectionSevered, lasts=deadlines.member_is_forgotten),
+        cause("B-13", "a connection of the member broke",
+              by=events.ConnectionSevered, lasts=deadlines.member_is_forgotten),
         cause("B-13", "a connection to the member broke",
-              by=Match(ConnectionSevered, of="at=other"), lasts=deadlines.member_is_forgotten),
+              by=Match(events.ConnectionSevered, of="at=other"), lasts=deadlines.member_is_forgotten),
         cause("B-13", "nothing passed to the member",
-              by=Match(PartitionBegan, of="at=target"), lasts=deadlines.member_is_forgotten),
-        cause("B-13", "a one-way message to the member was lost", by=Match(MessageLost, of="at=other"),
+              by=Match(events.PartitionBegan, of="at=target"), lasts=deadlines.member_is_forgotten),
+        cause("B-13", "a one-way message to the member was lost", by=Match(events.MessageLost, of="at=other"),
               lasts=deadlines.soon),
     )
 
@@ -155,25 +137,25 @@ class told_members_rebalance(Duty):
 
     # Connections on which a process that lives has spoken, and those of others.
     spoken = Kept("client connection", machine="client", begins=(
-        Match(ConsumerRegistered, of="client=connection.machine connection"),))
+        Match(events.ConsumerRegistered, of="client=connection.machine connection"),))
     ended = Kept("connection", survives="all")
     waits_until_ms = 0
 
-    @on(ProcessKilled)
-    def is_killed(self, ms: int, client: str, _: ProcessKilled) -> None:
+    @on(events.ProcessKilled)
+    def is_killed(self, ms: int, client: str, _: events.ProcessKilled) -> None:
         """Nobody hears what is sent on its connections, whatever broker believes them to be open."""
         for machine, connection in self.spoken:
             if machine == client:
                 self.ended[connection,] = ms
 
-    @on(ProcessPaused)
-    def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
+    @on(events.ProcessPaused)
+    def stands_still(self, ms: int, at: str, event: events.ProcessPaused) -> None:
         super().stands_still(ms, at, event)
         if (at,) in self.facts.brokers:
             self.waits_until_ms = max(self.waits_until_ms, ms + event.ms + deadlines.handled(self.bounds))
 
-    @on(ConsumerIdsChanged)
-    def is_told(self, ms: int, at: str, event: ConsumerIdsChanged) -> None:
+    @on(events.ConsumerIdsChanged)
+    def is_told(self, ms: int, at: str, event: events.ConsumerIdsChanged) -> None:
         machine, reaches = machine_of(event.connection), event.delivered and (event.connection,) not in self.ended
         listed = self.facts.listed.get((at, event.group, event.connection))
         earlier = listed is not None and not self.facts.runs(machine, listed.client_id, event.group)
@@ -196,8 +178,8 @@ class shutdown_drops_all_queues(Rule):
     cite = "DefaultMQPushConsumerImpl#shutdown, RebalanceImpl#destroy"
     about = "at client_id group mq"
 
-    @after(ConsumerShutDown)
-    def has_stopped(self, _: int, at: str, event: ConsumerShutDown) -> Iterator[Told]:
+    @after(events.ConsumerShutDown)
+    def has_stopped(self, _: int, at: str, event: events.ConsumerShutDown) -> Iterator[Told]:
         for held in self.views.process_queues(at):
             if held[1:3] == event and not held.dropped:
                 yield self.told(f"{at} holds {queue_text(held.mq)} after its shutdown", *held[:4])
@@ -211,7 +193,8 @@ class only_the_readable_is_held(Promise):
     about = "at client_id group mq"
     within_ms = deadlines.broker_is_forgotten
     excuses = (
-        Excuse("a suspended consumer keeps what it has", when=lambda rule, told: rule.is_suspended(*told.about)),
+        Excuse("a suspended consumer keeps what it has",
+               when=lambda rule, told: any(one[:3] == told.about[:3] and one.pause for one in rule.views.consumers())),
     )
 
     def wrong(self) -> Iterator[Told]:
@@ -223,7 +206,3 @@ class only_the_readable_is_held(Promise):
                 if mine and held.mq not in routes.get(held.mq.topic, (held.mq,)):
                     yield self.told(f"{one.machine} holds {queue_text(held.mq)}, which its route does not have",
                                     *held[:4])
-
-    def is_suspended(self, machine: str, client_id: str, group: str, _: object) -> bool:
-        """Whether its user has suspended it."""
-        return any(one[:3] == (machine, client_id, group) and one.pause for one in self.views.consumers())

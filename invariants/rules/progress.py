@@ -3,21 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from impl import events
 from impl.decisions.message_queue import MessageQueue
-from impl.events import (
-    ConsumerShutDown,
-    MessagesSettled,
-    OffsetAnswered,
-    OffsetCorrected,
-    OffsetReset,
-    OffsetSent,
-    OffsetUpdated,
-    QueueDropped,
-    QueueTaken,
-    RouteUpdated,
-)
 from invariants.rules import deadlines
 from invariants.rules.facts import queue_text
 from invariants.rules.match import machine_of
@@ -37,8 +25,8 @@ class only_the_settled_is_committed(Rule):
     cite = "RemoteBrokerOffsetStore#updateOffset, ProcessQueue#removeMessage"
     about = "at group mq"
 
-    @on(OffsetSent)
-    def sends(self, _: int, at: str, event: OffsetSent) -> list[Told]:
+    @on(events.OffsetSent)
+    def sends(self, _: int, at: str, event: events.OffsetSent) -> list[Told]:
         key = at, event.group, event.mq
         progress = self.facts.progress.get(key)
         if progress is None or event.offset <= progress.told or event.offset <= progress.all_below:
@@ -58,18 +46,18 @@ class commits_of_a_holding_go_forward(Rule):
     cite = "RemoteBrokerOffsetStore#updateOffset: increaseOnly"
     about = "at group mq"
 
-    last = Kept("at group mq", ends=(QueueDropped, OffsetReset), begins=(QueueTaken,),
+    last = Kept("at group mq", ends=(events.QueueDropped, events.OffsetReset), begins=(events.QueueTaken,),
                 value=lambda _, event: event.offset)
-    lower = Kept("at group mq", ends=(QueueDropped, OffsetReset, QueueTaken))
+    lower = Kept("at group mq", ends=(events.QueueDropped, events.OffsetReset, events.QueueTaken))
 
-    @on(OffsetAnswered)
-    def is_told(self, _: int, at: str, event: OffsetAnswered) -> None:
+    @on(events.OffsetAnswered)
+    def is_told(self, _: int, at: str, event: events.OffsetAnswered) -> None:
         key = machine_of(event.connection), *self.facts.place(at, event)
         if event.offset < self.last.get(key, -1):
             self.lower.setdefault(key, set()).add(event.offset)
 
-    @on(OffsetSent)
-    def sends(self, _: int, at: str, event: OffsetSent) -> Iterator[Told]:
+    @on(events.OffsetSent)
+    def sends(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
         key = at, event.group, event.mq
         last = self.last.get(key)
         if last is None:
@@ -90,41 +78,42 @@ class settled_is_committed(Duty):
     cite = "MQClientInstance#startScheduledTask: persistAllConsumerOffset, RebalanceImpl#removeUnnecessaryMessageQueue"
     about = "at group mq"
     within_ms = deadlines.sent
-    paid_by = (OffsetReset, OffsetCorrected)
+    paid_by = (events.OffsetReset, events.OffsetCorrected)
+    late = "{at} has not committed {what} of queue {mq.queue_id} of {mq.topic} at {mq.broker_name} in {waited_ms} ms"
 
-    memory = Kept("at group mq", ends=(QueueTaken, OffsetReset, OffsetCorrected), begins=(OffsetUpdated,),
-                  value=lambda _, event: event.offset)
+    memory = Kept("at group mq", ends=(events.QueueTaken, events.OffsetReset, events.OffsetCorrected),
+                  begins=(events.OffsetUpdated,), value=lambda _, event: event.offset)
 
-    @after(MessagesSettled, OffsetUpdated)
-    def is_to_commit(self, ms: int, at: str, event: MessagesSettled | OffsetUpdated) -> None:
+    @after(events.MessagesSettled, events.OffsetUpdated)
+    def is_to_commit(self, ms: int, at: str, event: events.MessagesSettled | events.OffsetUpdated) -> None:
         key, facts = (at, event.group, event.mq), self.facts
         held = facts.holds(event.client_id, *key[1:])
         commits = facts.clusters(*key[:2]) and not facts.stops_now(event.client_id, event.group)
-        if commits and self._is_routed(key) and (held or isinstance(event, OffsetUpdated)):
+        if commits and self._is_routed(key) and (held or isinstance(event, events.OffsetUpdated)):
             has_progress = held and key in facts.progress
             self.owe(key, ms, facts.progress[key].all_below if has_progress else self.memory[key])
 
-    @on(OffsetSent)
-    def sends(self, ms: int, at: str, event: OffsetSent) -> None:
+    @on(events.OffsetSent)
+    def sends(self, ms: int, at: str, event: events.OffsetSent) -> None:
         key = at, event.group, event.mq
         if key in self.owed and event.offset >= self.owed[key][2]:
             self.pay(key)
             if self.memory.get(key, event.offset) > event.offset:
                 self.owe(key, ms, self.memory[key])
 
-    @on(QueueDropped)
-    def gives_up(self, _: int, at: str, event: QueueDropped) -> None:
+    @on(events.QueueDropped)
+    def gives_up(self, _: int, at: str, event: events.QueueDropped) -> None:
         key = at, event.group, event.mq
         if key in self.owed and not (self._is_in_memory(key) and self._is_routed(key)):
             self.pay(key)
 
-    @on(RouteUpdated)
-    def is_routed(self, _: int, at: str, event: RouteUpdated) -> None:
+    @on(events.RouteUpdated)
+    def is_routed(self, _: int, at: str, event: events.RouteUpdated) -> None:
         self.owed.drop(lambda key: key[:2] == (at, event.group) and key[2].topic == event.topic
                        and key[2] not in event.mqs)
 
-    @on(ConsumerShutDown)
-    def ends(self, _: int, at: str, event: ConsumerShutDown) -> Iterator[Told]:
+    @on(events.ConsumerShutDown)
+    def ends(self, _: int, at: str, event: events.ConsumerShutDown) -> Iterator[Told]:
         for key in [key for key in self.owed if key[:2] == (at, event.group)]:
             if self._is_in_memory(key):
                 since_ms, _, offset = self.owed[key]
@@ -137,7 +126,3 @@ class settled_is_committed(Duty):
 
     def _is_routed(self, key: Key) -> bool:
         return key[2] in self.facts.routes.get((key[0], key[1], key[2].topic), ())
-
-    def broken(self, key: Any, what: Any, waited_ms: int) -> str:
-        """See Duty."""
-        return f"{key[0]} has not committed {what} of {queue_text(key[2])} in {waited_ms} ms"

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from impl.events import (
-    BrokerRegistered,
-    MasterLearned,
-    RegistrationAnswered,
-    RegistrationFailed,
-    RetryTopicAnnounced,
-    VersionQueried,
-)
+from impl import events
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import Match, machine_of
@@ -27,8 +20,8 @@ class success_means_registered(Rule):
     cite = "DefaultRequestProcessor#registerBrokerWithFilterServer"
     about = "at broker_addr"
 
-    @on(RegistrationAnswered)
-    def answered(self, _: int, at: str, event: RegistrationAnswered) -> Iterator[Told]:
+    @on(events.RegistrationAnswered)
+    def answered(self, _: int, at: str, event: events.RegistrationAnswered) -> Iterator[Told]:
         if event.code == SUCCESS and not event.known:
             yield self.told(f"{at} answers SUCCESS to {event.broker_addr}, and does not have it", at, event.broker_addr)
 
@@ -43,13 +36,13 @@ class other_version_is_registered(Duty):
     cite = "BrokerOuterAPI#needRegister"
     about = "broker namesrv broker_addr"
     within_ms = deadlines.registered
-    paid_by = (BrokerRegistered, Match(VersionQueried, having=lambda event: not event.changed))
+    paid_by = (events.BrokerRegistered, Match(events.VersionQueried, having=lambda event: not event.changed))
     excuses = (Excuse("its registration at the name server fails: it has tried",
-                      by=Match(RegistrationFailed, of="broker namesrv=namesrv_addr.machine")),)
+                      by=Match(events.RegistrationFailed, of="broker namesrv=namesrv_addr.machine")),)
     late = "{namesrv} has another version of {broker_addr} for {waited_ms} ms, and is not registered at"
 
-    @on(VersionQueried)
-    def asked(self, ms: int, at: str, event: VersionQueried) -> None:
+    @on(events.VersionQueried)
+    def asked(self, ms: int, at: str, event: events.VersionQueried) -> None:
         if event.changed:
             self.owe((machine_of(event.broker_addr), at, event.broker_addr), ms)
 
@@ -60,8 +53,8 @@ class slave_takes_the_master_it_is_told(Rule):
     shipped = "violated: N-19 the first answer counts"
     cite = "BrokerController#doRegisterBrokerAll"
 
-    @on(MasterLearned)
-    def learned(self, _: int, at: str, event: MasterLearned) -> Iterator[Told]:
+    @on(events.MasterLearned)
+    def learned(self, _: int, at: str, event: events.MasterLearned) -> Iterator[Told]:
         told = next((answer for answer in event.answers if answer), None)
         if event.master_addr is None and told is not None:
             yield self.told(f"{at} has no master from now on, although it is told of {told}", at)
@@ -74,7 +67,7 @@ class heartbeats_do_not_wait_for_name_servers(Rule):
     cite = "TopicConfigManager#createTopicInSendMessageBackMethod"
     about = "at group"
 
-    @on(RetryTopicAnnounced)
-    def announced(self, _: int, at: str, event: RetryTopicAnnounced) -> Iterator[Told]:
+    @on(events.RetryTopicAnnounced)
+    def announced(self, _: int, at: str, event: events.RetryTopicAnnounced) -> Iterator[Told]:
         if event.waited_ms >= deadlines.CALL_MS:
             yield self.told(f"{at} has let a heartbeat of {event.group} wait for {event.waited_ms} ms", at, event.group)

@@ -5,21 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
-from impl.events import (
-    ConsumerStopping,
-    MessagesSettled,
-    OffsetAnswered,
-    OffsetCommitted,
-    OffsetReset,
-    OffsetSent,
-    OffsetsReset,
-    QueueDropped,
-    QueuesAssigned,
-    QueueTaken,
-    ResetReceived,
-)
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
@@ -35,22 +23,22 @@ class reset_is_done(Duty):
     cite = "ClientRemotingProcessor#resetOffset, MQClientInstance#resetOffset"
     about = "at client_id group"
     within_ms = deadlines.reset
-    excuses = (Excuse("the consumer shuts down", by=ConsumerStopping),)
+    excuses = (Excuse("the consumer shuts down", by=events.ConsumerStopping),)
 
-    @on(ResetReceived)
-    def is_told(self, ms: int, at: str, event: ResetReceived) -> None:
+    @on(events.ResetReceived)
+    def is_told(self, ms: int, at: str, event: events.ResetReceived) -> None:
         held = {mq for mq, _ in event.offsets} & set(self.facts.held_at(at, event.client_id, event.group))
         if held:
             self.owe((at, event.client_id, event.group), ms, set(held))
 
-    @on(OffsetReset, QueueDropped, QueueTaken)
-    def leaves_the_table(self, _: int, at: str, event: OffsetReset | QueueDropped | QueueTaken) -> None:
+    @on(events.OffsetReset, events.QueueDropped, events.QueueTaken)
+    def leaves_the_table(self, _: int, at: str, event: Any) -> None:
         # A queue that is taken again had left the table, whether anybody dropped it or not (X22).
-        if not isinstance(event, QueueDropped) or event.by_rebalance:
+        if not isinstance(event, events.QueueDropped) or event.by_rebalance:
             self._are_done(at, event, {event.mq})
 
-    @on(QueuesAssigned)
-    def has(self, _: int, at: str, event: QueuesAssigned) -> None:
+    @on(events.QueuesAssigned)
+    def has(self, _: int, at: str, event: events.QueuesAssigned) -> None:
         # A rebalance that was under way has ended; what the reset has dropped may still be in the table.
         if not self.owed:
             return
@@ -79,13 +67,13 @@ class reset_goes_where_it_is_told(Rule):
 
     told_to = Kept("at client_id group mq")
 
-    @on(ResetReceived)
-    def is_told(self, _: int, at: str, event: ResetReceived) -> None:
+    @on(events.ResetReceived)
+    def is_told(self, _: int, at: str, event: events.ResetReceived) -> None:
         for mq, offset in event.offsets:
             self.told_to.setdefault((at, event.client_id, event.group, mq), set()).add(offset)
 
-    @on(OffsetReset)
-    def resets(self, _: int, at: str, event: OffsetReset) -> Iterator[Told]:
+    @on(events.OffsetReset)
+    def resets(self, _: int, at: str, event: events.OffsetReset) -> Iterator[Told]:
         key = at, event.client_id, event.group, event.mq
         if event.offset not in self.told_to.get(key, ()):
             yield self.told(f"{at} resets {queue_text(event.mq)} to {event.offset}, which nobody has told it", *key)
@@ -102,17 +90,18 @@ class reset_takes_effect(Rule):
     cite = "MQClientInstance#resetOffset"
     about = "at group mq"
 
-    reset = Kept("at group mq", ends=(MessagesSettled,), begins=(OffsetReset,), value=lambda _, event: event.offset)
+    reset = Kept("at group mq", ends=(events.MessagesSettled,), begins=(events.OffsetReset,),
+                 value=lambda _, event: event.offset)
 
-    @on(OffsetCommitted, OffsetAnswered)
-    def is_over(self, _: int, at: str, event: OffsetCommitted | OffsetAnswered) -> None:
+    @on(events.OffsetCommitted, events.OffsetAnswered)
+    def is_over(self, _: int, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> None:
         place = self.facts.place(at, event) if self.reset else ()
         for key, offset in [*self.reset.items()]:
             if key[1:] == place and (event.offset > offset or event.offset == NO_OFFSET):
                 del self.reset[key]
 
-    @on(OffsetSent)
-    def sends(self, _: int, at: str, event: OffsetSent) -> Iterator[Told]:
+    @on(events.OffsetSent)
+    def sends(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
         key = at, event.group, event.mq
         offset = self.reset.get(key, event.offset)
         if event.offset > offset:
@@ -128,8 +117,8 @@ class reset_goes_to_its_time(Rule):
     cite = "Broker2Client#resetOffset, DefaultMessageStore#getOffsetInQueueByTime"
     about = "broker group mq"
 
-    @on(OffsetsReset)
-    def answers(self, _: int, __: str, event: OffsetsReset) -> Iterator[Told]:
+    @on(events.OffsetsReset)
+    def answers(self, _: int, __: str, event: events.OffsetsReset) -> Iterator[Told]:
         for queue_id, offset in event.offsets:
             stored = self.views.stored_at(event.broker, event.topic, queue_id)
             if stored is None:

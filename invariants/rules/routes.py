@@ -5,28 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from impl import events
 from impl.decisions.flags import PERM_WRITE, clear_flag, has_flag
 from impl.decisions.names import MASTER_ID, RMQ_SYS_SELF_TEST_TOPIC
 from impl.decisions.route_queues import QueueData
-from impl.events import (
-    BrokerDropped,
-    BrokerLiveRemoved,
-    BrokerRegistered,
-    BrokerUnregistered,
-    ClockDrifts,
-    ClockJumped,
-    ClusterInfoFetched,
-    EventDropped,
-    ProcessKilled,
-    ProcessPaused,
-    ProcessStarted,
-    RouteAnswered,
-    ThreadDied,
-    TopicConfigUpdated,
-    TopicDeleted,
-    WritePermAdded,
-    WritePermWiped,
-)
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match, machine_of
@@ -48,11 +30,11 @@ class known_version_changes_nothing(Rule):
     about = "at broker_name"
 
     # Who registered what version last, and what was routed then.
-    registered = Kept("at broker_name", ends=(
-        Match(BrokerUnregistered, BrokerDropped, BrokerLiveRemoved, TopicDeleted, of="at"),))
+    registered = Kept("at broker_name", ends=(Match(
+        events.BrokerUnregistered, events.BrokerDropped, events.BrokerLiveRemoved, events.TopicDeleted, of="at"),))
 
-    @on(BrokerRegistered)
-    def registers(self, _: int, at: str, event: BrokerRegistered) -> Iterator[Told]:
+    @on(events.BrokerRegistered)
+    def registers(self, _: int, at: str, event: events.BrokerRegistered) -> Iterator[Told]:
         key, what = (at, event.broker_name), (event.broker_addr, event.broker_id, event.version)
         now = queues_of(self.views, *key)
         (known, before), self.registered[key] = self.registered.get(key, (None, now)), (what, now)
@@ -61,8 +43,8 @@ class known_version_changes_nothing(Rule):
             yield self.told(
                 f"{at} changes its route of {topic} although {event.broker_addr} registers what it did before", *key)
 
-    @on(WritePermWiped, WritePermAdded)
-    def told_otherwise(self, _: int, at: str, event: WritePermWiped | WritePermAdded) -> None:
+    @on(events.WritePermWiped, events.WritePermAdded)
+    def told_otherwise(self, _: int, at: str, event: events.WritePermWiped | events.WritePermAdded) -> None:
         key = at, event.broker_name
         self.registered[key] = self.registered.get(key, (None,))[0], queues_of(self.views, *key)
 
@@ -74,8 +56,8 @@ class route_fits_together(Rule):
     cite = "RouteInfoManager#pickupTopicRouteData"
     about = "at topic"
 
-    @on(RouteAnswered)
-    def answered(self, _: int, at: str, event: RouteAnswered) -> Iterator[Told]:
+    @on(events.RouteAnswered)
+    def answered(self, _: int, at: str, event: events.RouteAnswered) -> Iterator[Told]:
         for name in sorted(event.queue_names ^ event.broker_names)[:1]:
             lacks = "addresses" if name in event.queue_names else "queues"
             yield self.told(f"{at} routes {event.topic} to {name} and answers none of its {lacks}", at, event.topic)
@@ -89,8 +71,8 @@ class cluster_info_fits_together(Rule):
     cite = "DefaultRequestProcessor#getBrokerClusterInfo"
     about = "namesrv"
 
-    @on(ClusterInfoFetched)
-    def fetched(self, _: int, __: str, event: ClusterInfoFetched) -> Iterator[Told]:
+    @on(events.ClusterInfoFetched)
+    def fetched(self, _: int, __: str, event: events.ClusterInfoFetched) -> Iterator[Told]:
         for name in sorted(event.broker_names ^ event.cluster_names)[:1]:
             yield self.told(f"{event.namesrv} has {name} in one of them only", event.namesrv)
 
@@ -106,25 +88,25 @@ class routes_lead_to_the_living(Rule):
     about = "at dead"
     excuses = (
         Excuse("the name server stood still, and does now what it has missed",
-               by=Match(ProcessPaused, of="at"), lasts=deadlines.end_noticed),
+               by=Match(events.ProcessPaused, of="at"), lasts=deadlines.end_noticed),
         cause("N-12", "the machine lost its power, and has not expired yet", lasts=deadlines.expired,
-              by=Match(ProcessKilled, of="dead=at", having=lambda event: event.power_loss)),
+              by=Match(events.ProcessKilled, of="dead=at", having=lambda event: event.power_loss)),
         *was_cut_off_from("at", "dead", deadlines.expired, "N-12"),
         cause("N-12", "the clock by which it expires was set or drifts",
-              by=Match(ClockJumped, ClockDrifts, of="at"), lasts=FOR_EVER),
-        cause("N-4", "a thread of the name server has died", by=Match(ThreadDied, of="at"), lasts=FOR_EVER),
-        cause("N-25", "the name server lost an event", by=Match(EventDropped, of="at"), lasts=FOR_EVER),
+              by=Match(events.ClockJumped, events.ClockDrifts, of="at"), lasts=FOR_EVER),
+        cause("N-4", "a thread of the name server has died", by=Match(events.ThreadDied, of="at"), lasts=FOR_EVER),
+        cause("N-25", "the name server lost an event", by=Match(events.EventDropped, of="at"), lasts=FOR_EVER),
     )
 
     # Since when a machine runs nothing.
-    ended_ms = Kept("at", ends=(ProcessStarted,), survives="all")
+    ended_ms = Kept("at", ends=(events.ProcessStarted,), survives="all")
 
-    @on(ProcessKilled)
-    def killed(self, ms: int, at: str, _: ProcessKilled) -> None:
+    @on(events.ProcessKilled)
+    def killed(self, ms: int, at: str, _: events.ProcessKilled) -> None:
         self.ended_ms.setdefault((at,), ms)
 
-    @on(RouteAnswered)
-    def answered(self, ms: int, at: str, event: RouteAnswered) -> Iterator[Told]:
+    @on(events.RouteAnswered)
+    def answered(self, ms: int, at: str, event: events.RouteAnswered) -> Iterator[Told]:
         for addr in sorted(event.addrs) if self.ended_ms else ():
             dead_ms = ms - self.ended_ms.get((machine_of(addr),), ms)
             if dead_ms > deadlines.end_noticed(self.bounds):
@@ -136,7 +118,7 @@ def _lacks_what_was_wiped(rule: Any, told: Told) -> bool:
     """Whether a permission to write that was wiped there is all that a route lacks."""
     namesrv, broker_name, topic = told.about
     routed, real = queues_of(rule.views, namesrv, broker_name)[topic], rule.real(broker_name, topic)
-    wiped = [data._replace(perm=clear_flag(data.perm, PERM_WRITE)) for data in real]
+    wiped = [data._replace(perm=clear_flag(data.perm, PERM_WRITE)) for data in real if data is not None]
     return (namesrv, broker_name) in rule.wiped and routed in wiped
 
 
@@ -150,26 +132,20 @@ class routes_say_what_brokers_have(Promise):
     excuses = (Excuse("the permission to write was wiped there, and nothing else differs", when=_lacks_what_was_wiped),)
 
     # No registration of a known version gives the permission back.
-    wiped = Kept("at broker_name", survives="all", begins=(WritePermWiped,))
+    wiped = Kept("at broker_name", survives="all", begins=(events.WritePermWiped,))
 
-    def real(self, broker_name: str, topic: str) -> list[QueueData]:
-        """What masters of this name have of a topic."""
-        masters = (broker.machine for broker in self.views.brokers()
-                   if (broker.broker_name, broker.broker_id) == (broker_name, MASTER_ID))
-        found = (self.views.topics(machine).get(topic) for machine in masters)
-        return [data for data in found if data is not None]
+    def real(self, broker_name: str, topic: str) -> list[QueueData | None]:
+        """What each master of this name has of a topic."""
+        return [self.views.topics(broker.machine).get(topic) for broker in self.views.brokers()
+                if (broker.broker_name, broker.broker_id) == (broker_name, MASTER_ID)]
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
-        have: dict[str, list[dict[str, QueueData]]] = {}
-        for broker in self.views.brokers():
-            if broker.broker_id == MASTER_ID:
-                have.setdefault(broker.broker_name, []).append(self.views.topics(broker.machine))
         for namesrv in self.views.namesrvs():
             for topic, datas in self.views.queue_datas(namesrv).items():
                 for data in datas:
-                    masters = have.get(data.broker_name, ())
-                    if masters and all(topics.get(topic) != data for topics in masters):
+                    real = self.real(data.broker_name, topic)
+                    if real and data not in real:
                         sentence = f"{namesrv} routes {topic} to {data.broker_name} as {tuple(data[1:])}"
                         yield self.told(f"{sentence}, which it is not there", namesrv, data.broker_name, topic)
 
@@ -184,28 +160,28 @@ class what_is_taken_away_stays_away(Rule):
     cite = "RouteInfoManager#deleteTopic, #wipeWritePermOfBrokerByLock"
     about = "at broker_name topic"
 
-    wiped = Kept("at broker_name", ends=(WritePermAdded,))
+    wiped = Kept("at broker_name", ends=(events.WritePermAdded,))
     deleted = Kept("at broker_name topic")
     listed = Kept("at broker_name")  # the topics that a broker has registered
 
-    @on(WritePermWiped)
-    def wipe(self, ms: int, at: str, event: WritePermWiped) -> None:
+    @on(events.WritePermWiped)
+    def wipe(self, ms: int, at: str, event: events.WritePermWiped) -> None:
         if queues_of(self.views, at, event.broker_name):
             self.wiped[at, event.broker_name] = ms
 
-    @on(TopicDeleted)
-    def delete(self, ms: int, at: str, event: TopicDeleted) -> None:
+    @on(events.TopicDeleted)
+    def delete(self, ms: int, at: str, event: events.TopicDeleted) -> None:
         for (where, broker_name), topics in self.listed.items():
             if where == at and event.topic in topics:
                 self.deleted[at, broker_name, event.topic] = ms
 
-    @on(TopicConfigUpdated)
-    def create(self, _: int, at: str, event: TopicConfigUpdated) -> None:
+    @on(events.TopicConfigUpdated)
+    def create(self, _: int, at: str, event: events.TopicConfigUpdated) -> None:
         name = self.facts.broker_name(at)
         self.deleted.drop(lambda key: key[1:] == (name, event.topic))
 
-    @on(BrokerRegistered)
-    def registered(self, _: int, at: str, event: BrokerRegistered) -> Iterator[Told]:
+    @on(events.BrokerRegistered)
+    def registered(self, _: int, at: str, event: events.BrokerRegistered) -> Iterator[Told]:
         key = at, event.broker_name  # with the self-test topic a registration lists all topics
         if event.broker_id == MASTER_ID and RMQ_SYS_SELF_TEST_TOPIC in event.topics:
             self.listed[key] = event.topics

@@ -161,7 +161,6 @@ def _marks(declared: Any, attribute: str) -> tuple[tuple[type, str], ...]:
 
 @cache
 def _declared(declared: Any) -> tuple[tuple[str, Kept], ...]:
-    """The tables that a class declares, by name."""
     return tuple((name, getattr(declared, name)) for name in sorted(dir(declared))
                  if isinstance(getattr(declared, name), Kept))
 

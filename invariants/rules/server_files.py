@@ -6,15 +6,8 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any
 
+from impl import events
 from impl.decisions.names import MASTER_ID
-from impl.events import (
-    BrokerStarted,
-    KVConfigLoaded,
-    KVConfigPut,
-    ProcessPaused,
-    TopicConfigDeleted,
-    TopicConfigUpdated,
-)
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import Match
@@ -29,10 +22,10 @@ class key_values_survive(Rule):
     cite = "KVConfigManager#persist, #load"
     about = "at namespace key"
 
-    values = Kept("at namespace key", survives="kill", begins=(KVConfigPut,), value=lambda _, event: event.value)
+    values = Kept("at namespace key", survives="kill", begins=(events.KVConfigPut,), value=lambda _, event: event.value)
 
-    @on(KVConfigLoaded)
-    def loaded(self, _: int, at: str, event: KVConfigLoaded) -> Iterator[Told]:
+    @on(events.KVConfigLoaded)
+    def loaded(self, _: int, at: str, event: events.KVConfigLoaded) -> Iterator[Told]:
         found = {(at, namespace, key): value for namespace, key, value in event.values}
         for key, value in [one for one in self.values.items() if one[0][0] == at]:
             del self.values[key]
@@ -50,20 +43,20 @@ class topic_survives_its_broker(Rule):
     about = "at topic"
     excuses = (
         Excuse("its process stood still shortly before it ended, and may not have written the file",
-               by=Match(ProcessPaused, of="at"), lasts=deadlines.in_file),
+               by=Match(events.ProcessPaused, of="at"), lasts=deadlines.in_file),
     )
 
     # Its queues, and since when it has them.
-    topics = Kept("at topic", ends=(TopicConfigDeleted,), survives="kill")
+    topics = Kept("at topic", ends=(events.TopicConfigDeleted,), survives="kill")
 
-    @on(TopicConfigUpdated)
-    def updated(self, ms: int, at: str, event: TopicConfigUpdated) -> None:
+    @on(events.TopicConfigUpdated)
+    def updated(self, ms: int, at: str, event: events.TopicConfigUpdated) -> None:
         queues = self.views.topics(at).get(event.topic)
         if queues is not None:  # while a broker starts its table cannot be seen
             self.topics[at, event.topic] = queues.read_queue_nums, ms
 
-    @on(BrokerStarted)
-    def started(self, _: int, at: str, event: BrokerStarted) -> Iterator[Told]:
+    @on(events.BrokerStarted)
+    def started(self, _: int, at: str, event: events.BrokerStarted) -> Iterator[Told]:
         if event.broker_id != MASTER_ID:
             self.topics.drop(lambda key: key[0] == at)
             return

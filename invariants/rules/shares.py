@@ -8,26 +8,10 @@ from functools import partial
 from math import inf
 from typing import Any, ClassVar
 
+from impl import events
 from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
-from impl.events import (
-    BrokerStarted,
-    ConsumerIdsFetched,
-    ConsumerRegistered,
-    ConsumerRemoved,
-    ConsumerShutDown,
-    ConsumerStarted,
-    ConsumerStopping,
-    HeartbeatRefused,
-    ProcessKilled,
-    QueueDropped,
-    QueuesAssigned,
-    QueueTaken,
-    RouteUpdated,
-    TopicConfigDeleted,
-    TopicConfigUpdated,
-)
 from invariants.rules import deadlines
 from invariants.rules.bounds import Deadline
 from invariants.rules.excuse import Excuse
@@ -57,7 +41,8 @@ class Shares(Rule):
     wrong_ms = Kept(about, survives="all")
     _looked_ms, _has_moved = 0, True
 
-    @on(QueueTaken, QueueDropped, ConsumerShutDown, ProcessKilled, RouteUpdated, TopicConfigUpdated, BrokerStarted)
+    @on(events.QueueTaken, events.QueueDropped, events.ConsumerShutDown, events.ProcessKilled, events.RouteUpdated,
+        events.TopicConfigUpdated, events.BrokerStarted)
     def moves(self, _: int, __: str, ___: Any) -> None:
         self._has_moved = True
 
@@ -115,35 +100,36 @@ class members_share_at_once(Shares):
     most, limits = 1, dict.fromkeys((False, True), deadlines.soon)
     excuses = (
         Excuse("a member comes or goes meanwhile",
-               by=Match(ConsumerStarted, ConsumerStopping, ConsumerShutDown, ConsumerRemoved, of="group")),
+               by=Match(events.ConsumerStarted, events.ConsumerStopping, events.ConsumerShutDown,
+                        events.ConsumerRemoved, of="group")),
         Excuse("a broker hears of a member meanwhile",
-               by=Match(ConsumerRegistered, of="group", having=lambda event: event.added)),
+               by=Match(events.ConsumerRegistered, of="group", having=lambda event: event.added)),
         Excuse("topics change, or a broker starts", lasts=deadlines.route_is_followed,
-               by=Match(BrokerStarted, TopicConfigUpdated, TopicConfigDeleted, of="")),
+               by=Match(events.BrokerStarted, events.TopicConfigUpdated, events.TopicConfigDeleted, of="")),
         Excuse("the route of a member has changed since it rebalanced last",
                when=lambda rule, told: rule.routed_ms.get(told.about[:1], -1) >= told.since_ms),
-        Excuse("a member is refused, and expires", by=Match(HeartbeatRefused, of="group"),
+        Excuse("a member is refused, and expires", by=Match(events.HeartbeatRefused, of="group"),
                lasts=deadlines.member_is_forgotten),
         Excuse("a member has asked for the list and was given none",
-               by=Match(ConsumerIdsFetched, of="group", having=lambda event: event.client_ids is None),
+               by=Match(events.ConsumerIdsFetched, of="group", having=lambda event: event.client_ids is None),
                lasts=deadlines.handed_over),
         Excuse("it was reset, or its offset corrected, and a later run takes it again",
                when=lambda rule, told: rule.away_ms.get(told.about, -1) >= told.since_ms),
     )
 
     # When all will have followed the last change of a route; when queues that were reset will have been taken again.
-    rebalanced = Kept("at group", ends=(ConsumerShutDown,), begins=(QueuesAssigned,))
+    rebalanced = Kept("at group", ends=(events.ConsumerShutDown,), begins=(events.QueuesAssigned,))
     routed_ms = Kept("group", survives="all")
     away_ms = Kept("group mq", survives="all")
 
-    @on(RouteUpdated)
-    def routed(self, ms: int, at: str, event: RouteUpdated) -> None:
+    @on(events.RouteUpdated)
+    def routed(self, ms: int, at: str, event: events.RouteUpdated) -> None:
         """Nobody rebalances because of a route; who has not done so yet is about to."""
         if (at, event.group) in self.rebalanced and self.facts.routes.get((at, *event[1:3])) != event.mqs:
             self.routed_ms[event.group,] = ms + deadlines.handed_over(self.bounds)
 
-    @on(QueueDropped)
-    def dropped(self, ms: int, _: str, event: QueueDropped) -> None:
+    @on(events.QueueDropped)
+    def dropped(self, ms: int, _: str, event: events.QueueDropped) -> None:
         if not event.by_rebalance and not self.facts.stops_now(event.client_id, event.group):
             self.away_ms[event.group, event.mq] = ms + deadlines.taken_again(self.bounds)
 

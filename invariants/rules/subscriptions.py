@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from impl.events import (
-    ConnectionRefused,
-    ConsumerRegistered,
-    ConsumerRemoved,
-    ConsumerStopping,
-    GroupRemoved,
-    HeartbeatRefused,
-    ProcessKilled,
-    QueuesAssigned,
-    SubscriptionRemoved,
-    VersionRaised,
-)
+from impl import events
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
@@ -35,8 +24,8 @@ class group_has_one_message_model(Rule):
     cite = "ConsumerGroupInfo#updateChannel: messageModel"
     about = "at group"
 
-    @after(ConsumerRegistered)
-    def entered(self, _: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
+    @after(events.ConsumerRegistered)
+    def entered(self, _: int, at: str, event: events.ConsumerRegistered) -> Iterator[Told]:
         clients = dict.fromkeys(machine_of(one) for one in self.facts.connections(at, event.group))
         started = (self.facts.consumers.get((client, event.group)) for client in clients)
         models = {one.message_model: one.client_id for one in started if one is not None}
@@ -52,12 +41,12 @@ class topics_leave_with_their_member(Duty):
     cite = "ConsumerManager#unregisterConsumer"
     about = "at group topic"
     within_ms = deadlines.takes(0)
-    paid_by = (SubscriptionRemoved,)
-    excuses = (Excuse("the group is dropped", by=GroupRemoved),)
+    paid_by = (events.SubscriptionRemoved,)
+    excuses = (Excuse("the group is dropped", by=events.GroupRemoved),)
     late = "{at} has {topic} subscribed in {group}, of whose members nobody has subscribed it for {waited_ms} ms"
 
-    @on(ConsumerRemoved)
-    def goes(self, ms: int, at: str, event: ConsumerRemoved) -> None:
+    @on(events.ConsumerRemoved)
+    def goes(self, ms: int, at: str, event: events.ConsumerRemoved) -> None:
         heartbeat = self.facts.listed.get((at, event.group, event.connection))
         for topic, _, _ in heartbeat.subscriptions if heartbeat is not None and event.attached else ():
             self.owe((at, event.group, topic), ms)
@@ -81,19 +70,19 @@ class new_version_is_told_soon(Duty):
     about = "at client_id group topic client"
     within_ms = deadlines.told_at_once
     excuses = (
-        Excuse("the member is not listed any more", by=Match(ConsumerRemoved, of="at client_id group")),
+        Excuse("the member is not listed any more", by=Match(events.ConsumerRemoved, of="at client_id group")),
         Excuse("the broker objects to the heartbeats of the member",
-               by=Match(HeartbeatRefused, of="at client_id group")),
-        Excuse("the member has begun to shut down", by=Match(ConsumerStopping, of="client=at client_id group")),
-        Excuse("the process of the member is killed", by=Match(ProcessKilled, of="client=at")),
+               by=Match(events.HeartbeatRefused, of="at client_id group")),
+        Excuse("the member has begun to shut down", by=Match(events.ConsumerStopping, of="client=at client_id group")),
+        Excuse("the process of the member is killed", by=Match(events.ProcessKilled, of="client=at")),
         Excuse("the member is refused a connection to the broker",
-               by=Match(ConnectionRefused, of="client=at at=server")),
+               by=Match(events.ConnectionRefused, of="client=at at=server")),
         ended_or_stood_still("client", deadlines.told_at_once), *was_cut_off("at"), clock_was_set("client"),
     )
     late = "{at} does not know version {what} of {topic}, which {client_id} has pulled with for {waited_ms} ms"
 
-    @on(VersionRaised)
-    def raised(self, ms: int, client: str, event: VersionRaised) -> None:
+    @on(events.VersionRaised)
+    def raised(self, ms: int, client: str, event: events.VersionRaised) -> None:
         # A new version counts for the pulls of a member; who has no route to a broker sends it neither.
         routed = {machine_of(addr) for addr in self.views.known_addresses(client, event.client_id).values()}
         for (at, group, connection), heartbeat in self.facts.listed.items():
@@ -101,8 +90,8 @@ class new_version_is_told_soon(Duty):
             if mine and at in routed and any(topic == event.topic for topic, _, _ in heartbeat.subscriptions):
                 self.owe((at, event.client_id, group, event.topic, client), ms, event.sub_version)
 
-    @on(ConsumerRegistered)
-    def told_now(self, _: int, at: str, event: ConsumerRegistered) -> None:
+    @on(events.ConsumerRegistered)
+    def told_now(self, _: int, at: str, event: events.ConsumerRegistered) -> None:
         for topic, _text, version in event.subscriptions if self.owed else ():
             key = at, event.client_id, event.group, topic, machine_of(event.connection)
             if key in self.owed and version >= self.owed[key][2]:
@@ -124,14 +113,14 @@ class changed_share_renews_the_subscription(Rule):
 
     said, changed = (Kept("client client_id group topic", machine="client") for _ in range(2))
 
-    @on(QueuesAssigned)
-    def assigned(self, ms: int, client: str, event: QueuesAssigned) -> None:
+    @on(events.QueuesAssigned)
+    def assigned(self, ms: int, client: str, event: events.QueuesAssigned) -> None:
         key = client, event.client_id, event.group, event.topic
         if event.changed and key in self.said:
             self.changed.setdefault(key, (ms, self.said[key]))
 
-    @on(ConsumerRegistered)
-    def entered(self, ms: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
+    @on(events.ConsumerRegistered)
+    def entered(self, ms: int, at: str, event: events.ConsumerRegistered) -> Iterator[Told]:
         client = machine_of(event.connection)
         for topic, _, version in event.subscriptions:
             key = client, event.client_id, event.group, topic
@@ -155,8 +144,8 @@ class versions_are_times(Rule):
     about = "at client topic"
     excuses = (clock_was_set("at"), clock_was_set("client"))
 
-    @on(ConsumerRegistered)
-    def entered(self, ms: int, at: str, event: ConsumerRegistered) -> Iterator[Told]:
+    @on(events.ConsumerRegistered)
+    def entered(self, ms: int, at: str, event: events.ConsumerRegistered) -> Iterator[Told]:
         broker = self.views.broker(at)
         now_ms = ms if broker is None else broker.now_ms
         wrong = [one for one in event.subscriptions if not now_ms - ms <= one[2] <= now_ms]

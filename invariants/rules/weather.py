@@ -6,14 +6,7 @@ whoever was struck from what goes wrong behind it.
 
 from __future__ import annotations
 
-from impl.events import (
-    ClockDrifts,
-    ClockJumped,
-    ConnectionSevered,
-    PartitionBegan,
-    ProcessKilled,
-    ProcessPaused,
-)
+from impl import events
 from invariants.rules.bounds import Deadline
 from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.match import Match
@@ -23,7 +16,7 @@ def clock_was_set(machine: str) -> Excuse:
     """The clock of the machine in this field was set, or runs at another speed."""
     return Excuse(
         f"the clock of the machine ({machine}) was set or drifts",
-        by=Match(ClockJumped, ClockDrifts, of=f"{machine}=at"), lasts=FOR_EVER,
+        by=Match(events.ClockJumped, events.ClockDrifts, of=f"{machine}=at"), lasts=FOR_EVER,
     )
 
 
@@ -31,18 +24,18 @@ def was_cut_off(machine: str, lasts: float | Deadline = FOR_EVER) -> tuple[Excus
     """A connection of the machine broke, or nothing passed from or to it."""
     return (
         Excuse(f"a connection of the machine ({machine}) was broken",
-               by=Match(ConnectionSevered, PartitionBegan, of=f"{machine}=at"), lasts=lasts),
+               by=Match(events.ConnectionSevered, events.PartitionBegan, of=f"{machine}=at"), lasts=lasts),
         Excuse(f"a connection to the machine ({machine}) was broken",
-               by=Match(ConnectionSevered, of=f"{machine}=other"), lasts=lasts),
+               by=Match(events.ConnectionSevered, of=f"{machine}=other"), lasts=lasts),
         Excuse(f"nothing passed to the machine ({machine})",
-               by=Match(PartitionBegan, of=f"{machine}=target"), lasts=lasts),
+               by=Match(events.PartitionBegan, of=f"{machine}=target"), lasts=lasts),
     )
 
 
 def ended_or_stood_still(machine: str, lasts: float | Deadline) -> Excuse:
     """The process of the machine was killed or paused, so shortly before that its effects last."""
     return Excuse(f"the process of the machine ({machine}) ended or stood still shortly before",
-                  by=Match(ProcessKilled, ProcessPaused, of=f"{machine}=at"), lasts=lasts)
+                  by=Match(events.ProcessKilled, events.ProcessPaused, of=f"{machine}=at"), lasts=lasts)
 
 
 def was_cut_off_from(machine: str, other: str, lasts: Deadline, hazard: str = "") -> tuple[Excuse, ...]:
@@ -52,9 +45,9 @@ def was_cut_off_from(machine: str, other: str, lasts: Deadline, hazard: str = ""
     """
     broke = tuple(
         Excuse(f"a connection between the machines ({machine}, {other}) was broken",
-               by=Match(ConnectionSevered, of=f"{one}=at {two}=other"), lasts=lasts, hazard=hazard)
+               by=Match(events.ConnectionSevered, of=f"{one}=at {two}=other"), lasts=lasts, hazard=hazard)
         for one, two in ((machine, other), (other, machine)))
     return (*broke, *(
         Excuse(f"nothing passed between the machines ({machine}, {other})",
-               by=Match(PartitionBegan, of=f"{one}=at {two}=target"), lasts=lasts, hazard=hazard)
+               by=Match(events.PartitionBegan, of=f"{one}=at {two}=target"), lasts=lasts, hazard=hazard)
         for one, two in ((machine, other), (other, machine))))
