@@ -10,9 +10,9 @@ __all__ = ["BY_NAME", "CONCEPTS", "RULES"]
 
 CONCEPTS = (
     "abandoned_queues", "ascriptions", "beginnings", "beginnings_of_groups", "begun_again", "broadcasting",
-    "freed_locks", "group_tables", "known_brokers", "locks", "membership", "notices", "offsets", "ownership",
-    "producers", "progress", "promises", "pulls", "registration", "resets", "routes", "server_files", "shares",
-    "subscriptions",
+    "consumption", "freed_locks", "group_tables", "known_brokers", "locks", "membership", "notices", "offsets",
+    "ownership", "producers", "progress", "promises", "pulls", "registration", "resets", "routes", "server_files",
+    "shares", "subscriptions",
 )
 """The modules that declare rules; a new one belongs here."""
 
