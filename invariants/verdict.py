@@ -63,8 +63,8 @@ class Verdict:
     property -- its name, a positive claim. judge -- prove, explore, exhaust, machine, campaign, conform or check.
     subject -- what was judged. expected -- of RocketMQ 4.9.3 as shipped. outcome -- what was found.
     hazard -- names of the hazards that explain a violation (expected or found). cost -- plain numbers: states,
-    transitions, obligations, rows, runs, cpu_seconds, … evidence -- path of the file that holds trace, counterexample,
-    graph or run; relative to the output directory. seed -- where chance took part. replay -- the one command that shows
+    transitions, obligations, rows, runs, cpu_seconds, … evidence -- path of the file that holds trace, counterexample
+    or run; relative to the output directory. seed -- where chance took part. replay -- the one command that shows
     the same verdict again. note -- one sentence: why unknown, within which scope, what the counterexample says.
     """
 
@@ -112,6 +112,13 @@ def exit_status(rows: Iterable[Verdict]) -> ExitStatus:
     if any(row.outcome.is_unknown for row in rows):
         return ExitStatus.UNKNOWN
     return ExitStatus.AS_EXPECTED
+
+
+def known(what: str, name: str, names: Iterable[str]) -> str:
+    """The name; raises BadInputError if it is none of the names. what -- is called so."""
+    if name not in names:
+        raise BadInputError(f"no {what} {name!r}; there are {', '.join(names)}")
+    return name
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
