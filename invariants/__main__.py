@@ -301,7 +301,7 @@ def replay(
 def replayed(document: dict[str, Any]) -> Verdict:
     """Run evidence again, whichever judge it is from."""
     from invariants.exploring import replay_trace
-    from invariants.front_desk.replay import recorded_row, replay_row
+    from invariants.front_desk.replay import recorded_row, replay_graph, replay_row
     from stateful_tests.conformance.adapters import ADAPTERS
     from stateful_tests.conformance.judge import RECORDINGS
     from stateful_tests.conformance.replay import lines, stem
@@ -312,6 +312,8 @@ def replayed(document: dict[str, Any]) -> Verdict:
     kind, about = document["kind"], document["subject"]["kind"]
     if kind == "trace":
         return replay_trace(document)
+    if kind == "graph":
+        return replay_graph(document)
     if kind == "run":
         return replay_program(document) if "program" in document else replay_run(document)
     if about == "recording":

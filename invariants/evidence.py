@@ -3,8 +3,8 @@
 A file is one JSON object:
 
     format      "rocketproof-evidence/1"
-    kind        "trace" (steps of a model), "counterexample" (arguments of a decision or strategy) or "run" (a tape
-                and what it did, as `stateful_tests.worlds.evidence` says)
+    kind        "trace" (steps of a model), "counterexample" (arguments of a decision or strategy), "graph" (of states)
+                or "run" (a tape and what it did, as `stateful_tests.worlds.evidence` says)
     property, judge, subject, replay      as in the verdict row
     sentence    what went wrong, one English sentence
 
@@ -14,6 +14,11 @@ A trace adds
     steps       [{action, arguments: {name: element}, cite, flow: [from, to] | null, environment: bool,
                   changes: [{cell, before, after}]}]
     lifelines   [element, …] in drawing order
+
+A graph adds
+
+    nodes       [{id, depth: steps from an initial state, cells: {variable cell: value}}]
+    edges       [{source: id, target: id, action, arguments: {name: element}}]
 
 A counterexample adds
 

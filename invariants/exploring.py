@@ -18,6 +18,7 @@ from invariants import evidence
 from invariants.concepts import PROPERTIES
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict, nearest
 from model.explorer.checks import WELL_DEFINED
+from model.explorer.graph import graph
 from model.explorer.search import Exploration, Progress, explore
 from model.language import Misuse, Mutation, Property, walk
 from model.language.actions import Action
@@ -29,6 +30,7 @@ from model.language.scope import Scope
 from model.scopes import SCOPES, NamedScope
 
 MEMORY_BYTES = 4 << 30
+DRAWN = 60  # states of a graph that people can still read
 PINNED, NEVER_STUCK = "state_space_is_pinned", "never_stuck"
 
 
@@ -111,7 +113,7 @@ def _rows(named: NamedScope, found: Exploration, cost: Mapping[str, float], out:
           ) -> Iterator[Verdict]:
     if whole:
         if named.states:
-            yield _pinned(named, found, cost)
+            yield _pinned(named, found, cost, out)
         yield _well_defined(named, found, cost, out)
         yield _never_stuck(named, found, cost, out)
     for declared in found.properties:
@@ -145,12 +147,16 @@ def _verdict(  # noqa: PLR0913, PLR0917 - the columns of a row
                    replay, hazards, cost, note=note)
 
 
-def _pinned(named: NamedScope, found: Exploration, cost: Mapping[str, float]) -> Verdict:
+def _pinned(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None) -> Verdict:
     counts = (found.states, found.transitions, found.depth)
     pinned = (named.states, named.transitions, named.depth)
     outcome = Outcome.UNKNOWN if found.unknown else Outcome.HOLDS if counts == pinned else Outcome.VIOLATED
     note = found.unknown or ("" if counts == pinned else f"states, transitions, depth are {counts}, pinned {pinned}")
-    return _verdict(PINNED, named, Outcome.HOLDS, outcome, cost, note=note)
+    row = _verdict(PINNED, named, Outcome.HOLDS, outcome, cost, note=note)
+    if out is None or found.unknown or found.states > DRAWN:
+        return row
+    drawing = evidence.document(row, "graph", f"All states of {named.name}.", **graph(found, DRAWN))
+    return evidence.saved(row, drawing, out, _slug(row))
 
 
 def _well_defined(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None) -> Verdict:

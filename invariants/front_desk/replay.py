@@ -7,15 +7,36 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from invariants.verdict import Outcome, Subject, Verdict
+from invariants import exploring
+from invariants.verdict import BadInputError, Outcome, Subject, Verdict
+from model.explorer.graph import graph
+from model.explorer.search import explore
 
 NOT_UNDERSTOOD = "not understood"  # begins the sentence of a recorded row that no adapter could interpret
 
 
 def stored_outcome(document: Mapping[str, Any]) -> Outcome:
-    """The outcome that an evidence file stands for: a violation; a recorded row that was not understood: `unknown`."""
+    """The outcome that an evidence file stands for: a graph for `holds`, everything else for a violation.
+
+    A recorded row that was not understood stands for `unknown`.
+    """
+    if document["kind"] == "graph":
+        return Outcome.HOLDS
     not_understood = str(document.get("results", {}).get("difference", "")).startswith(NOT_UNDERSTOOD)
     return Outcome.UNKNOWN if not_understood else Outcome.VIOLATED
+
+
+def replay_graph(document: Mapping[str, Any]) -> Verdict:
+    """Search the scope of a state graph again: it holds if every state and every step is the same."""
+    name = document["subject"]["name"]
+    named = next((one for one in exploring.scopes([name], heavy=True) if one.name == name), None)
+    if named is None:
+        raise BadInputError(f"no scope is called {name!r} any more; explore again")
+    found = explore(named.scope)
+    drawn = graph(found, exploring.DRAWN) if found.states <= exploring.DRAWN else {}
+    same = all(drawn.get(part) == document[part] for part in ("nodes", "edges"))
+    note = "" if same else f"the scope has {found.states} states now, and not the same graph"
+    return _again(document, Outcome.HOLDS, Outcome.HOLDS if same else Outcome.VIOLATED, note)
 
 
 def replay_row(document: Mapping[str, Any], row: Mapping[str, Any], compare: Callable[[Mapping[str, Any]], str | None],

@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from invariants.report import grouping, runs, sequence, words
-from invariants.report.shapes import Counterexample, Trace, read, text
+from invariants.report.graph import LARGEST, draw
+from invariants.report.shapes import Counterexample, Graph, Trace, read, text
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 
 
@@ -50,7 +51,7 @@ def anchors(evidence: Iterable[str]) -> dict[str, str]:
 
 
 def exhibits(shown: Sequence[Shown], evidence: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Exhibit]]:
-    """Evidence by section (traces, runs, counterexamples, others; planted for whatever shows a planted bug).
+    """Evidence by section (traces, runs, counterexamples, graphs, others; planted for whatever shows a planted bug).
 
     What rows rest on comes first, by property (headlines lead), hazard and subject; then the files that no row names.
     """
@@ -61,10 +62,10 @@ def exhibits(shown: Sequence[Shown], evidence: Mapping[str, Mapping[str, Any]]) 
     named = sorted((file for file in owners if file in evidence), key=lambda file: (_place(owners[file].row), file))
     place = anchors(evidence)
     sections: dict[str, list[Exhibit]] = {
-        "traces": [], "runs": [], "counterexamples": [], "others": [], "planted": []}
+        "traces": [], "runs": [], "counterexamples": [], "graphs": [], "others": [], "planted": []}
     for file in [*named, *sorted(set(evidence) - set(owners))]:
         body, owner = evidence[file], owners.get(file)
-        section, drawing, flaw = _drawing(body)
+        section, drawing, flaw = _drawing(file, body)
         row = owner.row if owner else _unowned(file, body)
         made = Exhibit(place[file], file, "./" + quote(file), row, owner, text(body.get("sentence", "")), drawing, flaw)
         sections["planted" if grouping.planted(row) and section == "traces" else section].append(made)
@@ -86,26 +87,33 @@ def _unowned(file: str, evidence: Mapping[str, Any]) -> Verdict:
     return Verdict(name or file, judge, subject, Outcome.UNKNOWN, Outcome.UNKNOWN, replay)
 
 
-def _drawing(evidence: Mapping[str, Any]) -> tuple[str, Any, str]:
+def _drawing(file: str, evidence: Mapping[str, Any]) -> tuple[str, Any, str]:
     """Section, drawing and, if it cannot be drawn, the reason."""
     kind = text(evidence.get("kind"))
     if kind not in _DRAWN:
         return "others", None, f"evidence of kind {kind[:40]} has no picture; open the file"
     section, drawn = _DRAWN[kind]
     try:
-        return section, drawn(evidence), ""
+        return section, drawn(evidence, file), ""
     except BadInputError as error:
         return section, None, f"cannot be drawn ({error})"
 
 
-def _trace(evidence: Mapping[str, Any]) -> dict[str, Any]:
+def _trace(evidence: Mapping[str, Any], _: str) -> dict[str, Any]:
     trace = read(Trace, evidence)
     return {"trace": trace, "diagram": sequence.diagram(trace)}
 
 
-_DRAWN: dict[str, tuple[str, Callable[[Mapping[str, Any]], Any]]] = {
+def _graph(evidence: Mapping[str, Any], file: str) -> dict[str, Any]:
+    """A graph and its picture; no picture (None) when there are more states than one can look at."""
+    graph = read(Graph, evidence)
+    return {"graph": graph, "picture": draw(graph, file) if len(graph.nodes) <= LARGEST else None, "largest": LARGEST}
+
+
+_DRAWN: dict[str, tuple[str, Callable[[Mapping[str, Any], str], Any]]] = {
     "trace": ("traces", _trace),
-    "counterexample": ("counterexamples", lambda evidence: read(Counterexample, evidence)),
-    "run": ("runs", runs.drawing),
+    "counterexample": ("counterexamples", lambda evidence, _: read(Counterexample, evidence)),
+    "run": ("runs", lambda evidence, _: runs.drawing(evidence)),
+    "graph": ("graphs", _graph),
 }
 """Section and drawing by the kind of evidence."""

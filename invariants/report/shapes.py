@@ -107,3 +107,47 @@ class Counterexample(Shape):
     arguments: dict[Words, Words] = {}
     results: dict[Words, Words] = {}
     table: Table = Table()
+
+
+class Node(Shape):
+    """A state of a small scope: steps from an initial one, and its variables."""
+
+    id: Words
+    depth: int = Field(ge=0)
+    cells: dict[Words, Words]
+
+    @property
+    def label(self) -> str:
+        """The state in one line."""
+        return ", ".join(f"{cell} = {value}" for cell, value in self.cells.items())
+
+
+class Edge(Shape):
+    """A step between two states of the file."""
+
+    source: Words
+    target: Words
+    action: Words
+    arguments: dict[Words, Words] = {}
+
+    @property
+    def label(self) -> str:
+        """The step in one line."""
+        return f"{self.action}({', '.join(self.arguments.values())})"
+
+
+class Graph(Shape):
+    """Evidence of kind "graph": the reachable states and steps of a small scope."""
+
+    nodes: tuple[Node, ...] = Field(min_length=1)
+    edges: tuple[Edge, ...]
+
+    @model_validator(mode="after")
+    def _is_closed(self) -> Self:
+        names = {node.id for node in self.nodes}
+        if len(names) != len(self.nodes):
+            raise ValueError("a graph needs ids that differ")
+        for edge in self.edges:
+            if not {edge.source, edge.target} <= names:
+                raise ValueError(f"{edge.source!r} -> {edge.target!r} joins no two nodes of this graph")
+        return self

@@ -158,6 +158,9 @@ def evidence_view(document: Mapping[str, Any]) -> RenderableType:
             return trace_table(document)
         case "run":
             return _run(read(Run, document), document, sentence)
+        case "graph":
+            states = f"{len(document['nodes'])} states, {len(document['edges'])} steps."
+            return _text(f"{document['sentence']} {states}")
     found = read(Counterexample, document)
     arguments = [_text(f"  {name} = {words.one_line(value)[:_SHOWN]}") for name, value in found.arguments.items()]
     table = [_table(found.table.columns, found.table.rows)] if found.table.columns else []

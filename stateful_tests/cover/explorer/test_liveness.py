@@ -12,7 +12,7 @@ import pytest
 
 from bench import group
 from bench.group import Consumer, Free, Queue
-from model.explorer import Exploration, Tuning, explore
+from model.explorer import Exploration, Tuning, explore, graph
 from model.explorer.liveness import Avoiding, StateIndex
 from model.explorer.seen import HashSet
 from model.language import FALSE, TRUE, Bool, action, every, exists, forall, leads_to, require
@@ -23,7 +23,6 @@ from model.language.scalar import StepReading
 from model.language.scope import Scope
 from model.language.state import Concept
 from stateful_tests import random_concepts
-from stateful_tests.cover.explorer.state_graph import graph
 
 
 class Watched(Free):
@@ -180,7 +179,7 @@ def _random(seed: int) -> tuple[Concept, Scope, Property]:
 
 def brute_force(found: Exploration, wanted: Property) -> bool:
     """Whether a fair run avoids the goal, for each set of strongly fair instances that may never be enabled again."""
-    reading, drawn = StepReading(found.scope), graph(found)
+    reading, drawn = StepReading(found.scope), graph(found, 2000)
     by_text = {tuple(sorted(node["cells"].items())): node["id"] for node in drawn["nodes"]}
     numbers = {by_text[tuple(sorted(reading.layout.text(s).items()))]: s for s in _all(found, reading)}
     goal = {n for n, s in numbers.items() if reading.holds(wanted.condition, s)}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bench import group
-from model.explorer import Exploration, Progress, Tuning, explore, trace_to
+from model.explorer import Exploration, Progress, Tuning, explore, graph, trace_to
 from model.explorer.seen import FlatMap, HashSet, PagedMap, Seen, distinct
 from model.language import (
     FALSE,
@@ -48,7 +48,6 @@ from model.language import (
 from model.language.layout import Layout
 from model.language.scalar import LeavesScope, StepReading
 from model.language.scope import Scope
-from stateful_tests.cover.explorer.state_graph import graph
 
 
 class Runner(Sort):
@@ -337,13 +336,15 @@ def test_interruption_keeps_what_was_seen() -> None:
     assert found.outcome("settled_is_shared") == "unknown"
 
 
-def test_all_states_and_steps_of_a_small_scope_can_be_listed() -> None:
+def test_pictures_of_small_scopes() -> None:
     found = everything(race())
     drawn = graph(found)
     assert len(drawn["nodes"]) == found.states
     assert len(drawn["edges"]) == found.transitions
     assert drawn["nodes"][0]["depth"] == 0
     assert {"source": 0, "target": 1, "action": "begin", "arguments": {}} in drawn["edges"]
+    with pytest.raises(ValueError, match="at most 5"):
+        graph(found, most=5)
 
 
 def test_reachable_states_are_told_from_others() -> None:

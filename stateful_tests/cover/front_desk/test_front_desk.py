@@ -299,7 +299,7 @@ def test_a_good_strategy_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Evidence of a small scope: its traces."""
+    """Evidence of a small scope: a trace, and the graph of its states."""
     folder = tmp_path_factory.mktemp("searched")
     assert run("explore", "abandoned lock, U6", "--out", folder).exit_code == 0
     return folder / "evidence"
@@ -319,6 +319,14 @@ def test_a_trace_that_no_longer_ends_in_a_violation_is_not_confirmed(searched: P
     result = run("replay", tmp_path / "cut.json")
     assert result.exit_code == 1
     assert "not confirmed" in result.stdout
+
+
+def test_a_graph_is_drawn_again(searched: Path, tmp_path: Path) -> None:
+    file = searched / "explore-abandoned-lock-U6-state-space-is-pinned.json"
+    assert run("replay", file).exit_code == 0
+    document = evidence.read(file)
+    evidence.write(tmp_path / "less.json", {**document, "edges": document["edges"][1:]})
+    assert run("replay", tmp_path / "less.json").exit_code == 1
 
 
 @pytest.mark.parametrize("change", [

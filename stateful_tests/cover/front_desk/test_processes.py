@@ -71,7 +71,7 @@ def alive(number: int) -> bool:
 
 
 def test_help_is_there_at_once() -> None:
-    heavy = ("numpy", "z3", "hypothesis", "networkx", "scipy", "pyspark", "jinja2", "model.scopes",
+    heavy = ("numpy", "z3", "hypothesis", "networkx", "scipy", "pyspark", "jinja2", "matplotlib", "model.scopes",
              "rich.table")
     script = ("import sys, time; import invariants.__main__; spent = time.process_time();"
               f"print(spent, [name for name in {heavy!r} if name in sys.modules])")

@@ -1,4 +1,4 @@
-"""Realistic rows and evidence for the tests of the report: traces, a counterexample, a hundred rows."""
+"""Realistic rows and evidence for the tests of the report: traces, a counterexample, a graph, a hundred rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from invariants import evidence
 from invariants.report import words
 from invariants.verdict import Outcome, Subject, Verdict
 
-TRACE, SUBSCRIPTION, LOCK, ALLOCATION = (
+TRACE, SUBSCRIPTION, LOCK, ALLOCATION, GRAPH = (
     "evidence/one_owner_per_queue.json", "evidence/subscription.json", "evidence/order_lock.json",
-    "evidence/allocation.json",
+    "evidence/allocation.json", "evidence/graph.json",
 )
 MISSING = "evidence/never_written.json"
 _HEARTBEAT = "ConsumerManager#registerConsumer"
@@ -121,10 +121,21 @@ def allocation_counterexample() -> dict[str, Any]:
                "rows": [["q0", "a", "a", "a"], ["q1", "b", "a", "a, b"], ["q2", "–", "b", "none"]]})
 
 
+def small_graph(states: int = 60) -> dict[str, Any]:
+    """A graph of 60 states in layers, some of whose steps go back."""
+    verdict = row("one_owner_per_queue", "explore", "consumer_group 2,1", "violated")
+    nodes = [{"id": at, "depth": (at + 1).bit_length() - 1,
+              "cells": {"up": "{a}", "listed": str(at % 7), "$answer": str(at)}} for at in range(states)]
+    edges = [{"source": at, "target": to, "action": action, "arguments": {"m": "a"}} for at in range(states)
+             for to, action in ((2 * at + 1, "heartbeat"), (2 * at + 2, "fetch"), (at // 3, "forget <all>"))
+             if to < states and (action != "forget <all>" or at % 9 == 0)]
+    return evidence.document(verdict, "graph", "All states of one queue and two members.", nodes=nodes, edges=edges)
+
+
 def documents() -> dict[str, dict[str, Any]]:
     """Every sample by the name that its row gives."""
     return {TRACE: group_trace(), SUBSCRIPTION: subscription_trace(), LOCK: lock_trace(),
-            ALLOCATION: allocation_counterexample()}
+            ALLOCATION: allocation_counterexample(), GRAPH: small_graph()}
 
 
 def hundred_rows() -> list[Verdict]:

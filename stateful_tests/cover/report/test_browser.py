@@ -144,7 +144,7 @@ def test_text_filters_by_every_word_of_a_row(page: Page) -> None:
 @pytest.mark.parametrize("how", ["click", "keyboard"])
 def test_each_exhibit_opens_and_shows_its_drawing(page: Page, how: str) -> None:
     exhibits = page.run("[...document.querySelectorAll('.exhibit')].map((one) => one.id)")
-    assert len(exhibits) == 4
+    assert len(exhibits) == 5
     for name in exhibits:
         drawing = f"#{name} .exhibit-body"
         assert page.run(_VISIBLE.format(f"{drawing} svg, {drawing} table")) == 0

@@ -1,13 +1,18 @@
-"""Drawings of the report: the layout of sequence diagrams, charts, and numbers in words."""
+"""Drawings of the report: the layout of sequence diagrams, state graphs, charts, and numbers in words."""
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
-from invariants.report import sequence, shapes, words
+from invariants import exploring
+from invariants.report import graph, sequence, shapes, words
+from invariants.report.page import write_report
 from stateful_tests.cover.report import samples
 
 TRACES = [samples.group_trace(), samples.subscription_trace(), samples.lock_trace()]
@@ -74,6 +79,68 @@ def test_a_very_long_name_is_shortened_in_its_head_only() -> None:
     line = lay_out(samples.step("a", {"m": name}, "", []), lifelines=(name,)).lifelines[0]
     assert line.name == name
     assert len(line.shown) == 25
+
+
+def drawn(evidence: dict[str, Any], name: str = "g") -> ET.Element:
+    return ET.fromstring(str(graph.draw(shapes.read(shapes.Graph, evidence), name)))  # noqa: S314 - our own drawing
+
+
+def test_a_graph_has_a_mark_and_a_tooltip_for_each_state() -> None:
+    titles = [at.text or "" for at in drawn(samples.small_graph()).iter("{http://www.w3.org/2000/svg}title")]
+    states = [title for title in titles if re.match(r"\d+: up", title)]
+    assert len(states) == 60
+    assert "17: up = {a}, listed = 3, $answer = 17" in states
+    assert titles.count("heartbeat(a)") == 30
+
+
+def test_the_graph_that_the_explorer_writes_is_drawn(tmp_path: Path) -> None:
+    rows = list(exploring.explore_scopes(["abandoned lock, U6"], out=tmp_path))
+    (tmp_path / "rows.jsonl").write_text("".join(f"{row.to_json()}\n" for row in rows), encoding="utf-8")
+    (named,) = exploring.scopes(["abandoned lock, U6"])
+    page = write_report(tmp_path).read_text(encoding="utf-8")
+    assert f"{named.states} states, " in page
+    assert f"<title>{named.states - 1}: " in page
+    assert "cannot be drawn" not in page
+
+
+def test_a_graph_is_drawn_the_same_each_time_without_date_or_fixed_colours() -> None:
+    once, again = (str(graph.draw(shapes.read(shapes.Graph, samples.small_graph(20)), "g")) for _ in range(2))
+    assert once == again
+    assert "date" not in once.lower()
+    assert not re.findall(r"#[0-9a-f]{6}", once)
+
+
+def test_two_graphs_on_a_page_share_no_id() -> None:
+    ids = [{at.get("id") for at in drawn(samples.small_graph(9), name).iter() if at.get("id")} for name in ("g", "h")]
+    assert ids[0]
+    assert ids[0].isdisjoint(ids[1])
+
+
+def test_references_within_a_graph_still_lead_to_its_ids() -> None:
+    text = str(graph.draw(shapes.read(shapes.Graph, samples.small_graph(9)), "g"))
+    ids = set(re.findall(r'id="([^"]+)"', text))
+    assert set(re.findall(r'href="#([^"]+)"', text)) | set(re.findall(r"url\(#([^)]+)\)", text)) <= ids
+
+
+def test_a_tree_is_drawn_without_crossings() -> None:
+    body = samples.small_graph(31)
+    body["edges"] = [edge for edge in body["edges"][::-1] if edge["action"] != "forget <all>"]
+    body["nodes"].sort(key=lambda node: node["id"] * 7 % 31)
+    places = graph._places(shapes.read(shapes.Graph, body))
+    columns: dict[float, list[str]] = {}
+    for name, (x, _) in places.items():
+        columns.setdefault(x, []).append(name)
+    for names in columns.values():
+        top_down = sorted(names, key=lambda name: -places[name][1])
+        parents = [places[str((int(name) - 1) // 2)][1] for name in top_down if name != "0"]
+        assert parents == sorted(parents, reverse=True)
+
+
+def test_a_graph_that_is_one_state_or_has_no_steps_is_drawn() -> None:
+    lonely = samples.small_graph(1)
+    assert len(list(drawn(lonely).iter("{http://www.w3.org/2000/svg}title"))) == 1
+    apart = lonely | {"nodes": [{"id": at, "depth": at, "cells": {"x": "_{^$"}} for at in range(2)], "edges": []}
+    assert len(list(drawn(apart).iter("{http://www.w3.org/2000/svg}title"))) == 2
 
 
 @pytest.mark.parametrize(("cost", "said"), [

@@ -15,6 +15,7 @@ import pytest
 
 from invariants.hazards import HAZARDS
 from invariants.report import words
+from invariants.report.graph import LARGEST
 from invariants.report.page import render, write_report
 from invariants.verdict import BadInputError, Verdict
 from stateful_tests.cover.report import samples
@@ -199,9 +200,11 @@ def test_every_field_is_escaped_wherever_it_stands() -> None:
     body: dict[str, Any] = samples.group_trace() | {"sentence": bad, "lifelines": [bad], "initial": {bad: bad}}
     body["steps"] = [samples.step(bad, {bad: bad}, bad, [(bad, bad, bad)], flow=[bad, bad])]
     table = {"columns": [bad], "rows": [[bad]]}
+    edges = [{"source": bad, "target": to, "action": bad, "arguments": {bad: bad}} for to in (bad, "2")]
+    nodes = [{"id": bad, "depth": 0, "cells": {bad: bad}}, {"id": "2", "depth": 1, "cells": {"x": "$\\frac"}}]
     evidence = {
         bad: body, "1" + bad: body | {"kind": "counterexample", "arguments": {bad: bad}, "table": table},
-        "2" + bad: body | {"kind": bad},
+        "2" + bad: body | {"kind": "graph", "nodes": nodes, "edges": edges}, "3" + bad: body | {"kind": bad},
     }
     for judge in (bad, "prove", "explore", "conform", "campaign"):
         page = read([replace(verdict, judge=judge)], evidence)
@@ -243,6 +246,9 @@ def test_missing_evidence_is_said_at_its_row(whole: Reader) -> None:
     assert f"Evidence {samples.MISSING} is missing or unreadable." in whole.text
 
 
+STATE = {"id": 1, "depth": 0, "cells": {}}
+
+
 @pytest.mark.parametrize(("change", "reason"), [
     ({"steps": []}, "steps: Tuple should have at least 1 item"),
     ({"steps": [{"arguments": {}}]}, "steps.0.action: Field required"),
@@ -251,6 +257,10 @@ def test_missing_evidence_is_said_at_its_row(whole: Reader) -> None:
     ({"steps": [{"action": "a", "changes": [{"cell": "c"}]}]}, "steps.0.changes.0.before: Field required"),
     ({"lifelines": 7}, "lifelines: Input should be a valid tuple, not 7"),
     ({"kind": "counterexample", "table": {"columns": ["a"], "rows": [["1", "2"]]}}, "each row needs 1 cells"),
+    ({"kind": "graph", "nodes": [], "edges": []}, "nodes: Tuple should have at least 1 item"),
+    ({"kind": "graph", "nodes": [STATE], "edges": [{"source": 1, "target": 2, "action": "a"}]}, "joins no two nodes"),
+    ({"kind": "graph", "nodes": [STATE, STATE], "edges": []}, "ids that differ"),
+    ({"kind": "graph", "nodes": [{**STATE, "depth": -1}], "edges": []}, "nodes.0.depth: Input should be greater"),
     ({"kind": "song"}, "evidence of kind song has no picture"),
     ({"kind": None}, "evidence of kind null has no picture"),
 ])
@@ -263,6 +273,12 @@ def test_evidence_without_a_row_is_shown_too() -> None:
     page = read([samples.row("a", "prove", "m")], {"alone.json": samples.allocation_counterexample()})
     assert "queue 1 is given to both members, queue 2 to none." in page.text
     assert "AllocateMessageQueueAveragely" in page.text
+
+
+def test_a_graph_too_large_to_look_at_is_listed_and_not_drawn() -> None:
+    page = read([samples.row("a", "explore", "m")], {"big.json": samples.small_graph(LARGEST + 1)})
+    assert f"Not drawn: a picture shows up to {LARGEST} states." in page.text
+    assert f"{LARGEST + 1} states" in page.text
 
 
 def test_a_page_without_rows_or_with_odd_numbers_is_made() -> None:

@@ -1,4 +1,4 @@
-"""The state graph of a small scope, for other searches of the same graph."""
+"""The state graph of a small scope, for pictures."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from model.explorer.search import Exploration
 from model.language.batch import Batch, states
 
 
-def graph(found: Exploration) -> dict[str, list[dict[str, Any]]]:
-    """All states and steps: nodes {id, depth, cells}, edges {source, target, action, arguments}."""
+def graph(found: Exploration, most: int = 500) -> dict[str, list[dict[str, Any]]]:
+    """All states and steps: nodes {id, depth, cells}, edges {source, target, action, arguments}.
+
+    Raises ValueError when there are more states than `most`: nobody can read such a picture.
+    """
+    if found.states > most:
+        raise ValueError(f"{found.states} states do not fit into a picture; take a scope with at most {most}")
     layout, scope = found.expander.ground.layout, found.scope
     number: dict[int, int] = {}
     nodes = []
