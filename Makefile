@@ -3,6 +3,7 @@
 #   make verify    every judge on RocketMQ 4.9.3 as shipped, and out/verify/report.html
 #   make test      all tests        make lint     ruff and mypy
 #   make bench     benchmarks       make interop  compare live with the official RocketMQ jars
+#   make verify-engines   compare the engines on random concepts: CONCEPTS=10000 SEED=0 (half an hour)
 #   make mutants   change each condition of the rules, and count what their tests notice (an hour)
 #   make lock      resolve the dependencies anew (needs uv)
 
@@ -10,7 +11,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify test lint bench interop mutants lock
+.PHONY: help verify verify-engines test lint bench interop mutants lock
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -46,6 +47,12 @@ bench: $(READY)
 
 interop: $(READY)
 	$(BIN)/python -m stateful_tests.conformance.java
+
+CONCEPTS ?= 10000
+SEED ?= 0
+
+verify-engines: $(READY)
+	$(BIN)/python -m stateful_tests.engines --concepts $(CONCEPTS) --seed $(SEED)
 
 mutants: $(READY)
 	@[ -x $(MUTATION)/bin/cosmic-ray ] || { $(BIN)/python -m venv $(MUTATION) && \

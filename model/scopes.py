@@ -25,7 +25,8 @@ class NamedScope:
     """A scope, the counts pinned for it, and what is expected to fail there.
 
     violated -- hazards that the scope shows, by property. unreached -- `sometimes` properties that it cannot reach.
-    heavy -- takes more than a few seconds: searched when named, or by the long tests.
+    heavy -- takes more than a few seconds: searched when named, or by the long tests. stuck -- whether some state has
+    no step. file -- of a user's own that declares it, or "".
     """
 
     scope: Scope
@@ -35,6 +36,8 @@ class NamedScope:
     violated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unreached: tuple[str, ...] = ()
     heavy: bool = False
+    stuck: bool = False
+    file: str = ""
 
     @property
     def name(self) -> str:
@@ -127,15 +130,15 @@ SCOPES: tuple[NamedScope, ...] = (
                2831, 12999, 17,
                {"ownership_converges": ("D6",)}),
     NamedScope(_plain(Registration, "registration", {"Channel": 3, "Info": 2}, forbid=(*_SPLIT, "leave")),
-               1250, 3978, 13),
+               1250, 3978, 13, stuck=True),
     NamedScope(_plain(Registration, "registration, B-7", {"Channel": 2, "Info": 2},
                       forbid=("heartbeat", "unregister", "leave")), 316, 592, 14,
-               {"answered_heartbeat_means_listed": ("B-7",)}),
+               {"answered_heartbeat_means_listed": ("B-7",)}, stuck=True),
     NamedScope(_plain(Registration, "registration, B-8", {"Channel": 3, "Info": 2},
                       forbid=("find_group", "put_channel", "unregister", "leave")), 3337, 8772, 21,
-               {"answered_heartbeat_means_listed": ("B-8",)}),
+               {"answered_heartbeat_means_listed": ("B-8",)}, stuck=True),
     NamedScope(_plain(Registration, "registration, B-9", {"Channel": 2, "Info": 2}, forbid=_SPLIT), 369, 1018, 12,
-               {"leaving_member_stays_gone": ("B-9",)}),
+               {"leaving_member_stays_gone": ("B-9",)}, stuck=True),
     NamedScope(_plain(Membership, "membership", {"Channel": 2, "GroupName": 1, "Info": 2, "Ms": 6}, _MEMBERSHIP,
                       ("heartbeat_all", "finish_unheard", "disconnect")), 7310, 40424, 17),
     NamedScope(_plain(Membership, "membership, two groups", {"Channel": 1, "GroupName": 2, "Info": 3, "Ms": 5},

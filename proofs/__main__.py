@@ -21,6 +21,7 @@ EXAMPLES = examples(
     "rocketproof prove one_live_believer membership_change_reaches_all",
     "rocketproof prove allocation_is_exclusive --seeds 20",
     "rocketproof prove --timeout-ms 60000 --json -",
+    "rocketproof prove lease.py",
 )
 
 
@@ -37,7 +38,8 @@ def prove(
     """Prove properties for any size and any timing.
 
     Protocols by induction, decisions path by path. Every proof is checked against vacuity, and must fail for mutations
-    of what it is about.
+    of what it is about. FILE.py as the first name: the concepts of a file of your own (`rocketproof new concept`).
+
     Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
     """
     from invariants.front_desk.desk import Desk
@@ -47,6 +49,15 @@ def prove(
         from invariants.verdict import BadInputError
 
         wanted = [*(names or []), *(property or [])]
+        if wanted and wanted[0].endswith(".py"):
+            from proofs import own
+
+            path = Path(wanted.pop(0))
+            file = own.opened(path)
+            claims = own.chosen(file, path, wanted)
+            seeds_used = range(seed, seed + seeds)
+            desk.judge("prove", own.proved(file, path, claims, seeds_used, timeout_ms, out), len(claims))
+            return
         chosen = catalogue.chosen(wanted)
         total = provable(chosen)
         if not total:

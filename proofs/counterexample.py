@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import z3
@@ -15,9 +14,8 @@ import z3
 from model.explorer.induction import trace_to
 from model.explorer.search import explore
 from model.language import Property
-from model.language.nodes import BOOL
 from model.language.scope import Scope
-from proofs.enumerated import Enumerated
+from proofs.enumerated import Enumerated, values
 from proofs.obligations import Induction, Obligation
 from proofs.solve import Answer, prove
 
@@ -46,9 +44,7 @@ def counterexample(declared: Property, scope: Scope, timeout_ms: int = 10_000) -
 def _values(reading: Enumerated, model: z3.ModelRef) -> Iterator[tuple[Cell, int]]:
     for info in reading.concept.variables.values():
         if not info.rigid:
-            for keys in product(*(range(reading.count(sort)) for sort in info.keys)):
-                value = model.eval(reading.cell("now", info, keys).translate(model.ctx), model_completion=True)
-                number = int(z3.is_true(value)) if info.value.kind == BOOL else value.as_long()
+            for keys, number in values(reading, "now", info, model):
                 yield (info.name, *keys), number
 
 

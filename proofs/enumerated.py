@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -116,7 +116,7 @@ class Enumerated(Reading):
         """Constant of one cell."""
         found = self._cells.get((prefix, info.name, keys))
         if found is None:
-            found = z3.Const(f"{prefix}.{info.name}{list(keys)}", self.sort(info.value))
+            found = z3.Const(f"{prefix} {info.name}{list(keys)}", self.sort(info.value))
             self._cells[prefix, info.name, keys] = found
         return found
 
@@ -176,7 +176,7 @@ class Enumerated(Reading):
         inside = [self._inside(assignment, state, {**env, **dict(zip(assignment.loops, values, strict=True))})
                   for assignment in action.assignments
                   for values in product(*(self.elements(v.sort) for v in assignment.loops))]
-        return terms.conjunction([self.formula(action.guard, state, env), *inside], self.context)
+        return terms.conjunction([super().enabled(action, state, env), *inside], self.context)
 
     def _inside(self, assignment: Assignment, state: Reader, env: Env) -> Expr:
         value = assignment.value
@@ -199,6 +199,17 @@ class Enumerated(Reading):
 
         return inside
 
-    def forgotten(self, assignment: Assignment, keys: Sequence[Expr]) -> Expr:  # noqa: ARG002 - the same for every cell
+    def forgotten(
+        self, assignment: Assignment, keys: Sequence[Expr], place: str,  # noqa: ARG002 - the same for every cell
+    ) -> Expr:
         """Return to the value 0, as a search does."""
         return self.constant(self.concept.variables[assignment.variable].value, 0)
+
+
+def values(
+    reading: Enumerated, prefix: str, info: VariableInfo, model: z3.ModelRef,
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Keys and values of a variable's cells in a model; prefix -- of the state, or "rigid"."""
+    for keys in product(*(range(reading.count(sort)) for sort in info.keys)):
+        value = model.eval(reading.cell(prefix, info, keys).translate(model.ctx), model_completion=True)
+        yield keys, int(z3.is_true(value)) if info.value.kind == BOOL else value.as_long()

@@ -6,23 +6,24 @@ once per set of premises.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from model.language import Action, Concept, Mutation, Premise, Property, Run
 from model.language.defined import defined, obligations
-from model.language.nodes import TRUE, Node, negation
+from model.language.nodes import NAT, TRUE, Node, Variable, conjunction, negation
 from model.language.properties import LEMMA, STEP
-from proofs.reading import Expr, Reading
+from proofs import terms
+from proofs.reading import Expr, Reader, Reading
 
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
     """Something to prove: the hypotheses imply the goal.
 
-    part -- "initially", "keeps", "step", "follows", "defined", "possible" or "violates".
+    part -- "initially", "keeps", "step", "follows", "defined", "excludes", "possible" or "violates".
     action -- the action that must keep it, or "".
     invariant -- name of the property or lemma that the goal is.
     assumed -- hypotheses about the state before, the same for many obligations.
@@ -52,22 +53,68 @@ def actions(concept: Concept, given: Sequence[Premise]) -> list[Action]:
     return [action for name, action in concept.actions.items() if name not in excluded]
 
 
-def of_run(reading: Reading, run: Run) -> Iterator[Obligation]:
-    """Give the obligations of a run: each step can be taken, and the last state violates the property."""
-    concept, state = reading.concept, reading.state("now")
-    env = {variable: reading.fresh(variable.name, variable.sort) for variable in run.elements}
-    same_sort = [(a, b) for a, b in combinations(run.elements, 2) if a.sort == b.sort]
-    assumed = (
-        *reading.well_formed("now"), reading.formula(concept.initial, state),
-        *(reading.formula(premise.condition, state) for premise in run.where),
-        reading.formula(negation(run.premise.condition), state), *(env[a] != env[b] for a, b in same_sort))
-    for name, arguments in run.steps:
-        action = concept.actions[name]
-        given = {v: reading.formula(node, state, env) for v, node in zip(action.parameters, arguments, strict=True)}
-        yield Obligation("possible", run.name, name, assumed, (), reading.formula(action.guard, state, given))
-        state = reading.after(action, state, given)
-    broken = negation(concept.properties[run.property].condition)
-    yield Obligation("violates", run.property, "", assumed, (), reading.formula(broken, state))
+class Steps:
+    """What a run claims: from every start that it assumes, each step can be taken, and the end breaks the property."""
+
+    def __init__(self, reading: Reading, run: Run) -> None:
+        """Read a run of the concept of the reading."""
+        self.reading, self.run = reading, run
+        self.declared = reading.concept.properties[run.property]
+        self.state = reading.state("now")
+        self.elements = {variable: reading.fresh(variable.name, variable.sort) for variable in run.elements}
+        pairs = [(a, b) for a, b in combinations(run.elements, 2) if a.sort == b.sort]
+        self.start = (
+            *reading.well_formed("now"), self._now(reading.concept.initial),
+            *(reading.domain(v.sort, element) for v, element in self.elements.items()),
+            *(terms.negation(terms.equality(self.elements[a], self.elements[b])) for a, b in pairs))
+        self.where = [self._now(premise.condition) for premise in run.where]
+        self.negated = self._now(negation(run.premise.condition))
+
+    def others(self) -> list[Expr]:
+        """The other premises of the property."""
+        return [self._now(premise.condition) for premise in self.declared.given if premise is not self.run.premise]
+
+    def premise(self) -> Expr:
+        """The premise itself."""
+        return self._now(self.run.premise.condition)
+
+    def obligations(self) -> Iterator[Obligation]:
+        """Give what the run owes, in order."""
+        assumed = (*self.start, *self.where, self.negated)
+        return (Obligation(part, name, action, assumed, (), goal) for part, name, action, goal in self.goals())
+
+    def goals(self) -> Iterator[tuple[str, str, str, Expr]]:
+        """Give what must be true of the run: part, name, action, formula."""
+        before = state = self.state
+        for name, arguments in self.run.steps:
+            action = self.reading.concept.actions[name]
+            given = {v: self.reading.formula(node, self.state, self.elements)
+                     for v, node in zip(action.parameters, arguments, strict=True)}
+            sound = conjunction(*map(defined, arguments))
+            if sound is not TRUE:
+                yield "defined", self.run.name, name, self.reading.formula(sound, self.state, self.elements)
+            yield from self._step(action, state, given)
+            before, state = state, self.reading.after(action, state, given)
+        condition = self.declared.condition
+        first, last = (before, state) if self.declared.kind == STEP else (state, None)
+        sound = defined(condition)
+        if sound is not TRUE:
+            yield "defined", self.declared.name, "", self.reading.formula(sound, first, after=last)
+        yield "violates", self.declared.name, "", self.reading.formula(negation(condition), first, after=last)
+
+    def _step(
+        self, action: Action, state: Reader, given: Mapping[Variable, Expr],
+    ) -> Iterator[tuple[str, str, str, Expr]]:
+        for variable, value in given.items():
+            if variable.sort.kind == NAT:
+                yield "possible", self.run.name, action.name, self.reading.domain(variable.sort, value)
+        owed = obligations(action)
+        if owed is not TRUE:
+            yield "defined", self.run.name, action.name, self.reading.formula(owed, state, given)
+        yield "possible", self.run.name, action.name, self.reading.formula(action.tested, state, given)
+
+    def _now(self, node: Node) -> Expr:
+        return self.reading.formula(node, self.state)
 
 
 class Induction:
@@ -76,6 +123,7 @@ class Induction:
     def __init__(self, reading: Reading, given: Sequence[Premise]) -> None:
         """Read the concept of the reading."""
         self.reading, self.concept = reading, reading.concept
+        self.given = given
         self.actions = actions(self.concept, given)
         self.lemmas = support(self.concept, given)
         self.now = reading.state("now")
@@ -91,17 +139,56 @@ class Induction:
 
     def of_lemmas(self, lemmas: Sequence[Property]) -> Iterator[Obligation]:
         """Give the obligations of some of the lemmas, all being true before a step."""
+        for one in lemmas:
+            yield from self._defined(one)
         yield from self._inductive(lemmas, self.lemmas)
+
+    def of_start(self) -> Iterator[Obligation]:
+        """Give the obligations that the premises and the initial condition are well defined where they are true."""
+        parts = [(premise.name, premise.condition, self.base) for premise in self.given]
+        for name, condition, assumed in (*parts, ("the initial condition", self.concept.initial, self._initial())):
+            if (sound := defined(condition)) is not TRUE:
+                yield Obligation("defined", name, "", assumed, (), self._now(sound))
 
     def of(self, declared: Property) -> Iterator[Obligation]:
         """Give the obligations of one property, the lemmas being true of every reachable state."""
+        yield from self._defined(declared)
         if declared.kind == STEP:
-            yield from self._steps(declared)
+            yield from self._steps(declared, "step", declared.condition)
         else:
             yield from self._inductive([declared], [*self.lemmas, declared])
-        condition = defined(declared.condition)
-        if condition is not TRUE and declared.kind != STEP:
-            yield Obligation("defined", declared.name, "", self._assume(self.lemmas), (), self._now(condition))
+
+    def _defined(self, declared: Property) -> Iterator[Obligation]:
+        """Give the obligation that a property means something in every reachable state, and about every step."""
+        sound = defined(declared.condition)
+        if sound is TRUE:
+            return
+        if declared.kind == STEP:
+            yield from self._steps(declared, "defined", sound)
+            return
+        own = [] if declared in self.lemmas else [declared]
+        yield Obligation("defined", declared.name, "", self._assume([*self.lemmas, *own]), (), self._now(sound))
+
+    def of_meaning(self, declared: Property) -> Iterator[Obligation]:
+        """Give what is owed beside the one obligation of `at_once`."""
+        yield from self._defined(declared)
+
+    def of_initial(self) -> tuple[Expr, ...]:
+        """Give formulas that say that the state is initial."""
+        return self._initial()
+
+    def breaks(self, declared: Property) -> tuple[Expr, ...]:
+        """Give formulas that say that the state breaks the property, and that it means something there."""
+        return self._now(negation(declared.condition)), self._now(defined(declared.condition))
+
+    def excluding(self, declared: Property) -> Iterator[Obligation]:
+        """Give the obligations that what the property excludes can never happen."""
+        own = [] if declared in self.lemmas or declared.kind == STEP else [declared]
+        for action in self.actions:
+            if action.name in declared.excludes:
+                env = self.reading.arguments(action)
+                yield Obligation("excludes", declared.name, action.name, self._assume([*self.lemmas, *own]),
+                                 self._inside(env), self.reading.formula(negation(action.tested), self.now, env))
 
     def at_once(self, declared: Property) -> Obligation:
         """Give the one obligation that replaces the others where the lemmas alone imply the property."""
@@ -137,9 +224,8 @@ class Induction:
         return tuple(self.reading.domain(variable.sort, value) for variable, value in env.items())
 
     def _inductive(self, goals: Sequence[Property], assumed: Sequence[Property]) -> Iterator[Obligation]:
-        initial = (*self.base, self._now(self.concept.initial))
         for goal in goals:
-            yield Obligation("initially", goal.name, "", initial, (), self._now(goal.condition))
+            yield Obligation("initially", goal.name, "", self._initial(), (), self._now(goal.condition))
         hypotheses = self._assume(assumed)
         for action in self.actions:
             env = self.reading.arguments(action)
@@ -149,11 +235,14 @@ class Induction:
                 yield Obligation("keeps", goal.name, action.name, hypotheses, (*self._inside(env), guard),
                                  self.reading.formula(goal.condition, after))
 
-    def _steps(self, declared: Property) -> Iterator[Obligation]:
+    def _initial(self) -> tuple[Expr, ...]:
+        return (*self.base, self._now(self.concept.initial))
+
+    def _steps(self, declared: Property, part: str, condition: Node) -> Iterator[Obligation]:
         hypotheses = self._assume(self.lemmas)
         for action in self.actions:
             env = self.reading.arguments(action)
             guard = self.reading.enabled(action, self.now, env)
             after = self.reading.after(action, self.now, env)
-            yield Obligation("step", declared.name, action.name, hypotheses, (*self._inside(env), guard),
-                             self.reading.formula(declared.condition, self.now, after=after))
+            yield Obligation(part, declared.name, action.name, hypotheses, (*self._inside(env), guard),
+                             self.reading.formula(condition, self.now, after=after))

@@ -1,13 +1,14 @@
 """The judge `prove`: every property that is promised without bounds, proved by induction in Z3.
 
-A verdict "holds" needs all of it: every obligation is proved under every seed, every action can happen in a state with
-all invariants (or the proof would be empty), and each mutation that the property names spoils the proof.
+A verdict "holds" needs all of it: some state is initial under the premises, every obligation is proved under every
+seed, every action happens in some run, or provably never does and is declared so, and each mutation that the property
+names spoils the proof.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -18,27 +19,33 @@ from invariants.exploring import keeps
 from invariants.verdict import Outcome, Subject, Verdict
 from model.language import Concept, Premise, Property, Run
 from model.language.properties import ALWAYS, LEMMA, STEP
+from model.language.scope import Scope
 from model.scopes import SCOPES
 from proofs.counterexample import explained
-from proofs.enumerated import Enumerated
-from proofs.obligations import Induction, Obligation, of_run, support
+from proofs.obligations import Induction, Obligation, Steps, actions, support
 from proofs.solve import SEEDS, TIMEOUT_MS, Answer, Questions, Solved
 from proofs.terms import Context
 from proofs.unbounded import Unbounded
+from proofs.witnesses import Witnesses, needless
 
-SMALL = 2  # elements of a free sort in the search for a state in which an action can happen
 MUTANT_EFFORT = 200_000  # Z3's resource units; a proof that is not found is what a mutation shall bring about, and the
 # hardest one of the catalogue takes a quarter of this
-SOME_NUMBERS = 6  # … values of a natural
+KNOWN = [named.scope for named in sorted(SCOPES, key=lambda named: named.states) if not named.heavy]
 
 
 @dataclass(slots=True)
 class Record:
-    """What became of the obligations of one property: the first that failed, and the cost."""
+    """What became of the obligations of one property: the first that failed, and the cost.
+
+    nothing -- why the property may speak of no run at all. false_at_first -- whether an initial state breaks it.
+    vacuous -- what the proof may be empty of. blind -- a mutation that does not spoil it.
+    """
 
     obligations: int = 0
     seconds: float = 0.0
     failed: tuple[Obligation, Solved] | None = None
+    nothing: str = ""
+    false_at_first: bool = False
     vacuous: str = ""
     blind: str = ""
     proved: list[dict[str, Any]] = field(default_factory=list)
@@ -84,9 +91,15 @@ class Prover:
 
     def __init__(
         self, seeds: Sequence[int] = SEEDS, timeout_ms: int = TIMEOUT_MS, out: Path | None = None,
+        scopes: Sequence[Scope] = KNOWN, replay: str = "rocketproof prove",
     ) -> None:
-        """Use these solver seeds; timeout_ms bounds each call; out -- directory for counterexamples to induction."""
-        self.seeds, self.timeout_ms, self.out = seeds, timeout_ms, out
+        """Use these solver seeds.
+
+        timeout_ms -- bounds each call. out -- directory for counterexamples to induction. scopes -- where runs are
+        looked for first, smallest first. replay -- the command that proves a property of a name again.
+        """
+        self.seeds, self.timeout_ms, self.out, self.scopes, self.replay = seeds, timeout_ms, out, scopes, replay
+        self.witnesses = Witnesses(scopes)
         self._layers: dict[tuple[int, tuple[Premise, ...]], Record] = {}
 
     def judge(self, properties: Iterable[Property]) -> Iterator[Verdict]:
@@ -101,28 +114,46 @@ class Prover:
     def verdict(self, declared: Property) -> Verdict:
         """Prove one property."""
         started = time.process_time()
-        record = self._supported(declared)
-        induction, questions = Induction(Unbounded(declared.concept), declared.given), self._questions()
-        if record.failed is None and declared.kind != LEMMA:
-            self._attempt(declared, induction, questions, record)
-        if record.failed is None and declared.kind != LEMMA:
-            record.vacuous = self._vacuous(declared, questions.context)
-        if record.failed is None and not record.vacuous:
-            record.blind = self._blind(declared, induction, questions.context)
-        outcome, note = _outcome(record)
+        record = Record(nothing=self.witnesses.no_start(declared.concept, declared.given))
+        if not record.nothing:
+            self._prove(declared, record)
+        outcome, note = _outcome(record, declared)
         given = [premise.name for premise in declared.given]
         cost = {"obligations": record.obligations, "seconds": round(time.process_time() - started, 3)}
-        replay = f"rocketproof prove {declared.name}"
         details = {"concept": declared.concept.name, "kind": declared.kind, **({"given": given} if given else {})}
         subject = Subject("model", subject_name(declared.concept), details)
-        row = Verdict(declared.name, "prove", subject, Outcome.HOLDS, outcome, replay, cost=cost, note=note)
+        row = Verdict(declared.name, "prove", subject, Outcome.HOLDS, outcome, f"{self.replay} {declared.name}",
+                      cost=cost, note=note)
         return row if record.failed is None else self._explained(declared, row)
+
+    def _prove(self, declared: Property, record: Record) -> None:
+        """Try whatever is owed, up to the first that fails; then look for what the proof may be empty of."""
+        record.include(self._supported(declared))
+        induction, questions = Induction(Unbounded(declared.concept), declared.given), self._questions()
+        if record.failed is None:
+            record.work(questions, induction.of_start())
+        if record.failed is None and declared.kind != LEMMA:
+            self._attempt(declared, induction, questions, record)
+        if record.failed is None:
+            record.vacuous = self._vacuous(declared)
+        if record.failed is None and not record.vacuous:
+            record.work(questions, induction.excluding(declared))
+        if record.failed is None and not record.vacuous:
+            record.blind = self._blind(declared, induction, questions.context)
+        elif record.failed is not None and record.failed[0].part == "initially":
+            record.false_at_first = self._false_at_first(declared, record.failed[0], induction)
+
+    def _false_at_first(self, declared: Property, failed: Obligation, induction: Induction) -> bool:
+        """Whether some initial state breaks the property itself, where that is well defined."""
+        if failed.invariant != declared.name:
+            return False
+        wrong = (*induction.of_initial(), *induction.breaks(declared))
+        return self._questions().satisfiable((), wrong).answer is Answer.REFUTED
 
     def _explained(self, declared: Property, row: Verdict) -> Verdict:
         """Look for a small counterexample to induction, and say whether it is reachable."""
-        able = [named.scope for named in SCOPES if named.scope.concept is declared.concept
-                and not named.heavy and keeps(named.scope, declared)]
-        found = explained(declared, able[0]) if able else None
+        able = (scope for scope in self.scopes if scope.concept is declared.concept and keeps(scope, declared))
+        found = next((one for scope in able if (one := explained(declared, scope)) is not None), None)
         if found is None:
             return row
         sentence, trace = found
@@ -137,14 +168,16 @@ class Prover:
         """Prove that a premise is needed: where it is false, a run violates the property."""
         started = time.process_time()
         record = Record()
-        record.work(self._questions(), of_run(Unbounded(declared.concept), run))
-        outcome, note = _outcome(record)
+        record.work(self._questions(), Steps(Unbounded(declared.concept), run).obligations())
+        if record.failed is None:
+            record.vacuous = needless(declared.concept, run, self.timeout_ms)
+        outcome, note = _outcome(record, declared)
         cost = {"obligations": record.obligations, "seconds": round(time.process_time() - started, 3)}
         subject = Subject("model", subject_name(declared.concept),
                           {"concept": declared.concept.name, "kind": "run", "run": run.name,
                            "unless": run.premise.name})
         return Verdict(f"{run.premise.name}_is_needed", "prove", subject, Outcome.HOLDS, outcome,
-                       f"rocketproof prove {declared.name}", cost=cost, note=note or run.sentence)
+                       f"{self.replay} {declared.name}", cost=cost, note=note or run.sentence)
 
     def _questions(self) -> Questions:
         """Questions about one property, or one layer of lemmas: what was asked about others changes no answer."""
@@ -174,19 +207,18 @@ class Prover:
             solved = _asked(questions, at_once)
             if solved.answer is Answer.PROVED:
                 record.add(at_once, solved)
+                record.work(questions, induction.of_meaning(declared))
                 return
         record.work(questions, induction.of(declared))
 
-    def _vacuous(self, declared: Property, context: Context) -> str:
-        """Say which action cannot happen in any small state with all invariants though it should, or ""."""
-        small = Induction(Enumerated(declared.concept, small_sizes(declared.concept)), declared.given)
-        states = small.states([*small.lemmas, *([declared] if declared.kind == ALWAYS else [])])
-        questions = Questions(self.seeds[:1], self.timeout_ms, context=context)
-        dead = {action.name for action in small.actions
-                if questions.satisfiable(states, small.enabled(action)).answer is not Answer.REFUTED}
-        for action in sorted(dead ^ set(declared.excludes)):
-            return f"{action} {'never happens' if action in dead else 'happens'} in a small state"
-        return ""
+    def _vacuous(self, declared: Property) -> str:
+        """Say which action no run reaches though it should happen, or ""."""
+        wanted = [action.name for action in actions(declared.concept, declared.given)
+                  if action.name not in declared.excludes]
+        if not wanted:
+            return "no action ever happens"
+        unseen = self.witnesses.unseen(declared.concept, declared.given, wanted)
+        return f"no run was found in which {unseen[0]} happens" if unseen else ""
 
     def _blind(self, declared: Property, induction: Induction, context: Context) -> str:
         """Name a mutation that the proof does not notice, or ""."""
@@ -208,20 +240,26 @@ def subject_name(concept: Concept) -> str:
     return f"{concept.module.rpartition('.')[2]}.{concept.name}"
 
 
-def small_sizes(concept: Concept) -> Mapping[str, int]:
-    """Sizes for questions about small states."""
-    return {name: SOME_NUMBERS if info.kind == "nat" else SMALL for name, info in concept.sorts.items()}
-
-
-def _outcome(record: Record) -> tuple[Outcome, str]:
+def _outcome(record: Record, declared: Property) -> tuple[Outcome, str]:
+    if record.nothing:
+        return Outcome.UNKNOWN, f"about nothing: {record.nothing}"
+    if record.false_at_first:
+        return Outcome.VIOLATED, f"false at first: {declared.name}"
     if record.failed is not None:
-        obligation, solved = record.failed
-        if solved.answer is Answer.REFUTED and obligation.part == "initially":
-            return Outcome.VIOLATED, f"false at first: {obligation.invariant}"
-        why = "is not inductive" if solved.answer is Answer.REFUTED else f"is not decided ({solved.reason})"
-        return Outcome.UNKNOWN, f"{obligation} {why}"
+        return Outcome.UNKNOWN, _failure(record.failed, declared)
     if record.vacuous:
         return Outcome.UNKNOWN, f"proved, but perhaps of nothing: {record.vacuous}"
     if record.blind:
         return Outcome.UNKNOWN, f"proved, but also with {record.blind}"
     return Outcome.HOLDS, ""
+
+
+def _failure(failed: tuple[Obligation, Solved], declared: Property) -> str:
+    obligation, solved = failed
+    if solved.answer is not Answer.REFUTED:
+        return f"{obligation} is not decided ({solved.reason})"
+    if obligation.part == "initially" and obligation.invariant != declared.name:
+        return f"it leans on the lemma {obligation.invariant}, which is false at first"
+    why = {"initially": "is false where it may not be well defined", "defined": "is not proved",
+           "excludes": "is not proved"}.get(obligation.part, "is not inductive")
+    return f"{obligation} {why}"

@@ -152,25 +152,35 @@ class Reading:
         return {v: self.fresh(v.name, v.sort) for v in action.parameters}
 
     def fresh(self, name: str, info: SortInfo) -> Expr:
-        """Make a constant that nothing else uses."""
+        """Make a constant that nothing else uses: its number is its own, whatever the name."""
+        return z3.Const(f"fresh {self._number_of_symbol()} {name}", self.sort(info))
+
+    def _number_of_symbol(self) -> int:
+        """Count the symbols that this reading has made."""
         self._fresh += 1
-        return z3.Const(f"{name}_{self._fresh}", self.sort(info))
+        return self._fresh
 
     def after(self, action: Action, state: Reader, env: Env) -> Reader:
-        """State after the action: later assignments of a cell win, what is not assigned keeps its value."""
-        written: dict[str, list[Assignment]] = {}
-        for assignment in action.assignments:
-            written.setdefault(assignment.variable, []).append(assignment)
+        """State after the action: later assignments of a cell win, what is not assigned keeps its value.
+
+        What one step forgets has nothing to do with what another forgets, of the same action or not.
+        """
+        step = self._number_of_symbol()
+        written: dict[str, list[tuple[Assignment, str]]] = {}
+        for number, assignment in enumerate(action.assignments):
+            written.setdefault(assignment.variable, []).append((assignment, f"{step} {number}"))
 
         def read(name: str, keys: Sequence[Expr]) -> Expr:
             result = state(name, keys)
-            for assignment in written.get(name, ()):
-                result = self._assigned(assignment, keys, result, state, env)
+            for assignment, place in written.get(name, ()):
+                result = self._assigned(assignment, place, keys, result, state, env)
             return result
 
         return read
 
-    def _assigned(self, a: Assignment, keys: Sequence[Expr], before: Expr, state: Reader, env: Env) -> Expr:
+    def _assigned(
+        self, a: Assignment, place: str, keys: Sequence[Expr], before: Expr, state: Reader, env: Env,
+    ) -> Expr:
         bound: dict[Variable, Expr] = dict(env)
         hits = []
         for pattern, key in zip(a.keys, keys, strict=True):
@@ -179,7 +189,7 @@ class Reading:
         for pattern, key in zip(a.keys, keys, strict=True):
             if not (pattern.op == "var" and bound.get(pattern.payload) is key):
                 hits.append(terms.equality(self.formula(pattern, state, bound), key))
-        new = (self.forgotten(a, keys) if a.value is None
+        new = (self.forgotten(a, keys, place) if a.value is None
                else self.assigned(a.value, self.formula(a.value, state, bound)))
         return terms.choice(terms.conjunction(hits, self.context), new, before) if hits else new
 
@@ -188,9 +198,12 @@ class Reading:
         return value
 
     def enabled(self, action: Action, state: Reader, env: Env) -> Expr:
-        """Formula that says that the action can happen, and leads to a state of this reading."""
-        return self.formula(action.guard, state, env)
+        """Formula that says that the action can happen, and leads to a state of this reading.
 
-    def forgotten(self, assignment: Assignment, keys: Sequence[Expr]) -> Expr:
-        """Arbitrary value of a forgotten cell."""
+        What only prunes a search is left out: RocketMQ does not test it, so no proof may rest on it.
+        """
+        return self.formula(action.tested, state, env)
+
+    def forgotten(self, assignment: Assignment, keys: Sequence[Expr], place: str) -> Expr:
+        """Arbitrary value of a forgotten cell; place -- of the assignment among all steps that were read."""
         raise NotImplementedError

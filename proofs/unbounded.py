@@ -16,11 +16,16 @@ from proofs.reading import Env, Expr, Reader, Reading
 
 
 @cache
-def _enumeration(info: SortInfo) -> tuple[Any, list[Expr]]:
+def enumeration(info: SortInfo) -> tuple[Any, list[Expr]]:
     """Sort and elements of a choice; Z3 takes each name once per process."""
-    name = "_".join([info.name, *info.members])
-    sort, elements = z3.EnumSort(name, [f"{name}_is_{member}" for member in info.members])
+    name = named(info)
+    sort, elements = z3.EnumSort(name, [f"{name} is {member}" for member in info.members])
     return sort, elements
+
+
+def named(info: SortInfo) -> str:
+    """Z3's name of a sort without an element: two sorts that differ have different names."""
+    return f"{info.kind} {(info.name, *info.members)}"
 
 
 class Unbounded(Reading):
@@ -40,18 +45,22 @@ class Unbounded(Reading):
             self._sorts[info.name] = self._declare(info)
         return self._sorts[info.name]
 
+    def named(self, info: SortInfo) -> str:
+        """Z3's name of a sort: of a Maybe, that of its elements is a part, for readings differ in them."""
+        return named(info) if info.element is None else f"{info.kind} of {self.named(info.element)}"
+
     def _declare(self, info: SortInfo) -> Any:
         if info.kind == FREE:
-            return z3.DeclareSort(info.name)
+            return z3.DeclareSort(self.named(info))
         if info.kind == NAT:
             return z3.IntSort()
         if info.kind == CHOICE:
-            return _enumeration(info)[0]
+            return enumeration(info)[0]
         assert info.element is not None  # noqa: S101 - narrows for mypy
         element = self.sort(info.element)
         if info.kind == SET:
             return z3.ArraySort(element, z3.BoolSort())
-        maybe = z3.Datatype(f"Maybe_{info.element.name}")
+        maybe = z3.Datatype(self.named(info))
         maybe.declare("nothing")
         maybe.declare("just", ("held", element))
         return maybe.create()
@@ -64,7 +73,7 @@ class Unbounded(Reading):
         if info.kind == NAT:
             return terms.number(number, self.context)
         if info.kind == CHOICE:
-            return _enumeration(info)[1][number]
+            return enumeration(info)[1][number]
         if info.kind in (SET, MAYBE) and number == 0:
             return z3.K(sort.domain(), z3.BoolVal(False)) if info.kind == SET else sort.nothing
         raise AssertionError(f"{info.name}#{number} has no unbounded reading")
@@ -104,22 +113,25 @@ class Unbounded(Reading):
         return self.sort(info).just(element)
 
     def _value(self, prefix: str, info: VariableInfo, keys: Sequence[Expr]) -> Expr:
-        """Value of an uninterpreted function; one for each prefix and variable."""
+        """Value of an uninterpreted function; one for each prefix and variable.
+
+        A prefix is one or more words of ours and a number, a name is all behind them: no two pairs read alike.
+        """
         found = self._functions.get((prefix, info.name))
         if found is None:
             result = self.sort(info.value)
-            function = z3.Function(f"{prefix}{info.name}", *(self.sort(k) for k in info.keys), result)
+            function = z3.Function(f"{prefix} {info.name}", *(self.sort(k) for k in info.keys), result)
             found = self._functions[prefix, info.name] = function, terms.kind_of(result)
         return terms.applied(*found, keys)
 
     def state(self, name: str) -> Reader:
         """One uninterpreted function per variable."""
         variables = self.concept.variables
-        return lambda variable, keys: self._value(f"{name}_", variables[variable], keys)
+        return lambda variable, keys: self._value(name, variables[variable], keys)
 
     def rigid(self, info: VariableInfo, keys: Sequence[Expr]) -> Expr:
         """One uninterpreted function per rigid function."""
-        return self._value("", info, keys)
+        return self._value("rigid", info, keys)
 
     def well_formed(self, name: str) -> list[Expr]:
         """Tables of naturals hold naturals."""
@@ -127,18 +139,14 @@ class Unbounded(Reading):
         for info in self.concept.variables.values():
             if info.value.kind == NAT:
                 keys = [self.fresh("k", k) for k in info.keys]
-                inside = self.domain(info.value, self._value("" if info.rigid else f"{name}_", info, keys))
+                inside = self.domain(info.value, self._value("rigid" if info.rigid else name, info, keys))
                 result.append(z3.ForAll(keys, inside) if keys else inside)
         return result
 
-    def forgotten(self, assignment: Assignment, keys: Sequence[Expr]) -> Expr:
+    def forgotten(self, assignment: Assignment, keys: Sequence[Expr], place: str) -> Expr:
         """Give any value at all: a function of the cell that nothing else constrains."""
         info = self.concept.variables[assignment.variable]
-        value = self._value(f"forgotten_{self._serial(assignment)}_", info, keys)
+        value = self._value(f"forgotten {place}", info, keys)
         if info.value.kind != NAT:
             return value
         return terms.choice(self.domain(info.value, value), value, terms.number(0, self.context))
-
-    def _serial(self, assignment: Assignment) -> int:
-        names = [id(a) for action in self.concept.actions.values() for a in action.assignments]
-        return names.index(id(assignment)) if id(assignment) in names else len(names)

@@ -24,7 +24,8 @@ DECISION, STRATEGY, HOUSE = "decision", "strategy", "house"
 
 OWN: Mapping[str, tuple[str, str]] = {
     "state_space_is_pinned": ("explore", "A scope has the states, transitions and depth that are written down for it."),
-    "well_defined": ("explore", "No action subtracts below 0 or reads outside a table where it can happen."),
+    "well_defined": ("explore", "No action and no property subtracts below 0 or reads outside a table."),
+    "never_stuck": ("explore", "In every state that a scope reaches something can happen."),
     "conforms_to_recordings": ("conform", "The implementation answers as the real RocketMQ 4.9.3 was recorded."),
 }
 """What judges say of the models and the implementation as a whole: judge and sentence by property."""

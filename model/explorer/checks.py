@@ -1,33 +1,43 @@
-"""What a search checks in every state: properties, step properties as what each action does, and well-definedness."""
+"""What a search checks in every state: properties, step properties as what each action does, and what they rest on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from model.explorer.expand import Expander
-from model.language.defined import obligations
+from model.explorer.tables import TABLE_BITS, spread
+from model.language.batch import Batch
+from model.language.defined import defined, obligations
 from model.language.ground import Ground
 from model.language.instantiate import Instance, Instantiation
+from model.language.nodes import Node, conjunction, disjunction, negation
 from model.language.properties import LEADS_TO, SOMETIMES, STEP, Property
+from model.language.saturation import Kept
 from model.language.scalar import compiled
 from model.language.tracing import names_read
 
 WELL_DEFINED = "well_defined"
+EVERYTHING = ""  # what a doubt is about that concerns all properties
+UNDEFINED = "it is not well defined in a state that is reached"
+UNKEPT = "it compares what saturation does not keep: give the sort more values"
+UNKEPT_STEPS = "steps depend on what saturation does not keep: give the sort more values"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """A formula over one state.
 
-    term -- what must hold in every state (of a `sometimes` property: its negation). reach -- whether it is one.
-    parts -- for what is said about actions: the same, one instance at a time.
+    name -- of the property. term -- what must hold in every state (of a `sometimes` property: its negation). reach --
+    whether it is one. parts -- for what is said about actions: the same, one instance at a time. doubt -- why the
+    property (all of them, if the name is EVERYTHING) is not decided where the term is false; "" when it is violated.
     """
 
     name: str
     term: Ground
     reach: bool = False
     parts: tuple[tuple[Instance, Ground], ...] = ()
+    doubt: str = ""
 
     def blame(self, state: int) -> Instance | None:
         """The first instance that breaks the check in a state."""
@@ -41,25 +51,62 @@ def checks(ground: Instantiation, expander: Expander, properties: Sequence[Prope
         if foreign:
             raise ValueError(f"{wanted.name} is about {min(foreign)}, which {ground.scope.concept.name} does not have; "
                              f"search a scope of {wanted.concept.name}")
-    made = [_check(ground, expander, p) for p in properties if p.kind != LEADS_TO]
-    owed = _over(expander, WELL_DEFINED, lambda i: ground.term(
-        obligations(i.action), dict(zip(i.action.parameters, i.arguments, strict=True))))
-    return [check for check in (*made, owed) if check.term is not ground.terms.true]
+    made = [*_Checks(ground, expander).all(properties)]
+    return [check for check in made if check.term is not ground.terms.true]
 
 
-def _check(ground: Instantiation, expander: Expander, wanted: Property) -> Check:
-    terms = ground.terms
-    if wanted.kind == STEP:
-        return _over(expander, wanted.name, lambda i: terms.disjoin(
-            (terms.negate(i.guard), i.cut, ground.term(wanted.condition, None, i.effect))))
-    condition = ground.term(wanted.condition)
-    if wanted.kind == SOMETIMES:
-        return Check(wanted.name, expander.tables.rewrite(terms.negate(condition)), reach=True)
-    return Check(wanted.name, expander.tables.rewrite(condition))
+class _Checks:
+    """Makes the checks of one search."""
 
+    def __init__(self, ground: Instantiation, expander: Expander) -> None:
+        self.ground, self.terms, self.expander = ground, ground.terms, expander
+        self.kept = Kept(ground.scope)
 
-def _over(expander: Expander, name: str, term: Callable[[Instance], Ground]) -> Check:
-    parts = tuple((instance, made) for instance in expander.instances
-                  if (made := term(instance)) is not expander.ground.terms.true)
-    joined = expander.ground.terms.conjoin(made for _, made in parts)
-    return Check(name, expander.tables.rewrite(joined), parts=parts)
+    def all(self, properties: Sequence[Property]) -> Iterator[Check]:
+        """Checks of the properties, of what actions owe, and of what saturation keeps."""
+        for wanted in properties:
+            yield from self._property(wanted)
+        yield self._over(WELL_DEFINED, lambda i: self._of(i, obligations(i.action)))
+        yield self._over(EVERYTHING, lambda i: self._of(i, conjunction(
+            self.kept.step(i.action), self.kept.decided(obligations(i.action)))), UNKEPT_STEPS)
+        initial = self.ground.scope.concept.initial
+        if not self.kept.start(initial):
+            yield Check(EVERYTHING, self.terms.false, doubt=UNKEPT_STEPS)
+
+    def _property(self, wanted: Property) -> Iterator[Check]:
+        conditions = (wanted.condition, wanted.when) if wanted.kind == LEADS_TO else (wanted.condition,)
+        sound = conjunction(*map(defined, conditions))
+        kept = conjunction(*(self.kept.decided(node) for one in conditions for node in (one, defined(one))))
+        doubts = [(sound, UNDEFINED), (kept, UNKEPT)]
+        for node, doubt in doubts:
+            yield self._judged(wanted, node, doubt)
+        if wanted.kind == SOMETIMES:
+            reached = self.ground.term(conjunction(wanted.condition, sound, kept))
+            yield Check(wanted.name, self.expander.tables.rewrite(self.terms.negate(reached)), reach=True)
+        elif wanted.kind != LEADS_TO:
+            yield self._judged(wanted, disjunction(wanted.condition, negation(conjunction(sound, kept))), "")
+
+    def _judged(self, wanted: Property, node: Node, doubt: str) -> Check:
+        """A formula that must hold in every state; of a step property, of every step."""
+        if wanted.kind == STEP:
+            return self._over(wanted.name, lambda i: self.terms.disjoin(
+                (self.terms.negate(i.guard), i.cut, self.ground.term(node, None, i.effect))), doubt)
+        return Check(wanted.name, self.expander.tables.rewrite(self._simple(self.ground.term(node))), doubt=doubt)
+
+    def _of(self, instance: Instance, node: Node) -> Ground:
+        return self.ground.term(node, dict(zip(instance.action.parameters, instance.arguments, strict=True)))
+
+    def _over(self, name: str, term: Callable[[Instance], Ground], doubt: str = "") -> Check:
+        parts = tuple((instance, made) for instance in self.expander.instances
+                      if (made := self._simple(term(instance))) is not self.terms.true)
+        joined = self.terms.conjoin(made for _, made in parts)
+        return Check(name, self.expander.tables.rewrite(joined), parts=parts, doubt=doubt)
+
+    def _simple(self, term: Ground) -> Ground:
+        """The term without conjuncts that hold whatever the few bits are on which they depend."""
+        parts = term.args if term.op == "and" else (term,)
+        return self.terms.conjoin(part for part in parts if not self._always(part))
+
+    def _always(self, term: Ground) -> bool:
+        few = not term.support >> 64 * self.ground.layout.words and term.support.bit_count() < TABLE_BITS
+        return few and bool(Batch(spread(term.support, self.ground.layout.words)).truth(term).all())

@@ -38,12 +38,18 @@ def judge(
     Returns None when it holds; the trace of a run that never reaches the goal, its `loop` (the number of the step at
     which the part that repeats begins, or of all steps when the run rests); or why it could not be judged.
     """
+    for name in wanted.strongly_fair:
+        if name in wanted.until_quiet:
+            return f"{name} is strongly fair and ceases: no run does both"
+    for name in (*wanted.fair, *wanted.strongly_fair):
+        if any(i.action.search_only for i in expander.instances if i.action.name == name):
+            return f"{name} is fair and pruned (search_only): where it would go on is not known"
     graph = Avoiding(ground, expander, levels, wanted, memory_bytes)
     if graph.too_large:
         return f"{wanted.name}: {len(graph.source)} steps avoid the goal and more than {memory_bytes} bytes are needed"
     graph.start_from(wanted)
     trap = graph.trap()
-    return None if trap is None else graph.lasso(levels, trap)
+    return graph.leaving() if trap is None else graph.lasso(levels, trap)
 
 
 class StateIndex:
@@ -127,6 +133,13 @@ class Avoiding:
         self.order = order[1:]
         self.active = np.zeros(self.count, np.bool_)
         self.active[self.order] = True
+
+    def leaving(self) -> str | None:
+        """Say which fair action leaves what was searched before it reaches the goal, or None."""
+        for column, instance in enumerate(self.fair):
+            if _truth(self.states, instance.cut)[self.active & self.enabled[column]].any():
+                return f"{instance.action.name} is fair and leaves the scope: what lies behind is not known"
+        return None
 
     def trap(self) -> Bools | None:
         """The states of one trap: one state where a run rests, or a component that a fair run need not leave."""

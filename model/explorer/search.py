@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from model.explorer.checks import WELL_DEFINED, Check, checks
+from model.explorer.checks import EVERYTHING, UNDEFINED, UNKEPT_STEPS, WELL_DEFINED, Check, checks
 from model.explorer.expand import Expander
 from model.explorer.seen import FlatMap, HashSet, PagedMap, Seen, distinct
 from model.explorer.tables import TABLE_BITS
 from model.explorer.trace import Document, document, path
 from model.language.batch import Batch, Word, Words, states, words
+from model.language.defined import defined
 from model.language.initial import initial_states
 from model.language.instantiate import Instantiation, mutated
 from model.language.layout import USED, Layout
 from model.language.properties import LEADS_TO, SOMETIMES, Mutation, Premise, Property
+from model.language.saturation import Kept
 from model.language.scalar import compiled
 from model.language.scope import Scope
 
@@ -24,6 +26,9 @@ FLAT_BITS, PAGED_BITS = 28, 34  # layouts up to these sizes use a map of all sta
 _GIGABYTE = 1 << 30
 _BYTES_PER_STATE = 40  # above this, and above a start of 48 MiB, a paged map is too sparse to keep
 _SPARSE = 3 << 24
+_CUT = "steps that leave the scope were cut: what lies behind them is not known"
+_PRUNED = "steps were pruned (search_only): what lies behind them is not known"
+_START = "the initial condition is not well defined in a state that it allows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +51,10 @@ class Exploration:
     reached -- per `sometimes` property whether it was reached.
     violations -- per violated property a shortest trace: {initial, steps, lifelines}, for leads_to also `loop`, the
     number of the step at which the part that repeats begins. A step property is broken by the last step. A broken
-    obligation (a subtraction below 0, in order of reading) is filed under "well_defined", its action as `broken_by`.
-    undecided -- per property why it could not be judged. unknown -- why the search ended before all states were seen,
+    obligation (a subtraction below 0, in order of reading) is filed under "well_defined", its action or its property as
+    `broken_by`.
+    undecided -- per property why it could not be judged. blurred -- why none is judged: the search may have taken steps
+    that the concept does not have, or missed some. unknown -- why the search ended before all states were seen,
     or "". bytes -- the greatest memory of states and their tables. levels -- the states by depth. expander -- the
     successor relation, for pictures and further questions.
     """
@@ -65,6 +72,7 @@ class Exploration:
     reached: dict[str, bool] = field(default_factory=dict)
     violations: dict[str, Document] = field(default_factory=dict)
     undecided: dict[str, str] = field(default_factory=dict)
+    blurred: str = ""
     unknown: str = ""
     bytes: int = 0
     levels: list[list[Word]] = field(default_factory=list, repr=False)
@@ -73,6 +81,9 @@ class Exploration:
         """`holds`, `violated` or `unknown` for a property that was searched for, or "well_defined"."""
         if name != WELL_DEFINED and name not in {wanted.name for wanted in self.properties}:
             raise KeyError(f"{name} was not searched for")
+        kinds = {wanted.name: wanted.kind for wanted in self.properties}
+        if self.blurred or (kinds.get(name) == LEADS_TO and name in self.undecided):
+            return "unknown"
         if name in self.violations:
             return "violated"
         if self.reached.get(name):
@@ -80,6 +91,10 @@ class Exploration:
         if self.unknown or name in self.undecided:
             return "unknown"
         return "violated" if name in self.reached else "holds"
+
+    def why(self, name: str) -> str:
+        """Why a property is unknown, or ""."""
+        return self.blurred or self.undecided.get(name, self.unknown)
 
     @property
     def never_fired(self) -> list[str]:
@@ -148,8 +163,17 @@ class Search:
         self.batch = tuning.batch
         self.seen = tuning.seen(self.ground.layout.top, self.ground.layout.words)
         self.broken: dict[str, tuple[Check, int, int]] = {}  # check, depth, state
+        self.doubted: dict[tuple[str, str], tuple[Check, int, int]] = {}  # by name and doubt: what a property rests on
         self.first_deadlock: tuple[int, int] | None = None
         self.first = words(initial_states(scope, self.ground.layout), self.ground.layout.words)
+        self.start_in_doubt = self._start_in_doubt()
+
+    def _start_in_doubt(self) -> str:
+        initial, batch = self.found.scope.concept.initial, Batch(self.first)
+        for node, doubt in ((defined(initial), _START), (Kept(self.found.scope).decided(initial), UNKEPT_STEPS)):
+            if not batch.truth(self.ground.term(node)).all():
+                return doubt
+        return ""
 
     def run(
         self, memory_bytes: int = 4 * _GIGABYTE, progress: Callable[[Progress], None] | None = None, *,
@@ -215,13 +239,18 @@ class Search:
     def _judge(self, batch: Batch) -> None:
         depth = len(self.found.levels) - 1
         for check in self.checks:
-            if check.name in self.broken or self.found.reached.get(check.name):
+            if check.name in self.broken or (check.name, check.doubt) in self.doubted or (
+                    not check.doubt and self.found.reached.get(check.name)):
                 continue
             bad = np.logical_not(batch.truth(check.term))
             if check.reach:
                 self.found.reached[check.name] = bool(bad.any())
             elif bad.any():
-                self.broken[check.name] = check, depth, _state(batch, int(bad.argmax()))
+                first = check, depth, _state(batch, int(bad.argmax()))
+                if check.doubt:
+                    self.doubted[check.name, check.doubt] = first
+                else:
+                    self.broken[check.name] = first
         stuck = self.expander.stuck(batch)
         self.found.deadlocks += len(stuck)
         if len(stuck) and self.first_deadlock is None:
@@ -251,8 +280,25 @@ class Search:
         found.transitions = sum(found.firings.values())
         for name, (check, depth, state) in self.broken.items():
             found.violations[name] = self._trace(depth, state, check)
+        self._report_doubts()
         if self.first_deadlock is not None:
             found.deadlock = self._trace(*self.first_deadlock, None)
+
+    def _report_doubts(self) -> None:
+        """Say what could not be judged: what means nothing, what saturation blurs, what lies behind a cut."""
+        found = self.found
+        for name, doubt in self.doubted:
+            found.undecided.setdefault(name, doubt)
+        undefined = [{**self._trace(depth, state, check), "broken_by": {"property": name}}
+                     for (name, doubt), (check, depth, state) in self.doubted.items() if doubt == UNDEFINED]
+        if undefined:
+            found.violations.setdefault(WELL_DEFINED, min(undefined, key=lambda trace: len(trace["steps"])))
+        pruned = any(instance.action.search_only for instance in self.expander.instances)
+        behind = _CUT if any(found.cut.values()) else _PRUNED if pruned else ""
+        for name, reached in found.reached.items():
+            if behind and not reached:
+                found.undecided.setdefault(name, behind)
+        found.blurred = self.start_in_doubt or found.undecided.pop(EVERYTHING, "")
 
     def _trace(self, depth: int, state: int, check: Check | None) -> Document:
         initial, steps = path(self.expander, self.found.levels, depth, state)
@@ -278,6 +324,9 @@ def _state(batch: Batch, row: int) -> int:
 def _assume(ground: Instantiation, given: Sequence[Premise]) -> list[str]:
     """Actions that premises rule out; raises ValueError when the condition of a premise is false in the scope."""
     for premise in given:
+        if not compiled(ground.term(defined(premise.condition)))(0):
+            raise ValueError(f"the premise {premise.name} is not well defined in the scope {ground.scope.name}; "
+                             "say first when its terms are")
         if not compiled(ground.term(premise.condition))(0):
             raise ValueError(f"the scope {ground.scope.name} violates the premise {premise.name} ({premise.sentence}); "
                              "give other rigid functions, or leave the premise out")

@@ -41,6 +41,11 @@ class Action:
     search_only: tuple[Node, ...] = ()
 
     @property
+    def tested(self) -> Node:
+        """All guards as one formula: what proofs and monitors go by."""
+        return nodes.conjunction(*self.guards)
+
+    @property
     def guard(self) -> Node:
         """All guards and prunings as one formula."""
         return nodes.conjunction(*self.guards, *self.search_only)

@@ -168,7 +168,7 @@ class Batch:
         """The bits of each state that the mask names, packed together."""
         found = self._indices.get(mask)
         if found is None:
-            result: Any = None
+            result: Any = np.zeros(len(self), np.uint64) if not mask else None
             for word, shift, width, place in pieces(mask):
                 part = self.words[0][word] >> np.uint64(shift)
                 part &= np.uint64((1 << width) - 1)

@@ -75,10 +75,15 @@ def _left_to_right(args: Sequence[Node], parts: Sequence[Node], goes_on: Node) -
 
 
 def obligations(action: Action) -> Node:
-    """What the action owes, over its parameters: its guards are defined in order, and under them what it assigns."""
-    guard = action.guard
+    """What the action owes, over its parameters: its guards are defined in order, and under them what it assigns.
+
+    What only prunes a search is owed like an assignment: it may be false, and then nothing is searched, but RocketMQ
+    would do the step.
+    """
+    tested = action.tested
     values = (quantified("forall", a.loops, conjunction(*map(defined, _assigned(a)))) for a in action.assignments)
-    return conjunction(defined(guard), implication(guard, conjunction(*values)))
+    return conjunction(defined(tested), implication(
+        tested, conjunction(*map(defined, action.search_only), *values)))
 
 
 def _assigned(assignment: Assignment) -> tuple[Node, ...]:

@@ -73,7 +73,7 @@ class Property:
     expected -- on RocketMQ 4.9.3 as shipped, without the premises if it is violated there.
     given -- premises under which it holds. fair, strongly_fair -- actions that may not be put off for ever.
     until_quiet -- actions that have ceased when leads_to is judged. broken_by -- mutations that make it fail.
-    excludes -- actions that cannot happen under the premises. promised_by -- who promises it.
+    excludes -- actions that can never happen under the premises, which is proved. promised_by -- who promises it.
     search_only -- why no proof without bounds is claimed, or "".
     """
 
@@ -101,8 +101,8 @@ def always(
     """Declare what is true in every reachable state.
 
     shipped -- "holds", or "violated: HAZARD, …", on RocketMQ 4.9.3 as shipped. given -- premises under which it holds.
-    broken_by -- mutations that its judges must notice. excludes -- actions that cannot happen under the premises (any
-    other that cannot would make the proof vacuous). promised_by -- who promises it ("the documentation of …").
+    broken_by -- mutations that its judges must notice. excludes -- actions that can never happen under the premises:
+    that is proved, and all others must happen in some run. promised_by -- who promises it ("the documentation of …").
     search_only -- why it is not proved without bounds.
     """
     _check_shipped(shipped, "@always")
@@ -123,11 +123,13 @@ def lemma(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
     return condition
 
 
-def lemma_given(*given: Premise) -> Callable[[Callable[[S], Bool]], Callable[[S], Bool]]:
-    """Declare an invariant that supports proofs under premises."""
+def lemma_given(
+    *given: Premise, excludes: tuple[str, ...] = (),
+) -> Callable[[Callable[[S], Bool]], Callable[[S], Bool]]:
+    """Declare an invariant that supports proofs under premises; excludes -- as for always."""
     def declare(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
         owner, traced = _traced(condition)
-        _register(owner, condition, LEMMA, traced, "holds", given=given)
+        _register(owner, condition, LEMMA, traced, "holds", given=given, excludes=excludes)
         return condition
 
     return declare

@@ -78,7 +78,8 @@ class Scope:
             raise ValueError(f"{self.concept.name}: the scope has no size for {sort.name}; add it to sizes")
         return self.sizes[sort.name]
 
-    def value(self, sort: SortInfo, number: int) -> Element:
+    @staticmethod
+    def value(sort: SortInfo, number: int) -> Element:
         """Give a value as rigid functions take it: a frozenset of element numbers, None or one, a number."""
         if sort.kind == SET:
             return frozenset(i for i in range(number.bit_length()) if number >> i & 1)

@@ -27,6 +27,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "stateful_tests": ("model", "invariants", "impl"),
     "stateful_tests.spark": ("model", "invariants", "impl", "spark_fuzz"),
     "stateful_tests.language.z3_reader": ("model", "invariants", "impl", "proofs"),
+    "stateful_tests.engines": ("model", "invariants", "proofs"),
     "spark_fuzz": ("model", "invariants", "impl", "proofs", "stateful_tests"),
 }
 

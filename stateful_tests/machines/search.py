@@ -96,15 +96,16 @@ def shortest(found: Found, effort: Effort = Effort()) -> Found:
 
 def simplest(found: Found) -> Found:
     """The same violation by a program from which no line can be left out; some seconds."""
-    kept = {found.program: found}
+    kept = [found]
 
     def breaks(program: Program) -> bool:
         again = _again(found, program)
         if again is not None:
-            kept[program] = again
+            kept.append(again)
         return again is not None
 
-    return kept[shortened(found.program, breaks)]
+    shortened(found.program, breaks)
+    return kept[-1]
 
 
 def _again(found: Found, program: Program) -> Found | None:

@@ -16,10 +16,11 @@ from model.explorer.checks import WELL_DEFINED
 from model.explorer.seen import HashSet, PagedMap
 from model.language import instantiate, walk
 from model.language.batch import Batch, states
-from model.language.defined import obligations
+from model.language.defined import defined, obligations
 from model.language.layout import Layout
 from model.language.nodes import Node
-from model.language.properties import ALWAYS, SOMETIMES, STEP
+from model.language.properties import ALWAYS, SOMETIMES, STEP, Property
+from model.language.saturation import Kept
 from model.language.scope import Scope
 from model.language.state import Concept
 from stateful_tests import random_concepts
@@ -40,13 +41,17 @@ TUNINGS = {
 
 @dataclass
 class Slow:
-    """What a search that walks terms finds: levels of packed states, counts, and the depth of each violation."""
+    """What a search that walks terms finds: levels of packed states, counts, the depth of each violation.
+
+    undefined -- the depth at which a property first means nothing.
+    """
 
     levels: list[set[int]] = field(default_factory=list)
     firings: dict[str, int] = field(default_factory=dict)
     cut: dict[str, int] = field(default_factory=dict)
     deadlocks: int = 0
     broken: dict[str, int] = field(default_factory=dict)
+    undefined: dict[str, int] = field(default_factory=dict)
     reached: set[str] = field(default_factory=set)
 
 
@@ -83,15 +88,28 @@ def slow_search(concept: Concept, scope: Scope) -> Slow | None:
             new |= {state: step for state, step in after.items() if state not in known}
         known |= set(new)
         level = new
+    if found.undefined:
+        found.broken.setdefault(WELL_DEFINED, min(found.undefined.values()))
     return found if len(known) <= MOST else None
 
 
 def _judge(concept: Concept, scope: Scope, values: Values, found: Slow) -> None:
     for wanted in concept.properties.values():
-        if wanted.kind == ALWAYS and not walk.value(wanted.condition, scope, values, {}):
+        if wanted.kind == ALWAYS and _says(wanted, scope, values) == 0:
             found.broken.setdefault(wanted.name, len(found.levels) - 1)
-        if wanted.kind == SOMETIMES and walk.value(wanted.condition, scope, values, {}):
+        if wanted.kind == SOMETIMES and _says(wanted, scope, values) == 1:
             found.reached.add(wanted.name)
+        if wanted.kind != STEP and not walk.value(defined(wanted.condition), scope, values, {}):
+            found.undefined.setdefault(wanted.name, len(found.levels) - 1)
+
+
+def _says(wanted: Property, scope: Scope, values: Values, after: Values | None = None) -> int | None:
+    """The truth of a condition; None where it means nothing or saturation blurs it."""
+    sound = defined(wanted.condition)
+    kept = [Kept(scope).decided(node) for node in (wanted.condition, sound)]
+    if not all(walk.value(node, scope, values, {}, after) for node in (sound, *kept)):
+        return None
+    return walk.value(wanted.condition, scope, values, {}, after)
 
 
 def _steps(concept: Concept, scope: Scope, values: Values, found: Slow) -> Iterator[Values]:
@@ -110,8 +128,10 @@ def _steps(concept: Concept, scope: Scope, values: Values, found: Slow) -> Itera
                 continue
             found.firings[action.name] += 1
             for wanted in concept.properties.values():
-                if wanted.kind == STEP and not walk.value(wanted.condition, scope, values, {}, step.values):
+                if wanted.kind == STEP and _says(wanted, scope, values, step.values) == 0:
                     found.broken.setdefault(wanted.name, len(found.levels))
+                if wanted.kind == STEP and not walk.value(defined(wanted.condition), scope, values, {}, step.values):
+                    found.undefined.setdefault(wanted.name, len(found.levels))
             yield step.values
     found.deadlocks += not enabled
 

@@ -23,7 +23,7 @@ from invariants.verdict import BadInputError, Outcome
 from stateful_tests.machines import judge, known
 from stateful_tests.machines.machine import Trial, ViolatedError
 from stateful_tests.machines.program import Line, one_line, parsed
-from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search, survey
+from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search, simplest, survey
 from stateful_tests.machines.tape import RuleTape
 from stateful_tests.worlds.subjects import DECLARED
 
@@ -230,6 +230,13 @@ def test_the_printed_command_replays_it() -> None:
         search("route_info", trial, EASY, shrink=False, quiet=True)
     result = run(*shlex.split(str(error.value).rpartition("replay: rocketproof ")[2]), "--json", "-")
     assert ROUTED in [row["property"] for row in rows(result.stdout)]
+
+
+def test_a_program_whose_lines_take_lists_is_shortened() -> None:
+    program = parsed(f"rough_time(chance=[0]); {N1}")
+    found = played("route_info", "shipped", program, to_the_end=False).trial.found[ROUTED]
+    assert found.program == program
+    assert simplest(found).program == parsed(N1)
 
 
 # Verdicts -------------------------------------------------------------------------------------------------------------

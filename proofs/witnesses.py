@@ -1,0 +1,179 @@
+"""What shows that a proof is about something: a state to start from, and for each action a run that reaches it.
+
+A start is asked of Z3, with all naturals: what no number satisfies is no start, though a scope may have one. A run is
+searched in small scopes, those that are known first; then Z3 chooses sizes and rigid functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+from model.explorer.search import explore
+from model.language import Action, Concept, Premise, Property, Run
+from model.language.expectation import expectation
+from model.language.nodes import NAT, TRUE, Node, quantified
+from model.language.properties import SOMETIMES
+from model.language.scope import Scope
+from model.language.values import Term
+from model.language.walk import value as value_of
+from proofs import terms
+from proofs.enumerated import Enumerated, values
+from proofs.few import Few
+from proofs.obligations import Induction, Steps
+from proofs.reading import Expr
+from proofs.solve import Answer, satisfiable
+from proofs.unbounded import Unbounded
+
+FEW = (1, 2, 3, 4)  # elements of a free sort in a start
+SMALL = ((2, 4), (2, 6), (3, 4), (4, 4), (1, 12), (2, 12), (3, 12), (5, 6))  # elements, naturals: scopes for runs
+DRAWS = 3  # choices of rigid functions for each action and size
+MEMORY_BYTES = 24 << 20  # for a search, which ends as soon as all that is wanted was seen
+Key = tuple[int, tuple[Premise, ...]]
+
+
+class Witnesses:
+    """Starts and runs of any concepts, searched once per concept and premises."""
+
+    def __init__(self, scopes: Sequence[Scope] = (), timeout_ms: int = 2_000) -> None:
+        """Keep scopes that are known; timeout_ms bounds each question to Z3."""
+        self._scopes, self._timeout_ms = scopes, timeout_ms
+        self._starts: dict[Key, str] = {}
+        self._seen: dict[Key, set[str]] = {}
+        self._missed: dict[Key, set[str]] = {}
+
+    def no_start(self, concept: Concept, given: Sequence[Premise]) -> str:
+        """Say why no state is known to be initial under the premises, or ""."""
+        key = (id(concept), tuple(given))
+        if key not in self._starts:
+            self._starts[key] = self._start(concept, given)
+        return self._starts[key]
+
+    def unseen(self, concept: Concept, given: Sequence[Premise], wanted: Collection[str]) -> list[str]:
+        """Actions of these for which no run under the premises was found."""
+        key = (id(concept), tuple(given))
+        seen, missed = self._seen.setdefault(key, set()), self._missed.setdefault(key, set())
+        for (other, more), found in self._seen.items():
+            if other == id(concept) and set(more) >= set(given):
+                seen |= found  # a run under more premises is one under these
+        left = {name for name in wanted if name not in seen and name not in missed}
+        for scope in self._candidates(concept, given, left):
+            found = _reached(scope, [concept.actions[name] for name in sorted(left.difference(scope.forbid))])
+            seen |= found
+            left -= found
+            if not left:
+                break
+        missed |= left
+        return [name for name in concept.actions if name in wanted and name not in seen]
+
+    def _start(self, concept: Concept, given: Sequence[Premise]) -> str:
+        for size in FEW:
+            if self._asked(Few(concept, size), given, concept.initial) is Answer.REFUTED:
+                return ""
+        if (answer := self._asked(Unbounded(concept), given, concept.initial)) is Answer.REFUTED:
+            return ""
+        if answer is not Answer.PROVED:
+            return "it is not known whether any state is initial"
+        parts: list[tuple[str, Sequence[Premise], Node]] = [
+            ("the initial condition contradicts itself", (), concept.initial),
+            *((f"the premise {premise.name} contradicts itself", (premise,), TRUE) for premise in given),
+            ("the premises contradict each other", given, TRUE)]
+        return next((why for why, assumed, initial in parts
+                     if self._asked(Unbounded(concept), assumed, initial) is Answer.PROVED),
+                    "the premises contradict the initial condition")
+
+    def _asked(self, reading: Unbounded, given: Sequence[Premise], initial: Node) -> Answer:
+        induction = Induction(reading, given)
+        formulas = (*induction.base, reading.formula(initial, induction.now))
+        return satisfiable(formulas, (0,), self._timeout_ms).answer
+
+    def _candidates(self, concept: Concept, given: Sequence[Premise], left: set[str]) -> Iterator[Scope]:
+        """Scopes that keep the premises, as long as some action is left."""
+        never = {name for premise in given for name in premise.never}
+        for scope in self._scopes:
+            if left.difference(scope.forbid) and scope.concept is concept and never <= set(scope.forbid) \
+                    and all(value_of(premise.condition, scope, {}, {}) for premise in given):
+                yield scope
+        for elements, naturals in SMALL if left else ():
+            sizes = {name: naturals if info.kind == NAT else elements for name, info in concept.sorts.items()}
+            yield from self._made(concept, given, sizes, left)
+
+    def _made(
+        self, concept: Concept, given: Sequence[Premise], sizes: Mapping[str, int], left: set[str],
+    ) -> Iterator[Scope]:
+        """Scopes with rigid functions under which some action of those left may happen, and some state is initial."""
+        never = sorted({name for premise in given for name in premise.never})
+        tried: set[tuple[int, ...]] = set()
+        for name in sorted(left):
+            for draw in range(DRAWS):
+                if name not in left:
+                    break
+                rigid = self._rigid(concept, given, sizes, concept.actions[name], draw)
+                if rigid is None:
+                    break
+                drawn = tuple(number for table in rigid.values() for number in table.values())
+                if drawn not in tried:
+                    tried.add(drawn)
+                    yield _scope(concept, sizes, rigid, never)
+
+    def _rigid(
+        self, concept: Concept, given: Sequence[Premise], sizes: Mapping[str, int], action: Action, seed: int,
+    ) -> dict[str, dict[tuple[int, ...], int]] | None:
+        reading = Enumerated(concept, sizes)
+        induction = Induction(reading, given)
+        first = (*reading.well_formed("first"), reading.formula(concept.initial, reading.state("first")))
+        asked = (*induction.states(induction.lemmas), *first, *induction.enabled(action))
+        model = satisfiable(asked, (seed,), self._timeout_ms).model
+        if model is None:
+            return None
+        return {info.name: dict(values(reading, "rigid", info, model))
+                for info in concept.variables.values() if info.rigid}
+
+
+def _scope(
+    concept: Concept, sizes: Mapping[str, int], rigid: Mapping[str, Mapping[tuple[int, ...], int]],
+    never: Sequence[str],
+) -> Scope:
+    spoken: dict[str, dict[object, object]] = {}
+    for name, table in rigid.items():
+        info = concept.variables[name]
+        keys = [tuple(map(Scope.value, info.keys, numbers)) for numbers in table]
+        spoken[name] = {key[0] if len(key) == 1 else key: Scope.value(info.value, number)
+                        for key, number in zip(keys, table.values(), strict=True)}
+    given: dict[type[Term] | str, int] = dict(sizes.items())
+    return Scope(concept, given, spoken, forbid=never)
+
+
+def _reached(scope: Scope, wanted: Sequence[Action]) -> set[str]:
+    """Actions that a search of the scope finds possible; what only prunes a search need not hold there."""
+    expected = expectation("holds")
+    claims = [Property(one.name, SOMETIMES, scope.concept, "", possible, expected)
+              for one in wanted for possible in (quantified("exists", one.parameters, one.tested),)]
+    try:
+        found = explore(scope, claims, memory_bytes=MEMORY_BYTES, until_decided=True)
+    except ValueError:  # no state is initial in the scope, or too many
+        return set()
+    if found.blurred:  # a step that saturation blurs may be none
+        return set()
+    return {name for name, reached in found.reached.items() if reached}
+
+
+def needless(concept: Concept, run: Run, timeout_ms: int) -> str:
+    """Say why a run that breaks a property without a premise does not show that the premise is needed, or ""."""
+    readings = [Steps(Few(concept, size), run) for size in FEW]
+
+    def some(asked: Callable[[Steps], Sequence[Expr]]) -> bool:
+        return any(satisfiable((*one.start, *asked(one)), (0,), timeout_ms).answer is Answer.REFUTED
+                   for one in readings)
+
+    if not some(lambda one: (*one.where, one.negated, *one.others())):
+        return f"nothing is known to satisfy what it assumes without {run.premise.name}"
+    for place, premise in enumerate(run.where):
+        def without(one: Steps, place: int = place) -> Sequence[Expr]:
+            rest = [*one.where[:place], *one.where[place + 1:]]
+            return *rest, one.negated, terms.negation(one.where[place])
+        if not some(without):
+            return f"{premise.name} follows from what else it assumes"
+    if not some(lambda one: (*one.where, one.premise(), terms.negation(
+            terms.conjunction([goal for *_, goal in one.goals()], one.reading.context)))):
+        return f"it breaks the property also where {run.premise.name} is true"
+    return ""
