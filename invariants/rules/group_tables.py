@@ -89,7 +89,8 @@ class filter_is_as_new_as_its_subscription(Rule):
     about = "at group topic"
     excuses = (
         cause("L4", "an expression replaced one that had a greater version",
-              when=lambda rule, told: rule.heard.get(told.about, 0) > rule.version(*told.about)),
+              when=lambda rule, told: rule.heard.get(told.about, 0) > rule.views.subscriptions(
+                  *told.about[:2])[told.about[2]].sub_version),
     )
 
     # The greatest version of each topic that was heard: filters outlive groups, and are in a file.
@@ -111,10 +112,6 @@ class filter_is_as_new_as_its_subscription(Rule):
             if found is None or found.dead or found.client_version < sub.sub_version:
                 yield self.told(f"{at} has no living filter of {event.group} for {topic} that is as new as version "
                                 f"{sub.sub_version}", at, event.group, topic)
-
-    def version(self, at: str, group: str, topic: str) -> int:
-        """The version of a topic in the subscription table of a group."""
-        return int(self.views.subscriptions(at, group)[topic].sub_version)
 
 
 class closed_producer_is_delisted(Duty):
