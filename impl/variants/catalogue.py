@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from impl.variants.bugs import broker_clients, mixed, name_server, ports, rebalancing, seeded, upkeep
+from impl.variants.bugs import broker_clients, listening, mixed, name_server, ports, rebalancing, seeded, upkeep
 from impl.variants.bugs import locks as lock_bugs
 from impl.variants.bugs import offsets as offset_bugs
 from impl.variants.repairs import (
@@ -31,7 +31,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
 
 BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
-    *seeded.BUGS, *ports.BUGS, *upkeep.BUGS,
+    *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

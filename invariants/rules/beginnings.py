@@ -52,6 +52,25 @@ def _recent(rule: Rule, at: str, event: QueueTaken, ms: int) -> Sequence[At]:
     return rule.facts.recent_answers(at, event.group, event.mq, ms - deadlines.begun(rule.bounds))
 
 
+class no_offset_is_made_up(Rule):
+    """A broker answers no offset of a queue where none is committed, unless all that the queue ever had is in memory.
+
+    An answer of -1 says that there is none. Whoever is answered 0 begins at 0, whatever it is configured to do.
+    """
+
+    cite = "ConsumerManageProcessor#queryConsumerOffset"
+    about = "at group topic queue_id"
+
+    @on(OffsetAnswered)
+    def answers(self, _: int, at: str, event: OffsetAnswered) -> Iterator[Told]:
+        committed = (event.topic, event.queue_id) in self.views.committed(at, event.group)
+        stored = self.views.stored_at(at, event.topic, event.queue_id)
+        is_old = stored is not None and (stored.min_offset > 0 or stored.on_disk)
+        if event.offset != NO_OFFSET and is_old and not committed:
+            sentence = f"{at} answers {event.offset} for queue {event.queue_id} of {event.topic}"
+            yield self.told(f"{sentence}, where {event.group} has none", at, event.group, event.topic, event.queue_id)
+
+
 class new_group_begins_where_it_is_to(Rule):
     """A group without an offset begins a queue as configured, at its end, its begin or a time; a retry topic at 0.
 

@@ -107,6 +107,13 @@ handed_over_in_order = takes(UNLOCK_DELAY_MS + REBALANCE_MS + CALL_MS, steps=2)
 """The same where a lock has to be given back first, and its taker comes again."""
 pulled = takes(PULL_CALL_MS + LOCK_RENEWAL_MS + CALL_MS)
 """A pull that is not answered ends, or a lock is asked for again, and the next pull is sent."""
+
+
+def settled(bounds: Bounds) -> int:
+    """A listener ends a batch: of a queue that was given up meanwhile, of another, and a lock was asked for before."""
+    return takes(LOCK_RENEWAL_MS + LOCK_CALL_MS, steps=2)(bounds) + 2 * bounds.listener_ms
+
+
 all_have_spoken = takes(HEARTBEAT_MS)
 """A broker has heard of all members."""
 member_is_forgotten = takes(EXPIRY_MS + SCAN_MS + REBALANCE_MS)

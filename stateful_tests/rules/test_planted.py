@@ -69,6 +69,11 @@ PLANTED = (
     ("brokers_hear_of_each_group", "repaired+seeded-suspended-are-not-in-heartbeats", "clustering", "calm", 1),
     ("shutdown_drops_all_queues", "repaired+seeded-shutdown-drops-nothing", "listeners", "calm", 0),
     ("listener_begins_under_a_fresh_lock", "repaired+seeded-belief-never-expires", "one_topic", "crashes", 1),
+    ("pulls_follow_one_another", "repaired+seeded-found-is-pulled-again", "listeners", "calm", 0),
+    ("found_is_settled", "repaired+seeded-last-message-is-kept", "listeners", "calm", 0),
+    ("found_is_settled", "repaired+seeded-second-pull-waits", "listeners", "calm", 0),
+    ("found_is_settled", "repaired+seeded-queue-stays-busy", "ordered_listeners", "calm", 0),
+    ("no_offset_is_made_up", "repaired+seeded-no-offset-is-zero", "operators", "calm", 0),
 )
 
 

@@ -24,6 +24,7 @@ from impl.decisions.java_errors import JavaError
 from impl.events import ClusterInfoFetched, OffsetsReset
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.ports.remoting import Command
+from stateful_tests.worlds.listeners import WORK_MS
 from stateful_tests.worlds.world import World
 
 BROKERS = ("broker-a", "broker-b")
@@ -178,7 +179,7 @@ def _roll_out(world: World, topic: str, expression: str | None) -> Done:
 def consume(world: World) -> Done:
     """Messages arrive in all queues of a consumer, a few times, and its listener works on each."""
     (machine, consumer), work_ms = _each_of(
-        world, ("who", list(world.running())), ("how long a listener works", (100, 3_000, 25_000)))
+        world, ("who", list(world.running())), ("how long a listener works", WORK_MS))
 
     async def arrivals() -> None:
         for _ in range(ARRIVALS):

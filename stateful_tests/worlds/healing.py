@@ -11,6 +11,7 @@ from invariants.rules.bounds import Bounds
 from invariants.rules.declared import RULES
 from invariants.rules.rule import Promise, Rule
 from invariants.rules.watch import LATE, Watch
+from stateful_tests.worlds.listeners import WORK_MS
 from stateful_tests.worlds.world import World
 
 LOOK_MS = 5_000
@@ -21,7 +22,7 @@ def bounds_of(profile: FaultProfile) -> Bounds:
     """How long the faults of a profile may hold a world up: the longest ones, by the modules that inject them."""
     delay_ms = max(channel.DELAYS_MS) if profile.delay else 0
     stall_ms = max(channel.STALLS_MS) if profile.write_stall else 0
-    return Bounds(max(process.PAUSES_MS) if profile.thread_pause else 0, delay_ms + stall_ms)
+    return Bounds(max(process.PAUSES_MS) if profile.thread_pause else 0, delay_ms + stall_ms, max(WORK_MS))
 
 
 def applying(of_models: Sequence[str] | None = None) -> list[type[Rule]]:

@@ -8,6 +8,8 @@ from impl.common.message import MessageExt
 from impl.decisions.message_queue import MessageQueue
 from impl.ports.node import Node
 
+WORK_MS = 100, 3_000, 25_000
+"""How long a listener may work on a batch."""
 BATCH_MAX_SIZE = 2
 """How many messages a listener is given at once, at most."""
 

@@ -92,6 +92,8 @@ UNCONFIGURED = Tables(stored_at=QueueRange(0, 9), consume_from=None)
 GROWS = Tables(stored_at=Turns(QueueRange(0, 9), QueueRange(0, 12)),
                consume_from=(ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 70))
 
+ON_DISK = Tables(stored_at=QueueRange(0, 9, on_disk=True), committed={("invoices", 0): 4})
+
 HISTORIES = (
     Written("start_is_what_the_broker_answered", (START, answered(0, 70), taken(1, C2, 100)),
             (START, answered(0, 100), taken(1, C2, 100))),
@@ -167,4 +169,12 @@ HISTORIES = (
             (*KNOWN, (1, C2, OffsetCorrected(C2, G, MQ, 4)), taken(2, "c3", 100))),
     Written("nothing_is_skipped", (*KNOWN, LOST_POWER, answered(101, 98), taken(153_100, C2, 100)),
             (*KNOWN, LOST_POWER, answered(101, 98), taken(153_099, C2, 100))),
+    Written("no_offset_is_made_up", (START, answered(1, 0)), (START, answered(1, -1)), views=ON_DISK),
+    Written("no_offset_is_made_up", (START, answered(1, 0)), (START, answered(1, 0)),
+            views=Tables(stored_at=QueueRange(1, 9), committed={}),
+            kept_views=Tables(stored_at=QueueRange(0, 9), committed={})),
+    Written("no_offset_is_made_up", (START, answered(1, 4)), (START, answered(1, 4)), views=ON_DISK,
+            kept_views=Tables(stored_at=QueueRange(0, 9, on_disk=True), committed={("orders", 0): 4})),
+    Written("no_offset_is_made_up", (START, answered(1, 0)), (START, answered(1, 0)), views=ON_DISK,
+            kept_views=Tables(stored_at=None, committed={})),
 )

@@ -1,0 +1,89 @@
+"""Seeded bugs of what a consumer is given: an offset that nobody committed, messages twice, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from impl.broker import consumer_manage_processor
+from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
+from impl.client.process_queue import ProcessQueue
+from impl.client.pull_callback import PullCallback, PullResult, PullStatus
+from impl.common.message import MessageExt
+from impl.decisions.message_queue import MessageQueue
+from impl.variants.variant import Variant, around, replace
+
+Submit = Callable[..., None]
+
+
+@around(PullCallback, "_take")
+def _stay_where_it_was(original: Callable[[PullCallback, PullResult], None]) -> Callable[..., None]:
+    def _take(self: PullCallback, pull_result: PullResult) -> None:
+        if pull_result.pull_status is PullStatus.FOUND:
+            pull_result = pull_result._replace(next_begin_offset=self.pull_request.next_offset)
+        original(self, pull_result)
+
+    return _take
+
+
+@around(ConsumeMessageConcurrentlyService, "submit_consume_request")
+def _submit_all_but_one(original: Submit) -> Submit:
+    def submit_consume_request(
+        self: ConsumeMessageConcurrentlyService, msgs: Sequence[MessageExt], pq: ProcessQueue, mq: MessageQueue, *,
+        dispatch_to_consume: bool,
+    ) -> None:
+        original(self, msgs[:-1], pq, mq, dispatch_to_consume=dispatch_to_consume)
+
+    return submit_consume_request
+
+
+@around(ConsumeMessageConcurrentlyService, "submit_consume_request")
+def _submit_if_asked(original: Submit) -> Submit:
+    def submit_consume_request(
+        self: ConsumeMessageConcurrentlyService, msgs: Sequence[MessageExt], pq: ProcessQueue, mq: MessageQueue, *,
+        dispatch_to_consume: bool,
+    ) -> None:
+        """The flag is one of orderly consumers, and nobody clears it here."""
+        if dispatch_to_consume:
+            original(self, msgs, pq, mq, dispatch_to_consume=dispatch_to_consume)
+
+    return submit_consume_request
+
+
+@replace(ProcessQueue, "take_messages")
+def _stay_busy(self: ProcessQueue, batch_size: int) -> list[MessageExt]:
+    self.last_consume_timestamp = self.now_ms()
+    result: list[MessageExt] = []
+    while len(result) < batch_size and (msg := self.msg_tree_map.poll_first()) is not None:
+        result.append(msg)
+        self.consuming_msg_orderly_tree_map.put(msg.queue_offset, msg)
+    return result
+
+
+@replace(consumer_manage_processor, "queried_offset")
+def _zero_for_none(stored_offset: int, min_offset: int, *, first_in_disk: bool) -> int | None:
+    del min_offset, first_in_disk
+    return max(0, stored_offset)
+
+
+BUGS = (
+    Variant(
+        "seeded-found-is-pulled-again", "bug", "A pull begins where the one before it began, although that found some.",
+        "seeded: an assignment in the wrong branch", replacements=(_stay_where_it_was,),
+    ),
+    Variant(
+        "seeded-last-message-is-kept", "bug", "The last message of each pull is given to no listener.",
+        "seeded: off by one", replacements=(_submit_all_but_one,),
+    ),
+    Variant(
+        "seeded-second-pull-waits", "bug", "What a second pull of a queue has found is given to no listener.",
+        "seeded: a guard too many", replacements=(_submit_if_asked,),
+    ),
+    Variant(
+        "seeded-queue-stays-busy", "bug", "An orderly consumer that has worked a queue off gets no task for it again.",
+        "seeded: a forgotten reset", replacements=(_stay_busy,),
+    ),
+    Variant(
+        "seeded-no-offset-is-zero", "bug", "A group that has committed nothing of a queue is answered 0.",
+        "seeded: a default for a missing value", replacements=(_zero_for_none,),
+    ),
+)

@@ -1,0 +1,97 @@
+"""Rules of the messages of a queue that is held: pulls leave none out, and listeners are given all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from impl.decisions.start_offset import NO_OFFSET
+from impl.events import (
+    ConsumerShutDown,
+    ConsumerStopping,
+    MessagesFound,
+    MessagesSettled,
+    PullSuspended,
+    QueueDropped,
+    QueueTaken,
+)
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
+from invariants.rules.facts import queue_text
+from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
+
+
+class pulls_follow_one_another(Rule):
+    """A consumer pulls a queue from where it begins it, and then from behind the messages that it has found.
+
+    An orderly consumer reads its offset again when it has the lock: its first pull may begin elsewhere, and so may a
+    pull that was about to be made when the queue was taken away and taken again.
+    """
+
+    cite = "PullCallback#onSuccess: setNextOffset, DefaultMQPushConsumerImpl#pullMessage"
+    about = "at client_id group mq"
+
+    # Where the next pull is to begin.
+    next_offset = Kept("at client_id group mq", ends=(QueueDropped, ConsumerShutDown), begins=(QueueTaken,),
+                       value=lambda _, event: event.offset)
+
+    @on(MessagesFound)
+    def finds(self, _: int, at: str, event: MessagesFound) -> None:
+        key = at, *event[:3]
+        if key in self.next_offset:
+            self.next_offset[key] = event.offsets[-1] + 1
+
+    @on(PullSuspended)
+    def pulls(self, ms: int, at: str, event: PullSuspended) -> Iterator[Told]:
+        key = at, *event[:3]
+        offset = self.next_offset.get(key, event.offset)
+        if offset == event.offset:
+            return
+        self.next_offset[key] = event.offset
+        if not (self.facts.is_orderly(at, event.group) and self._was_answered(ms, at, event)):
+            sentence = f"{at} pulls {queue_text(event.mq)} from {event.offset}, and is at {offset}"
+            yield self.told(sentence, *key)
+
+    def _was_answered(self, ms: int, at: str, event: PullSuspended) -> bool:
+        """Whether a broker has just answered this offset, or that there is none."""
+        answers = self.facts.recent_answers(at, event.group, event.mq, ms - deadlines.begun(self.bounds))
+        return any(one.offset in {event.offset, NO_OFFSET} for one in answers)
+
+
+class found_is_settled(Duty):
+    """A consumer whose listener always succeeds settles all that it has found, one batch after another.
+
+    It does so as long as it holds the queues: whoever gives one up need not settle what is left of it.
+    """
+
+    cite = "ConsumeMessageService#submitConsumeRequest, ConsumeMessageOrderlyService.ConsumeRequest#run"
+    about = "at client_id group"
+    within_ms = deadlines.settled
+    excuses = (
+        Excuse("its consumer shuts down", by=ConsumerStopping),
+        Excuse("it listens in order, and something has failed: its locks may be out of reach",
+               when=lambda rule, told: rule.facts.is_orderly(told.about[0], told.about[2]) and not rule.views.calm()),
+    )
+
+    late = "{at} has found {what} in group {group}, and has settled nothing for {waited_ms} ms"
+
+    @on(MessagesSettled)
+    def settles(self, _: int, at: str, event: MessagesSettled) -> None:
+        self.pay((at, event.client_id, event.group))
+
+    @after(MessagesFound, MessagesSettled, QueueDropped)
+    def is_to_settle(self, ms: int, at: str, event: Any) -> None:
+        key = at, event.client_id, event.group
+        least = self._least_open(*key)
+        if least is None or key in self.facts.stopping:
+            self.pay(key)
+        else:
+            self.owe(key, ms, least)
+
+    def _least_open(self, at: str, client_id: str, group: str) -> str | None:
+        """A message that was found in a queue that is held, and not settled."""
+        for mq in self.facts.held_at(at, client_id, group):
+            progress = self.facts.progress.get((at, group, mq))
+            if progress is not None and progress.open:
+                return f"message {min(progress.open)} of {queue_text(mq)}"
+        return None

@@ -1,0 +1,102 @@
+"""Written histories of messages: from where they are pulled, and whether listeners are given them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.consumption  # noqa: F401  # declares its rules
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    BrokerStarted,
+    ConsumerStarted,
+    ConsumerStopping,
+    MessagesFound,
+    MessagesSettled,
+    OffsetAnswered,
+    ProcessKilled,
+    PullSuspended,
+    QueueDropped,
+    QueueTaken,
+    WorldHealed,
+)
+from invariants.rules import deadlines
+from invariants.rules.bounds import Bounds
+from stateful_tests.rules.written import Tables, Written
+
+MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
+B, C, ID, G = "broker-a", "c1", "c1@1", "G"
+BROKER = (0, B, BrokerStarted(B, B, 0))
+STARTED = (0, C, ConsumerStarted(ID, G, "CLUSTERING", orderly=False))
+IN_ORDER = (0, C, ConsumerStarted(ID, G, "CLUSTERING", orderly=True))
+DROPPED, STOPPING = (4, C, QueueDropped(ID, G, MQ)), (4, C, ConsumerStopping(ID, G))
+WORKS = Bounds(listener_ms=7_000)
+LIMIT_MS, BEGUN_MS = deadlines.settled(WORKS), deadlines.begun(WORKS)
+FAILS = Tables(calm=False)
+
+Told = tuple[int, str, Any]
+
+
+def taken(mq: MessageQueue = MQ, ms: int = 1) -> Told:
+    """A client begins a queue."""
+    return ms, C, QueueTaken(ID, G, mq, 100)
+
+
+def pulled(offset: int, ms: int = 3) -> Told:
+    """A broker holds a pull."""
+    return ms, C, PullSuspended(ID, G, MQ, offset)
+
+
+def found(*offsets: int, mq: MessageQueue = MQ, ms: int = 2) -> Told:
+    """A client has messages."""
+    return ms, C, MessagesFound(ID, G, mq, offsets)
+
+
+def settled(*offsets: int, ms: int = 3, mq: MessageQueue = MQ) -> Told:
+    """A client has read messages."""
+    return ms, C, MessagesSettled(ID, G, mq, offsets)
+
+
+def answered(offset: int, queue_id: int = 0) -> Told:
+    """A client is told an offset."""
+    return 2, B, OffsetAnswered(B, G, "orders", queue_id, f"{C}:1", offset)
+
+
+def looks(ms: int) -> Told:
+    """It is time to look."""
+    return ms, "world", WorldHealed()
+
+
+DIES_LATER = (2 * LIMIT_MS, C, ProcessKilled(1, power_loss=False))
+READ = (STARTED, taken(), found(100, 101), settled(100, 101))
+
+HISTORIES = (
+    Written("pulls_follow_one_another", (taken(), pulled(101)), (taken(), pulled(100))),
+    Written("pulls_follow_one_another", (taken(), pulled(100), found(100, 101), pulled(103)),
+            (taken(), pulled(100), found(100, 101), pulled(102), pulled(102))),
+    Written("pulls_follow_one_another", (taken(), pulled(100), found(100, 101), pulled(100)), (found(100), pulled(7))),
+    Written("pulls_follow_one_another", (taken(), pulled(7)), (taken(), DROPPED, pulled(7))),
+    Written("pulls_follow_one_another", (BROKER, STARTED, taken(), answered(7), pulled(7)),
+            (BROKER, IN_ORDER, taken(), answered(7), pulled(7))),
+    Written("pulls_follow_one_another", (BROKER, IN_ORDER, taken(), answered(6), pulled(7)),
+            (BROKER, IN_ORDER, taken(), answered(-1), pulled(7))),
+    Written("pulls_follow_one_another", (BROKER, IN_ORDER, taken(), answered(7, 1), pulled(7)),
+            (BROKER, IN_ORDER, taken(), answered(7), pulled(7), pulled(7), found(7), pulled(8))),
+    Written("pulls_follow_one_another", (BROKER, IN_ORDER, taken(), answered(7), pulled(7, BEGUN_MS + 3)),
+            (BROKER, IN_ORDER, taken(), answered(7), pulled(7, BEGUN_MS + 2)), bounds=WORKS),
+    Written("found_is_settled", (STARTED, taken(), found(100, 101)), READ),
+    Written("found_is_settled", (STARTED, taken(), found(100, 101), settled(101)), (*READ, found(102), settled(102))),
+    Written("found_is_settled", (STARTED, taken(), taken(MQ2), found(100), found(100, mq=MQ2), settled(100)),
+            (STARTED, taken(), taken(MQ2), found(100), found(100, mq=MQ2), settled(100), settled(100, mq=MQ2))),
+    Written("found_is_settled", (STARTED, taken(), taken(MQ2), found(100, mq=MQ2), DROPPED),
+            (STARTED, taken(), found(100, 101), DROPPED)),
+    Written("found_is_settled", (STARTED, taken(), found(100)), (STARTED, STOPPING, taken(ms=5), found(100, ms=6))),
+    Written("found_is_settled", (STARTED, taken(), found(100)), (STARTED, found(100))),
+    Written("found_is_settled", (IN_ORDER, taken(), found(100)), (IN_ORDER, taken(), found(100)), kept_views=FAILS),
+    Written("found_is_settled", (STARTED, taken(), found(100)), views=FAILS),
+    Written("found_is_settled", (STARTED, taken(), found(100, 101), looks(LIMIT_MS + 3), DIES_LATER),
+            (STARTED, taken(), found(100, 101), looks(LIMIT_MS + 2), DIES_LATER), bounds=WORKS,
+            says="message 100 of queue 0 of orders at broker-a"),
+    Written("found_is_settled",
+            (STARTED, taken(), found(100, 101), settled(100, ms=9), looks(LIMIT_MS + 10), DIES_LATER),
+            (STARTED, taken(), found(100, 101), settled(100, ms=9), looks(LIMIT_MS + 9), DIES_LATER), bounds=WORKS),
+)
