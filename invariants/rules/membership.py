@@ -124,7 +124,8 @@ class living_members_do_not_expire(Rule):
     def removed(self, ms: int, at: str, event: events.ConsumerRemoved) -> Iterator[Told]:
         # A connection is not listed any more; its client may be, by another one.
         key = at, event.client_id, event.group, machine_of(event.connection)
-        here = self.facts.connections_of(at, event.group, event.client_id, key[3])
+        here = [connection for connection, heartbeat in self.facts.connections(at, event.group).items()
+                if (heartbeat.client_id, machine_of(connection)) == (event.client_id, key[3])]
         if event.why == "expired" and here in ([], [event.connection]):
             yield self.told(f"{at} lets {event.client_id} of {event.group} expire, which lives and can reach it", *key,
                             since_ms=ms)
