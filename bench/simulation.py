@@ -35,10 +35,10 @@ from impl.hosts.simulation.tape import RandomTape, ReplayTape, Tape, Where
 from invariants.refinement.follower import ROUND, Following
 from invariants.verdict import BadInputError
 from stateful_tests.worlds.healing import watching
-from stateful_tests.worlds.profiles import PROFILES, profile_named
+from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Judges
 from stateful_tests.worlds.subjects import subject_named
-from stateful_tests.worlds.workloads import traffic, workload_named
+from stateful_tests.worlds.workloads import WORKLOADS, traffic
 from stateful_tests.worlds.world import World
 
 RUN_MS = 300_000
@@ -66,8 +66,8 @@ class Measured:
 
     def live(self, tape: Tape, profile: str, *, followed: bool = False) -> None:
         """Let a world live, and count what it lived, also if the tape cuts it short."""
-        judges, workload = Judges(), workload_named("clustering")
-        with World(tape, profile_named(profile), judges if followed else None, show_every=ROUND) as world:
+        judges, workload = Judges(), WORKLOADS["clustering"]
+        with World(tape, PROFILES[profile], judges if followed else None, show_every=ROUND) as world:
             try:
                 if followed:
                     judges.following = Following([watching(world, workload.promises), *workload.followers(world)])

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from impl.decisions import allocation
@@ -107,7 +107,7 @@ class Failure:
 Answer: TypeAlias = tuple[Any, ...] | Failure
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Observed:
     """What a strategy answered in one case.
 
@@ -118,7 +118,6 @@ class Observed:
     answers: tuple[Answer, ...]
     again: tuple[Answer, ...]
     before: tuple[Answer, ...] = ()
-    _found: list[dict[MessageQueue, list[str]]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def failure(self) -> str | None:
         """The first call without an answer, as a sentence."""
@@ -128,15 +127,14 @@ class Observed:
         failed = [(view, answer) for view, answer in asked if isinstance(answer, Failure)]
         return None if not failed else f"{failed[0][0].me} among {list(failed[0][0].members)} {failed[0][1].text}"
 
+    @cached_property
     def owners(self) -> dict[MessageQueue, list[str]]:
         """Who takes each queue, in the order of the views; several claims look at it."""
-        if not self._found:
-            self._found.append(_owners(self.case, self.answers))
-        return self._found[0]
+        return _owners(self.case, self.answers)
 
     def table(self) -> dict[str, list[Any]]:
         """Queue × owner, as people should see it; with a joiner, before and after."""
-        owners = self.owners()
+        owners = self.owners
         if not self.before:
             return {"columns": ["queue", "owner"], "rows": [[shown(q), _names(owners[q])] for q in owners]}
         earlier = _owners(self.case.before(), self.before)
@@ -285,14 +283,14 @@ def allocation_is_in_range(seen: Observed) -> str | None:
 @strategy_claim()
 def allocation_is_total(seen: Observed) -> str | None:
     """The members together cover every queue."""
-    lonely = [queue for queue, owners in seen.owners().items() if not owners]
+    lonely = [queue for queue, owners in seen.owners.items() if not owners]
     return f"{shown(lonely[0])} has no owner" if lonely else None
 
 
 @strategy_claim()
 def allocation_is_exclusive(seen: Observed) -> str | None:
     """No queue has two owners."""
-    shared = [(queue, owners) for queue, owners in seen.owners().items() if len(owners) > 1]
+    shared = [(queue, owners) for queue, owners in seen.owners.items() if len(owners) > 1]
     return f"{shown(shared[0][0])} is owned by {' and by '.join(shared[0][1])}" if shared else None
 
 
@@ -322,7 +320,7 @@ def allocation_moves_minimally(seen: Observed) -> str | None:
     if seen.case.joiner is None:
         return None
     earlier = _owners(seen.case.before(), seen.before)
-    for queue, owners in seen.owners().items():
+    for queue, owners in seen.owners.items():
         known = earlier.get(queue, [])
         moved = [one for one in owners if one != seen.case.joiner and one not in known]
         if moved:

@@ -43,8 +43,6 @@ def assume(*conditions: Any) -> None:
 
 # Claims ---------------------------------------------------------------------------------------------------------------
 
-JUDGES = ("prove", "exhaust", "machine")
-
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -52,8 +50,7 @@ class Claim:
 
     name -- of this claim; unique. promises -- the property of the catalogue that it is a part of. sentence -- what is
     claimed. subjects -- the functions that are judged. expected -- the outcome expected of the code as shipped.
-    predicate -- the claim as a function; call `judge` instead. domains -- of each argument, in order. judges -- who can
-    judge it.
+    predicate -- the claim as a function; call `judge` instead. domains -- of each argument, in order.
     """
 
     name: str
@@ -63,7 +60,6 @@ class Claim:
     expected: Expectation
     predicate: Callable[..., bool]
     domains: Mapping[str, Domain]
-    judges: tuple[str, ...] = JUDGES
 
     def judge(self, arguments: Mapping[str, Any]) -> bool | None:
         """Whether the claim is true of these arguments; None when they are outside of it. The code may raise."""
@@ -107,8 +103,8 @@ CLAIMS: dict[str, Claim] = {}
 
 
 def decision(*, of: Callable[..., Any] | tuple[Callable[..., Any], ...], promises: str | None = None,
-             shipped: str = "holds", judges: tuple[str, ...] = JUDGES,
-             few: Mapping[str, Iterable[int]] | None = None) -> Callable[[Callable[..., bool]], Claim]:
+             shipped: str = "holds", few: Mapping[str, Iterable[int]] | None = None,
+             ) -> Callable[[Callable[..., bool]], Claim]:
     """Declare a claim; the decorated function is its predicate, the docstring its sentence.
 
     of -- the function or functions of impl.decisions that it is about.
@@ -131,7 +127,7 @@ def decision(*, of: Callable[..., Any] | tuple[Callable[..., Any], ...], promise
         if len(functions) != len(subjects) or not predicate.__doc__:
             raise TypeError(f"claim {name} needs plain functions as its subjects, and a docstring as its sentence")
         claim = Claim(name, promises or name, " ".join(predicate.__doc__.split("\n\n")[0].split()), functions,
-                      expected, predicate, domains, judges)
+                      expected, predicate, domains)
         CLAIMS[name] = claim
         return claim
 

@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 from model.consumer_group import Convergence, Group, Member, Queue, Running, Sharing, stale, takes
-from model.language import (
-    Bool,
-    Set,
-    always,
-    drop_assignment,
-    drop_guard,
-    every,
-    exists,
-    forall,
-    lemma,
-    lemma_given,
-    never,
-    premise,
-    setof,
-    sometimes,
-)
+from model.language import Bool, Set, every, exists, forall, setof
+from model.language.mutations import drop_assignment, drop_guard
+from model.language.properties import always, lemma, lemma_given, never, premise, sometimes
 
 
 @premise

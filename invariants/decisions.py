@@ -28,18 +28,7 @@ from impl.decisions.java_errors import IndexOutOfBoundsError
 from impl.decisions.pull_answer import GetMessageStatus, PullCode
 from impl.decisions.start_offset import ConsumeFromWhere, Source
 from invariants.claim import assume, decision
-from invariants.domains import (
-    INT_MAX,
-    INT_MIN,
-    LONG_MAX,
-    Count,
-    Int32,
-    Integers,
-    Long,
-    NotNegativeLong,
-    Percent,
-    Positive,
-)
+from invariants.domains import INT_MAX, INT_MIN, LONG_MAX, Count, Int32, Integers, Long, NotNegativeLong, Positive
 
 Queues = Annotated[int, Integers(0, None, tuple(range(10)))]
 Positions = Annotated[int, Integers(0, None, tuple(range(10)))]
@@ -49,6 +38,7 @@ RingSize = Annotated[int, Integers(1, 3)]
 Joiner = Annotated[int, Integers(0, None)]
 RingPosition = Annotated[int, Integers(0, 2**32 - 1, (0, 1, 2, 2**32 - 1))]
 DiskUsage = Annotated[int, Integers(-1, 100, (-1, 0, 75, 76, 85, 86, 90, 91, 100))]
+Percent = Annotated[int, Integers(0, 100, (0, 1, 74, 75, 76, 84, 85, 86, 89, 90, 91, 100))]
 MaxUsed = Annotated[int, Integers(10, 95, (10, 75, 91, 95))]
 Level = Annotated[int, Integers(1, 18)]
 

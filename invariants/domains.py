@@ -98,7 +98,6 @@ Positive = Annotated[int, Integers(low=1)]
 Int32 = Annotated[int, Integers(INT_MIN, INT_MAX, (*_NEAR, INT_MAX - 1, INT_MAX, INT_MIN + 1, INT_MIN))]
 Long = Annotated[int, Integers(LONG_MIN, LONG_MAX, (*_NEAR, LONG_MAX, LONG_MIN))]
 NotNegativeLong = Annotated[int, Integers(0, LONG_MAX, (0, 1, 2, 3, 4, LONG_MAX - 1, LONG_MAX))]
-Percent = Annotated[int, Integers(0, 100, (0, 1, 74, 75, 76, 84, 85, 86, 89, 90, 91, 100))]
 
 
 def written(value: Any) -> Any:

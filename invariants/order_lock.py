@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import (
-    Bool,
-    Steps,
-    always,
-    drop_assignment,
-    drop_guard,
-    every,
-    exists,
-    forall,
-    leads_to,
-    lemma,
-    lemma_given,
-    never,
-    premise,
-    sometimes,
-    tight,
-)
+from model.language import Bool, Steps, every, exists, forall, tight
+from model.language.mutations import drop_assignment, drop_guard
+from model.language.properties import always, leads_to, lemma, lemma_given, never, premise, sometimes
 from model.order_lock import Abandoned, Client, Ms, OrderLock, answer, elapse, grant, live, work
 
 atomic = never("fast_read", because="The fast path compares client id and time in one step.")

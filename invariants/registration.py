@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import (
-    Bool,
-    always,
-    drop_assignment,
-    drop_guard,
-    every,
-    exists,
-    forall,
-    lemma,
-    lemma_given,
-    never,
-    premise,
-    sometimes,
-)
+from model.language import Bool, every, exists, forall
+from model.language.mutations import drop_assignment, drop_guard
+from model.language.properties import always, lemma, lemma_given, never, premise, sometimes
 from model.registration import Channel, GroupName, Info, Membership, Registration
 
 atomic = never("find_group", "put_channel", "remove_channel", "remove_group",

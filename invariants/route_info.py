@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import (
-    Bool,
-    Steps,
-    always,
-    drop_assignment,
-    drop_guard,
-    every,
-    exists,
-    forall,
-    lemma,
-    lemma_given,
-    never,
-    premise,
-    sometimes,
-    tight,
-)
+from model.language import Bool, Steps, every, exists, forall, tight
+from model.language.mutations import drop_assignment, drop_guard
+from model.language.properties import always, lemma, lemma_given, never, premise, sometimes
 from model.route_info import (
     Address,
     Connection,

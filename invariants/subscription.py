@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from model.language import (
-    Bool,
-    always,
-    drop_assignment,
-    drop_condition,
-    drop_guard,
-    every,
-    exists,
-    forall,
-    lemma,
-    lemma_given,
-    never,
-    premise,
-    sometimes,
-    step,
-)
+from model.language import Bool, every, exists, forall
+from model.language.mutations import drop_assignment, drop_condition, drop_guard
+from model.language.properties import always, lemma, lemma_given, never, premise, sometimes, step
 from model.subscription import Filters, Intent, Member, Phase, Subscriptions, Topic, Versions
 
 atomic = never("begin", "add_topic", "turn", "remove_topic", "done", because="A heartbeat is handled as one step.")

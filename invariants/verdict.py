@@ -114,6 +114,13 @@ def exit_status(rows: Iterable[Verdict]) -> ExitStatus:
     return ExitStatus.AS_EXPECTED
 
 
+def known(what: str, name: str, names: Iterable[str]) -> str:
+    """The name; raises BadInputError if it is none of the names. what -- is called so."""
+    if name not in names:
+        raise BadInputError(f"no {what} {name!r}; there are {', '.join(names)}")
+    return name
+
+
 def nearest(name: str, names: Sequence[str]) -> str:
     """"did you mean …? " with at most three names that look alike, or contain the name, or nothing."""
     wanted = name.lower()

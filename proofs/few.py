@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any
 
 import z3
 
@@ -27,29 +26,18 @@ class Few(Unbounded):
         super().__init__(concept)
         self._size = size
 
-    def _enumerated(self, info: SortInfo) -> tuple[Any, list[Expr]]:
-        """Z3's sort and values of a free sort or a choice."""
-        return enumeration(self._counted(info))
-
-    def _counted(self, info: SortInfo) -> SortInfo:
-        """The sort with its elements."""
-        if info.kind != FREE:
-            return info
-        return SortInfo(FREE, info.name, members=tuple(map(str, range(self._size))))
-
-    def named(self, info: SortInfo) -> str:
-        """As without bounds; a free sort has as many names as sizes."""
-        return super().named(self._counted(info))
-
-    def _declare(self, info: SortInfo) -> Any:
-        return self._enumerated(info)[0] if info.kind == FREE else super()._declare(info)
+    def _elements(self, info: SortInfo) -> list[Expr]:
+        """Constants for the elements of a free sort; `well_formed` says that there are no others."""
+        return [z3.Const(f"element {i} of {info.name}", self.sort(info)) for i in range(self._size)]
 
     def _values(self, info: SortInfo) -> list[Expr]:
         """All values of a sort that has finitely many."""
         if info.kind == BOOL:
             return [terms.truth(value, self.context) for value in (False, True)]
-        if info.kind in (FREE, CHOICE):
-            return self._enumerated(info)[1]
+        if info.kind == CHOICE:
+            return enumeration(info)[1]
+        if info.kind == FREE:
+            return self._elements(info)
         assert info.element is not None  # noqa: S101 - narrows for mypy
         inner = self._values(info.element)
         if info.kind == MAYBE:
@@ -85,8 +73,8 @@ class Few(Unbounded):
         return made
 
     def well_formed(self, name: str) -> list[Expr]:
-        """Tables of naturals hold naturals; keys that are no naturals are written out."""
-        result = []
+        """Free sorts have their elements only; tables of naturals hold naturals."""
+        result = [fact for info in self.concept.sorts.values() if info.kind == FREE for fact in self._closed(info)]
         for info in self.concept.variables.values():
             if info.value.kind == NAT:
                 keys = tuple(Variable(sort, "k") for sort in info.keys)
@@ -96,3 +84,7 @@ class Few(Unbounded):
 
     def _inside(self, prefix: str, info: VariableInfo, keys: Sequence[Variable]) -> Callable[[Env], Expr]:
         return lambda env: self.domain(info.value, self._value(prefix, info, [env[key] for key in keys]))
+
+    def _closed(self, info: SortInfo) -> list[Expr]:
+        elements, any_element = self._elements(info), self.fresh("any", info)
+        return [z3.Distinct(*elements), z3.ForAll([any_element], z3.Or(*(any_element == one for one in elements)))]

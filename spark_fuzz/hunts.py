@@ -18,6 +18,7 @@ import invariants.decisions  # noqa: F401 - declares the claims
 from impl.hosts.simulation.tape import ReplayTape
 from invariants import allocation
 from invariants.claim import CLAIMS, Claim
+from invariants.runs import OF_RUNS
 from spark_fuzz import runs
 from spark_fuzz.effect import called_rows, fingerprint
 from spark_fuzz.runs import Key, failure_row, looked_again
@@ -25,7 +26,7 @@ from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.healing import is_promise
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
-from stateful_tests.worlds.subjects import REFINES, subject_named
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 
 WORLDS = 18
@@ -80,7 +81,7 @@ def worlds(subject: str, number: int) -> Iterator[tuple[Plan, int]]:
 
 def judge_of(key: Key) -> str:
     """Which judge says so."""
-    if key[0] in REFINES:
+    if key[0] in OF_RUNS:
         return REFINEMENT
     return PROMISES if is_promise(key) else PROPERTIES
 

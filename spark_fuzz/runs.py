@@ -30,7 +30,7 @@ from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
 from stateful_tests.worlds.shrinking import Simplest
 from stateful_tests.worlds.subjects import subject_named
-from stateful_tests.worlds.workloads import workload_named
+from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
 
 COLUMNS = {
@@ -68,7 +68,7 @@ Key = tuple[str, ...]
 @lru_cache(maxsize=64)
 def judged(workload: str) -> tuple[str, ...]:
     """Names of the properties that a run of a workload is judged by."""
-    known = workload_named(workload)
+    known = WORKLOADS[workload]
     world = World()
     names = [name for one in known.followers(world) for name in one.properties]
     return tuple(dict.fromkeys([*names, *watching(world, known.promises).properties]))
@@ -115,7 +115,7 @@ def _searched(plan: Plan, records: Mapping[int, RunRecord]) -> Iterator[Row]:
     for name in dict.fromkeys([*judged(plan.workload), *sorted(set().union(*seen))]):
         yield {"kind": "judged", "property": name, "violated": sum(name in one for one in seen), **together}
     yield {"kind": "states", "states": packed(set().union(*(one.states for one in runs))), **together}
-    for name in workload_named(plan.workload).scopes:
+    for name in WORKLOADS[plan.workload].scopes:
         yield {**scope_row(name, (one for record in runs for one in record.visited)), "runs": len(runs)}
     for key, (seed, found) in sorted(_simplest(records).items()):
         yield {**failure_row(key, records[seed], found), "seed": seed}

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from impl.variants.catalogue import SHIPPED
-from invariants.verdict import BadInputError
+from invariants.verdict import BadInputError, known
 from spark_fuzz.work import Unit
-from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, plays_as_uniform, profile_named, strategy_named
+from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, plays_as_uniform
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import subject_named
-from stateful_tests.worlds.workloads import WORKLOADS, workload_named
+from stateful_tests.worlds.workloads import WORKLOADS
 
 CONTROL = "repaired"
 UNIFORM = "uniform"
@@ -68,13 +68,9 @@ class Aim:
         check_subjects(dict.fromkeys(self.subjects))
         if not 0 <= self.seed < 1 << 31:
             raise BadInputError(f"--seed {self.seed}: give a number from 0 to {(1 << 31) - 1}")
-        workloads = tuple(workload_named(name).name for name in dict.fromkeys(self.workloads)) or tuple(WORKLOADS)
-        profiles = tuple(dict.fromkeys(self.profiles)) or tuple(reversed(PROFILES))
-        for name in profiles:
-            profile_named(name)
-        strategies = tuple(dict.fromkeys(self.strategies)) or tuple(STRATEGIES)
-        for name in strategies:
-            strategy_named(name)
+        workloads = _each_known("workload", self.workloads, WORKLOADS) or tuple(WORKLOADS)
+        profiles = _each_known("fault profile", self.profiles, PROFILES) or tuple(reversed(PROFILES))
+        strategies = _each_known("strategy", self.strategies, STRATEGIES) or tuple(STRATEGIES)
         return Aim(tuple(dict.fromkeys(self.subjects)), workloads, profiles, strategies,
                    self.seed, self.limit, self.until_failure)
 
@@ -83,7 +79,7 @@ class Aim:
         return [
             Plan(subject, workload, profile, strategy)
             for strategy in self.strategies for profile in self.profiles
-            if UNIFORM not in self.strategies or not plays_as_uniform(strategy, profile_named(profile))
+            if UNIFORM not in self.strategies or not plays_as_uniform(strategy, PROFILES[profile])
             for workload in self.workloads for subject in self.subjects
         ]
 
@@ -100,6 +96,10 @@ class Aim:
         """What makes two campaigns the same."""
         names = ("subjects", "workloads", "profiles", "strategies")
         return {"campaign": "worlds", "seed": self.seed} | {name: list(getattr(self, name)) for name in names}
+
+
+def _each_known(what: str, given: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(known(what, name, names) for name in dict.fromkeys(given))
 
 
 def check_subjects(names: Iterable[str]) -> None:

@@ -19,7 +19,7 @@ from spark_fuzz.simulation import CONTROL
 from spark_fuzz.work import Row
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import subject_named
-from stateful_tests.worlds.workloads import workload_named
+from stateful_tests.worlds.workloads import WORKLOADS
 
 
 @dataclass
@@ -79,7 +79,7 @@ def begun(subject: str, workloads: Sequence[str]) -> About:
     """Nothing yet; names what these workloads are judged by."""
     names = tuple(dict.fromkeys(chain.from_iterable(map(judged, workloads))))
     limits = Limits(1, 1) if planted(subject) else Limits()
-    scopes = {name: Visited(name) for workload in workloads for name in workload_named(workload).scopes}
+    scopes = {name: Visited(name) for workload in workloads for name in WORKLOADS[workload].scopes}
     failures = Failures(subject_named(subject).explains, limits)
     return About(failures, {name: Tally() for name in (*names, SAME_RUN)}, scopes=scopes,
                  effect=Effect(subject) if subject_named(subject).base else None)

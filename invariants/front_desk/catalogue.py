@@ -21,6 +21,7 @@ from model.language.properties import ALWAYS, LEMMA, STEP, Property
 from model.scopes import SCOPES, NamedScope
 
 DECISION, STRATEGY, HOUSE = "decision", "strategy", "house"
+DECIDING = ("exhaust", "prove", "machine")  # the judges of claims about decisions
 
 OWN: Mapping[str, tuple[str, str]] = {
     "state_space_is_pinned": ("explore", "A scope has the states, transitions and depth that are written down for it."),
@@ -124,17 +125,15 @@ def _protocol(declared: Property, more: tuple[str, ...]) -> Entry:
 
 def _strategy(name: str) -> Entry:
     wanted = [one.expected[name] for one in allocation.SHIPPED if name in one.expected]
-    proved = any("prove" in one.judges for one in claims_of(name))
-    judges = ("exhaust", *["prove"] * proved, "machine", "campaign", "check")
+    judges = ("exhaust", *["prove"] * bool(claims_of(name)), "machine", "campaign", "check")
     return _entry(name, STRATEGY, allocation.CLAIMS[name].sentence, "invariants.allocation", wanted, judges)
 
 
 def _decision(name: str) -> Entry:
     own = claims_of(name)
-    judges = tuple(judge for judge in ("exhaust", "prove", "machine") if any(judge in one.judges for one in own))
     sentence = own[0].sentence if len(own) == 1 else f"{len(own)} claims: {', '.join(one.name for one in own)}."
     homes = dict.fromkeys(f"{f.__module__}.{f.__qualname__}" for one in own for f in one.subjects)
-    return _entry(name, DECISION, sentence, ", ".join(homes), [one.expected for one in own], judges)
+    return _entry(name, DECISION, sentence, ", ".join(homes), [one.expected for one in own], DECIDING)
 
 
 def _entry(name: str, kind: str, sentence: str, home: str, expected: Sequence[Expectation], judges: tuple[str, ...],

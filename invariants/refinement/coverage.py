@@ -169,9 +169,6 @@ def _used(cells: Mapping[Cell, Any], names: Sequence[str]) -> set[Any]:
     return {cell[1] for cell, value in cells.items() if value and cell[0] in names}
 
 
-# Groups ---------------------------------------------------------------------------------------------------------------
-
-
 def group_form(
     cells: Mapping[Cell, Any], brokers: Sequence[Any], queues: Sequence[Any],
     client: Callable[[Any], tuple[Any, int]] = lambda member: (member, 0),
@@ -214,9 +211,6 @@ def form_in_group(cells: Mapping[Cell, Any], scope: str, members: Members, machi
     if len(routes) > 1 or len(queues) not in (0, QUEUES) or not held <= {*queues}:
         return ANOTHER_ROUTE
     return group_form(cells, there, queues, lambda member: (utf16_key(member[0]), member[1]))
-
-
-# Locks ----------------------------------------------------------------------------------------------------------------
 
 
 def lock_form(cells: Mapping[Cell, Any], client: Callable[[Any], Any] = lambda client: client) -> int | str:

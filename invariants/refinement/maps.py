@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from impl.events import ProcessKilled
 from invariants.finding import Finding
 from invariants.refinement.follower import Record
+from invariants.rules.rule import marked
 from invariants.views import Machines, Views
 from model.language import Property
 
@@ -26,8 +27,8 @@ def hears(*kinds: type) -> Callable[[_Method], _Method]:
 
 def takers(owner: Any) -> dict[type, Callable[..., list[Finding]]]:
     """The methods of a class, or of an object, that are marked with `hears`, by the class of the event."""
-    return {kind: method for name in dir(owner) if callable(method := getattr(owner, name))
-            for kind in getattr(method, "hears", ())}
+    marks = marked(owner if isinstance(owner, type) else type(owner), "hears")
+    return {kind: getattr(owner, name) for kind, name in marks}
 
 
 class Map:

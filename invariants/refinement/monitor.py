@@ -82,6 +82,7 @@ class Monitor:
         self._marks = Fingerprints(reading.defaults.keys() - set(unmarked))
         self._most_cells = SWEEP
         self.version, self.moved, self.keeping = 0, False, False
+        self._idle: set[tuple[Step, ...]] = set()  # steps that change nothing in the state of this version
 
     # Looking ----------------------------------------------------------------------------------------------------------
 
@@ -114,11 +115,16 @@ class Monitor:
 
     def take(self, event: Any, *steps: Step) -> list[Finding]:
         """Take the steps that an event stands for."""
-        states, reasons = self.states, list[tuple[str, str]]()
+        if self._idle and steps in self._idle:
+            return []
+        states, reasons, version = self.states, list[tuple[str, str]](), self.version
         if len(states.overlays) > 1:
             return self.follow(event, [steps])
         writes = self._fold(steps, states.base, reasons)
-        return self._impossible(event, reasons[0], "is") if writes is None else self._enter(event, writes)
+        found = self._impossible(event, reasons[0], "is") if writes is None else self._enter(event, writes)
+        if not found and self.version == version:
+            self._idle.add(steps)
+        return found
 
     def follow(self, event: Any, alternatives: Alternatives | Callable[[State], Alternatives]) -> list[Finding]:
         """Take an event's steps from every state; a state from which no alternative is possible is dropped.
@@ -221,6 +227,7 @@ class Monitor:
                     self.moved = True
         if changes:
             self.version += 1
+            self._idle.clear()
             self._marks.changed.update(changes)
         return changes
 
@@ -275,10 +282,11 @@ class Monitor:
         """Other states are there, and nothing is known of them."""
         self._marks.forget()
         self.version += 1
-        self._judge.reconsider()
+        self.reconsider()
 
     def reconsider(self) -> None:
         """What is rigid has changed."""
+        self._idle.clear()
         self._judge.reconsider()
 
     # Tables -----------------------------------------------------------------------------------------------------------
@@ -346,6 +354,7 @@ class Monitor:
             for sort, element in self.reading.elements_of(cell, value):
                 if element not in given.named[sort.name] and element != NOBODY:
                     given.add(sort.name, element)
+                    self._idle.clear()
 
     def forget(self, sort: str, elements: Sequence[Any]) -> None:
         """Nothing is known of these elements any more."""

@@ -218,17 +218,14 @@ class BrokerName:
             slack = {address: PERIOD_MS - self.value("silent", address) for address in self.running}
             part = min([by_ms, *slack.values()])
             if part > 0:
-                findings += self.monitor.take(None, self._elapse(part))
+                in_time = all(self.value("age", address) + part <= EXPIRY_MS + SCAN_MS
+                              for address in self._named["Address"] if self.value("live", address))
+                findings += self.monitor.take(None, ("elapse" if in_time else "elapse_without_scan", (part,)))
                 by_ms -= part
             if by_ms > 0:
                 for address in [address for address, left in slack.items() if left <= part]:
                     findings += self.monitor.follow(None, self._shut_down(address))
         return findings
-
-    def _elapse(self, by_ms: int) -> Step:
-        in_time = all(self.value("age", address) + by_ms <= EXPIRY_MS + SCAN_MS
-                      for address in self._named["Address"] if self.value("live", address))
-        return "elapse" if in_time else "elapse_without_scan", (by_ms,)
 
     def is_ahead(self) -> bool:
         """Whether an entry was written when the clock showed a later time than now."""

@@ -23,7 +23,7 @@ from invariants.verdict import Verdict
 _HERE = Path(__file__).parent
 NAME = "report.html"
 _FILTERS = (
-    words.breakable, words.cost, words.number, words.seconds, words.standing, words.standing_words, words.subject,
+    words.breakable, words.cost, words.number, words.standing, words.standing_words, words.subject,
     grouping.given, grouping.hazards, grouping.kind, grouping.parts, grouping.planted, grouping.total, grouping.urgency,
 )
 

@@ -16,7 +16,6 @@ from invariants.rules.declared import BY_NAME
 from invariants.verdict import BadInputError, Outcome, Verdict
 
 T = TypeVar("T")
-_BARS = 20  # the longest proofs are looked at; the others are folded below
 
 Files = Sequence[tuple[str, Any]]
 """Documents with the folders that have them."""
@@ -47,15 +46,6 @@ class Table(NamedTuple):
     folded: bool
 
 
-class Search(NamedTuple):
-    """One search of a scope: its cost, how many properties it judged, and their rows."""
-
-    subject: str
-    cost: Mapping[str, float]
-    properties: int
-    rows: Sequence[Verdict]
-
-
 def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]], coverage: Files = (), matrices: Files = (),
          ) -> dict[str, Any]:
     """Arrange rows and evidence for the template; rows and all that counts them are without planted bugs.
@@ -65,9 +55,7 @@ def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]], cov
     real, twins = grouping.split(rows)
     shown, planted = _shown(real, "v", evidence), _shown(twins, "p", evidence)
     judges = sorted({row.judge for row in real}, key=grouping.judge_order)
-    by_judge = {judge: [one for one in shown if one.row.judge == judge] for judge in judges}
     drawn = exhibits([*shown, *planted], evidence)
-    proofs = _longest_first([one.row for one in by_judge.get("prove", [])])
     outcomes, missed = Counter(row.outcome for row in real), sum(not row.as_expected for row in twins)
     counts = Counter(map(words.standing, real))
     flaws: list[str] = []
@@ -78,9 +66,6 @@ def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]], cov
         "attention": [one for one in [*shown, *planted] if not one.row.as_expected],
         "planted": planted, "missed": missed, "noticed": grouping.noticed(twins),
         "planted_exhibits": drawn.pop("planted"), **drawn,
-        "proofs": [part for part in (proofs[:_BARS], proofs[_BARS:]) if part],
-        "searches": _searches([one.row for one in by_judge.get("explore", [])]),
-        "conformance": by_judge.get("conform", []), "campaigns": by_judge.get("campaign", []),
         "growths": [one for found in _drawn(coverage, COVERAGE, growths, flaws) for one in found],
         "matrices": _drawn(matrices, MATRIX, lambda document: read(Matrix, document), flaws), "flaws": flaws,
     }
@@ -144,19 +129,3 @@ def _line(own: Sequence[Shown], judges: Sequence[str], planted: Sequence[Verdict
     return Line(name, concepts[0] if len(concepts) == 1 else f"{len(concepts)} concepts", name in words.HEADLINE,
                 {judge: [one for one in own if one.row.judge == judge] for judge in judges},
                 grouping.noticed(planted) if planted else "", [one.sentence for one in excuses if not one.hazard])
-
-
-def _longest_first(rows: Sequence[Verdict]) -> list[Verdict]:
-    """Rows whose seconds can be drawn: JSON as Python reads it also has NaN and Infinity."""
-    timed = [row for row in rows if words.is_number(spent := row.cost.get("seconds")) and 0 <= spent < float("inf")]
-    return sorted(timed, key=lambda row: (-row.cost["seconds"], row.property, row.subject.name))
-
-
-def _searches(rows: Sequence[Verdict]) -> list[Search]:
-    """Each search once, although every property that it judged has a row: same scope, same counts."""
-    def search(row: Verdict) -> tuple[str, ...]:
-        return words.subject(row), *(str(row.cost.get(key)) for key in ("states", "transitions", "depth", "cut"))
-
-    found = grouping.grouped(rows, search)
-    return [Search(key[0], max((row.cost for row in own), key=lambda cost: grouping.seconds(cost) or 0),
-                   len({row.property for row in own}), own) for key, own in sorted(found.items())]

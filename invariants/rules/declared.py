@@ -9,10 +9,9 @@ from invariants.rules.rule import RULES, Rule
 __all__ = ["BY_NAME", "CONCEPTS", "RULES"]
 
 CONCEPTS = (
-    "abandoned_queues", "ascriptions", "beginnings", "beginnings_of_groups", "begun_again", "broadcasting",
-    "consumption", "freed_locks", "group_tables", "known_brokers", "locks", "membership", "notices", "offsets",
-    "ownership", "producers", "progress", "promises", "pulls", "registration", "resets", "routes", "server_files",
-    "shares", "subscriptions",
+    "abandoned_queues", "ascriptions", "beginnings", "beginnings_of_groups", "begun_again", "consumption",
+    "group_tables", "known_brokers", "locks", "membership", "notices", "offsets", "ownership", "progress", "promises",
+    "registration", "resets", "routes", "server_files", "shares", "subscriptions",
 )
 """The modules that declare rules; a new one belongs here."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
-from invariants.rules.match import Match, machine_of
+from invariants.rules.match import Match
 from invariants.rules.offset_facts import OffsetFacts
 from invariants.rules.rule import Kept, on
 
@@ -118,11 +118,6 @@ class Facts(OffsetFacts):
     def locked_for(self, group: str, mq: MessageQueue) -> str | None:
         """Who has the lock of a queue, as its broker has reported it; None: nobody, or the lease is over unseen."""
         return next((holder for key, (_, holder) in self.locks.items() if key[1:] == (group, mq)), None)
-
-    def connections_of(self, at: str, group: str, client_id: str | None, client: str) -> list[str]:
-        """The connections of this client, from this machine, that a broker lists in a group."""
-        return [connection for connection, heartbeat in self.connections(at, group).items()
-                if heartbeat.client_id == client_id and machine_of(connection) == client]
 
     def runs(self, client: str, client_id: str | None, group: str) -> bool:
         """Whether the machine has a consumer of this id and group that was started, and has not begun to stop."""

@@ -131,8 +131,7 @@ class goodbye_frees_its_sender_only(Rule):
     addresses = Kept("at")
 
     @on(events.BrokerRegistered, events.BrokerDropped)
-    def changed(self, _: int, at: str, event: events.BrokerRegistered | events.BrokerDropped) -> None:
-        del event
+    def changed(self, _: int, at: str, __: events.BrokerRegistered | events.BrokerDropped) -> None:
         self.addresses[at,] = self.views.addresses(at)
 
     @on(events.BrokerUnregistered)

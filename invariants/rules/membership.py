@@ -124,7 +124,8 @@ class living_members_do_not_expire(Rule):
     def removed(self, ms: int, at: str, event: events.ConsumerRemoved) -> Iterator[Told]:
         # A connection is not listed any more; its client may be, by another one.
         key = at, event.client_id, event.group, machine_of(event.connection)
-        here = self.facts.connections_of(at, event.group, event.client_id, key[3])
+        here = [connection for connection, heartbeat in self.facts.connections(at, event.group).items()
+                if (heartbeat.client_id, machine_of(connection)) == (event.client_id, key[3])]
         if event.why == "expired" and here in ([], [event.connection]):
             yield self.told(f"{at} lets {event.client_id} of {event.group} expire, which lives and can reach it", *key,
                             since_ms=ms)
@@ -231,8 +232,6 @@ class brokers_hear_of_each_group(Duty):
         ended_or_stood_still("at", deadlines.waited), *was_cut_off_from("client", "at", deadlines.waited),
         Excuse("the client was refused a connection to the broker",
                by=Match(events.ConnectionRefused, of="client=at at=server"), lasts=deadlines.heard_of),
-        Excuse("an earlier process has said goodbye under the same id: brokers cannot tell the two",
-               by=Match(events.GoodbyeTaken, of="client_id group at"), lasts=deadlines.heard_of),
     )
     late = "{at} has not heard of {client_id} in {group} for {waited_ms} ms"
 

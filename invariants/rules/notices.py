@@ -25,26 +25,25 @@ class list_has_no_repetition(Rule):
             yield self.told(f"{addr} tells {at} of {', '.join(map(str, ids))} in {event.group}", addr, event.group)
 
 
+CHANGES = {
+    events.ConsumerRegistered: "{0.client_id} has come", events.ConsumerRemoved: "{0.client_id} has gone",
+    events.SubscriptionUpdated: "{0.topic} is subscribed",
+    events.SubscriptionRemoved: "{0.topic} is not subscribed any more",
+}
+"""Who and what comes into groups and leaves them: ends of sentences."""
+
+
 class ChangesOfGroups(Rule):
-    """What is common: who and what comes into groups and leaves them; what is put into a dropped group is new there."""
+    """What is common: changes; what is put into a dropped group is new there."""
 
-    @on(events.ConsumerRegistered)
-    def comes(self, ms: int, at: str, event: events.ConsumerRegistered) -> None:
-        if not event.attached or (at, event.group, event.connection) not in self.facts.listed:
-            self.changed(ms, at, event, f"{event.client_id} has come")
-
-    @on(events.ConsumerRemoved)
-    def goes(self, ms: int, at: str, event: events.ConsumerRemoved) -> None:
-        self.changed(ms, at, event, f"{event.client_id} has gone")
-
-    @on(events.SubscriptionUpdated)
-    def subscribed(self, ms: int, at: str, event: events.SubscriptionUpdated) -> None:
-        if not event.attached or (at, event.group, event.topic) not in self.facts.subscribed:
-            self.changed(ms, at, event, f"{event.topic} is subscribed")
-
-    @on(events.SubscriptionRemoved)
-    def unsubscribed(self, ms: int, at: str, event: events.SubscriptionRemoved) -> None:
-        self.changed(ms, at, event, f"{event.topic} is not subscribed any more")
+    @on(*CHANGES)
+    def happens(self, ms: int, at: str, event: Any) -> None:
+        kind = event.__class__
+        is_there = event.attached and (
+            (kind is events.ConsumerRegistered and (at, event.group, event.connection) in self.facts.listed)
+            or (kind is events.SubscriptionUpdated and (at, event.group, event.topic) in self.facts.subscribed))
+        if not is_there:
+            self.changed(ms, at, event, CHANGES[kind].format(event))
 
     def changed(self, ms: int, at: str, event: Any, what: str) -> None:
         """Something has changed in the group of an event at a broker; what -- the end of a sentence."""

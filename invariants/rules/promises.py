@@ -185,20 +185,15 @@ class ownership_converges_in_time(Promise):
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
-        for group, topic in self._subscribed():
+        subscribed = {(one.group, topic) for one in self.views.in_service() if one.message_model == CLUSTERING
+                      for topic in self.views.subscribed(one.machine, one.group)}
+        for group, topic in sorted(subscribed):
             strategy = next(one.strategy for one in self.views.in_service() if one.group == group)
             holders = self.views.holders(group, topic)
             for mq in sorted(mq for mq, machines in holders.items()
                              if len(machines) != int(not throws(strategy, mq) and not leaves_out(strategy, mq))):
                 held_by = ", ".join(holders[mq]) or "nobody"
                 yield self.told(f"{queue_text(mq)} is held by {held_by}", group, topic, mq)
-
-    def _subscribed(self) -> list[tuple[str, str]]:
-        """Group and topic of every living subscription in clustering; sorted."""
-        return sorted({
-            (one.group, topic) for one in self.views.in_service() if one.message_model == CLUSTERING
-            for topic in self.views.subscribed(one.machine, one.group)
-        })
 
 
 class locks_are_those_of_holders_in_time(Promise):

@@ -149,12 +149,12 @@ class Hears:
         yield from (one for one in vars(self).values() if isinstance(one, Kept))
 
     def _marked(self, attribute: str) -> Iterator[tuple[type, Hear]]:
-        return ((kind, getattr(self, name)) for kind, name in _marks(type(self), attribute))  # type: ignore[arg-type]  # a class is hashable
+        return ((kind, getattr(self, name)) for kind, name in marked(type(self), attribute))  # type: ignore[arg-type]  # a class is hashable
 
 
 @cache
-def _marks(declared: Any, attribute: str) -> tuple[tuple[type, str], ...]:
-    """The methods of a class that hear something, by the class of the event."""
+def marked(declared: Any, attribute: str) -> tuple[tuple[type, str], ...]:
+    """The methods of a class that hear something, by the class of the event; attribute -- what marks them."""
     return tuple((kind, name) for name in sorted(dir(declared))
                  for kind in getattr(getattr(declared, name), attribute, ()))
 

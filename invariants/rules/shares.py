@@ -74,17 +74,15 @@ class Shares(Rule):
 
     def holders(self, members: Sequence[Consumer]) -> dict[MessageQueue, int]:
         """Of topics that all subscribe, with one route, the queues that masters have: how many members hold each."""
-        group, topics = members[0].group, self._topics()
+        group = members[0].group
+        topics = {(broker.broker_name, topic) for broker in self.views.brokers() if broker.broker_id == MASTER_ID
+                  for topic in self.views.topics(broker.machine)}
         routes = [{topic: mqs for topic, mqs in self.views.subscribe_info(one.machine, group).items()
                    if topic in self.views.subscribed(one.machine, group)} for one in members]
         mqs = {mq for topic, mqs in routes[0].items() if all(route.get(topic) == mqs for route in routes) for mq in mqs}
         held = Counter(held.mq for machine in dict.fromkeys(one.machine for one in members)
                        for held in self.views.process_queues(machine) if held.group == group and not held.dropped)
         return {mq: held[mq] for mq in mqs if (mq.broker_name, mq.topic) in topics}
-
-    def _topics(self) -> set[tuple[str, str]]:
-        return {(broker.broker_name, topic) for broker in self.views.brokers() if broker.broker_id == MASTER_ID
-                for topic in self.views.topics(broker.machine)}
 
     def is_judged(self, members: Sequence[Consumer]) -> bool:
         """Whether anything is expected of them."""

@@ -117,8 +117,9 @@ class Watch:
         found: list[Finding] = []
         for ms, at, event in records:
             for hear, who in self._hears.get(event.__class__, ()):
-                for told in hear(ms, at, event) or ():
-                    found += () if who is None else who.findings(told, ms, event)
+                tells = hear(ms, at, event)
+                if tells is not None and who is not None:
+                    found += [one for told in tells for one in who.findings(told, ms, event)]
         if records and records[-1][0] - self._looked_ms >= LOOK_MS:
             found += self.late(records[-1][0])
         return found

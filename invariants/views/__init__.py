@@ -15,11 +15,9 @@ from typing import Any, TypeVar, cast
 from impl.broker.given_message_store import QueueRange
 from impl.decisions.message_queue import MessageQueue
 from invariants.views.brokers import BrokerViews
-from invariants.views.consumer_tables import ConsumerTables
-from invariants.views.consumers import ConsumerViews
+from invariants.views.consumers import ConsumerTables, ConsumerViews
 from invariants.views.living import Living, Machines
-from invariants.views.namesrvs import NamesrvViews
-from invariants.views.route_tables import RouteTables
+from invariants.views.namesrvs import NamesrvViews, RouteTables
 from invariants.views.values import Broker, Consumer, Filter, HeldQueue, QueueLock, Registration, Subscription
 
 __all__ = [

@@ -17,7 +17,8 @@ from model.language.defined import defined
 from model.language.initial import initial_states
 from model.language.instantiate import Instantiation, mutated
 from model.language.layout import USED, Layout
-from model.language.properties import LEADS_TO, SOMETIMES, Mutation, Premise, Property
+from model.language.mutations import Mutation
+from model.language.properties import LEADS_TO, SOMETIMES, Premise, Property
 from model.language.saturation import Kept
 from model.language.scalar import compiled
 from model.language.scope import Scope

@@ -8,14 +8,11 @@ from model.language.actions import Action, ActionFunction, action, initially
 from model.language.binders import every, exists, forall, setof
 from model.language.expectation import Expectation
 from model.language.misuse import Misuse
+from model.language.mutations import Mutation, drop_assignment, drop_condition, drop_guard
 from model.language.properties import (
-    Mutation,
     Premise,
     Property,
     always,
-    drop_assignment,
-    drop_condition,
-    drop_guard,
     leads_to,
     lemma,
     lemma_given,

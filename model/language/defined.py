@@ -83,7 +83,7 @@ def obligations(action: Action) -> Node:
     tested = action.tested
     values = (quantified("forall", a.loops, conjunction(*map(defined, _assigned(a)))) for a in action.assignments)
     return conjunction(defined(tested), implication(
-        tested, conjunction(*map(defined, action.search_only), *values)))
+        tested, conjunction(defined(conjunction(*action.search_only)), *values)))
 
 
 def _assigned(assignment: Assignment) -> tuple[Node, ...]:

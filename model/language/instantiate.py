@@ -15,8 +15,8 @@ from math import prod
 from model.language.actions import Action
 from model.language.ground import AFTER, BEFORE, Ground, Terms
 from model.language.layout import Cell, Layout
+from model.language.mutations import Mutation
 from model.language.nodes import BOOL, NAT, Node, SortInfo, Variable
-from model.language.properties import Mutation
 from model.language.scope import Scope
 from model.language.state import Concept
 from model.language.tracing import Assignment

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from model.language import nodes
-from model.language.actions import Action, without_assignment, without_condition, without_guard
 from model.language.expectation import Expectation, expectation
 from model.language.misuse import misdeclared, misuse
+from model.language.mutations import Mutation
 from model.language.nodes import Node
 from model.language.state import Concept, State, signature
 from model.language.tracing import formula, names_read
@@ -31,37 +31,6 @@ class Premise:
     sentence: str
     condition: Node = nodes.TRUE
     never: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Mutation:
-    """A change of one action that makes a property fail: the evidence that its judges can see.
-
-    guard -- number of the guard to drop, or None. variable -- variable whose assignments are dropped, or None.
-    unconditional -- variable whose assigned `ite` always takes its first branch, or None.
-    """
-
-    action: str
-    guard: int | None = None
-    variable: str | None = None
-    unconditional: str | None = None
-
-    def __str__(self) -> str:
-        """As people say it."""
-        if self.unconditional is not None:
-            return f"{self.action} without the condition for {self.unconditional}"
-        what = f"guard {self.guard}" if self.guard is not None else f"the assignment of {self.variable}"
-        return f"{self.action} without {what}"
-
-    def applied(self, traced: Action) -> Action:
-        """Return the action, changed if the mutation is one of it."""
-        if traced.name != self.action:
-            return traced
-        if self.guard is not None:
-            return without_guard(traced, self.guard)
-        if self.unconditional is not None:
-            return without_condition(traced, self.unconditional)
-        return without_assignment(traced, self.variable or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,21 +169,6 @@ def premise(condition: Callable[[S], Bool]) -> Premise:
 def never(*actions: str, because: str) -> Premise:
     """Return the premise that some actions do not happen; because says it in one sentence."""
     return Premise("never_" + "_".join(actions), because, never=actions)
-
-
-def drop_guard(action: str, number: int) -> Mutation:
-    """Return the mutation that drops a guard of an action (0 is the first)."""
-    return Mutation(action, guard=number)
-
-
-def drop_assignment(action: str, variable: str) -> Mutation:
-    """Return the mutation that drops the assignments of an action to a variable."""
-    return Mutation(action, variable=variable)
-
-
-def drop_condition(action: str, variable: str) -> Mutation:
-    """Return the mutation that always takes the first branch of the `ite` that an action assigns to a variable."""
-    return Mutation(action, unconditional=variable)
 
 
 def _owner(condition: Callable[..., object], states: int = 1) -> type[State]:

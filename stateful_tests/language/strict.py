@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import product
 
 from model.language.actions import Action
-from model.language.nodes import NAT, Node, Variable
+from model.language.nodes import NAT, Node, Variable, conjunction
 from model.language.walk import Sized, Values, span, value
 
 
@@ -24,11 +24,12 @@ def well_defined(node: Node, scope: Sized, now: Values, after: Values | None = N
 
 
 def owes(action: Action, arguments: tuple[int, ...], scope: Sized, now: Values) -> int:
-    """Whether the guard, and under it what is assigned, is defined in a state."""
+    """Whether the guards, and under them what prunes a search and what is assigned, are defined in a state."""
     env = dict(zip(action.parameters, arguments, strict=True))
     try:
-        if not _walk(action.guard, scope, now, env, None):
+        if not _walk(action.tested, scope, now, env, None):
             return 1
+        _walk(conjunction(*action.search_only), scope, now, env, None)
         for assignment in action.assignments:
             for elements in product(*(range(span(v.sort, scope)) for v in assignment.loops)):
                 inner = {**env, **dict(zip(assignment.loops, elements, strict=True))}

@@ -70,7 +70,7 @@ def by_z3(given: Case) -> Answers:
                 for _, guard, inside, *values in found]
             for place, (wanted, _) in enumerate(given.steps()):
                 answers[f"{wanted} by {name}", arguments] = [
-                    values[place] if inside else None for _, _, inside, *values in found]
+                    values[place] if guard and inside else None for _, guard, inside, *values in found]
     return answers
 
 

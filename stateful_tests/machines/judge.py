@@ -14,10 +14,9 @@ from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.machines.machine import Found, Trial, WorldMachine
 from stateful_tests.machines.program import Program, parsed
 from stateful_tests.machines.search import Effort, machine_named, played, shortest, survey
-from stateful_tests.worlds.evidence import BEFORE_MS, MOST, said
+from stateful_tests.worlds.evidence import BEFORE_MS, shown
 from stateful_tests.worlds.healing import promised
 from stateful_tests.worlds.subjects import subject_named
-from stateful_tests.worlds.world import World
 
 JUDGE = "machine"
 Tell = Callable[[str], object]
@@ -120,8 +119,8 @@ def document(found: Found, verdict: Verdict) -> dict[str, Any]:
         verdict, "run", seen.sentence, program=[str(line) for line in found.program], choices=machine.tape.choices,
         plan={"subject": found.subject, "workload": found.concept, "profile": "the program", "strategy": JUDGE},
         digest=machine.world.simulation.digest(), signature=[seen.property, *seen.signature], time_ms=seen.time_ms,
-        told=_told(machine, seen.time_ms), **_shown(machine.world, seen.time_ms),
-    )
+        told=_told(machine, seen.time_ms),
+        **shown(machine.world, lambda ms: 0 <= seen.time_ms - ms <= BEFORE_MS))
 
 
 def _told(machine: WorldMachine, until_ms: int) -> list[dict[str, Any]]:
@@ -130,16 +129,6 @@ def _told(machine: WorldMachine, until_ms: int) -> list[dict[str, Any]]:
     told += [(one.time_ms, one.who, one.sentence) for one in machine.tape.told]
     return [{"time_ms": ms, "who": who, "sentence": sentence}
             for ms, who, sentence in sorted(told, key=lambda one: one[0]) if ms <= until_ms]
-
-
-def _shown(world: World, until_ms: int) -> dict[str, Any]:
-    """The last of what machines reported and sent before a failure."""
-    times = range(until_ms - BEFORE_MS, until_ms + 1)
-    events = [{"time_ms": ms, "machine": machine, "event": said(event)}
-              for ms, machine, event in world.simulation.kernel.records if ms in times]
-    messages = [{"from": flow.source, "to": flow.target, "sent_ms": flow.sent_ms, "received_ms": flow.received_ms,
-                 "text": flow.text} for flow in world.simulation.network.flows if flow.sent_ms in times]
-    return {"lifelines": list(world.simulation.boots), "events": events[-MOST:], "messages": messages[-MOST:]}
 
 
 def _seen(machine: WorldMachine, wanted: Finding) -> Finding | None:

@@ -48,6 +48,6 @@ def test_what_nobody_can_notice_is_a_line_of_its_file_and_has_a_reason() -> None
 
 
 def test_the_tests_of_a_rule_are_chosen_by_its_name_and_the_engine_has_all() -> None:
-    assert mutants.only("invariants/rules/producers.py").startswith("-k '")
-    assert "closed_producer_is_delisted" in mutants.only("invariants/rules/producers.py")
+    assert mutants.only("invariants/rules/group_tables.py").startswith("-k '")
+    assert "closed_producer_is_delisted" in mutants.only("invariants/rules/group_tables.py")
     assert mutants.only("invariants/rules/rule.py") == ""

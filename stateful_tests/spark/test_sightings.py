@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from invariants import evidence
-from invariants.runs import CHANGED, NOTICED, SAME_RUN, WITHIN
+from invariants.runs import CHANGED, NOTICED, OF_RUNS, SAME_RUN, WITHIN
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
 from spark_fuzz import runs, simulation
 from spark_fuzz.coverage import Coverage, StateSet
@@ -24,8 +24,8 @@ from stateful_tests.spark import planted
 from stateful_tests.worlds import evidence as world_evidence
 from stateful_tests.worlds.evidence import replay_run
 from stateful_tests.worlds.run import Plan
-from stateful_tests.worlds.subjects import DECLARED, REFINES
-from stateful_tests.worlds.workloads import WORKLOADS, workload_named
+from stateful_tests.worlds.subjects import DECLARED
+from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
 
 FEW = ("broadcasting",), ("calm",), ("uniform",)
@@ -390,9 +390,9 @@ def test_a_scope_that_no_run_has_entered_is_unknown() -> None:
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_every_workload_names_what_it_is_judged_by(workload: str) -> None:
     names = runs.judged(workload)
-    assert set(workload_named(workload).promises) < set(names)
-    assert {one.name for one in workload_named(workload).followers(World())} <= set(names)
-    assert all(name in DECLARED or name in REFINES for name in names)
+    assert set(WORKLOADS[workload].promises) < set(names)
+    assert {one.name for one in WORKLOADS[workload].followers(World())} <= set(names)
+    assert all(name in DECLARED or name in OF_RUNS for name in names)
 
 
 # Names ----------------------------------------------------------------------------------------------------------------

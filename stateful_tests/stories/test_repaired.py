@@ -9,6 +9,7 @@ import linecache
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import cast
 
 import pytest
 
@@ -22,7 +23,7 @@ from impl.hosts.simulation.node import Node
 from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.tape import RandomTape
 from impl.namesrv.server import SERVER_WORKER_THREADS
-from impl.ports.remoting import Command
+from impl.ports.remoting import Command, Connection
 from impl.variants.catalogue import REPAIRS, variants_of
 from impl.variants.stack import active
 from stateful_tests.stories import test_broker_clients as clients
@@ -344,6 +345,39 @@ def test_b9_a_goodbye_counts_for_heartbeats_on_another_connection_of_the_client(
         world.ask(ADDR, tables.goodbye("c1"), tester="connection 2")
         world.run(2_000)
         assert (world.views.listed(BROKER, "G") == []) is repaired
+
+
+def left_by_a_connection(world: World) -> tuple[str, Callable[[], None]]:
+    """A member whose connection has ended, which the broker does not see; and how a late goodbye comes on that."""
+    stage(world)
+    client_id = str(join(world, "c1").instance.client_id)
+    (before,) = world.brokers[BROKER].consumer_manager.consumer_table.values()[0].get_all_channel()
+    (connection,) = world.connections("c1", BROKER)
+    world.simulation.network.sever(connection, None)
+    unregister, _ = world.brokers[BROKER].processors[RequestCode.UNREGISTER_CLIENT]
+    late = tables.goodbye(client_id)._replace(opaque=1_000)  # of an earlier process that has made more requests
+    return client_id, partial(world.call, BROKER, partial(unregister, cast("Connection", before), late))
+
+
+def test_b9_a_goodbye_that_comes_behind_a_heartbeat_on_a_newer_connection_ends_nobody() -> None:
+    for repaired in (False, True):
+        names = ("newest_connection_counts", "goodbye_on_any_connection", *(("goodbye_counts",) if repaired else ()))
+        with active([REPAIRS[name] for name in names]), World() as world:
+            client_id, say_goodbye = left_by_a_connection(world)
+            world.run(31_000)
+            say_goodbye()
+            world.run(100)
+            assert (world.views.listed(BROKER, "G") == [client_id]) is repaired
+
+
+def test_b9_heartbeats_on_a_newer_connection_than_that_of_a_goodbye_count() -> None:
+    with active([REPAIRS["goodbye_counts"]]), World() as world:
+        client_id, say_goodbye = left_by_a_connection(world)
+        say_goodbye()
+        world.run(100)
+        assert world.views.listed(BROKER, "G") == []
+        world.run(31_000)
+        assert world.views.listed(BROKER, "G") == [client_id]
 
 
 def test_b5_the_newest_connection_of_a_member_counts_though_the_clock_of_the_broker_was_set_back() -> None:

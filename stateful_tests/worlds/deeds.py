@@ -11,13 +11,7 @@ from typing import Any
 
 from impl.client.mq_client_instance import SHUTDOWN_ALREADY
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
-from impl.common.headers import (
-    BrokerNameRequestHeader,
-    CreateTopicRequestHeader,
-    DeleteSubscriptionGroupRequestHeader,
-    ResetOffsetRequestHeader,
-    TopicRequestHeader,
-)
+from impl.common import headers
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_errors import JavaError
@@ -214,7 +208,8 @@ def reset_offsets(world: World) -> Done:
     """An operator sends the group back in the queues of a broker."""
     times_ms = (EPOCH_MS, EPOCH_MS - HOUR_MS, EPOCH_MS - HOUR_MS + 1)
     broker, to_ms = _each_of(world, ("where", list(world.brokers)), ("to what time", times_ms))
-    request = Command(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, header=ResetOffsetRequestHeader(TOPIC, GROUP, to_ms))
+    header = headers.ResetOffsetRequestHeader(TOPIC, GROUP, to_ms)
+    request = Command(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, header=header)
     client, address = world.testers[OPERATOR], world.brokers[broker].broker_addr
 
     async def ask() -> None:
@@ -230,7 +225,7 @@ def reset_offsets(world: World) -> Done:
 def create_topic(world: World) -> Done:
     """An operator creates a topic, or changes the number of its queues."""
     broker, queues = _each_of(world, ("where", _masters(world)), ("how many queues", (4, 6, 8)))
-    header = CreateTopicRequestHeader(TOPIC, queues, queues, PERM_READ | PERM_WRITE)
+    header = headers.CreateTopicRequestHeader(TOPIC, queues, queues, PERM_READ | PERM_WRITE)
     _order(world, world.brokers[broker].broker_addr, RequestCode.UPDATE_AND_CREATE_TOPIC, header)
     return broker, f"is told that {TOPIC} has {queues} queues"
 
@@ -238,7 +233,7 @@ def create_topic(world: World) -> Done:
 def delete_group(world: World) -> Done:
     """An operator deletes the group at a broker, with its offsets; its members go on."""
     broker = _one_of(world, "where", _masters(world))
-    header = DeleteSubscriptionGroupRequestHeader(GROUP, remove_offset=True)
+    header = headers.DeleteSubscriptionGroupRequestHeader(GROUP, remove_offset=True)
     _order(world, world.brokers[broker].broker_addr, RequestCode.DELETE_SUBSCRIPTIONGROUP, header)
     return broker, f"is told to delete {GROUP} and its offsets"
 
@@ -246,7 +241,7 @@ def delete_group(world: World) -> Done:
 def ask_who_consumes(world: World) -> Done:
     """An operator asks a broker which groups consume a topic."""
     broker = _one_of(world, "which broker", list(world.brokers))
-    address, header = world.brokers[broker].broker_addr, TopicRequestHeader(TOPIC)
+    address, header = world.brokers[broker].broker_addr, headers.TopicRequestHeader(TOPIC)
     _order(world, address, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, header)
     return broker, f"is asked who consumes {TOPIC}"
 
@@ -254,7 +249,8 @@ def ask_who_consumes(world: World) -> Done:
 def wipe_write_permission(world: World) -> Done:
     """An operator tells a name server that nobody is to write to a broker."""
     namesrv, broker_name = _each_of(world, ("where", list(world.namesrvs)), ("whose", BROKERS))
-    _order(world, f"{namesrv}:9876", RequestCode.WIPE_WRITE_PERM_OF_BROKER, BrokerNameRequestHeader(broker_name))
+    header = headers.BrokerNameRequestHeader(broker_name)
+    _order(world, f"{namesrv}:9876", RequestCode.WIPE_WRITE_PERM_OF_BROKER, header)
     return namesrv, f"is told that nobody writes to {broker_name}"
 
 

@@ -49,17 +49,6 @@ def verdict_of(plan: Plan, judge: str, name: str, outcome: Outcome, note: str = 
                    row.pop("replay", ""), hazard=hazards, note=note, **row)
 
 
-def document(verdict: Verdict, plan: Plan, choices: Sequence[int], signature: Sequence[str]) -> dict[str, Any]:
-    """The evidence of a failing tape; the run is played again for it.
-
-    Raises ValueError if the run does not fail with the signature.
-    """
-    (found,) = documents(plan, choices, [(verdict, signature)])
-    if found is None:
-        raise ValueError(f"the run does not fail with {' '.join(signature)}: it is not deterministic")
-    return found
-
-
 def documents(
     plan: Plan, choices: Sequence[int], asked: Sequence[tuple[Verdict, Sequence[str]]],
 ) -> list[dict[str, Any] | None]:
@@ -80,10 +69,8 @@ def _document(
         return None
     return evidence.document(
         verdict, "run", found.sentence, plan=asdict(plan), choices=list(record.choices), digest=record.digest,
-        signature=list(signature), time_ms=found.time_ms, lifelines=list(world.simulation.boots),
-        told=[{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told],
-        events=_events(world, _around(tape, found)), messages=_messages(world, _around(tape, found)),
-    )
+        signature=list(signature), time_ms=found.time_ms, **shown(world, _around(tape, found)),
+        told=[{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told])
 
 
 def _around(tape: ReplayTape, found: Finding) -> Callable[[int], bool]:
@@ -93,17 +80,16 @@ def _around(tape: ReplayTape, found: Finding) -> Callable[[int], bool]:
     return lambda ms: ms <= found.time_ms and any(low <= ms <= high for low, high in spans)
 
 
-def _events(world: World, kept: Callable[[int], bool]) -> list[dict[str, Any]]:
-    return [{"time_ms": ms, "machine": machine, **said(event)}
-            for ms, machine, event in world.simulation.kernel.records if kept(ms)][-MOST:]
+def shown(world: World, kept: Callable[[int], bool]) -> dict[str, Any]:
+    """The lifelines, and the last of what machines reported and sent at the times (ms) that are kept."""
+    events = [{"time_ms": ms, "machine": machine, **_said(event)}
+              for ms, machine, event in world.simulation.kernel.records if kept(ms)]
+    messages = [{"from": flow.source, "to": flow.target, "sent_ms": flow.sent_ms, "received_ms": flow.received_ms,
+                 "text": flow.text} for flow in world.simulation.network.flows if kept(flow.sent_ms)]
+    return {"lifelines": list(world.simulation.boots), "events": events[-MOST:], "messages": messages[-MOST:]}
 
 
-def _messages(world: World, kept: Callable[[int], bool]) -> list[dict[str, Any]]:
-    return [{"from": flow.source, "to": flow.target, "sent_ms": flow.sent_ms, "received_ms": flow.received_ms,
-             "text": flow.text} for flow in world.simulation.network.flows if kept(flow.sent_ms)][-MOST:]
-
-
-def said(event: Any) -> dict[str, Any]:
+def _said(event: Any) -> dict[str, Any]:
     """An event as its name and its fields; where it happened is said beside it."""
     if not hasattr(event, "_fields"):
         return {"event": str(event[0]), "fields": {"with": ", ".join(map(str, event[1:]))} if event[1:] else {}}

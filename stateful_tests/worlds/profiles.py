@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape, Tape, Where
-from invariants.verdict import BadInputError
 
 _NETWORK = FaultProfile(delay=50, one_way_loss=10, one_way_duplicate=10, write_stall=200, connect_refused=20)
 
@@ -87,20 +86,6 @@ STRATEGIES: dict[str, Callable[[int], RandomTape]] = {
 }
 """uniform -- every fault at its rate. swarm -- each run with some faults off (Groce et al., ISSTA 2012). priority --
 few faults at drawn places. focus -- threads stand still at some places, again and again."""
-
-
-def profile_named(name: str) -> FaultProfile:
-    """A profile of the table; raises BadInputError for another name."""
-    if name not in PROFILES:
-        raise BadInputError(f"no fault profile {name!r}; there are {', '.join(PROFILES)}")
-    return PROFILES[name]
-
-
-def strategy_named(name: str) -> Callable[[int], RandomTape]:
-    """A strategy of the table: from a seed to its tape; raises BadInputError for another name."""
-    if name not in STRATEGIES:
-        raise BadInputError(f"no strategy {name!r}; there are {', '.join(STRATEGIES)}")
-    return STRATEGIES[name]
 
 
 def plays_as_uniform(strategy: str, profile: FaultProfile) -> bool:

@@ -18,10 +18,11 @@ from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import TooManyStatesError
 from invariants.rules.watch import Watch
+from invariants.verdict import known
 from stateful_tests.worlds.healing import healing, is_promise, watching
-from stateful_tests.worlds.profiles import played, profile_named, strategy_named
+from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, played
 from stateful_tests.worlds.subjects import subject_named
-from stateful_tests.worlds.workloads import Workload, traffic, workload_named
+from stateful_tests.worlds.workloads import WORKLOADS, Workload, traffic
 from stateful_tests.worlds.world import World
 
 MAX_SEGMENTS = 2_000_000
@@ -42,9 +43,9 @@ class Plan:
     def __post_init__(self) -> None:
         """Look everything up."""
         subject_named(self.subject)
-        workload_named(self.workload)
-        profile_named(self.profile)
-        strategy_named(self.strategy)
+        known("workload", self.workload, WORKLOADS)
+        known("fault profile", self.profile, PROFILES)
+        known("strategy", self.strategy, STRATEGIES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +125,8 @@ def lived(
 
     judged -- False: no followers, only the promises. until -- property and signature of what ends the run when seen.
     """
-    workload, judges = workload_named(plan.workload), Judges(until)
-    profile = played(profile_named(plan.profile), plan.strategy, tape)
+    workload, judges = WORKLOADS[plan.workload], Judges(until)
+    profile = played(PROFILES[plan.profile], plan.strategy, tape)
     judged = judged and not (until and is_promise(until))  # which is seen without the others
     world = World(tape, profile, judges, show_every=ROUND, max_segments=MAX_SEGMENTS)
     if hasattr(tape, "clock"):

@@ -10,18 +10,16 @@ from functools import lru_cache
 from impl.variants.catalogue import NO_REPAIR, REPAIRED, SHIPPED, variants_of
 from impl.variants.stack import Calls, active
 from impl.variants.variant import Variant, VariantError
-from invariants.concepts import CONCEPTS, PROPERTIES
+from invariants.concepts import PROPERTIES
 from invariants.finding import put_down_to
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import Rule
+from invariants.runs import OF_RUNS
 from invariants.verdict import BadInputError, Outcome
 from model.language import Property
 
 DECLARED: dict[str, Property | type[Rule]] = {**PROPERTIES, **BY_NAME}
 """Every property of a protocol, or of runs, by name."""
-
-REFINES: dict[str, tuple[str, ...]] = {concept.refines: concept.hazards for concept in CONCEPTS}
-"""Every step of the implementation is a step of the model; with the hazards of RocketMQ as shipped that are none."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Subject:
 
     def hazards(self, name: str) -> tuple[str, ...]:
         """The hazards that break a property of this subject; for a planted bug, those that have no repair."""
-        declared = REFINES[name] if name in REFINES else DECLARED[name].expected.hazards
+        declared = OF_RUNS[name].hazards if name in OF_RUNS else DECLARED[name].expected.hazards
         if self.name == SHIPPED:
             return declared
         return tuple(hazard for hazard in declared if hazard in NO_REPAIR or hazard == self.undone)

@@ -23,7 +23,6 @@ from impl.hash_map import ConcurrentHashMap
 from impl.hosts.simulation.clock import EPOCH_MS
 from invariants.concepts import CONCEPTS
 from invariants.refinement.follower import Follower
-from invariants.verdict import BadInputError
 from stateful_tests.worlds import deeds
 from stateful_tests.worlds.deeds import BROKERS, GROUP, HOUR_MS, OPERATOR, OTHER_TOPIC, TOPIC
 from stateful_tests.worlds.world import World
@@ -222,10 +221,3 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              scopes=("group, 2 brokers", "order lock")),
 )}
 """By name."""
-
-
-def workload_named(name: str) -> Workload:
-    """A workload of the table; raises BadInputError for another name."""
-    if name not in WORKLOADS:
-        raise BadInputError(f"no workload {name!r}; there are {', '.join(WORKLOADS)}")
-    return WORKLOADS[name]

@@ -9,6 +9,7 @@ from impl.broker.client_channel_info import CHANNEL_EXPIRED_TIMEOUT_MS, ClientCh
 from impl.broker.client_manage_processor import ClientManageProcessor
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.consumer_manager import ConsumerManager
+from impl.broker.reported_tables import connection_of
 from impl.common.headers import UnregisterClientRequestHeader
 from impl.common.heartbeat_data import ConsumerData, HeartbeatData
 from impl.common.request_code import ResponseCode
@@ -87,22 +88,41 @@ def _expire_in_one_step(original: Callable[..., Awaitable[None]]) -> Callable[..
 class _Goodbye(NamedTuple):
     """A goodbye to a group.
 
-    channels -- the connection on which it came, and those on which the client was listed. opaque -- the number of its
-    request. place -- its place among all that have come.
+    channel -- the connection on which it came. opaque -- the number of its request. place -- its place among all that
+    have come.
     """
 
-    channels: tuple[Channel, ...]
+    channel: Channel
     opaque: int
     place: int
 
     def counts(self, channel: Channel, opaque: int, place: int) -> bool:
         """Whether a heartbeat that came as the place-th was sent before it.
 
-        One that came earlier was; so was one with a smaller number, unless that may be the number of another process:
-        on another connection, when that of the goodbye is over.
+        A client speaks on its newest connection, and numbers its requests. Of another machine the one that came earlier
+        was sent earlier.
         """
-        same_process = self.channels[0].is_active() or any(one is channel for one in self.channels)
-        return place < self.place or (same_process and opaque < self.opaque)
+        if channel is self.channel:
+            return opaque < self.opaque
+        return _is_newer(self.channel, channel) if _is_of_one_machine(channel, self.channel) else place < self.place
+
+
+def _is_of_one_machine(channel: Channel, other: Channel) -> bool:
+    return _machine_and_port(channel)[0] == _machine_and_port(other)[0]
+
+
+def _is_newer(channel: Channel, other: Channel) -> bool:
+    """Whether a connection was made after another one from the same machine.
+
+    Netty's DefaultChannelId counts connections as they are accepted; here it is the ports that are counted up.
+    """
+    (machine, port), (other_machine, other_port) = map(_machine_and_port, (channel, other))
+    return machine == other_machine and port > other_port
+
+
+def _machine_and_port(channel: Channel) -> tuple[str, int]:
+    machine, _, port = connection_of(channel).rpartition(":")
+    return machine, int(port)
 
 
 def _next_place(self: ClientManageProcessor) -> int:
@@ -113,14 +133,18 @@ def _next_place(self: ClientManageProcessor) -> int:
 @around(ClientManageProcessor, "unregister_client")
 def _remember_who_left(original: Callable[..., Awaitable[Command]]) -> Callable[..., Awaitable[Command]]:
     async def unregister_client(self: ClientManageProcessor, channel: Connection, request: Command) -> Command:
-        """Which request of the client was the goodbye to the group; its last one to it counts."""
+        """Which request of the client was the goodbye to the group; its last one to it counts.
+
+        Behind a heartbeat on a newer connection from the same machine it is late, and says nothing.
+        """
         header: UnregisterClientRequestHeader = request.header
         if header.consumer_group is not None:
+            place, info = _next_place(self), self.consumer_manager.get_consumer_group_info(header.consumer_group)
+            for other, client in () if info is None else info.channel_info_table.entries():
+                if client.client_id == header.client_id and _is_newer(other, channel):
+                    return Command(ResponseCode.SUCCESS)
             left: dict[tuple[str | None, str], _Goodbye] = vars(self).setdefault("left", {})
-            info = self.consumer_manager.get_consumer_group_info(header.consumer_group)
-            entries = () if info is None else info.channel_info_table.entries()
-            channels = (channel, *(one for one, client in entries if client.client_id == header.client_id))
-            left[header.client_id, header.consumer_group] = _Goodbye(channels, request.opaque, _next_place(self))
+            left[header.client_id, header.consumer_group] = _Goodbye(channel, request.opaque, place)
         return await original(self, channel, request)
 
     return unregister_client
@@ -289,8 +313,8 @@ REPAIRS = (
     Variant(
         "goodbye_counts", "repair",
         "A heartbeat that was sent before the goodbye to a group, or whose connection is over, does not enter it.",
-        "the idea: RemotingCommand.opaque orders the requests of a client", ("B-9",),
-        (_remember_who_left, _ignore_what_is_older),
+        "the idea: RemotingCommand.opaque orders the requests of a connection, and a client speaks on its newest one",
+        ("B-9",), (_remember_who_left, _ignore_what_is_older),
     ),
     Variant(
         "goodbye_on_any_connection", "repair", "UNREGISTER_CLIENT removes the client, whatever connection it comes on.",

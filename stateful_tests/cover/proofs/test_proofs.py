@@ -12,7 +12,7 @@ from invariants.concepts import PROPERTIES
 from invariants.verdict import ExitStatus, Outcome, exit_status
 from model.consumer_group import Convergence, Group, Member, Queue
 from model.language import Bool, Property, Run, always, drop_guard, every, forall, never
-from model.language.properties import Mutation
+from model.language.mutations import Mutation
 from model.scopes import SCOPES
 from proofs.counterexample import counterexample, shown
 from proofs.engine import z3

@@ -47,6 +47,13 @@ def leave(s: Abandonable, t: Thing) -> None:
     s.taken[t] = FALSE
 
 
+@language.action("nothing")
+def stay(s: Abandonable, t: Thing) -> None:
+    """What has come is there, which changes nothing."""
+    require(s.taken[t])
+    s.taken[t] = TRUE
+
+
 class Happened(NamedTuple):
     """An event that names the step that it stands for."""
 
@@ -247,3 +254,23 @@ def test_what_means_nothing_any_more_is_forgotten(monkeypatch: pytest.MonkeyPatc
     assert len(follow.states.base) <= 11
     assert len(follow.reading.given.named["Thing"]) <= 11
     assert follow.value("taken", 7)
+
+
+def test_a_step_that_changed_nothing_is_evaluated_anew_behind_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    follow = Monitor(OpenReading(Abandonable.concept), (), "refines_nothing", visible=())
+    evaluated, step = list[str](), follow.reading.step
+
+    def noted(action: str, *of: Any) -> Writes | None:
+        evaluated.append(action)
+        return step(action, *of)
+
+    monkeypatch.setattr(follow.reading, "step", noted)
+    stays = "stay", (1,)
+    follow.take("event", ("take", (1,)))
+    assert [follow.take("event", stays) for _ in range(3)] == [[], [], []]
+    assert evaluated == ["take", "stay"]
+    follow.reconsider()
+    assert follow.take("event", stays) == []
+    assert evaluated == ["take", "stay", "stay"]
+    follow.write({("taken", 1): False})
+    assert follow.take("event", stays)[0].sentence.startswith("stay is not possible")

@@ -12,7 +12,7 @@ import pytest
 
 from invariants import exploring
 from invariants.report import graph, sequence, shapes, words
-from invariants.report.page import render, write_report
+from invariants.report.page import write_report
 from stateful_tests.cover.report import samples
 
 TRACES = [samples.group_trace(), samples.subscription_trace(), samples.lock_trace()]
@@ -141,16 +141,6 @@ def test_a_graph_that_is_one_state_or_has_no_steps_is_drawn() -> None:
     assert len(list(drawn(lonely).iter("{http://www.w3.org/2000/svg}title"))) == 1
     apart = lonely | {"nodes": [{"id": at, "depth": at, "cells": {"x": "_{^$"}} for at in range(2)], "edges": []}
     assert len(list(drawn(apart).iter("{http://www.w3.org/2000/svg}title"))) == 2
-
-
-def test_bars_are_parts_of_the_longest_which_comes_first() -> None:
-    times: dict[str, Any] = {"a": 1, "b": 4, "c": 0, "d": float("nan")}
-    page = render([samples.row(name, "prove", "m", cost={"seconds": value}) for name, value in times.items()], {})
-    bars = page[page.index('id="proofs"'):page.index('id="rows"')]
-    assert re.findall(r'class="name">(\w)<', bars) == ["b", "a", "c"]
-    assert re.findall(r'class="holds" width="([\d.]+)%"', bars) == ["100.0", "25.0", "0.0"]
-    assert re.findall(r'class="value">([^<]+)<', bars) == ["4 s", "1 s", "0 s"]
-    assert 'id="proofs"' not in render([samples.row("a", "prove", "m")], {})
 
 
 @pytest.mark.parametrize(("cost", "said"), [

@@ -194,3 +194,24 @@ def test_nothing_is_said_of_the_dead(world: World, views: Views) -> None:
     assert views.producing("c1") == set()
     assert views.holders("G", "orders") == {}
     assert views.stored(FIRST).max_offset == 0
+
+
+def test_what_stands_still_is_read_once_and_anew_afterwards(world: World, views: Views) -> None:
+    made = []
+
+    def make() -> int:
+        made.append(len(views.consumers()))
+        return made[-1]
+
+    with views.standing_still():
+        before = views.consumers()
+        assert views.once("members", make) == 1
+        world.simulation.kill("c1")  # which nobody may do here: it shows that nothing is read again
+        assert views.consumers() is before
+        assert views.once("members", make) == 1
+    assert views.consumers() == []
+    assert views.once("members", make) == 0
+    with views.standing_still():
+        assert views.consumers() == []
+        assert views.once("members", make) == 0
+    assert made == [1, 0, 0]

@@ -106,7 +106,8 @@ def test_a_failure_is_shrunk_kept_and_replayed() -> None:
     verdict = evidence.verdict_of(INCREMENT, "campaign", MISSING[0], Outcome.VIOLATED, replay="rocketproof replay F")
     assert verdict.as_expected
     assert verdict.hazard == ("N-2", "N-3", "N-16")
-    kept = evidence.document(verdict, INCREMENT, simplest.choices, MISSING)
+    (kept,) = evidence.documents(INCREMENT, simplest.choices, [(verdict, MISSING)])
+    assert kept is not None
     assert any("connection" in told["sentence"] or "told" in told["sentence"] for told in kept["told"])
     again = evidence.replay_run(kept)
     assert again.outcome is Outcome.VIOLATED

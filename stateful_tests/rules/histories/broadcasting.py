@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import invariants.rules.broadcasting  # noqa: F401  # declares its rules
+import invariants.rules.beginnings  # noqa: F401  # declares its rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     ConsumerStarted,

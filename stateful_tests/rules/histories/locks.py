@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import invariants.rules.freed_locks
-import invariants.rules.locks  # noqa: F401  # both declare rules
+import invariants.rules.locks  # noqa: F401  # declares its rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     ConsumerRemoved,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.ownership
-import invariants.rules.pulls  # noqa: F401  # both declare rules
+import invariants.rules.progress  # noqa: F401  # both declare rules
 from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (

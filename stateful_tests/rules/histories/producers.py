@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import invariants.rules.producers  # noqa: F401  # declares the rules
+import invariants.rules.group_tables  # noqa: F401  # declares the rules
 from impl.events import ClientChannelClosed, ConsumerRegistered, HeartbeatRefused, ProducerRegistered
 from stateful_tests.rules.histories.membership import BROKER, consumer
 from stateful_tests.rules.written import Tables, Written
