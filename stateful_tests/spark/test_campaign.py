@@ -153,9 +153,11 @@ def test_a_disk_that_fills_up_ends_it_with_the_verdicts_so_far(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(campaign, "STORE_S", 0.0)
-    (tmp_path / ".units-000002.parquet.tmp").mkdir()  # nothing can be written there
+    judged(tmp_path, cluster)
+    written = len(list(tmp_path.glob("units-*.parquet")))
+    (tmp_path / f".units-{written:06d}.parquet.tmp").mkdir()  # nothing can be written there
     seen: list[Verdict] = []
-    given_so_far = map(seen.append, campaign_decisions(10.0, out=tmp_path, cluster=cluster, limit=LIMIT))
+    given_so_far = map(seen.append, campaign_decisions(10.0, out=tmp_path, cluster=cluster, limit=2 * LIMIT))
     with pytest.raises(BadInputError, match="units and their verdicts are kept"):
         list(given_so_far)
     assert seen == stored(tmp_path)
