@@ -238,7 +238,8 @@ app.command("kill-matrix", epilog=campaigning.KILL_MATRIX)(campaigning.kill_matr
 
 @check_app.command("allocation", epilog=examples(
     "rocketproof check allocation --python my_package.strategies:StickyAllocation",
-    "rocketproof check allocation --java target/classes:lib/* --class com.example.Sticky --out out"))
+    "rocketproof check allocation --java target/classes:lib/* --class com.example.Sticky --out out",
+    "rocketproof check allocation --exec ./my_adapter --function AVG"))
 @judging
 def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
     python: Annotated[str | None, typer.Option(
@@ -247,6 +248,10 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
         metavar="CLASSPATH", help="Jars and class folders; goes with --class.")] = None,
     class_name: Annotated[str | None, typer.Option(
         "--class", metavar="NAME", help="Binary name of an AllocateMessageQueueStrategy.")] = None,
+    program: Annotated[str | None, typer.Option(
+        "--exec", metavar="CMD", help="Program in any language that answers JSON lines (docs/adapters.md).")] = None,
+    function: Annotated[str | None, typer.Option(
+        metavar="NAME", help="With --exec: which of its functions; default: allocate.")] = None,
     queues: Annotated[int, typer.Option(min=1, help="Queues of the largest exhaustive case.")] = 12,
     members: Annotated[int, typer.Option(min=1, help="Members of the largest exhaustive case.")] = 6,
     random: Annotated[int, typer.Option("--examples", min=1, help="Random cases afterwards.")] = 100,
@@ -255,7 +260,7 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> None:
     """Judge your own allocation strategy: all small groups, smallest first, then random ones.
 
-    The class is made without arguments, in a process of its own. Queues are impl.decisions.message_queue.MessageQueue.
+    A class is made without arguments, in a process of its own. Queues are impl.decisions.message_queue.MessageQueue.
     Exit status: 0 nothing a group cannot do without is broken, 1 something is, 2 bad input, 3 something is unknown.
     """
     from invariants.front_desk.desk import Desk
@@ -268,35 +273,55 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
         from stateful_tests.decisions import check
 
         sizes: dict[str, int] = {"queues": queues, "members": members, "examples": random, "seed": seed}
-        if python is not None and java is None and class_name is None:
-            sys.path.insert(0, str(Path.cwd()))  # the user's class is looked up from here
-            rows = check.check_allocation(python, out=out, **sizes)
-        elif java is not None and class_name is not None and python is None:
-            rows = check.check_java_allocation(java, class_name, out=out, **sizes)
-        else:
-            raise BadInputError("say what to check: --python MODULE:CLASS, or --java CLASSPATH --class NAME")
+        match python, java, class_name, program, function:
+            case str(), None, None, None, None:
+                sys.path.insert(0, str(Path.cwd()))  # the user's class is looked up from here
+                rows = check.check_allocation(python, out=out, **sizes)
+            case None, str(), str(), None, None:
+                rows = check.check_java_allocation(java, class_name, out=out, **sizes)
+            case None, None, None, str(), _:
+                rows = check.check_port_allocation(program, function, out=out, **sizes)
+            case _:
+                raise BadInputError("say what to check: --python MODULE:CLASS, or --java CLASSPATH --class NAME, "
+                                    "or --exec CMD")
         desk.judge("check", only(rows, property or []))
 
 
 @app.command(epilog=examples(
-    "rocketproof conform", "rocketproof conform --file names", "rocketproof conform --vectors DIR --json rows.jsonl"))
+    "rocketproof conform", "rocketproof conform --file names", "rocketproof conform --vectors DIR --json rows.jsonl",
+    "rocketproof conform --exec ./my_adapter   # a port in any language"))
 @judging
 def conform(
     vectors: Annotated[Path | None, typer.Option(
         metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz); default: the project's own.")] = None,
     file: Annotated[list[str] | None, typer.Option(
         metavar="NAME", help="Only this recording, with or without suffix; may be repeated.")] = None,
+    program: Annotated[str | None, typer.Option(
+        "--exec", metavar="CMD", help="Instead a port in any language, by JSON lines (docs/adapters.md).")] = None,
+    function: Annotated[list[str] | None, typer.Option(
+        metavar="NAME", help="With --exec: only this function of it; may be repeated.")] = None,
     json: Json = None, out: Out = None, seed: NoSeed = 0,
 ) -> None:
     """Compare with recordings of the real RocketMQ 4.9.3.
 
-    Row by row; a file that is not understood is reported as not compared.
+    Row by row; a file that is not understood is reported as not compared. With --exec the recorded calls are made of a
+    port, function by function, for those functions that it says it answers.
     Exit status: 0 as recorded, 1 some row differs, 2 bad input, 3 some file could not be compared.
     """
     from invariants.front_desk.desk import Desk
 
     del seed
     with Desk(json, out=out) as desk:
+        if program is not None:
+            from stateful_tests.conformance.port import judge
+
+            if vectors or file:
+                raise BadInputError("--exec has the recorded calls of the project: leave --vectors and --file out")
+            desk.judge("conform", judge.conform(program, function or [], out, desk.tell))
+            desk.closing.append(f"{program} {judge.covered(desk.rows)}")
+            return
+        if function:
+            raise BadInputError("--function goes with --exec")
         desk.judge("conform", conforming(desk, vectors, file or [], out))
 
 
@@ -357,6 +382,7 @@ def replayed(document: dict[str, Any]) -> Verdict:
     from invariants.front_desk.replay import recorded_row, replay_graph, replay_row
     from stateful_tests.conformance.adapters import ADAPTERS
     from stateful_tests.conformance.judge import RECORDINGS
+    from stateful_tests.conformance.port.judge import replayed as replayed_call
     from stateful_tests.conformance.replay import lines, stem
     from stateful_tests.decisions.replay import replay_counterexample
     from stateful_tests.machines.judge import replay_program
@@ -364,13 +390,13 @@ def replayed(document: dict[str, Any]) -> Verdict:
     from stateful_tests.worlds.evidence import replay_run
 
     kind, about = document["kind"], document["subject"]["kind"]
-    if kind == "trace":
-        return replay_trace(document)
-    if kind == "graph":
-        return replay_graph(document)
+    if kind in {"trace", "graph"}:
+        return replay_trace(document) if kind == "trace" else replay_graph(document)
     if kind == "run":
-        return replay_story(document) if "story" in document else (
-            replay_program(document) if "program" in document else replay_run(document))
+        by = replay_story if "story" in document else replay_program if "program" in document else replay_run
+        return by(document)
+    if about == "endpoint":
+        return replayed_call(document)
     if about == "recording":
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])
