@@ -79,8 +79,7 @@ def distinct(states: Words) -> list[Word]:
         ordered = [word.take(order) for word in states]
     if not len(ordered[0]):
         return ordered
-    keep = _changes(ordered)
-    return [word[keep] for word in ordered]
+    return _taken(ordered, _changes(ordered))
 
 
 def _changes(ordered: Words) -> NDArray[np.bool_]:
@@ -90,6 +89,11 @@ def _changes(ordered: Words) -> NDArray[np.bool_]:
     for word in ordered[1:]:
         changes[1:] |= word[1:] != word[:-1]
     return changes
+
+
+def _taken(states: Words, keep: NDArray[np.bool_]) -> list[Word]:
+    places = np.flatnonzero(keep)  # several times as fast as an index of truth values
+    return [word.take(places) for word in states]
 
 
 def joined(parts: Sequence[Words]) -> list[Word]:
@@ -136,5 +140,4 @@ def _by_sorting(known: Iterable[Words], candidates: Sequence[Words]) -> list[Wor
         ordered[0].sort()
     candidate = (ordered[last] & _ONE).astype(np.bool_)
     ordered[last] >>= _ONE
-    keep = _changes(ordered) & candidate
-    return [word[keep] for word in ordered]
+    return _taken(ordered, _changes(ordered) & candidate)

@@ -84,8 +84,8 @@ class Memory:
 class Directory:
     """Runs in files of a directory, and a record of which parts of them count.
 
-    The record is replaced as a whole, when all that it names is on the disk. What lies behind or beside is what a
-    search left that was interrupted; it is removed.
+    The record is replaced as a whole, when all that it names is on the disk. Files that it does not name, and ends of
+    files, are what an interrupted search left: the files are removed, the ends are not read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -194,8 +194,6 @@ class Directory:
             with self._told():
                 whole = not runs or (self._file(file).exists() and all(
                     crc32(data) == run.check for run, data in zip(runs, self.read(file, runs), strict=True)))
-                if whole and runs:
-                    os.truncate(self._file(file), max(run.place + run.size for run in runs))
             if not whole:
                 raise DiskError(self._damaged(file))
 
