@@ -93,7 +93,7 @@ def roll_next_file(index: int, mapped_file_size_bytes: int) -> int:
     Domain: a file size that is a positive multiple of a unit.
     """
     units = mapped_file_size_bytes // CQ_STORE_UNIT_SIZE
-    return wrap64(index + units - remainder(index, units))
+    return index + units - remainder(index, units)
 
 
 def is_the_batch_full(
