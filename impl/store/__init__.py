@@ -1,0 +1,1 @@
+"""The store of a broker: what messages become on its disk."""
