@@ -188,8 +188,7 @@ def settle(s: Rebalancing, m: Member) -> None:
     """A run has ended: the member holds nothing but what the list gives it."""
     require(s.up[m], s.fetched[m],
             forall(s.holds[m, q].implies(s.gives[m, s.answer[m], q]) for q in every(Queue)))
-    whole = forall(s.holds[m, q].iff(takes(s, m, s.answer[m], q)) for q in every(Queue))
-    s.rebalanced[m] = s.heard[m] & whole
+    s.rebalanced[m] = s.heard[m] & forall(s.gives[m, s.answer[m], q].implies(s.holds[m, q]) for q in every(Queue))
     s.fetched[m] = FALSE
 
 

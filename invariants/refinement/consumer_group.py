@@ -295,6 +295,8 @@ class ConsumerGroup(Map):
         found = self.monitor.take(event, ("settle", (member,)))
         if beside and self.diverges(found):
             found = self.monitor.take(event, ("settle_beside", (member,)))
+        if len({one.routes[-1] for one in self.members.alive()}) > 1:
+            self.monitor.begin_anew()  # whose routes differ have not divided the same queues (D3)
         process.end(self.ms)
         if len(process.routes) < routes:
             self.members.forget()
