@@ -23,7 +23,7 @@ from model.explorer.search import Exploration, Progress, explore
 from model.language import Misuse, Mutation, Property, walk
 from model.language.actions import Action
 from model.language.defined import defined, obligations
-from model.language.nodes import SortInfo, Variable
+from model.language.nodes import SortInfo, Variable, quantified
 from model.language.own import load
 from model.language.properties import LEADS_TO, LEMMA, SOMETIMES, STEP
 from model.language.scope import Scope
@@ -296,8 +296,9 @@ class _Replay:
         declared = self.scope.concept.properties[name]
         if declared.kind == LEADS_TO:
             loop = stored.get("loop", len(self.seen) - 1)
+            elements = self._values(declared.parameters, stored.get("elements", {}), name)
             return self.seen[-1] == self.seen[loop] and not any(
-                walk.value(declared.condition, self.scope, state, {}) for state in self.seen[loop:])
+                walk.value(declared.condition, self.scope, state, elements) for state in self.seen[loop:])
         if declared.kind == STEP:
             return not walk.value(declared.condition, self.scope, self.seen[-2], {}, self.seen[-1])
         holds = bool(walk.value(declared.condition, self.scope, self.seen[-1], {}))
@@ -312,7 +313,8 @@ class _Replay:
         broken = stored.get("broken_by", {})
         if broken.get("property") in self.scope.concept.properties:
             declared = self.scope.concept.properties[broken["property"]]
-            nodes = map(defined, (declared.when, declared.condition))
+            nodes = (quantified("forall", declared.parameters, defined(node))
+                     for node in (declared.when, declared.condition))
             before = self.seen[-2] if declared.kind == STEP else self.seen[-1]
             return not all(walk.value(node, self.scope, before, {}, self.seen[-1]) for node in nodes)
         action = self.scope.concept.actions.get(broken.get("action", ""))
@@ -322,7 +324,10 @@ class _Replay:
         return not walk.value(obligations(action), self.scope, self.seen[-1], env)
 
     def _numbers(self, action: Action, arguments: Mapping[str, str]) -> dict[Variable, int]:
-        return {v: self._number(v.sort, arguments.get(v.name, ""), action.name) for v in action.parameters}
+        return self._values(action.parameters, arguments, action.name)
+
+    def _values(self, variables: Sequence[Variable], spoken: Mapping[str, str], where: str) -> dict[Variable, int]:
+        return {v: self._number(v.sort, spoken.get(v.name, ""), where) for v in variables}
 
     def _number(self, sort: SortInfo, text: str, where: str) -> int:
         values = {self.scope.text(sort, n): n for n in range(walk.span(sort, self.scope))}
