@@ -173,7 +173,7 @@ def behind(s: Convergence, m: Member) -> Bool:
 
 
 @leads_to(shipped="violated: D6 two processes with one client id", fair=("learn", "run"), until_quiet=("join", "end"),
-          given=(distinct_ids, same_subscriptions, strategy_is_total),
+          given=(distinct_ids, same_subscriptions, strategy_is_total, strategy_is_exclusive),
           broken_by=(drop_assignment("learn", "listed"), drop_assignment("run", "view")))
 def ownership_converges_at_last(s: Convergence) -> tuple[Bool, Bool]:
     """Whatever time it takes: when members have ceased to come and go, every queue has exactly one owner, for good."""
