@@ -23,6 +23,7 @@ from stateful_tests.machines import __main__ as machines
 if TYPE_CHECKING:
     from invariants.front_desk.catalogue import Chosen
     from invariants.front_desk.desk import Desk
+    from invariants.front_desk.show import Outside
 
 OUT = Path("out") / "verify"
 
@@ -62,16 +63,64 @@ def list_catalogue(
     guarded(printed)
 
 
-@app.command(epilog=examples("rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive"))
-def show(name: Annotated[str, typer.Argument(metavar="PROPERTY", help="A property or a claim.")]) -> None:
-    """Show one property: claim, premises, formula, hazards.
+@app.command(epilog=examples(
+    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29"))
+def show(name: Annotated[str, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")]) -> None:
+    """Show one property (claim, premises, formula, hazards), or one hazard.
 
-    With its judges, the verdict expected of RocketMQ as shipped, and the actions around it.
+    A property comes with its judges, the verdict expected of RocketMQ as shipped, and the actions around it; a hazard
+    with what users see of it, what brings it about, what helps, what it breaks, and its story.
     """
     from invariants.front_desk.desk import guarded
-    from invariants.front_desk.show import shown
+    from invariants.front_desk.show import shown, shown_hazard
+    from invariants.hazards import HAZARDS
 
-    guarded(lambda: print("\n".join(shown(name, judged_of_runs()))))
+    def lines() -> Iterator[str]:
+        judged = judged_of_runs()
+        return shown_hazard(HAZARDS[name], outside(name), judged) if name in HAZARDS else shown(name, judged)
+
+    guarded(lambda: print("\n".join(lines())))
+
+
+@app.command(epilog=examples(
+    "rocketproof search duplicates during a rolling restart", "rocketproof search queue without consumer --json -"))
+def search(
+    words: Annotated[list[str], typer.Argument(metavar="WORDS", help="What you see, as you would tell it.")],
+    json: Annotated[typer.FileTextWrite | None, typer.Option(
+        "--json", metavar="FILE", help="Write the rows to this file, one JSON object a line; - for standard output."),
+    ] = None,
+) -> None:
+    """Find hazards, properties and symptoms by what people say of them, best first.
+
+    Rows are JSON objects of name, kind, sentence and why it matched.
+
+    Exit status: 0 something was found, 2 bad input, 3 nothing is known of these words.
+    """
+    import json as format_json
+    from dataclasses import asdict
+
+    from invariants.front_desk.desk import guarded
+    from invariants.front_desk.search import search as found_by
+    from invariants.front_desk.search import told
+
+    def answered() -> None:
+        hits = found_by(" ".join(words), judged_of_runs())
+        rows = (format_json.dumps(asdict(hit), sort_keys=True) for hit in hits)
+        print("\n".join(rows if json else told(hits)), file=json)
+        if not hits:
+            raise typer.Exit(ExitStatus.UNKNOWN)
+
+    guarded(answered)
+
+
+def outside(hazard: str) -> Outside:
+    """What the implementation and the tests know of a hazard."""
+    from impl.variants.catalogue import NO_REPAIR, REPAIRS
+    from invariants.front_desk.show import Outside
+    from stateful_tests.stories.told import commands
+
+    repairs = {one.name: one.sentence for one in REPAIRS.values() if hazard in one.hazards}
+    return Outside(repairs, NO_REPAIR.get(hazard, ""), commands(hazard))
 
 
 def judged_of_runs() -> frozenset[str]:
