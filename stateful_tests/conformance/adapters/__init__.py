@@ -16,6 +16,7 @@ from stateful_tests.conformance.adapters import (
     queue_choice,
     route_info,
     store,
+    store_files,
 )
 from stateful_tests.conformance.replay import Adapter
 
@@ -29,4 +30,5 @@ ADAPTERS: dict[str, Adapter] = {
     **queue_choice.ADAPTERS,
     **route_info.ADAPTERS,
     **store.ADAPTERS,
+    **store_files.ADAPTERS,
 }
