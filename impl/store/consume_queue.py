@@ -10,7 +10,18 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
-from impl.decisions.java_arithmetic import INT_MAX, quotient, remainder, wrap64
+from impl.decisions.consume_queue_units import (
+    PRE_BLANK_SIZE,
+    UnitPlace,
+    expect_logic_offset,
+    is_built_before,
+    is_pre_blank_needed,
+    is_unit_kept,
+    is_unit_valid,
+    place_of_unit,
+    unit_end,
+)
+from impl.decisions.java_arithmetic import quotient, remainder, wrap64
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE, roll_next_file
 from impl.ports.disk import Disk
 from impl.store.mapped_file import MappedFile, SelectMappedBufferResult
@@ -29,10 +40,10 @@ class Unit(NamedTuple):
 
     def is_valid(self) -> bool:
         """What every reader of units asks before it believes one."""
-        return self.offset >= 0 and self.size > 0
+        return is_unit_valid(self.offset, self.size)
 
 
-PRE_BLANK = Unit(0, INT_MAX, 0)  # ConsumeQueue#fillPreBlank
+PRE_BLANK = Unit(0, PRE_BLANK_SIZE, 0)  # ConsumeQueue#fillPreBlank
 
 
 def units_of(data: bytes) -> Iterator[Unit]:
@@ -88,7 +99,7 @@ class ConsumeQueue:
                 if not unit.is_valid():
                     break
                 position += CQ_STORE_UNIT_SIZE
-                self.max_physic_offset = wrap64(unit.offset + unit.size)
+                self.max_physic_offset = unit_end(unit.offset, unit.size)
             process_offset = mapped_file.file_from_offset + position
             if position != self.mapped_file_size:
                 break
@@ -109,13 +120,14 @@ class ConsumeQueue:
         while (mapped_file := self.mapped_file_queue.last_mapped_file()) is not None:
             mapped_file.set_positions(0)
             for number, unit in enumerate(self._all_units(mapped_file)):
-                if number == 0 and unit.offset >= phy_offset:
+                kept = is_unit_kept(unit.offset, unit.size, phy_offset, first_of_file=number == 0)
+                if not kept and number == 0:
                     self.mapped_file_queue.delete_last_mapped_file()
                     break
-                if number and (not unit.is_valid() or unit.offset >= phy_offset):
+                if not kept:
                     return
                 mapped_file.set_positions((number + 1) * CQ_STORE_UNIT_SIZE)
-                self.max_physic_offset = wrap64(unit.offset + unit.size)
+                self.max_physic_offset = unit_end(unit.offset, unit.size)
             else:
                 return
 
@@ -148,18 +160,20 @@ class ConsumeQueue:
         True also if it is taken for known. A unit that comes too early is appended all the same, at the wrong place.
         False if a file cannot be made.
         """
-        if wrap64(offset + size) <= self.max_physic_offset:
+        if is_built_before(offset, size, self.max_physic_offset):
             return True
-        expected = wrap64(cq_offset * CQ_STORE_UNIT_SIZE)
+        expected = expect_logic_offset(cq_offset)
         mapped_file = self.mapped_file_queue.get_last_mapped_file(expected)
         if mapped_file is None:
             return False
-        if cq_offset != 0:
-            if mapped_file.first_create_in_queue and mapped_file.wrote_position == 0:
-                self._begin_at(mapped_file, expected)
-            if expected < mapped_file.file_from_offset + mapped_file.wrote_position:
-                return True
-        self.max_physic_offset = wrap64(offset + size)
+        if is_pre_blank_needed(
+            cq_offset, mapped_file.wrote_position, first_create_in_queue=mapped_file.first_create_in_queue,
+        ):
+            self._begin_at(mapped_file, expected)
+        current = mapped_file.file_from_offset + mapped_file.wrote_position
+        if place_of_unit(cq_offset, current) == UnitPlace.BUILT_BEFORE:
+            return True
+        self.max_physic_offset = unit_end(offset, size)
         return mapped_file.append_message(_UNIT.pack(offset, size, tags_code))
 
     def _begin_at(self, mapped_file: MappedFile, expected: int) -> None:
@@ -246,7 +260,7 @@ class ConsumeQueue:
             unit = Unit._make(_UNIT.unpack(mapped_file.mapped_byte_buffer.read(start, CQ_STORE_UNIT_SIZE)))
             if not unit.is_valid():
                 break
-            last = wrap64(unit.offset + unit.size)
+            last = unit_end(unit.offset, unit.size)
         return last
 
     def get_min_offset_in_queue(self) -> int:

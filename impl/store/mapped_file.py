@@ -6,9 +6,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from impl.decisions.flush_rules import is_able_to_flush
 from impl.decisions.java_arithmetic import wrap32
 from impl.decisions.java_text import parse_integer
-from impl.ports.disk import PAGE_BYTES, Disk, DiskError
+from impl.ports.disk import Disk, DiskError
 from impl.store.mapped_byte_buffer import MappedByteBuffer
 from impl.store.reference_resource import ReferenceResource
 from impl.store.transient_store_pool import TransientStorePool
@@ -121,11 +122,7 @@ class MappedFile(ReferenceResource):
 
     def _is_able(self, done: int, written: int, least_pages: int) -> bool:
         """MappedFile#isAbleToFlush, #isAbleToCommit."""
-        if self.is_full():
-            return True
-        if least_pages > 0:
-            return written // PAGE_BYTES - done // PAGE_BYTES >= least_pages
-        return written > done
+        return is_able_to_flush(least_pages, done, written, full=self.is_full())
 
     # Read -------------------------------------------------------------------------------------------------------------
 

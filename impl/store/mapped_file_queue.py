@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from impl.decisions.disk_cleanup import is_file_deleted
-from impl.decisions.java_arithmetic import quotient, remainder, wrap32, wrap64
+from impl.decisions.consume_queue_units import is_queue_file_expired
+from impl.decisions.disk_cleanup import is_file_deleted, may_delete_another
+from impl.decisions.flush_rules import first_file_offset, mapped_file_index, position_in_file
+from impl.decisions.java_arithmetic import wrap32, wrap64
 from impl.ports.disk import Disk, DiskError
 from impl.store.mapped_file import MappedFile
 
-DELETE_FILES_BATCH_MAX = 10  # MappedFileQueue
 DESTROY_INTERVAL_MS = 1_000  # truncateDirtyFiles, deleteLastMappedFile
 DESTROY_EXPIRED_INTERVAL_MS = 60_000  # deleteExpiredFileByOffset
 DESTROY_ALL_INTERVAL_MS = 3_000  # destroy
@@ -84,7 +85,7 @@ class MappedFileQueue:
         last = self.last_mapped_file()
         create_offset = -1
         if last is None:
-            create_offset = start_offset - remainder(start_offset, self.mapped_file_size)
+            create_offset = first_file_offset(start_offset, self.mapped_file_size)
         elif last.is_full():
             create_offset = wrap64(last.file_from_offset + self.mapped_file_size)
         if create_offset != -1 and need_create:
@@ -117,7 +118,7 @@ class MappedFileQueue:
             return None
         size = self.mapped_file_size
         if first.file_from_offset <= offset < last.file_from_offset + size:
-            index = wrap32(quotient(offset, size) - quotient(first.file_from_offset, size))
+            index = mapped_file_index(offset, first.file_from_offset, size)
             if 0 <= index < len(self.mapped_files) and self._lies_in(self.mapped_files[index], offset):
                 return self.mapped_files[index]
             for mapped_file in self.mapped_files:
@@ -198,7 +199,7 @@ class MappedFileQueue:
         for mapped_file in self.mapped_files:
             if mapped_file.file_from_offset + self.mapped_file_size > offset:
                 if offset >= mapped_file.file_from_offset:
-                    mapped_file.set_positions(remainder(offset, self.mapped_file_size))
+                    mapped_file.set_positions(position_in_file(offset, self.mapped_file_size))
                 else:
                     mapped_file.destroy(DESTROY_INTERVAL_MS)
                     removed.append(mapped_file)
@@ -233,10 +234,12 @@ class MappedFileQueue:
         pass lets it pass afterwards.
         """
         removed: list[MappedFile] = []
-        for mapped_file in self.mapped_files[:-1]:
+        for place, mapped_file in enumerate(self.mapped_files):
+            if not may_delete_another(place, len(self.mapped_files), len(removed)):
+                break
             modified_ms = mapped_file.last_modified_timestamp()
             expired = is_file_deleted(self.now_ms(), modified_ms, expired_ms, clean_at_once=clean_immediately)
-            if len(removed) >= DELETE_FILES_BATCH_MAX or not expired or not mapped_file.destroy(interval_forcibly_ms):
+            if not expired or not mapped_file.destroy(interval_forcibly_ms):
                 break
             removed.append(mapped_file)
         self._remove(removed)
@@ -251,7 +254,7 @@ class MappedFileQueue:
         for mapped_file in self.mapped_files[:-1]:
             result = mapped_file.select_mapped_buffer(self.mapped_file_size - unit_size)
             if result is not None:
-                expired = result.get_long(0) < offset
+                expired = is_queue_file_expired(result.get_long(0), offset)
                 result.release()
             else:
                 expired = not mapped_file.available
