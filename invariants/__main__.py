@@ -16,6 +16,7 @@ from invariants.front_desk.interrupt import start
 from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Seed, desk_app, examples, judging, only
 from invariants.verdict import BadInputError, ExitStatus, Verdict
 from model import __main__ as explorer
+from model.tla import __main__ as exporter
 from proofs import __main__ as prover
 from spark_fuzz import front_desk as campaigning
 from stateful_tests.machines import __main__ as machines
@@ -256,6 +257,10 @@ new_app = desk_app(help="Write a file to begin with.")
 new_app.callback()(lambda: None)
 new_app.command("concept", epilog=explorer.NEW)(explorer.new_concept)
 app.add_typer(new_app, name="new")
+export_app = desk_app(help="Write the models for other tools.")
+export_app.callback()(lambda: None)
+export_app.command("tla", epilog=exporter.EXAMPLES)(exporter.export_tla)
+app.add_typer(export_app, name="export")
 app.command("prove", epilog=prover.EXAMPLES)(prover.prove)
 app.command("machine", epilog=machines.EXAMPLES)(machines.machine)
 app.command("campaign", epilog=campaigning.CAMPAIGN)(campaigning.campaign)
@@ -384,15 +389,16 @@ def replayed(document: dict[str, Any]) -> Verdict:
     from stateful_tests.conformance.adapters import ADAPTERS
     from stateful_tests.conformance.judge import RECORDINGS
     from stateful_tests.conformance.replay import lines, stem
+    from stateful_tests.conformance.tlc.verdicts import AGREES, agreements
     from stateful_tests.decisions.replay import replay_counterexample
     from stateful_tests.machines.judge import replay_program
     from stateful_tests.worlds.evidence import replay_run
 
     kind, about = document["kind"], document["subject"]["kind"]
-    if kind == "trace":
-        return replay_trace(document)
-    if kind == "graph":
-        return replay_graph(document)
+    if document["property"] == AGREES:
+        return next(agreements([document["subject"]["name"]]))
+    if kind in {"trace", "graph"}:
+        return replay_trace(document) if kind == "trace" else replay_graph(document)
     if kind == "run":
         return replay_program(document) if "program" in document else replay_run(document)
     if about == "recording":

