@@ -208,8 +208,31 @@ def judges(desk: Desk, chosen: Chosen, out: Path, seed: int) -> Iterator[tuple[s
         yield "machine", of_code(chosen, machine.explore_decisions, machine.explore_allocation, out=out, seed=seed)
     if chosen.everything or chosen.protocol:
         yield "machine", known.shown(() if chosen.everything else chosen.protocol, out)
+    if chosen.runs:
+        yield "runs", of_runs(desk, chosen, out)
     if of_judge("conform", chosen.own):
         yield "conform", conforming(desk, None, [], out)
+
+
+def of_runs(desk: Desk, chosen: Chosen, out: Path) -> Iterator[Verdict]:
+    """What is said of runs: a story shows what breaks it, or a run is looked at; notes say who was not asked.
+
+    Where everything is judged, what neither story nor run is known of is named, and left to machines and campaigns.
+    """
+    from spark_fuzz import at_once
+    from stateful_tests.stories import telling
+    from stateful_tests.stories import verdicts as stories
+    from stateful_tests.worlds import glance
+
+    told = [name for name in chosen.runs if telling.has_story(name)]
+    of_judges = [name for name in chosen.runs if name in at_once.PROPERTIES]
+    looked = [name for name in chosen.runs if name not in {*told, *of_judges}]
+    left = [name for name in looked if chosen.everything and not glance.is_known(name)]
+    if left:
+        desk.closing.append(f"no story and no run is known that shows {', '.join(left)}: rocketproof campaign")
+    yield from stories.verdicts(told, out)
+    yield from glance.verdicts([name for name in looked if name not in left], out)
+    yield from at_once.verdicts(of_judges, out)
 
 
 def campaigns(desk: Desk, chosen: Chosen, seconds: float, out: Path, seed: int) -> Iterator[Iterable[Verdict]]:
@@ -392,6 +415,7 @@ def replayed(document: dict[str, Any]) -> Verdict:
     from stateful_tests.conformance.tlc.verdicts import AGREES, agreements
     from stateful_tests.decisions.replay import replay_counterexample
     from stateful_tests.machines.judge import replay_program
+    from stateful_tests.stories.verdicts import replay_story
     from stateful_tests.worlds.evidence import replay_run
 
     kind, about = document["kind"], document["subject"]["kind"]
@@ -400,7 +424,8 @@ def replayed(document: dict[str, Any]) -> Verdict:
     if kind in {"trace", "graph"}:
         return replay_trace(document) if kind == "trace" else replay_graph(document)
     if kind == "run":
-        return replay_program(document) if "program" in document else replay_run(document)
+        return replay_story(document) if "story" in document else (
+            replay_program(document) if "program" in document else replay_run(document))
     if about == "recording":
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])
