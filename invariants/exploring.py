@@ -8,6 +8,7 @@ speak of the scope itself: `state_space_is_pinned` (the counts are those of mode
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
@@ -44,10 +45,15 @@ def scopes(names: Sequence[str] = (), *, heavy: bool = False) -> list[NamedScope
     known = [named.name for named in SCOPES]
     for name in names:
         if not any(other.startswith(name) for other in known):
-            hint = nearest(name, known) or f"there are: {'; '.join(known)}"
-            raise BadInputError(f"no scope is called {name!r}; {hint.strip()}")
+            hint = nearest(name, known).strip() or f"names begin with {', '.join(_beginnings())}"
+            raise BadInputError(f"no scope is called {name!r}; {hint}")
     return [named for named in SCOPES if any(
         named.name == name or (name not in known and named.name.startswith(name)) for name in names)]
+
+
+def _beginnings() -> list[str]:
+    """What names of scopes begin with: all up to sizes, and up to what is special in a scope."""
+    return list(dict.fromkeys(re.split(r",| [0-9]", named.name)[0] for named in SCOPES))
 
 
 def judged_in(named: NamedScope, wanted: Sequence[str] = ()) -> list[Property]:

@@ -2,8 +2,6 @@
 
 Usage is a whole percentage, rounded up, or -1 if unknown; Java divides it by 100 and compares doubles, with the same
 outcome for every whole percentage (ratios 0.85 and 0.90 are the doubles nearest to 85/100 and 90/100).
-
-Nothing in the rest of `impl` calls it yet.
 """
 
 from __future__ import annotations

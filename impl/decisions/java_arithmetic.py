@@ -16,6 +16,16 @@ INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 LONG_MIN, LONG_MAX = -(2**63), 2**63 - 1
 
 
+def wrap8(number: int) -> int:
+    """The byte that `(byte) number` is."""
+    return (number + 2**7) % 2**8 - 2**7
+
+
+def wrap16(number: int) -> int:
+    """The short that `(short) number` is."""
+    return (number + 2**15) % 2**16 - 2**15
+
+
 def wrap32(number: int) -> int:
     """The int that a 32-bit register holds after an exact result `number`."""
     return (number + 2**31) % 2**32 - 2**31

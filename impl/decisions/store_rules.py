@@ -1,7 +1,4 @@
-"""Small rules of the store: record length, index slot, checkpoint, configured sizes.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""Small rules of the store: record length, index slot, checkpoint, configured sizes."""
 
 from __future__ import annotations
 

@@ -101,6 +101,23 @@ def entries(judged: Collection[str] = ()) -> list[Entry]:
     return [entry(name, judged) for name in names()]
 
 
+def filtered(found: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
+    """The entries that have all these words; raises BadInputError when there is none."""
+    kept = [one for one in found if all(_has(one, word) for word in words)]
+    if not kept:
+        hint = nearest(words[0], [one.name for one in found])
+        raise BadInputError(f"nothing in the list has {' and '.join(map(repr, words))}; {hint}"
+                            "`rocketproof list` has everything")
+    return kept
+
+
+def _has(one: Entry, word: str) -> bool:
+    """Whether a word is a kind, judge, hazard or expected verdict of an entry, or stands in its texts."""
+    whole = {one.kind, one.expected, *one.judges, *one.hazards}
+    return word.lower() in {part.lower() for part in whole} or any(
+        word.lower() in text.lower() for text in (one.name, one.sentence, one.home))
+
+
 def entry(name: str, judged: Collection[str] = ()) -> Entry:
     """One entry; a claim has one of its own. Raises BadInputError for an unknown name, with the nearest ones."""
     known(name)

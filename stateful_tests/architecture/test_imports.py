@@ -48,6 +48,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "jinja2": ("invariants.report.*",),
     "pydantic": ("invariants.report.*",),
     "markupsafe": ("invariants.report.*",),
+    "snowballstemmer": ("invariants.front_desk.search",),
     "hypothesis": ("stateful_tests.*",),
     "pytest": ("stateful_tests.*",),
     "mypy": ("stateful_tests.cover.language.test_mypy",),

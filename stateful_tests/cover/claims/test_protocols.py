@@ -147,7 +147,7 @@ def test_the_scopes_share_queues_as_the_implementation_does(queues: int, members
     ids = [f"c{i}" for i in range(members)]
     for i in range(members):
         own = {q.queue_id for q in strategy.allocate("g", ids[i], all_queues, ids) or ()}
-        assert own == {q for q in range(queues) if averagely(queues)(view, q) == i}
+        assert own == {q for q in range(queues) if averagely(queues)(view, i, q)}
 
 
 def test_lemmas_are_searched_where_their_premises_are_kept() -> None:
