@@ -9,6 +9,7 @@ from invariants.verdict import BadInputError, Verdict
 from model.language import Misuse, Property
 from model.language.own import OwnFile, load
 from proofs.prove import Prover, provable
+from proofs.solvers import prover_of, replayed_by
 
 
 def opened(path: Path) -> OwnFile:
@@ -35,7 +36,9 @@ def chosen(own: OwnFile, path: Path, names: Sequence[str]) -> list[Property]:
 
 def proved(
     own: OwnFile, path: Path, wanted: Sequence[Property], seeds: Sequence[int], timeout_ms: int, out: Path | None,
+    solver: str = "z3",
 ) -> Iterator[Verdict]:
     """Verdicts about these properties."""
-    prover = Prover(tuple(seeds), timeout_ms, out, own.scopes, f"rocketproof prove {path}")
+    prover = Prover(seeds, timeout_ms, out, own.scopes, f"{replayed_by(solver)} {path}",
+                    prover_of(solver, seeds, timeout_ms))
     yield from prover.judge(wanted)
