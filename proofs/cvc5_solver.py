@@ -16,7 +16,6 @@ from proofs.obligations import FOLLOWS, Obligation
 from proofs.reading import Expr
 from proofs.smtlib import Writer
 from proofs.solve import Answer, Solved
-from proofs.terms import Context
 from proofs.written import Written
 
 Options = Mapping[str, str]
@@ -92,8 +91,6 @@ class Session:
 class Obligations:
     """Questions to cvc5 about one reading."""
 
-    context: Context = None
-
     def __init__(self, reading: Written, seeds: Sequence[int], timeout_ms: int) -> None:
         """Ask nothing yet; every obligation is asked under each seed, timeout_ms bounds each attempt."""
         self._reading, self._seeds, self._timeout_ms = reading, seeds, timeout_ms
@@ -122,3 +119,14 @@ def has_model(formulas: Sequence[Expr], timeout_ms: int) -> bool:
     session = Session()
     read = [session.read(one) for one in formulas]
     return session.asked(read, 0, FINITE, within(timeout_ms))[0] is Answer.REFUTED
+
+
+def answer_to(script: str) -> str:
+    """What cvc5 says to a script in SMT-LIB: the last line that it prints."""
+    solver = cvc5.Solver(cvc5.TermManager())
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "script")
+    said = ""
+    while not (command := parser.nextCommand()).isNull():
+        said = str(command.invoke(solver, parser.getSymbolManager())).strip() or said
+    return said

@@ -23,12 +23,9 @@ from model.language.scope import Scope
 from model.scopes import SCOPES
 from proofs.counterexample import explained
 from proofs.obligations import Induction, Obligation, Steps, actions, support
-from proofs.solve import SEEDS, TIMEOUT_MS, Answer, Questions, Solved
+from proofs.solve import SEEDS, TIMEOUT_MS, Answer, Solved
 from proofs.solvers import Z3, Asker, Solver
-from proofs.terms import Context
-from proofs.unbounded import Unbounded
 from proofs.witnesses import Witnesses, needless
-from proofs.written import Written
 
 MUTANT_EFFORT = 200_000  # Z3's resource units; a proof that is not found is what a mutation shall bring about, and the
 # hardest one of the catalogue takes a quarter of this
@@ -145,7 +142,7 @@ class Prover:
         if record.failed is None and not record.vacuous:
             record.work(questions, induction.excluding(declared))
         if record.failed is None and not record.vacuous:
-            record.blind = self._blind(declared, induction, questions.context)
+            record.blind = self._blind(declared)
         elif record.failed is not None and record.failed[0].part == "initially":
             record.false_at_first = self._false_at_first(declared, record.failed[0])
 
@@ -229,11 +226,10 @@ class Prover:
         unseen = self.witnesses.unseen(declared.concept, declared.given, wanted)
         return f"no run was found in which {unseen[0]} happens" if unseen else ""
 
-    def _blind(self, declared: Property, induction: Induction, context: Context) -> str:
+    def _blind(self, declared: Property) -> str:
         """Name a mutation that the proof does not notice, or ""; that a proof fails is for Z3 to say."""
-        if isinstance(induction.reading, Written):  # which means nothing without its definitions
-            induction = Induction(Unbounded(declared.concept), declared.given)
-        questions = Questions(self.seeds[:1], self.timeout_ms, MUTANT_EFFORT, context)
+        reading, questions = Z3(self.seeds[:1], self.timeout_ms).asker(declared.concept, "", MUTANT_EFFORT)
+        induction = Induction(reading, declared.given)
         for mutation in declared.broken_by:
             changed = induction.mutated(mutation)
             owed = chain(changed.of_lemmas(changed.lemmas), changed.of(declared), changed.of_actions())

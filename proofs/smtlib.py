@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import z3
 from z3 import z3core
@@ -14,6 +13,11 @@ from proofs.reading import Expr
 from proofs.written import SET, Written
 
 WIDTH = 110
+
+
+# What stands twice is small here, and no `let` has to be looked up. Contexts take parameters over when they are made.
+for _name, _value in (("pp.max_depth", 1_000_000), ("pp.min_alias_size", 1_000_000), ("pp.max_width", WIDTH)):
+    z3.set_param(_name, _value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +55,10 @@ class Writer:
 
 
 def _text(formula: Expr) -> Text:
-    _print_in_full()
     script = z3core.Z3_benchmark_to_smtlib_string(
         formula.ctx.ref(), "", "", "unknown", "", 0, (z3.Ast * 0)(), formula.as_ast())
     declarations = (part for part in commands(script) if part.startswith("(declare"))
     return Text(tuple(declarations), formula.sexpr())
-
-
-@cache
-def _print_in_full() -> None:
-    """What stands twice is small here, and no `let` has to be looked up."""
-    for name, value in (("pp.max_depth", 1_000_000), ("pp.min_alias_size", 1_000_000), ("pp.max_width", WIDTH)):
-        z3.set_param(name, value)
 
 
 _SETS = re.compile(rf"\|({SET} \d+ [^|]*)\|")

@@ -10,7 +10,6 @@ from enum import StrEnum
 import z3
 
 from proofs import terms
-from proofs.obligations import Obligation
 from proofs.reading import Expr
 from proofs.terms import Context, fresh_context
 
@@ -55,10 +54,6 @@ class Questions:
         self._assumed: Sequence[Expr] = ()
         self._kept: Sequence[Expr] = ()  # the same, in the context
         self._solvers: dict[int, z3.Solver] = {}
-
-    def asked(self, obligation: Obligation) -> Solved:
-        """Ask whether an obligation is owed for good reason."""
-        return self.prove(obligation.assumed, obligation.hypotheses, obligation.goal)
 
     def prove(self, assumed: Sequence[Expr], hypotheses: Sequence[Expr], goal: Expr) -> Solved:
         """Ask whether what is assumed and the hypotheses imply the goal."""

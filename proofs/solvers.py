@@ -10,8 +10,8 @@ from proofs import path_questions
 from proofs.few import Few
 from proofs.obligations import Obligation
 from proofs.reading import Expr
+from proofs.smtlib import Writer
 from proofs.solve import Answer, Questions, Solved
-from proofs.terms import Context
 from proofs.unbounded import Unbounded
 from proofs.written import Written
 
@@ -20,9 +20,6 @@ FEW = (1, 2, 3, 4)  # elements of a free sort in a state that is searched where 
 
 class Asker(Protocol):
     """Answers questions about one reading; what was asked about others changes no answer."""
-
-    context: Context
-    """Of Z3, in which it asks; None: it does not ask Z3."""
 
     def asked(self, obligation: Obligation) -> Solved:
         """Say whether the obligation is proved under every seed."""
@@ -39,8 +36,12 @@ class Solver(Protocol):
         """What rows say of it."""
         ...
 
-    def asker(self, concept: Concept, what: str) -> tuple[Unbounded, Asker]:
-        """A new reading, and who answers about it; what -- is proved there, the name of a property or of a group."""
+    def asker(self, concept: Concept, what: str, effort: int = 0) -> tuple[Written, Asker]:
+        """A new reading, and who answers about it.
+
+        what -- is proved there, the name of a property or of a group. effort -- bounds each question in resource units
+        of the solver; 0: no bound.
+        """
         ...
 
     def searched(self, concept: Concept) -> Iterator[Unbounded]:
@@ -62,10 +63,11 @@ class Z3:
         """Use these seeds; timeout_ms bounds each question under each seed."""
         self._seeds, self._timeout_ms = seeds, timeout_ms
 
-    def asker(self, concept: Concept, what: str) -> tuple[Unbounded, Asker]:
+    def asker(self, concept: Concept, what: str, effort: int = 0) -> tuple[Written, Asker]:
         """A new reading, and questions in a context of their own."""
         del what
-        return Unbounded(concept), Questions(self._seeds, self._timeout_ms)
+        reading = Written(concept)
+        return reading, _ByZ3(reading, Questions(self._seeds, self._timeout_ms, effort))
 
     def searched(self, concept: Concept) -> Iterator[Unbounded]:
         """The reading without bounds alone."""
@@ -74,6 +76,15 @@ class Z3:
     def has_model(self, formulas: Sequence[Expr]) -> bool:
         """Whether Z3 finds a model under every seed."""
         return Questions(self._seeds, self._timeout_ms).satisfiable((), formulas).answer is Answer.REFUTED
+
+
+class _ByZ3:
+    def __init__(self, reading: Written, questions: Questions) -> None:
+        self._reading, self._questions, self._writer = reading, questions, Writer()
+
+    def asked(self, obligation: Obligation) -> Solved:
+        meaning = self._writer.meaning(self._reading, [*obligation.assumed, *obligation.hypotheses, obligation.goal])
+        return self._questions.prove(obligation.assumed, [*meaning, *obligation.hypotheses], obligation.goal)
 
 
 class Cvc5:
@@ -86,11 +97,11 @@ class Cvc5:
         """Use these seeds; timeout_ms bounds each attempt under each seed."""
         self._seeds, self._timeout_ms = seeds, timeout_ms
 
-    def asker(self, concept: Concept, what: str) -> tuple[Unbounded, Asker]:
-        """A new reading without lambdas, and questions about it."""
+    def asker(self, concept: Concept, what: str, effort: int = 0) -> tuple[Written, Asker]:
+        """A new reading, and questions about it."""
         from proofs.cvc5_solver import Obligations  # noqa: PLC0415 - cvc5 is an extra
 
-        del what
+        del what, effort
         reading = Written(concept)
         return reading, Obligations(reading, self._seeds, self._timeout_ms)
 

@@ -70,5 +70,5 @@ class Written(Unbounded):
 
 
 def _occurs(constant: Expr, term: Expr) -> bool:
-    other = z3.FreshConst(constant.sort())
+    other = z3.Const("another", constant.sort())  # a constant that Z3 numbers would number what it makes later
     return bool(z3.substitute(term, (constant, other)).get_id() != term.get_id())
