@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from invariants.front_desk.interrupt import start
-from invariants.front_desk.options import Json, Names, Out, Property, Seed, desk_app, examples
+from invariants.front_desk.options import Json, Names, Out, Property, Seed, desk_app, examples, judging
 
 if TYPE_CHECKING:
     from invariants.front_desk.catalogue import Chosen
@@ -27,6 +27,7 @@ EXAMPLES = examples(
 )
 
 
+@judging
 def prove(  # noqa: PLR0913, PLR0917 - one parameter for each option
     names: Names = None,
     property: Property = None,  # noqa: A002 - the name of the option
@@ -50,7 +51,7 @@ def prove(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """
     from invariants.front_desk.desk import Desk
 
-    with Desk(json) as desk:
+    with Desk(json, out=out) as desk:
         from invariants.front_desk import catalogue
         from invariants.verdict import BadInputError
 
