@@ -37,6 +37,7 @@ TESTS = "stateful_tests.*.test_*"
 COMMANDS = "*.__main__"
 ENGINES: dict[str, tuple[str, ...]] = {
     "z3": ("proofs.*",),
+    "cvc5": ("proofs.cvc5_solver",),
     "numpy": ("model.explorer.*", "model.language.batch", "spark_fuzz.coverage", TESTS),
     "scipy": ("model.explorer.*",),
     "networkx": ("model.explorer.*", "invariants.report.*", TESTS),
