@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from invariants.front_desk.interrupt import start
-from invariants.front_desk.options import Json, NoSeed, Out, Property, desk_app, examples
+from invariants.front_desk.options import Json, NoSeed, Out, Property, desk_app, examples, judging
 
 if TYPE_CHECKING:
     from invariants.exploring import Room
@@ -29,6 +29,7 @@ EXAMPLES = examples(
 NEW = examples("rocketproof new concept lease.py")
 
 
+@judging
 def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
     scope: Annotated[list[str] | None, typer.Argument(
         metavar="SCOPE", show_default=False,
@@ -53,12 +54,11 @@ def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
     """
+    from invariants.exploring import Room
     from invariants.front_desk.desk import Desk
 
     del seed
-    from invariants.exploring import Room
-
-    with Desk(json) as desk:
+    with Desk(json, out=out) as desk:
         names, properties, room = scope or [], property or [], Room(memory_bytes, cores, disk)
         if names and names[0].endswith(".py"):
             desk.judge("explore", of_file(desk, Path(names[0]), names[1:], properties, room, out))
