@@ -14,6 +14,7 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from stateful_tests.conformance.adapters import ADAPTERS
 from stateful_tests.conformance.adapters.comparison import compare, outcome
+from stateful_tests.conformance.java import message_inputs
 from stateful_tests.conformance.java.check import answers
 from stateful_tests.conformance.java.implemented import Answer, implementation
 from stateful_tests.conformance.java.inputs import STRATEGIES, Generator, Input
@@ -22,7 +23,7 @@ from stateful_tests.conformance.java.process import JavaProcess
 Answered: TypeAlias = Callable[[Input], Answer]
 
 JAVA = "RocketMQ 4.9.3"
-DECISIONS = ("string-hash", "messagequeue-order", "queue-selectors", "fault-duration")
+DECISIONS = ("string-hash", "messagequeue-order", "queue-selectors", "fault-duration", *message_inputs.NAMES)
 BATCH = 360  # inputs in a request: a multiple of the strategies
 LIMIT_S = 30.0  # for a batch, which takes about a tenth of a second
 KEPT = 5  # differences of each subject, smallest first
