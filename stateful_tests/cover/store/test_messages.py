@@ -117,6 +117,15 @@ def test_records_are_decoded_up_to_the_first_that_is_none() -> None:
     assert read == 2 * [(3, "k", None)]
 
 
+def test_an_ipv6_host_that_maps_an_ipv4_one_has_an_id_with_zeros_behind_it() -> None:
+    mapped = InetSocketAddress(bytes(10) + b"\xff\xff" + HOST.address, HOST.port)
+    record = message_decoder.encode(
+        MessageExt(0, b"x", topic="T", sys_flag=STOREHOSTADDRESS_V6_FLAG, store_host=mapped), need_compress=False)
+    decoded = message_decoder.decode(ByteBuffer(record))
+    assert decoded is not None
+    assert (decoded.store_host, decoded.msg_id) == (HOST, "7F00000100002A9F" + 16 * "0" + 24 * "0")
+
+
 def test_a_new_month_begins_a_new_count_of_milliseconds() -> None:
     setter = MessageClientIDSetter(bytes([10, 0, 0, 1]), 0x1_04D2, 0xCAFE_BABE, NOVEMBER)
     assert setter.create_uniq_id(DECEMBER - 1) == "0A00000104D2CAFEBABE9A7EC7FF0000"
