@@ -110,11 +110,22 @@ def batch_codec(row: Row) -> str | None:
 
 
 def _batch(messages: list[Mapping[str, Any]]) -> list[Any]:
-    data = encode_messages(BatchedMessage(message["flag"], bytes.fromhex(message["body"]), dict(message["properties"]))
-                           for message in messages)
-    decoded = [{"flag": flag, "body": body.hex(), "properties": properties}
+    data = encode_messages(map(_batched, messages))
+    decoded = [{"flag": flag, "body": _hex(body), "properties": properties}
                for flag, body, properties in decode_messages(ByteBuffer(data))]
     return [data.hex(), decoded]
+
+
+def _batched(message: Mapping[str, Any]) -> BatchedMessage:
+    return BatchedMessage(message["flag"], _data(message["body"]), _map(message["properties"]))
+
+
+def _data(digits: str | None) -> bytes | None:
+    return None if digits is None else bytes.fromhex(digits)
+
+
+def _map(pairs: list[list[str]] | None) -> dict[str, str] | None:
+    return None if pairs is None else dict(pairs)
 
 
 def _host(recorded: list[Any]) -> InetSocketAddress:
@@ -128,7 +139,7 @@ def _shown_host(host: InetSocketAddress) -> list[Any]:
 
 def _message(fields: Mapping[str, Any]) -> MessageExt:
     return MessageExt(
-        queue_offset=fields["queueOffset"], body=bytes.fromhex(fields["body"]), properties=dict(fields["properties"]),
+        queue_offset=fields["queueOffset"], body=_data(fields["body"]), properties=_map(fields["properties"]),
         topic=fields["topic"], queue_id=fields["queueId"], flag=fields["flag"], sys_flag=fields["sysFlag"],
         commit_log_offset=fields["commitLogOffset"], born_timestamp=fields["born"],
         born_host=_host(fields["bornHost"]), store_timestamp=fields["store"], store_host=_host(fields["storeHost"]),
@@ -213,7 +224,7 @@ def record_encode_check(row: Row) -> str | None:
 
 def _inner(fields: Mapping[str, Any]) -> MessageExtBrokerInner:
     return MessageExtBrokerInner(
-        topic=fields["topic"], body=None if fields["body"] is None else bytes.fromhex(fields["body"]),
+        topic=fields["topic"], body=_data(fields["body"]),
         born_host=_host(fields["bornHost"]), store_host=_host(fields["storeHost"]), queue_id=fields["queueId"],
         flag=fields["flag"], sys_flag=fields["sysFlag"], born_timestamp=fields["born"],
         store_timestamp=fields["store"], reconsume_times=fields["reconsume"],
@@ -265,10 +276,9 @@ def _appended(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _batch_of(fields: Mapping[str, Any]) -> MessageExtBatch:
-    body = encode_messages(BatchedMessage(one["flag"], bytes.fromhex(one["body"]), dict(one["properties"]))
-                           for one in fields["messages"])
     batch = MessageExtBatch(
-        topic=fields["topic"], body=body, born_host=_host(fields["bornHost"]), store_host=_host(fields["storeHost"]),
+        topic=fields["topic"], body=encode_messages(map(_batched, fields["messages"])),
+        born_host=_host(fields["bornHost"]), store_host=_host(fields["storeHost"]),
         queue_id=fields["queueId"], flag=fields["flag"], sys_flag=fields["sysFlag"], born_timestamp=fields["born"],
         store_timestamp=fields["store"], reconsume_times=fields["reconsume"],
         prepared_transaction_offset=fields["prepared"],

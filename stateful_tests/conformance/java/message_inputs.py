@@ -190,7 +190,7 @@ class MessageInputs:
         geometry = {"f": self._dice.randint(0, 100), "n": self._dice.choice((0, 1, 32, self._dice.randint(1, 5000)))}
         match self._dice.randrange(3):
             case 0:
-                return geometry
+                return {**geometry, "n": self._int()}
             case 1:
                 return {**geometry, "key": self._text(4)}
         keys = [self._text(3) for _ in range(self._dice.randint(0, 8))]
