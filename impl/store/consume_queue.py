@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 from impl.decisions.java_arithmetic import INT_MAX, quotient, remainder, wrap64
+from impl.decisions.java_errors import JavaError
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE, roll_next_file
 from impl.ports.disk import Disk
 from impl.store.mapped_file import MappedFile, SelectMappedBufferResult
@@ -203,7 +204,11 @@ class ConsumeQueue:
         result = None if mapped_file is None else mapped_file.select_mapped_buffer(0)
         if result is None:
             return 0
-        position = self._search(result, timestamp)
+        try:
+            position = self._search(result, timestamp)
+        except JavaError:
+            result.release()
+            raise
         result.release()
         return 0 if position is None else quotient(result.start_offset + position, CQ_STORE_UNIT_SIZE)
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from impl.decisions.java_arithmetic import wrap32
+from impl.decisions.java_errors import IllegalArgumentError
 from impl.decisions.java_text import parse_integer
 from impl.ports.disk import PAGE_BYTES, Disk, DiskError
 from impl.store.mapped_byte_buffer import MappedByteBuffer
@@ -132,7 +133,8 @@ class MappedFile(ReferenceResource):
     def select_mapped_buffer(self, position: int, size: int | None = None) -> SelectMappedBufferResult | None:
         """MappedFile#selectMappedBuffer: a part of what is readable, or all from a position on; release it.
 
-        None if it is not readable, or the file is shut down.
+        None if it is not readable, or the file is shut down. Raises IllegalArgumentError for a size that is negative,
+        or so great that the sum of ints is.
         """
         readable = self.get_read_position()
         if size is None:
@@ -143,6 +145,8 @@ class MappedFile(ReferenceResource):
             return None
         if not self.hold():
             return None
+        if not 0 <= size <= self.file_size - position:
+            raise IllegalArgumentError(f"newLimit: {size}")  # the hold stays, as in Java
         return SelectMappedBufferResult(self.file_from_offset + position, position, size, self)
 
     # End --------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from impl.common.util_all import offset2_file_name
 from impl.decisions.disk_cleanup import is_file_deleted
 from impl.decisions.java_arithmetic import quotient, remainder, wrap32, wrap64
 from impl.ports.disk import Disk, DiskError
@@ -14,11 +15,6 @@ DELETE_FILES_BATCH_MAX = 10  # MappedFileQueue
 DESTROY_INTERVAL_MS = 1_000  # truncateDirtyFiles, deleteLastMappedFile
 DESTROY_EXPIRED_INTERVAL_MS = 60_000  # deleteExpiredFileByOffset
 DESTROY_ALL_INTERVAL_MS = 3_000  # destroy
-
-
-def offset_to_file_name(offset: int) -> str:
-    """UtilAll#offset2FileName: at least twenty digits."""
-    return f"-{-offset:020d}" if offset < 0 else f"{offset:020d}"
 
 
 class Allocation(Protocol):
@@ -108,7 +104,7 @@ class MappedFileQueue:
         return mapped_file
 
     def _path(self, offset: int) -> str:
-        return f"{self.store_path}/{offset_to_file_name(offset)}"
+        return f"{self.store_path}/{offset2_file_name(offset)}"
 
     def find_mapped_file_by_offset(self, offset: int, return_first_on_not_found: bool = False) -> MappedFile | None:
         """MappedFileQueue#findMappedFileByOffset: the file in which the offset lies, wherever it is in the list."""

@@ -194,6 +194,19 @@ class OpenFile:
         if name is not None:
             name.durable = True
 
+    def try_lock(self) -> bool:
+        """See File in `impl.ports.disk`."""
+        storage = self._open()
+        if storage.locked_by is not self:
+            if isinstance(storage.locked_by, OpenFile) and storage.locked_by.is_open():
+                return False
+            storage.locked_by = self
+        return True
+
+    def is_open(self) -> bool:
+        """Whether a living process has it open."""
+        return self._process.alive and not self._closed
+
     def close(self) -> None:
         """See File in `impl.ports.disk`."""
         self._closed, self._buffer = True, None
