@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from invariants.front_desk.interrupt import start
-from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Seed, desk_app, examples, only
+from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Seed, desk_app, examples, judging, only
 from invariants.verdict import BadInputError, ExitStatus, Verdict
 from model import __main__ as explorer
 from proofs import __main__ as prover
@@ -37,21 +37,29 @@ app.add_typer(check_app, name="check")
 # The catalogue --------------------------------------------------------------------------------------------------------
 
 
-@app.command("list", epilog=examples("rocketproof list", "rocketproof list --json"))
+@app.command("list", epilog=examples(
+    "rocketproof list", "rocketproof list lock", "rocketproof list rule violated B-11", "rocketproof list --json"))
 def list_catalogue(
+    words: Annotated[list[str] | None, typer.Argument(
+        metavar="WORD", show_default=False,
+        help="Only what has all these words: in its name, sentence or home, or as kind, judge, hazard or expected "
+             "verdict.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for programs.")] = False,
 ) -> None:
     """List every property: kind, judges, expected verdict."""
     import json as format_json
     from dataclasses import asdict
 
-    from invariants.front_desk.catalogue import entries
+    from invariants.front_desk.catalogue import entries, filtered
     from invariants.front_desk.desk import guarded
     from invariants.front_desk.show import listed
 
-    found = entries(judged_of_runs())
-    lines = (format_json.dumps(asdict(one), sort_keys=True) for one in found) if json else listed(found)
-    guarded(lambda: print("\n".join(lines)))
+    def printed() -> None:
+        found = filtered(entries(judged_of_runs()), words or [])
+        lines = (format_json.dumps(asdict(one), sort_keys=True) for one in found) if json else listed(found)
+        print("\n".join(lines))
+
+    guarded(printed)
 
 
 @app.command(epilog=examples("rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive"))
@@ -80,6 +88,7 @@ def judged_of_runs() -> frozenset[str]:
 @app.command(epilog=examples(
     "rocketproof verify", "rocketproof verify one_owner_per_queue allocation_is_total",
     "rocketproof verify --campaign-seconds 30 --out out/verify", "rocketproof verify --json - | jq .outcome"))
+@judging
 def verify(
     names: Names = None,
     property: Property = None,  # noqa: A002 - the name of the option
@@ -207,6 +216,7 @@ app.command("kill-matrix", epilog=campaigning.KILL_MATRIX)(campaigning.kill_matr
 @check_app.command("allocation", epilog=examples(
     "rocketproof check allocation --python my_package.strategies:StickyAllocation",
     "rocketproof check allocation --java target/classes:lib/* --class com.example.Sticky --out out"))
+@judging
 def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
     python: Annotated[str | None, typer.Option(
         metavar="MODULE:CLASS", help="Class with allocate(consumer_group, current_cid, mq_all, cid_all).")] = None,
@@ -227,7 +237,7 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """
     from invariants.front_desk.desk import Desk
 
-    with Desk(json) as desk:
+    with Desk(json, out=out) as desk:
         from invariants.front_desk import catalogue
 
         for name in property or []:
@@ -247,6 +257,7 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 @app.command(epilog=examples(
     "rocketproof conform", "rocketproof conform --file names", "rocketproof conform --vectors DIR --json rows.jsonl"))
+@judging
 def conform(
     vectors: Annotated[Path | None, typer.Option(
         metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz) and store images (CASE/IMAGE.json with "
@@ -264,40 +275,59 @@ def conform(
     from invariants.front_desk.desk import Desk
 
     del seed
-    with Desk(json) as desk:
+    with Desk(json, out=out) as desk:
         desk.judge("conform", conforming(desk, vectors, file or [], out))
 
 
 # Evidence -------------------------------------------------------------------------------------------------------------
 
 
-@app.command(epilog=examples("rocketproof replay out/verify/evidence/explore-group-1-2-2-one-owner-per-queue.json"))
+@app.command(epilog=examples("rocketproof replay out/verify/evidence/explore-group-1-2-2-one-owner-per-queue.json",
+                             "rocketproof replay out/verify/evidence/*.json"))
+@judging
 def replay(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An evidence file of any judge.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Evidence files of any judge.")],
     json: Json = None,
 ) -> None:
     """Run the evidence of a verdict again.
 
     The same steps, the same arguments, the same claim.
 
-    Exit status: 0 the stored verdict is confirmed, 1 it is not, 2 bad input.
+    Exit status: 0 each stored verdict is confirmed, 1 one is not, 2 bad input (the other files are replayed first).
+    """
+    from invariants.front_desk.desk import Desk
+
+    with Desk(json, summary=False) as desk:
+        confirmed, bad = list[bool](), list[BadInputError]()
+        for file in files:
+            try:
+                confirmed.append(replay_one(desk, file))
+            except BadInputError as error:
+                bad.append(error)
+        if bad:
+            raise BadInputError(f"{bad[0]}{f' (and {len(bad) - 1} more files)' * (len(bad) > 1)}")
+        desk.status = ExitStatus.AS_EXPECTED if all(confirmed) else ExitStatus.DIFFERENT
+
+
+def replay_one(desk: Desk, file: Path) -> bool:
+    """Replay a file: show it, take the row, say what came of it; returns whether the stored verdict is confirmed.
+
+    Raises BadInputError for a file that cannot be replayed.
     """
     from invariants import evidence
-    from invariants.front_desk.desk import Desk
     from invariants.front_desk.replay import stored_outcome
     from invariants.report.terminal import conclusion, evidence_view
 
-    with Desk(json, summary=False) as desk:
-        document = evidence.read(file)
-        try:
-            stored, found = stored_outcome(document), replayed(document)
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
-            raise BadInputError(f"{file}: not evidence that can be replayed ({type(error).__name__}: {error}); "
-                                "give a file that a verdict names") from error
-        desk.print(evidence_view(document))
-        desk.take(found)
-        desk.closing.append(str(conclusion(stored, found)))
-        desk.status = ExitStatus.AS_EXPECTED if found.outcome is stored else ExitStatus.DIFFERENT
+    document = evidence.read(file)
+    try:
+        stored, found = stored_outcome(document), replayed(document)
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        raise BadInputError(f"{file}: not evidence that can be replayed ({type(error).__name__}: {error}); "
+                            "give a file that a verdict names") from error
+    desk.print(evidence_view(document))
+    desk.take(found)
+    desk.closing.append(str(conclusion(stored, found)))
+    return found.outcome is stored
 
 
 def replayed(document: dict[str, Any]) -> Verdict:

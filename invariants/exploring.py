@@ -8,6 +8,7 @@ speak of the scope itself: `state_space_is_pinned` (the counts are those of mode
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
@@ -23,7 +24,7 @@ from model.explorer.search import Exploration, Progress, explore
 from model.language import Misuse, Mutation, Property, walk
 from model.language.actions import Action
 from model.language.defined import defined, obligations
-from model.language.nodes import SortInfo, Variable
+from model.language.nodes import SortInfo, Variable, quantified
 from model.language.own import load
 from model.language.properties import LEADS_TO, LEMMA, SOMETIMES, STEP
 from model.language.scope import Scope
@@ -44,10 +45,15 @@ def scopes(names: Sequence[str] = (), *, heavy: bool = False) -> list[NamedScope
     known = [named.name for named in SCOPES]
     for name in names:
         if not any(other.startswith(name) for other in known):
-            hint = nearest(name, known) or f"there are: {'; '.join(known)}"
-            raise BadInputError(f"no scope is called {name!r}; {hint.strip()}")
+            hint = nearest(name, known).strip() or f"names begin with {', '.join(_beginnings())}"
+            raise BadInputError(f"no scope is called {name!r}; {hint}")
     return [named for named in SCOPES if any(
         named.name == name or (name not in known and named.name.startswith(name)) for name in names)]
+
+
+def _beginnings() -> list[str]:
+    """What names of scopes begin with: all up to sizes, and up to what is special in a scope."""
+    return list(dict.fromkeys(re.split(r",| [0-9]", named.name)[0] for named in SCOPES))
 
 
 def judged_in(named: NamedScope, wanted: Sequence[str] = ()) -> list[Property]:
@@ -296,8 +302,9 @@ class _Replay:
         declared = self.scope.concept.properties[name]
         if declared.kind == LEADS_TO:
             loop = stored.get("loop", len(self.seen) - 1)
+            elements = self._values(declared.parameters, stored.get("elements", {}), name)
             return self.seen[-1] == self.seen[loop] and not any(
-                walk.value(declared.condition, self.scope, state, {}) for state in self.seen[loop:])
+                walk.value(declared.condition, self.scope, state, elements) for state in self.seen[loop:])
         if declared.kind == STEP:
             return not walk.value(declared.condition, self.scope, self.seen[-2], {}, self.seen[-1])
         holds = bool(walk.value(declared.condition, self.scope, self.seen[-1], {}))
@@ -312,7 +319,8 @@ class _Replay:
         broken = stored.get("broken_by", {})
         if broken.get("property") in self.scope.concept.properties:
             declared = self.scope.concept.properties[broken["property"]]
-            nodes = map(defined, (declared.when, declared.condition))
+            nodes = (quantified("forall", declared.parameters, defined(node))
+                     for node in (declared.when, declared.condition))
             before = self.seen[-2] if declared.kind == STEP else self.seen[-1]
             return not all(walk.value(node, self.scope, before, {}, self.seen[-1]) for node in nodes)
         action = self.scope.concept.actions.get(broken.get("action", ""))
@@ -322,7 +330,10 @@ class _Replay:
         return not walk.value(obligations(action), self.scope, self.seen[-1], env)
 
     def _numbers(self, action: Action, arguments: Mapping[str, str]) -> dict[Variable, int]:
-        return {v: self._number(v.sort, arguments.get(v.name, ""), action.name) for v in action.parameters}
+        return self._values(action.parameters, arguments, action.name)
+
+    def _values(self, variables: Sequence[Variable], spoken: Mapping[str, str], where: str) -> dict[Variable, int]:
+        return {v: self._number(v.sort, spoken.get(v.name, ""), where) for v in variables}
 
     def _number(self, sort: SortInfo, text: str, where: str) -> int:
         values = {self.scope.text(sort, n): n for n in range(walk.span(sort, self.scope))}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.language import Bool, Steps, every, exists, forall, tight
+from model.language import Bool, Rank, Steps, every, exists, forall, helps, ite, ranking, tight
 from model.language.mutations import drop_assignment, drop_guard
 from model.language.properties import always, leads_to, lemma, lemma_given, never, premise, sometimes
-from model.order_lock import Abandoned, Client, Ms, OrderLock, answer, elapse, grant, live, work
+from model.order_lock import Abandoned, Client, Ms, OrderLock, answer, attempt, elapse, grant, live, pass_by, work
 
 atomic = never("fast_read", because="The fast path compares client id and time in one step.")
 table_survives = never("restart", because="The broker keeps its lock table.")
@@ -124,11 +124,26 @@ def abandoned_lock_is_freed(s: Abandoned) -> Bool:
     return (~s.taken).implies(s.waited <= s.broker_live + s.retry)
 
 
-@leads_to(shipped="violated: U6 a batch that never returns", fair=("attempt", "pass_by"), given=(owner_is_silent,),
-          broken_by=(drop_assignment("attempt", "taken"),))
+@premise
+def attempts_take_time(s: Abandoned) -> Bool:
+    """The contender does not use up all time with attempts."""
+    return s.retry > 0
+
+
+@leads_to(shipped="violated: U6 a batch that never returns", fair=("attempt", "pass_by"),
+          given=(owner_is_silent, attempts_take_time), broken_by=(drop_assignment("attempt", "taken"),))
 def contender_gets_the_lock(s: Abandoned) -> tuple[Bool, Bool]:
     """A contender that tries again and again has the lock at last."""
     return ~s.taken, s.taken
+
+
+@ranking("contender_gets_the_lock")
+def the_lease_runs_out(s: Abandoned) -> Rank:
+    """Time passes, or an attempt is due; once the lease has run out, the next attempt takes the lock."""
+    runs = s.age <= s.broker_live
+    due = s.tried == s.retry
+    return Rank(measure=(ite(runs, s.broker_live + 1 - s.age, Ms.of(0)), runs & due),
+                helpers=(helps(~runs | due, attempt), helps(runs & ~due, pass_by, Ms.of(1))))
 
 
 @sometimes

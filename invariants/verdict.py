@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any, Self
 
-_ALIKE = 0.7  # of a name and what may have been meant
+_ALIKE = 0.65  # of a name and what may have been meant
 
 
 class Outcome(StrEnum):

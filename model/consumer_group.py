@@ -13,7 +13,7 @@ from model.language import (
     TRUE,
     Bool,
     Constant,
-    Maybe,
+    Ghost,
     Nat,
     Rigid,
     Set,
@@ -51,15 +51,15 @@ class Ms(Nat, saturates=True):
 class Sharing(State):
     """What decides who gets a queue: the strategy, and how processes and client ids hang together."""
 
-    share: Rigid[tuple[Set[Member], Queue], Maybe[Member]]  # the strategy: whose slot has the queue, given the id list
-    subscribes: Rigid[Member, Bool]                         # whether the member subscribes the topic
-    leader: Rigid[Member, Member]                           # first process with the same client id (itself: ids differ)
+    share: Rigid[tuple[Set[Member], Member, Queue], Bool]  # the strategy: given the id list, the slot has the queue
+    subscribes: Rigid[Member, Bool]                        # whether the member subscribes the topic
+    leader: Rigid[Member, Member]                          # first process with the same client id (itself: ids differ)
 
 
 def takes(s: Sharing, m: Member, view: Set[Member], q: Queue) -> Bool:
     """RebalanceImpl#rebalanceByTopic: the strategy uses the first position of the own id in the list."""
     slot = ite(view.has(s.leader[m]), s.leader[m], m)
-    return view.has(m) & s.share[view, q].holds(slot)
+    return view.has(m) & s.share[view, slot, q]
 
 
 class Ownership(Sharing):
@@ -70,6 +70,15 @@ class Ownership(Sharing):
     answer: Table[Member, Set[Member]]          # the id list last fetched
     fetched: Table[Member, Bool]                # … and not applied yet
     holds: Table[tuple[Member, Queue], Bool]    # RebalanceImpl.processQueueTable, not dropped
+    heard: Ghost[Table[Member, Bool]]           # the id list was answered since any broker's list changed
+    rebalanced: Ghost[Table[Member, Bool]]      # … and a rebalance by that list has ended since then
+
+
+def forget_what_was_heard(s: Ownership, changes: Bool) -> None:
+    """A broker's list changes, or not: what was answered before counts no more."""
+    for m in every(Member):
+        s.heard[m] = s.heard[m] & ~changes
+        s.rebalanced[m] = s.rebalanced[m] & ~changes
 
 
 @action("DefaultMQPushConsumerImpl#start")
@@ -82,12 +91,14 @@ def start(s: Ownership, m: Member) -> None:
 @action("ConsumerManager#registerConsumer", flow="m -> b")
 def heartbeat(s: Ownership, b: Broker, m: Member) -> None:
     """A broker hears of a member; the network may deliver this after the member's end."""
+    forget_what_was_heard(s, ~s.listed[b, m])
     s.listed[b, m] = TRUE
 
 
 @action("ConsumerManager#doChannelCloseEvent, #scanNotActiveChannel", environment=True, flow="m -> b")
 def forget(s: Ownership, b: Broker, m: Member) -> None:
     """Close, expiry or a partition: one broker loses one member, dead or alive."""
+    forget_what_was_heard(s, s.listed[b, m])
     s.listed[b, m] = FALSE
 
 
@@ -95,8 +106,10 @@ def forget(s: Ownership, b: Broker, m: Member) -> None:
 def fetch(s: Ownership, b: Broker, m: Member) -> None:
     """Any broker of the topic is asked; an empty group is an error and changes nothing."""
     require(s.up[m], s.subscribes[m], exists(s.listed[b, x] for x in every(Member)))
+    s.rebalanced[m] = s.rebalanced[m] & forall(s.answer[m].has(x).iff(s.listed[b, x]) for x in every(Member))
     s.answer[m] = setof(Member, lambda x: s.listed[b, x])
     s.fetched[m] = TRUE
+    s.heard[m] = TRUE
 
 
 @action("RebalanceImpl#updateProcessQueueTableInRebalance", atomic_by="RebalanceService, one thread per instance")
@@ -106,6 +119,7 @@ def apply(s: Ownership, m: Member) -> None:
     for q in every(Queue):
         s.holds[m, q] = takes(s, m, s.answer[m], q)
     s.fetched[m] = FALSE
+    s.rebalanced[m] = s.heard[m]
 
 
 @action("kill -9", environment=True)
@@ -114,6 +128,8 @@ def crash(s: Ownership, m: Member) -> None:
     require(s.up[m])
     s.up[m] = FALSE
     s.fetched[m] = FALSE
+    s.heard[m] = FALSE
+    s.rebalanced[m] = FALSE
     for q in every(Queue):
         s.holds[m, q] = FALSE
 
@@ -125,13 +141,18 @@ class Group(Ownership):
 @initially
 def nobody(s: Group) -> Bool:
     """No process runs."""
-    return (forall(~s.up[m] & ~s.fetched[m] & (s.answer[m] == empty(Member)) for m in every(Member))
+    return (forall(~s.up[m] & ~s.fetched[m] & (s.answer[m] == empty(Member)) & ~s.heard[m] & ~s.rebalanced[m]
+                   for m in every(Member))
             & forall(~s.listed[b, m] for b, m in every(Broker, Member))
             & forall(~s.holds[m, q] for m, q in every(Member, Queue)))
 
 
 class Rebalancing(Group, without=("apply",)):
-    """A group whose members take what a list gives them one queue after another."""
+    """A group whose members take what a list gives them one queue after another.
+
+    A queue of its share that a member cannot lock, or whose offset it cannot read, stays away for now: such a run has
+    ended, and the member has not `rebalanced`.
+    """
 
     gives: Rigid[tuple[Member, Set[Member], Queue], Bool]   # by its own strategy and route the member gets the queue
     spares: Rigid[tuple[Member, Set[Member], Queue], Bool]  # … it does not; both, while its route changes
@@ -142,6 +163,7 @@ def take(s: Rebalancing, m: Member, q: Queue) -> None:
     """A member takes a queue that the list gives it."""
     require(s.up[m], s.fetched[m], ~s.holds[m, q], s.gives[m, s.answer[m], q])
     s.holds[m, q] = TRUE
+    s.rebalanced[m] = FALSE
 
 
 @action("RebalanceImpl#updateProcessQueueTableInRebalance: setDropped")
@@ -149,6 +171,7 @@ def drop(s: Rebalancing, m: Member, q: Queue) -> None:
     """A member drops a queue that the list gives to somebody else."""
     require(s.fetched[m], s.holds[m, q], s.spares[m, s.answer[m], q])
     s.holds[m, q] = FALSE
+    s.rebalanced[m] = FALSE
 
 
 @action("ProcessQueue#isPullExpired, RebalanceImpl#truncateMessageQueueNotMyTopic, #destroy, "
@@ -157,6 +180,7 @@ def give_up(s: Rebalancing, m: Member, q: Queue) -> None:
     """A queue is dropped whatever the list says: no pull for 120 s, no subscription, a shutdown, a reset, no offset."""
     require(s.holds[m, q])
     s.holds[m, q] = FALSE
+    s.rebalanced[m] = FALSE
 
 
 @action("RebalanceImpl#rebalanceByTopic", atomic_by="RebalanceService, one thread per instance")
@@ -164,6 +188,7 @@ def settle(s: Rebalancing, m: Member) -> None:
     """A run has ended: the member holds nothing but what the list gives it."""
     require(s.up[m], s.fetched[m],
             forall(s.holds[m, q].implies(s.gives[m, s.answer[m], q]) for q in every(Queue)))
+    s.rebalanced[m] = s.heard[m] & forall(s.gives[m, s.answer[m], q].implies(s.holds[m, q]) for q in every(Queue))
     s.fetched[m] = FALSE
 
 
@@ -172,6 +197,7 @@ def settle_beside(s: Rebalancing, m: Member) -> None:
     """One of two runs has ended; which of the lists it had cannot be told."""
     require(s.up[m])
     s.fetched[m] = FALSE
+    s.rebalanced[m] = FALSE
 
 
 class Running(Ownership, without=("start", "crash")):
@@ -184,7 +210,8 @@ class Running(Ownership, without=("start", "crash")):
 def everybody_holds_its_share(s: Running) -> Bool:
     """Everybody runs, has applied the full list and holds its share."""
     full = setof(Member, lambda x: s.up[x])
-    return (forall(s.up[m] & ~s.fetched[m] & (s.answer[m] == full) for m in every(Member))
+    return (forall(s.up[m] & ~s.fetched[m] & (s.answer[m] == full) & ~s.heard[m] & ~s.rebalanced[m]
+                   for m in every(Member))
             & forall(s.listed[b, m].iff(~s.restarted[b]) for b, m in every(Broker, Member))
             & forall(s.holds[m, q].iff(takes(s, m, full, q)) for m, q in every(Member, Queue)))
 

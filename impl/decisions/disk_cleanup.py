@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from impl.decisions.java_arithmetic import quotient, remainder, smaller, wrap64
+from impl.decisions.java_arithmetic import greater, quotient, remainder, smaller, wrap64
 
 DISK_SPACE_WARNING_LEVEL_PERCENT = 90  # rocketmq.broker.diskSpaceWarningLevelRatio
 DISK_SPACE_CLEAN_FORCIBLY_PERCENT = 85  # rocketmq.broker.diskSpaceCleanForciblyRatio
 DISK_MAX_USED_SPACE_RATIO = 75  # MessageStoreConfig#diskMaxUsedSpaceRatio, percent
 FILE_RESERVED_TIME_HOURS = 72  # MessageStoreConfig#fileReservedTime
 UNKNOWN_PERCENT = -1
+DELETE_FILES_BATCH_MAX = 10  # MappedFileQueue
 
 
 def space_used_percent(total_bytes: int, free_bytes: int, usable_bytes: int) -> int:
@@ -106,6 +107,15 @@ def starts_pass(*, time_up: bool, space_full: bool, manual_delete: bool) -> bool
 def cleans_at_once(*, clean_file_forcibly_enable: bool, clean_immediately: bool) -> bool:
     """CleanCommitLogService#deleteExpiredFiles: whether the pass ignores the age of files."""
     return clean_file_forcibly_enable and clean_immediately
+
+
+def files_of_a_pass(files: int, expired: int) -> int:
+    """MappedFileQueue#deleteExpiredFileByTime: how many files a pass deletes if every destruction succeeds.
+
+    files -- of the whole queue, the last of which is never deleted. expired -- how many of them, from the first on, may
+    go without a gap.
+    """
+    return smaller(smaller(expired, greater(files - 1, 0)), DELETE_FILES_BATCH_MAX)
 
 
 def is_file_deleted(now_ms: int, last_modified_ms: int, expired_ms: int, *, clean_at_once: bool) -> bool:

@@ -75,7 +75,8 @@ class Chosen:
 def provable(declared: Property) -> bool:
     """Whether a proof without bounds is claimed: of what holds, or holds under premises."""
     claimed = declared.expected.outcome == "holds" or bool(declared.given)
-    return claimed and declared.kind in (ALWAYS, STEP, LEMMA) and not declared.search_only
+    able = declared.kind in (ALWAYS, STEP, LEMMA) or declared.name in declared.concept.rankings
+    return claimed and able and not declared.search_only
 
 
 def scopes_of(declared: Property) -> list[NamedScope]:
@@ -98,6 +99,23 @@ def names() -> list[str]:
 def entries(judged: Collection[str] = ()) -> list[Entry]:
     """The catalogue; judged -- protocol properties that are judged of runs of the implementation, too."""
     return [entry(name, judged) for name in names()]
+
+
+def filtered(found: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
+    """The entries that have all these words; raises BadInputError when there is none."""
+    kept = [one for one in found if all(_has(one, word) for word in words)]
+    if not kept:
+        hint = nearest(words[0], [one.name for one in found])
+        raise BadInputError(f"nothing in the list has {' and '.join(map(repr, words))}; {hint}"
+                            "`rocketproof list` has everything")
+    return kept
+
+
+def _has(one: Entry, word: str) -> bool:
+    """Whether a word is a kind, judge, hazard or expected verdict of an entry, or stands in its texts."""
+    whole = {one.kind, one.expected, *one.judges, *one.hazards}
+    return word.lower() in {part.lower() for part in whole} or any(
+        word.lower() in text.lower() for text in (one.name, one.sentence, one.home))
 
 
 def entry(name: str, judged: Collection[str] = ()) -> Entry:

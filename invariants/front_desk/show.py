@@ -87,6 +87,10 @@ def _of_protocol(declared: Property) -> Iterator[str]:
         if names:
             yield f"{what:9} {', '.join(names)}"
     yield from ("", "formula", *_folded(text.claim(declared), "  "))
+    if (ranked := declared.concept.rankings.get(declared.name)) is not None:
+        yield from ("", f"because   {ranked.sentence}")
+        for line in text.ranking(ranked, declared.parameters):
+            yield from _folded(line, "  ", "            ")
     if declared.broken_by:
         yield from ("", "must fail with", *(f"  {mutation}" for mutation in declared.broken_by))
 

@@ -116,7 +116,7 @@ FAULTS: list[tuple[str, str, Any]] = [
     ("fault-duration", "fault_strategy.ArrayIndexOutOfBoundsError", JavaError),
     ("fault-strategy-sequences", "fault_strategy.available_at", operator.lt),
     ("fault-strategy-sequences", "queue_selection.absolute32", abs),
-    ("index-key-hash", "store_rules.absolute32", abs),
+    ("index-key-hash", "index_slots.absolute32", abs),
     ("messagequeue-order", "message_queue.MessageQueue.compare_to", by_code_points),
     ("names", "names.is_blank", operator.not_),
     ("names", "names.TOPIC_MAX_LENGTH", 128),

@@ -136,6 +136,21 @@ def test_names_that_look_alike_are_suggested_and_others_are_not() -> None:
     assert nearest("xyzzy", ["group 1,2,2", "routes"]) == ""
 
 
+@pytest.mark.parametrize(("words", "some", "others"), [
+    (["lock"], {"one_lock_holder", "leaver_frees_its_locks"}, {"one_owner_per_queue"}),
+    (["rule", "lock"], {"leaver_frees_its_locks"}, {"one_lock_holder"}),
+    (["b-29"], {"refines_subscription", "newer_subscription_is_taken"}, {"leaver_frees_its_locks"}),
+    (["check", "violated"], set(), {"allocation_answers"}),
+    (["both", "strategy"], {"allocation_is_total"}, {"one_lock_holder"}),
+])
+def test_the_list_can_be_filtered(words: list[str], some: set[str], others: set[str]) -> None:
+    result = run("list", *words, "--json")
+    names = {json.loads(line)["name"] for line in result.stdout.splitlines()}
+    assert some <= names
+    assert not others & names
+    assert result.exit_code == (0 if names else 2)
+
+
 # Judges ---------------------------------------------------------------------------------------------------------------
 
 
@@ -209,7 +224,11 @@ def test_planted_bugs_are_found() -> None:
 
 @pytest.mark.parametrize(("command", "said"), [
     (["explore", "grup"], "did you mean 'group 1,2,2'"),
-    (["explore", "nowhere"], "there are: group 1,2,2;"),
+    (["explore", "nowhere"], "names begin with group, running group, convergence, registration,"),
+    (["explore", "group99"], "did you mean 'group 1,2,2' or 'group 2,2,2' or 'group 2,3,2'?"),
+    (["list", "one_owner_per_quue"], "did you mean 'one_owner_per_queue'"),
+    (["list", "rule", "xyzzy"], "nothing in the list has 'rule' and 'xyzzy'"),
+    (["campaign", "--workload", "broadcasting", "--property", "one_lock_holder"], "no workload of this campaign is"),
     (["explore", "routes", "--property", "one_owner_per_queue"], "is not judged in routes"),
     (["prove", "one_owner_per_queue"], "no proof is claimed of one_owner_per_queue"),
     (["check", "allocation"], "say what to check: --python MODULE:CLASS"),
@@ -382,6 +401,57 @@ def test_an_answer_of_the_live_comparison_is_compared_again(tmp_path: Path, answ
     assert run("replay", tmp_path / "live.json").exit_code == status
 
 
+def test_several_files_are_replayed_by_one_command(searched: Path, tmp_path: Path) -> None:
+    good = searched / "explore-abandoned-lock-U6-abandoned-lock-is-freed.json"
+    document = evidence.read(good)
+    evidence.write(tmp_path / "cut.json", {**document, "steps": document["steps"][:-1]})
+    both = run("replay", good, tmp_path / "cut.json", "--json", "-")
+    assert [row.outcome for row in rows(both.stdout)] == [Outcome.VIOLATED, Outcome.HOLDS]
+    assert (both.exit_code, run("replay", good, good).exit_code) == (1, 0)
+    bad = run("replay", tmp_path / "none.json", good)
+    assert bad.exit_code == 2
+    assert "confirmed: abandoned_lock_is_freed" in bad.stdout
+    assert "none.json: cannot be read" in one_line(bad.stderr)
+
+
+# Folders --------------------------------------------------------------------------------------------------------------
+
+U6 = ["explore", "abandoned lock, U6", "--property", "abandoned_lock_is_freed"]
+PREMISE = ["explore", "abandoned lock", "--property", "it_took_the_whole_lease"]
+
+
+def test_a_folder_keeps_the_rows_of_the_commands_that_write_there(tmp_path: Path) -> None:
+    for command in (U6, PREMISE, U6):
+        assert run(*command, "--out", tmp_path).exit_code == 0
+    found = rows((tmp_path / "verdicts.jsonl").read_text(encoding="utf-8"))
+    assert [row.property for row in found] == ["it_took_the_whole_lease", "abandoned_lock_is_freed"]
+    assert (tmp_path / str(found[1].evidence)).is_file()
+    assert run("report", tmp_path).exit_code == 0
+
+
+def test_a_machine_leaves_a_folder_that_can_be_reported(tmp_path: Path) -> None:
+    program = "stand_still(who='consumer1', s=5); start(who='consumer2')"
+    command = ["machine", "consumer_group", "--subject", "shipped", "--program", program]
+    assert run(*command, "--out", tmp_path).exit_code == 0
+    assert run("report", tmp_path).exit_code == 0
+    assert "one_owner_per_queue" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_rows_that_a_file_in_the_folder_has_are_not_written_twice(tmp_path: Path) -> None:
+    assert run(*PREMISE, "--out", tmp_path, "--json", tmp_path / "rows.jsonl").exit_code == 0
+    assert not (tmp_path / "verdicts.jsonl").exists()
+    assert run(*PREMISE, "--out", tmp_path / "all", "--json", tmp_path / "rows.jsonl").exit_code == 0
+    assert (tmp_path / "all" / "verdicts.jsonl").read_text("utf-8") == (tmp_path / "rows.jsonl").read_text("utf-8")
+
+
+def test_a_folder_with_something_else_in_its_rows_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "verdicts.jsonl").write_text("mine\n", encoding="utf-8")
+    result = run(*PREMISE, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "not a verdict row" in one_line(result.stderr)
+    assert (tmp_path / "verdicts.jsonl").read_text(encoding="utf-8") == "mine\n"
+
+
 # What goes wrong ------------------------------------------------------------------------------------------------------
 
 
@@ -397,6 +467,7 @@ def test_a_judge_that_crashes_is_unknown_and_the_others_go_on(
     assert result.exit_code == 3
     assert (found[0].property, found[0].outcome) == (CRASHED, Outcome.UNKNOWN)
     assert "ZeroDivisionError: by accident" in found[0].note
+    assert found[0].replay.startswith("rocketproof ")
     assert {row.judge for row in found[1:]} == {"explore", "prove"}
 
 

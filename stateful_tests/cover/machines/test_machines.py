@@ -239,6 +239,27 @@ def test_a_program_whose_lines_take_lists_is_shortened() -> None:
     assert simplest(found).program == parsed(N1)
 
 
+def test_a_search_whose_shrinking_crashes_gives_the_program_that_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crashed(*_: object) -> None:
+        raise TypeError("unhashable type: 'list'")
+
+    monkeypatch.setattr(judge, "shortest", crashed)
+    kept = "known_version_changes_nothing"
+    found = {one.property: one for one in judge.judged("route_info", "shipped", EASY, [ROUTED, kept])}
+    assert found[ROUTED].outcome is Outcome.VIOLATED
+    assert found[ROUTED].note.endswith("it is not shrunk: TypeError: unhashable type: 'list'")
+    assert found[kept].outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("program", [
+    "pass_time(s=120); unsubscribe(who='consumer1', topic='orders'); start(who='consumer2')",
+])
+def test_what_a_program_breaks_of_rocketmq_as_shipped_is_explained_by_a_hazard(program: str) -> None:
+    machine = played("subscription", "shipped", parsed(program))
+    assert machine.seen
+    assert [one.key for one in machine.seen if not machine.explains("shipped", one)] == []
+
+
 # Verdicts -------------------------------------------------------------------------------------------------------------
 
 
