@@ -1,8 +1,6 @@
 """Units of a consume queue: where they go, which of them count, and which are left when the log was cut.
 
 A unit is a physical offset, the size of a record and its tags code; 20 bytes.
-
-Nothing in the rest of `impl` calls it yet.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""When data of a mapped file is forced, and which file of a sequence holds an offset.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""When data of a mapped file is forced, and which file of a sequence holds an offset."""
 
 from __future__ import annotations
 

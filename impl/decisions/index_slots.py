@@ -1,7 +1,4 @@
-"""Where a key lies in an index file, and at which times it is found there.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""Where a key lies in an index file, and at which times it is found there."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class AllocateMappedFileService:
         self._made: dict[str, MappedFile | None] = {}  # requestTable: path to the file, None until it is made
         self._has_exception = False
 
-    def put_request_and_return_mapped_file(self, path: str, next_path: str, file_size: int) -> MappedFile | None:
+    def put_request_and_return_mapped_file(self, path: str, next_path: str) -> MappedFile | None:
         """AllocateMappedFileService#putRequestAndReturnMappedFile: the file at `path`; that at `next_path` comes later.
 
         None if it cannot be made: for want of a buffer, or because an attempt has failed; Java waits 5 s before it says
@@ -44,7 +44,7 @@ class AllocateMappedFileService:
             self._request(next_path)
         if self._has_exception:
             return None
-        while self._made[path] is None and self.mmap_operation(file_size) and not self._has_exception:
+        while self._made[path] is None and self.mmap_operation() and not self._has_exception:
             pass
         mapped_file = self._made[path]
         if mapped_file is not None:
@@ -61,7 +61,7 @@ class AllocateMappedFileService:
         self._made[path] = None
         self.requests = sorted([*self.requests, path])
 
-    def mmap_operation(self, file_size: int) -> bool:
+    def mmap_operation(self) -> bool:
         """AllocateMappedFileService#mmapOperation: make the first file that is asked for; False: none is.
 
         A failure is remembered until a later attempt succeeds, and the request stays.
@@ -71,7 +71,8 @@ class AllocateMappedFileService:
         path = self.requests[0]
         pool = self._pool if self._config.transient_store_pool_enable else None
         try:
-            self._made[path] = MappedFile(self._disk, path, file_size, self._now_ms, pool)
+            self._made[path] = MappedFile(
+                self._disk, path, self._config.mapped_file_size_commit_log, self._now_ms, pool)
         except DiskError:
             self._has_exception = True
             return True

@@ -20,6 +20,7 @@ from impl.decisions.flags import (
     TRANSACTION_NOT_TYPE,
     get_transaction_value,
 )
+from impl.decisions.flush_rules import position_in_file
 from impl.decisions.java_arithmetic import remainder, wrap64
 from impl.decisions.java_errors import JavaError
 from impl.decisions.log_append import is_end_of_file
@@ -310,14 +311,15 @@ class CommitLog:
         mapped_file = self.mapped_file_queue.find_mapped_file_by_offset(offset, first)
         if mapped_file is None:
             return None
-        return mapped_file.select_mapped_buffer(remainder(offset, self._config.mapped_file_size_commit_log))
+        return mapped_file.select_mapped_buffer(position_in_file(offset, self._config.mapped_file_size_commit_log))
 
     def get_message(self, offset: int, size: int) -> SelectMappedBufferResult | None:
         """CommitLog#getMessage: so many bytes; release them. Offset 0 is that of the first file if 0 is gone (V25)."""
         mapped_file = self.mapped_file_queue.find_mapped_file_by_offset(offset, offset == 0)
         if mapped_file is None:
             return None
-        return mapped_file.select_mapped_buffer(remainder(offset, self._config.mapped_file_size_commit_log), size)
+        position = position_in_file(offset, self._config.mapped_file_size_commit_log)
+        return mapped_file.select_mapped_buffer(position, size)
 
     def pickup_store_timestamp(self, offset: int, size: int) -> int:
         """CommitLog#pickupStoreTimestamp: in ms; -1: there is no such record.

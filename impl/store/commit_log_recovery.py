@@ -12,12 +12,12 @@ from impl.common.record_layout import (
     host_bytes,
 )
 from impl.decisions.flags import BORNHOST_V6_FLAG
+from impl.decisions.store_recovery import first_file_of_abnormal_recovery, first_file_of_normal_recovery
 from impl.store.commit_log import CommitLog
 from impl.store.dispatch_request import DispatchRequest
 from impl.store.mapped_file import MappedFile
 from impl.store.record_reader import RecordReader
 
-RECOVERED_FILES = 3  # CommitLog#recoverNormally begins at the last third file
 _MAGIC_CODE_POSITION = 4  # MessageDecoder#MESSAGE_MAGIC_CODE_POSTION
 
 
@@ -30,7 +30,7 @@ class Logics(NamedTuple):
 
 def recover_normally(log: CommitLog, max_phy_offset_of_consume_queue: int, logics: Logics, *, check_crc: bool) -> None:
     """CommitLog#recoverNormally: look for the end in the last three files. Nothing is dispatched."""
-    index = max(len(log.mapped_file_queue.mapped_files) - RECOVERED_FILES, 0)
+    index = first_file_of_normal_recovery(len(log.mapped_file_queue.mapped_files))
     _recover_from(log, index, max_phy_offset_of_consume_queue, logics, lambda _: None, check_crc=check_crc)
 
 
@@ -42,20 +42,18 @@ def recover_abnormally(
 
     dispatch -- is given every good record on the way. min_timestamp -- of the checkpoint, in ms.
     """
-    files = log.mapped_file_queue.mapped_files
-    matched = [index for index, mapped_file in enumerate(files) if is_matched_recover(mapped_file, min_timestamp)]
-    index = matched[-1] if matched else 0
+    store_timestamps = [first_store_timestamp(mapped_file) for mapped_file in log.mapped_file_queue.mapped_files]
+    index = first_file_of_abnormal_recovery(store_timestamps, min_timestamp)
     _recover_from(log, index, max_phy_offset_of_consume_queue, logics, dispatch, check_crc=check_crc)
 
 
-def is_matched_recover(mapped_file: MappedFile, min_timestamp: int) -> bool:
-    """CommitLog#isMappedFileMatchedRecover: whether the first record was stored then (ms) or before."""
+def first_store_timestamp(mapped_file: MappedFile) -> int:
+    """When the first record of a file was stored, in ms; 0 if there is none. CommitLog#isMappedFileMatchedRecover."""
     buffer = mapped_file.mapped_byte_buffer
     if buffer.get_int(_MAGIC_CODE_POSITION) != MESSAGE_MAGIC_CODE:
-        return False
+        return 0
     sys_flag = buffer.get_int(SYSFLAG_POSITION)
-    store_timestamp = buffer.get_long(BORN_HOST_POSITION + host_bytes(sys_flag, BORNHOST_V6_FLAG))
-    return store_timestamp != 0 and store_timestamp <= min_timestamp
+    return buffer.get_long(BORN_HOST_POSITION + host_bytes(sys_flag, BORNHOST_V6_FLAG))
 
 
 def _recover_from(

@@ -10,7 +10,8 @@ How a host uses it:
   of the commit log `group_commit_service.run_once` every 10 ms with SYNC_FLUSH, else the two steps of
   `flush_real_time_service` around 500 ms; `commit_real_time_service.run_once` every 200 ms with the transient pool;
   `flush_disk_watcher.run_once` every 10 ms; `flush_consume_queue_service.do_flush` every second;
-  `allocate_mapped_file_service.mmap_operation` after a put that made a file; the cleaning services every 10 s.
+  `allocate_mapped_file_service.mmap_operation` after a put that made a file; `clean_commit_log_service.run` and
+  `clean_consume_queue_service.run` every 10 s, first after 60 s; `clean_commit_log_service.is_space_full` every 10 s.
 * `shutdown()` in the end. A kill is the end of all calls.
 
 Replication, the delivery of delayed messages, extension files of consume queues and multi-dispatch are not here.
@@ -20,13 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from impl.decisions.consume_queue_units import reput_from_offset
 from impl.decisions.flags import TRANSACTION_COMMIT_TYPE, TRANSACTION_NOT_TYPE, get_transaction_value
-from impl.decisions.java_arithmetic import wrap64
 from impl.decisions.java_errors import HeapExhaustedError, JavaError, JavaRuntimeError
 from impl.decisions.java_text import utf16_length
+from impl.decisions.log_append import is_os_page_cache_busy
 from impl.decisions.retry_level import parse_delay_level
 from impl.decisions.running_flags import is_writeable
+from impl.decisions.store_recovery import recovery_timestamp
 from impl.ports.disk import Disk, File
+from impl.store.clean_services import CleanCommitLogService, CleanConsumeQueueService
 from impl.store.commit_log_recovery import Logics, recover_abnormally, recover_normally
 from impl.store.dispatch_request import DelayLevels, DispatchRequest
 from impl.store.flush_consume_queue_service import FlushConsumeQueueService
@@ -40,7 +44,6 @@ from impl.store.store_checkpoint import StoreCheckpoint
 
 TOPIC_MAX_LENGTH = 127  # Byte.MAX_VALUE in checkMessage
 PROPERTIES_MAX_LENGTH = 32_767  # Short.MAX_VALUE in checkMessage
-STUCK_LOCK_MS = 10_000_000  # isOSPageCacheBusy takes a lock held for longer for a clock that has jumped
 _DISPATCHED_TYPES = (TRANSACTION_NOT_TYPE, TRANSACTION_COMMIT_TYPE)
 
 
@@ -68,6 +71,8 @@ class DefaultMessageStore(MessageReads):
         super().__init__(disk, config, now_ms, start_thread)
         self.reput_message_service = ReputMessageService(self.commit_log, config, self.do_dispatch, message_arriving)
         self.flush_consume_queue_service = FlushConsumeQueueService(self.queues, self.checkpoint, config, now_ms)
+        self.clean_commit_log_service = CleanCommitLogService(self)
+        self.clean_consume_queue_service = CleanConsumeQueueService(self)
         self.shut_down_normal = False
         self._lock_file: File = disk.open(config.lock_file)
 
@@ -107,12 +112,16 @@ class DefaultMessageStore(MessageReads):
         if last_exit_ok:
             recover_normally(self.commit_log, max_phy_offset, logics, check_crc=check_crc)
         else:
-            index_safe = self.config.message_index_enable and self.config.message_index_safe
-            checkpoint = self.checkpoint()
-            least_ms = checkpoint.get_min_timestamp_index() if index_safe else checkpoint.get_min_timestamp()
             recover_abnormally(
-                self.commit_log, max_phy_offset, logics, self.do_dispatch, least_ms, check_crc=check_crc)
+                self.commit_log, max_phy_offset, logics, self.do_dispatch, self._recovery_timestamp(),
+                check_crc=check_crc)
         self.recover_topic_queue_table()
+
+    def _recovery_timestamp(self) -> int:
+        config, checkpoint = self.config, self.checkpoint()
+        return recovery_timestamp(
+            checkpoint.physic_msg_timestamp, checkpoint.logics_msg_timestamp, checkpoint.index_msg_timestamp,
+            message_index_enable=config.message_index_enable, message_index_safe=config.message_index_safe)
 
     def start(self) -> bool:
         """DefaultMessageStore#start: take the lock and dispatch what no queue knows; see go_on_starting.
@@ -124,7 +133,7 @@ class DefaultMessageStore(MessageReads):
         self._lock_file.write(0, b"lock")
         self._lock_file.force()
         known = max((queue.max_physic_offset for queue in self.queues()), default=0)
-        self.reput_message_service.reput_from_offset = max(known, self.get_min_phy_offset(), 0)
+        self.reput_message_service.reput_from_offset = max(reput_from_offset(self.get_min_phy_offset(), known), 0)
         return self.go_on_starting()
 
     def go_on_starting(self) -> bool:
@@ -183,8 +192,8 @@ class DefaultMessageStore(MessageReads):
 
     def is_os_page_cache_busy(self) -> bool:
         """DefaultMessageStore#isOSPageCacheBusy: whether somebody has held the put lock for more than a second."""
-        held_ms = wrap64(self.now_ms() - self.commit_log.begin_time_in_lock)
-        return self.config.os_page_cache_busy_timeout_ms < held_ms < STUCK_LOCK_MS
+        return is_os_page_cache_busy(
+            self.now_ms(), self.commit_log.begin_time_in_lock, self.config.os_page_cache_busy_timeout_ms)
 
     def append_to_commit_log(self, start_offset: int, data: bytes) -> bool:
         """DefaultMessageStore#appendToCommitLog: raw bytes from a master; False if they are not taken."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from impl.decisions.flush_rules import flush_least_pages, is_thorough_flush
 from impl.store.mapped_file_queue import MappedFileQueue
 from impl.store.message_store_config import MessageStoreConfig
 from impl.store.put_message_result import GroupCommitRequest
@@ -104,9 +105,10 @@ class FlushRealTimeService:
     def least_pages(self) -> int:
         """FlushRealTimeService#run before it sleeps: how many pages make a flush worth it; 0 every 10 s."""
         now_ms = self._now_ms()
-        self._decided = self._config.flush_commit_log_least_pages
-        if now_ms >= self._last_flush_ms + self._config.flush_commit_log_thorough_interval_ms:
-            self._last_flush_ms, self._decided = now_ms, 0
+        thorough = is_thorough_flush(now_ms, self._last_flush_ms, self._config.flush_commit_log_thorough_interval_ms)
+        if thorough:
+            self._last_flush_ms = now_ms
+        self._decided = flush_least_pages(self._config.flush_commit_log_least_pages, thorough=thorough)
         return self._decided
 
     def flush(self, least_pages: int) -> None:
@@ -136,7 +138,7 @@ class CommitRealTimeService:
     def run_once(self) -> bool:
         """CommitRealTimeService#run, one round; True if something was committed: the flush service is woken then."""
         least_pages, begin_ms = self._config.commit_commit_log_least_pages, self._now_ms()
-        if begin_ms >= self._last_commit_ms + self._config.commit_commit_log_thorough_interval_ms:
+        if is_thorough_flush(begin_ms, self._last_commit_ms, self._config.commit_commit_log_thorough_interval_ms):
             self._last_commit_ms, least_pages = begin_ms, 0
         committed = not self._queue.commit(least_pages)
         if committed:

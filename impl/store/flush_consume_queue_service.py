@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from impl.decisions.flush_rules import is_thorough_flush
 from impl.store.consume_queue import ConsumeQueue
 from impl.store.flush_commit_log_service import Checkpoint
 from impl.store.message_store_config import MessageStoreConfig
@@ -29,7 +30,7 @@ class FlushConsumeQueueService:
         """
         least_pages = 0 if retry_times == RETRY_TIMES_OVER else self._config.flush_consume_queue_least_pages
         logics_msg_timestamp, now_ms = 0, self._now_ms()
-        if now_ms >= self._last_flush_ms + self._config.flush_consume_queue_thorough_interval_ms:
+        if is_thorough_flush(now_ms, self._last_flush_ms, self._config.flush_consume_queue_thorough_interval_ms):
             self._last_flush_ms, least_pages = now_ms, 0
             logics_msg_timestamp = self._checkpoint().logics_msg_timestamp
         for queue in self._queues():

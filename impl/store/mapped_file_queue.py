@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from impl.common.util_all import offset2_file_name
+from impl.decisions.consume_queue_units import is_queue_file_expired
 from impl.decisions.disk_cleanup import is_file_deleted
-from impl.decisions.java_arithmetic import quotient, remainder, wrap32, wrap64
+from impl.decisions.flush_rules import first_file_offset, mapped_file_index, position_in_file
+from impl.decisions.java_arithmetic import wrap32, wrap64
 from impl.ports.disk import Disk, DiskError
 from impl.store.mapped_file import MappedFile
 
@@ -20,7 +22,7 @@ DESTROY_ALL_INTERVAL_MS = 3_000  # destroy
 class Allocation(Protocol):
     """AllocateMappedFileService as its requesters see it."""
 
-    def put_request_and_return_mapped_file(self, path: str, next_path: str, file_size: int) -> MappedFile | None:
+    def put_request_and_return_mapped_file(self, path: str, next_path: str) -> MappedFile | None:
         """Make the file of `path`, and ask for the one after it; None if it cannot be made."""
         ...
 
@@ -80,7 +82,7 @@ class MappedFileQueue:
         last = self.last_mapped_file()
         create_offset = -1
         if last is None:
-            create_offset = start_offset - remainder(start_offset, self.mapped_file_size)
+            create_offset = first_file_offset(start_offset, self.mapped_file_size)
         elif last.is_full():
             create_offset = wrap64(last.file_from_offset + self.mapped_file_size)
         if create_offset != -1 and need_create:
@@ -92,7 +94,7 @@ class MappedFileQueue:
         path, next_path = self._path(create_offset), self._path(wrap64(create_offset + self.mapped_file_size))
         mapped_file: MappedFile | None = None
         if self._allocation is not None:
-            mapped_file = self._allocation.put_request_and_return_mapped_file(path, next_path, self.mapped_file_size)
+            mapped_file = self._allocation.put_request_and_return_mapped_file(path, next_path)
         else:
             try:
                 mapped_file = MappedFile(self.disk, path, self.mapped_file_size, self.now_ms)
@@ -113,7 +115,7 @@ class MappedFileQueue:
             return None
         size = self.mapped_file_size
         if first.file_from_offset <= offset < last.file_from_offset + size:
-            index = wrap32(quotient(offset, size) - quotient(first.file_from_offset, size))
+            index = mapped_file_index(offset, first.file_from_offset, size)
             if 0 <= index < len(self.mapped_files) and self._lies_in(self.mapped_files[index], offset):
                 return self.mapped_files[index]
             for mapped_file in self.mapped_files:
@@ -194,7 +196,7 @@ class MappedFileQueue:
         for mapped_file in self.mapped_files:
             if mapped_file.file_from_offset + self.mapped_file_size > offset:
                 if offset >= mapped_file.file_from_offset:
-                    mapped_file.set_positions(remainder(offset, self.mapped_file_size))
+                    mapped_file.set_positions(position_in_file(offset, self.mapped_file_size))
                 else:
                     mapped_file.destroy(DESTROY_INTERVAL_MS)
                     removed.append(mapped_file)
@@ -247,7 +249,7 @@ class MappedFileQueue:
         for mapped_file in self.mapped_files[:-1]:
             result = mapped_file.select_mapped_buffer(self.mapped_file_size - unit_size)
             if result is not None:
-                expired = result.get_long(0) < offset
+                expired = is_queue_file_expired(result.get_long(0), offset)
                 result.release()
             else:
                 expired = not mapped_file.available

@@ -7,7 +7,8 @@ from typing import NamedTuple, Protocol
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.message import MessageExt
 from impl.common.message_decoder import decode
-from impl.decisions.java_arithmetic import INT_MIN, LONG_MIN
+from impl.decisions.consume_queue_units import is_ext_addr
+from impl.decisions.java_arithmetic import LONG_MIN
 from impl.decisions.java_errors import JavaError
 from impl.decisions.pull_answer import (
     CQ_STORE_UNIT_SIZE,
@@ -25,7 +26,6 @@ from impl.store.mapped_file import SelectMappedBufferResult
 from impl.store.store_tables import StoreTables
 
 _QUERY_ROUNDS = 3  # DefaultMessageStore#queryMessage
-_EXT_MAX_ADDRESS = INT_MIN - 1  # ConsumeQueueExt#MAX_ADDR
 
 
 class MessageFilter(Protocol):
@@ -242,7 +242,7 @@ class _Scan:
             unit.size, self._max_msg_nums, self._total_bytes, len(self.records), is_in_disk=in_disk)
 
     def _take(self, unit: Unit) -> None:
-        tags_code = None if unit.tags_code <= _EXT_MAX_ADDRESS else unit.tags_code
+        tags_code = None if is_ext_addr(unit.tags_code) else unit.tags_code
         if self._filter is not None and not self._filter.is_matched_by_consume_queue(tags_code):
             self._miss(GetMessageStatus.NO_MATCHED_MESSAGE)
             return

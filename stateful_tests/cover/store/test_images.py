@@ -51,7 +51,7 @@ def test_an_image_on_real_files_gives_the_same(name: str, tmp_path: Path) -> Non
 
 # An image, the name that is replaced inside the store, and what a careless port would put there.
 FAULTS: list[tuple[str, str, Any]] = [
-    ("crash/killed", "commit_log_recovery.is_matched_recover", lambda *_: True),
+    ("crash/killed", "commit_log_recovery.first_file_of_abnormal_recovery", lambda times, _: len(times) - 1),
     ("crash/killed", "mapped_file.MappedFile.destroy", lambda *_: True),
     ("crash/lost_queue", "store_tables.StoreTables.put_position", nothing),
     ("crash/lost_queue", "index_service.IndexService.build_index", nothing),
@@ -60,7 +60,7 @@ FAULTS: list[tuple[str, str, Any]] = [
     ("delay_midway/midway", "commit_log.CommitLog._advance", lambda _log, _file, result: result),
     ("delay_midway/midway", "store_checkpoint.StoreCheckpoint.flush", nothing),
     ("expired/clean", "commit_log.CommitLog.get_min_offset", lambda _: 0),
-    ("no_abort_dirty/flipped_bit", "commit_log_recovery.RECOVERED_FILES", 0),
+    ("no_abort_dirty/flipped_bit", "commit_log_recovery.first_file_of_normal_recovery", lambda files: files),
     ("plain_rolls/without_consumequeue", "reput_message_service.ReputMessageService.do_reput", nothing),
     ("tags_keys_properties/clean", "index_file.IndexFile.is_time_matched", lambda *_: False),
 ]
