@@ -16,6 +16,7 @@ from invariants.front_desk.interrupt import start
 from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Seed, desk_app, examples, judging, only
 from invariants.verdict import BadInputError, ExitStatus, Verdict
 from model import __main__ as explorer
+from model.tla import __main__ as exporter
 from proofs import __main__ as prover
 from spark_fuzz import front_desk as campaigning
 from stateful_tests.machines import __main__ as machines
@@ -23,6 +24,7 @@ from stateful_tests.machines import __main__ as machines
 if TYPE_CHECKING:
     from invariants.front_desk.catalogue import Chosen
     from invariants.front_desk.desk import Desk
+    from invariants.front_desk.show import Outside
 
 OUT = Path("out") / "verify"
 
@@ -62,16 +64,64 @@ def list_catalogue(
     guarded(printed)
 
 
-@app.command(epilog=examples("rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive"))
-def show(name: Annotated[str, typer.Argument(metavar="PROPERTY", help="A property or a claim.")]) -> None:
-    """Show one property: claim, premises, formula, hazards.
+@app.command(epilog=examples(
+    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29"))
+def show(name: Annotated[str, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")]) -> None:
+    """Show one property (claim, premises, formula, hazards), or one hazard.
 
-    With its judges, the verdict expected of RocketMQ as shipped, and the actions around it.
+    A property comes with its judges, the verdict expected of RocketMQ as shipped, and the actions around it; a hazard
+    with what users see of it, what brings it about, what helps, what it breaks, and its story.
     """
     from invariants.front_desk.desk import guarded
-    from invariants.front_desk.show import shown
+    from invariants.front_desk.show import shown, shown_hazard
+    from invariants.hazards import HAZARDS
 
-    guarded(lambda: print("\n".join(shown(name, judged_of_runs()))))
+    def lines() -> Iterator[str]:
+        judged = judged_of_runs()
+        return shown_hazard(HAZARDS[name], outside(name), judged) if name in HAZARDS else shown(name, judged)
+
+    guarded(lambda: print("\n".join(lines())))
+
+
+@app.command(epilog=examples(
+    "rocketproof search duplicates during a rolling restart", "rocketproof search queue without consumer --json -"))
+def search(
+    words: Annotated[list[str], typer.Argument(metavar="WORDS", help="What you see, as you would tell it.")],
+    json: Annotated[typer.FileTextWrite | None, typer.Option(
+        "--json", metavar="FILE", help="Write the rows to this file, one JSON object a line; - for standard output."),
+    ] = None,
+) -> None:
+    """Find hazards, properties and symptoms by what people say of them, best first.
+
+    Rows are JSON objects of name, kind, sentence and why it matched.
+
+    Exit status: 0 something was found, 2 bad input, 3 nothing is known of these words.
+    """
+    import json as format_json
+    from dataclasses import asdict
+
+    from invariants.front_desk.desk import guarded
+    from invariants.front_desk.search import search as found_by
+    from invariants.front_desk.search import told
+
+    def answered() -> None:
+        hits = found_by(" ".join(words), judged_of_runs())
+        rows = (format_json.dumps(asdict(hit), sort_keys=True) for hit in hits)
+        print("\n".join(rows if json else told(hits)), file=json)
+        if not hits:
+            raise typer.Exit(ExitStatus.UNKNOWN)
+
+    guarded(answered)
+
+
+def outside(hazard: str) -> Outside:
+    """What the implementation and the tests know of a hazard."""
+    from impl.variants.catalogue import NO_REPAIR, REPAIRS
+    from invariants.front_desk.show import Outside
+    from stateful_tests.stories.told import commands
+
+    repairs = {one.name: one.sentence for one in REPAIRS.values() if hazard in one.hazards}
+    return Outside(repairs, NO_REPAIR.get(hazard, ""), commands(hazard))
 
 
 def judged_of_runs() -> frozenset[str]:
@@ -158,8 +208,31 @@ def judges(desk: Desk, chosen: Chosen, out: Path, seed: int) -> Iterator[tuple[s
         yield "machine", of_code(chosen, machine.explore_decisions, machine.explore_allocation, out=out, seed=seed)
     if chosen.everything or chosen.protocol:
         yield "machine", known.shown(() if chosen.everything else chosen.protocol, out)
+    if chosen.runs:
+        yield "runs", of_runs(desk, chosen, out)
     if of_judge("conform", chosen.own):
         yield "conform", conforming(desk, None, [], out)
+
+
+def of_runs(desk: Desk, chosen: Chosen, out: Path) -> Iterator[Verdict]:
+    """What is said of runs: a story shows what breaks it, or a run is looked at; notes say who was not asked.
+
+    Where everything is judged, what neither story nor run is known of is named, and left to machines and campaigns.
+    """
+    from spark_fuzz import at_once
+    from stateful_tests.stories import telling
+    from stateful_tests.stories import verdicts as stories
+    from stateful_tests.worlds import glance
+
+    told = [name for name in chosen.runs if telling.has_story(name)]
+    of_judges = [name for name in chosen.runs if name in at_once.PROPERTIES]
+    looked = [name for name in chosen.runs if name not in {*told, *of_judges}]
+    left = [name for name in looked if chosen.everything and not glance.is_known(name)]
+    if left:
+        desk.closing.append(f"no story and no run is known that shows {', '.join(left)}: rocketproof campaign")
+    yield from stories.verdicts(told, out)
+    yield from glance.verdicts([name for name in looked if name not in left], out)
+    yield from at_once.verdicts(of_judges, out)
 
 
 def campaigns(desk: Desk, chosen: Chosen, seconds: float, out: Path, seed: int) -> Iterator[Iterable[Verdict]]:
@@ -207,6 +280,10 @@ new_app = desk_app(help="Write a file to begin with.")
 new_app.callback()(lambda: None)
 new_app.command("concept", epilog=explorer.NEW)(explorer.new_concept)
 app.add_typer(new_app, name="new")
+export_app = desk_app(help="Write the models for other tools.")
+export_app.callback()(lambda: None)
+export_app.command("tla", epilog=exporter.EXAMPLES)(exporter.export_tla)
+app.add_typer(export_app, name="export")
 app.command("prove", epilog=prover.EXAMPLES)(prover.prove)
 app.command("machine", epilog=machines.EXAMPLES)(machines.machine)
 app.command("campaign", epilog=campaigning.CAMPAIGN)(campaigning.campaign)
@@ -337,17 +414,20 @@ def replayed(document: dict[str, Any]) -> Verdict:
     from stateful_tests.conformance.adapters import ADAPTERS
     from stateful_tests.conformance.judge import IMAGE, RECORDINGS, replayed_image
     from stateful_tests.conformance.replay import lines, stem
+    from stateful_tests.conformance.tlc.verdicts import AGREES, agreements
     from stateful_tests.decisions.replay import replay_counterexample
     from stateful_tests.machines.judge import replay_program
+    from stateful_tests.stories.verdicts import replay_story
     from stateful_tests.worlds.evidence import replay_run
 
     kind, about = document["kind"], document["subject"]["kind"]
-    if kind == "trace":
-        return replay_trace(document)
-    if kind == "graph":
-        return replay_graph(document)
+    if document["property"] == AGREES:
+        return next(agreements([document["subject"]["name"]]))
+    if kind in {"trace", "graph"}:
+        return replay_trace(document) if kind == "trace" else replay_graph(document)
     if kind == "run":
-        return replay_program(document) if "program" in document else replay_run(document)
+        return replay_story(document) if "story" in document else (
+            replay_program(document) if "program" in document else replay_run(document))
     if about == "recording":
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])

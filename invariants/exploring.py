@@ -84,7 +84,7 @@ def explore_own(
     progress: Callable[[str, Progress], None] | None = None, out: Path | None = None,
 ) -> Iterator[Verdict]:
     """Search scopes of a user's own, of this file; other arguments as for explore_scopes."""
-    yield from _searched([_own(scope, file) for scope in scopes], properties, memory_bytes, progress, out)
+    yield from _searched([own_scope(scope, file) for scope in scopes], properties, memory_bytes, progress, out)
 
 
 def _searched(
@@ -103,7 +103,7 @@ def _searched(
             raise KeyboardInterrupt
 
 
-def _own(scope: Scope, file: Path) -> NamedScope:
+def own_scope(scope: Scope, file: Path) -> NamedScope:
     """A scope of a user's own: what is declared as violated fails there, unless its premises are kept."""
     failing = {p.name: p.expected.hazards for p in scope.concept.properties.values()
                if p.expected.outcome == "violated" and not (p.given and keeps(scope, p))}
@@ -251,7 +251,7 @@ def _stored(subject: Mapping[str, Any]) -> NamedScope:
         raise BadInputError(str(error)) from error
     if not own:
         raise BadInputError(f"{file} has no scope {name!r} any more; explore it again")
-    return _own(own[0], Path(file))
+    return own_scope(own[0], Path(file))
 
 
 def _mutation(named: NamedScope, stored: Mapping[str, Any]) -> Mutation | None:

@@ -103,32 +103,31 @@ THOROUGH_MS, PAGE, LEAST_PAGES = 10_000, 4096, 4  # the documented numbers, not 
 @decision(of=(flush_rules.is_able_to_flush, flush_rules.is_thorough_flush, flush_rules.flush_least_pages),
           promises="written_data_is_flushed_in_time",
           few={"now": (0, 9_999, 10_000, 10_001), "last": (0, 1)})
-def nothing_waits_for_more_pages_than_ten_seconds(flushed: Position, readable: Position, size: Position, now: Moment,
+def nothing_waits_for_more_pages_than_ten_seconds(flushed: Position, readable: Position, full: bool, now: Moment,
                                                   last: Moment) -> bool:
     """Ten seconds after the last round that flushed all, whatever was written since is flushed."""
-    assume(flushed < readable, readable <= size, now - last >= THOROUGH_MS)
+    assume(flushed < readable, now - last >= THOROUGH_MS)
     thorough = flush_rules.is_thorough_flush(now, last, flush_rules.FLUSH_COMMIT_LOG_THOROUGH_INTERVAL_MS)
     pages = flush_rules.flush_least_pages(flush_rules.FLUSH_COMMIT_LOG_LEAST_PAGES, thorough=thorough)
-    return flush_rules.is_able_to_flush(pages, flushed, readable, size)
+    return flush_rules.is_able_to_flush(pages, flushed, readable, full=full)
 
 
 @decision(of=(flush_rules.is_able_to_flush, flush_rules.is_thorough_flush, flush_rules.flush_least_pages),
           promises="written_data_is_flushed_in_time",
           few={"now": (0, 9_999, 10_000, 10_001), "last": (0, 1)})
-def few_pages_wait(flushed: Position, readable: Position, size: Position, now: Moment, last: Moment) -> bool:
+def few_pages_wait(flushed: Position, readable: Position, now: Moment, last: Moment) -> bool:
     """Before that, a file that is not full is flushed once four page boundaries were passed."""
-    assume(flushed <= readable, readable < size, now - last < THOROUGH_MS)
+    assume(flushed <= readable, now - last < THOROUGH_MS)
     thorough = flush_rules.is_thorough_flush(now, last, flush_rules.FLUSH_COMMIT_LOG_THOROUGH_INTERVAL_MS)
     pages = flush_rules.flush_least_pages(flush_rules.FLUSH_COMMIT_LOG_LEAST_PAGES, thorough=thorough)
     passed = readable // PAGE - flushed // PAGE
-    return flush_rules.is_able_to_flush(pages, flushed, readable, size) == (passed >= LEAST_PAGES)
+    return flush_rules.is_able_to_flush(pages, flushed, readable, full=False) == (passed >= LEAST_PAGES)
 
 
 @decision(of=flush_rules.is_able_to_flush, promises="written_data_is_flushed_in_time")
-def full_file_is_always_flushed(pages: Int32, flushed: Position, size: Position) -> bool:
+def full_file_is_always_flushed(pages: Int32, flushed: Position, readable: Position) -> bool:
     """A file that is full is flushed in every round, however many pages the round asks for."""
-    assume(flushed <= size)
-    return flush_rules.is_able_to_flush(pages, flushed, size, size)
+    return flush_rules.is_able_to_flush(pages, flushed, readable, full=True)
 
 
 @decision(of=(flush_rules.mapped_file_index, flush_rules.position_in_file), promises="offset_lies_in_its_file",
@@ -350,7 +349,7 @@ def slot_points_back(slot: Int32, number: Positive) -> bool:
 def walk_goes_on_to_earlier_entries(previous: Int32, current: Positive, count: Positive, read: Moment,
                                     begin: Moment) -> bool:
     """The walk through a slot ends where there is no former entry, or where the time before the query begins."""
-    over = index_slots.is_chain_over(previous, current, count, time_read_ms=read, begin_ms=begin)
+    over = index_slots.is_chain_over(previous, current, count, entry_ms=read, begin_ms=begin)
     return over == (not 0 < previous <= count or previous == current or read < begin)
 
 
@@ -407,13 +406,15 @@ def file_is_asked_if_the_ranges_meet(begin: Moment, end: Moment, first: Moment, 
 
 # Clean-up, delays, offsets --------------------------------------------------------------------------------------------
 
+MOST_FILES = 10
 
-@decision(of=disk_cleanup.files_of_a_pass, promises="old_files_go", few={"files": range(14), "expired": range(14)})
-def pass_leaves_the_last_file(files: Count, expired: Count) -> bool:
-    """A pass deletes the files that may go, from the first on, at most ten of them and never the last file."""
-    assume(expired <= files)
-    deleted = disk_cleanup.files_of_a_pass(files, expired)
-    return deleted == min(expired, 10, max(files - 1, 0))
+
+@decision(of=disk_cleanup.may_delete_another, promises="old_files_go",
+          few={"files": range(14), "deleted": range(14), "place": range(14)})
+def pass_leaves_the_last_file(place: Count, files: Count, deleted: Count) -> bool:
+    """A pass goes from file to file until it has deleted ten, and never comes to the last file."""
+    assume(place < files, deleted <= place)
+    return disk_cleanup.may_delete_another(place, files, deleted) == (place + 1 < files and deleted < MOST_FILES)
 
 
 @decision(of=retry_level.stored_delay_level, promises="delayed_message_waits")

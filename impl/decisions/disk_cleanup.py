@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from impl.decisions.java_arithmetic import greater, quotient, remainder, smaller, wrap64
+from impl.decisions.java_arithmetic import quotient, remainder, smaller, wrap64
 
 DISK_SPACE_WARNING_LEVEL_PERCENT = 90  # rocketmq.broker.diskSpaceWarningLevelRatio
 DISK_SPACE_CLEAN_FORCIBLY_PERCENT = 85  # rocketmq.broker.diskSpaceCleanForciblyRatio
@@ -109,13 +109,12 @@ def cleans_at_once(*, clean_file_forcibly_enable: bool, clean_immediately: bool)
     return clean_file_forcibly_enable and clean_immediately
 
 
-def files_of_a_pass(files: int, expired: int) -> int:
-    """MappedFileQueue#deleteExpiredFileByTime: how many files a pass deletes if every destruction succeeds.
+def may_delete_another(place: int, files: int, deleted: int) -> bool:
+    """MappedFileQueue#deleteExpiredFileByTime: whether a pass looks at the file at a place, counted from 0.
 
-    files -- of the whole queue, the last of which is never deleted. expired -- how many of them, from the first on, may
-    go without a gap.
+    files -- of the whole queue, the last of which stays. deleted -- by this pass, all before that place.
     """
-    return smaller(smaller(expired, greater(files - 1, 0)), DELETE_FILES_BATCH_MAX)
+    return place < files - 1 and deleted < DELETE_FILES_BATCH_MAX
 
 
 def is_file_deleted(now_ms: int, last_modified_ms: int, expired_ms: int, *, clean_at_once: bool) -> bool:

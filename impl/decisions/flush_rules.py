@@ -11,13 +11,13 @@ FLUSH_CONSUME_QUEUE_LEAST_PAGES = 2  # MessageStoreConfig
 FLUSH_CONSUME_QUEUE_THOROUGH_INTERVAL_MS = 60_000  # MessageStoreConfig
 
 
-def is_able_to_flush(least_pages: int, flushed_position: int, read_position: int, file_size: int) -> bool:
+def is_able_to_flush(least_pages: int, flushed_position: int, read_position: int, *, full: bool) -> bool:
     """MappedFile#isAbleToFlush: the file is full, or so many pages were written; 0 pages: anything was.
 
-    read_position -- up to which the file can be read: written, or committed with a transient pool. MappedFile's
-    isAbleToCommit is the same rule of committed and written position.
+    read_position -- up to which the file can be read: written, or committed with a transient pool. full -- written to
+    the end. MappedFile#isAbleToCommit is the same rule of committed and written position.
     """
-    if read_position == file_size:
+    if full:
         return True
     if least_pages > 0:
         pages = quotient(read_position, OS_PAGE_SIZE) - quotient(flushed_position, OS_PAGE_SIZE)

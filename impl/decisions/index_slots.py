@@ -43,11 +43,11 @@ def previous_entry(slot_value: int, index_count: int) -> int:
     return slot_value
 
 
-def is_chain_over(previous: int, current: int, index_count: int, *, time_read_ms: int, begin_ms: int) -> bool:
+def is_chain_over(previous: int, current: int, index_count: int, *, entry_ms: int, begin_ms: int) -> bool:
     """IndexFile#selectPhyOffset: whether the walk through a slot's entries stops behind the current one."""
     if previous <= INVALID_INDEX or previous > index_count:
         return True
-    return previous == current or time_read_ms < begin_ms
+    return previous == current or entry_ms < begin_ms
 
 
 def time_diff_seconds(store_timestamp_ms: int, begin_timestamp_ms: int) -> int:

@@ -173,6 +173,6 @@ class IndexFile:
             time_ms = time_read_ms(self.header.begin_timestamp, seconds)
             if entry_hash == key_hash and is_time_matched(time_ms, begin, end):
                 phy_offsets.append(phy_offset)
-            if is_chain_over(previous, number, count, time_read_ms=time_ms, begin_ms=begin):
+            if is_chain_over(previous, number, count, entry_ms=time_ms, begin_ms=begin):
                 return
             number = previous

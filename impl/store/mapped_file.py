@@ -122,8 +122,8 @@ class MappedFile(ReferenceResource):
             self.committed_position = wrote
 
     def _is_able(self, least_pages: int, done: int, written: int) -> bool:
-        """MappedFile#isAbleToFlush, #isAbleToCommit: a file that is full in its write buffer counts as full too."""
-        return self.is_full() or is_able_to_flush(least_pages, done, written, self.file_size)
+        """MappedFile#isAbleToFlush, #isAbleToCommit."""
+        return is_able_to_flush(least_pages, done, written, full=self.is_full())
 
     # Read -------------------------------------------------------------------------------------------------------------
 

@@ -7,13 +7,12 @@ from typing import Protocol
 
 from impl.common.util_all import offset2_file_name
 from impl.decisions.consume_queue_units import is_queue_file_expired
-from impl.decisions.disk_cleanup import is_file_deleted
+from impl.decisions.disk_cleanup import is_file_deleted, may_delete_another
 from impl.decisions.flush_rules import first_file_offset, mapped_file_index, position_in_file
 from impl.decisions.java_arithmetic import wrap32, wrap64
 from impl.ports.disk import Disk, DiskError
 from impl.store.mapped_file import MappedFile
 
-DELETE_FILES_BATCH_MAX = 10  # MappedFileQueue
 DESTROY_INTERVAL_MS = 1_000  # truncateDirtyFiles, deleteLastMappedFile
 DESTROY_EXPIRED_INTERVAL_MS = 60_000  # deleteExpiredFileByOffset
 DESTROY_ALL_INTERVAL_MS = 3_000  # destroy
@@ -231,10 +230,12 @@ class MappedFileQueue:
         pass lets it pass afterwards.
         """
         removed: list[MappedFile] = []
-        for mapped_file in self.mapped_files[:-1]:
+        for place, mapped_file in enumerate(self.mapped_files):
+            if not may_delete_another(place, len(self.mapped_files), len(removed)):
+                break
             modified_ms = mapped_file.last_modified_timestamp()
             expired = is_file_deleted(self.now_ms(), modified_ms, expired_ms, clean_at_once=clean_immediately)
-            if len(removed) >= DELETE_FILES_BATCH_MAX or not expired or not mapped_file.destroy(interval_forcibly_ms):
+            if not expired or not mapped_file.destroy(interval_forcibly_ms):
                 break
             removed.append(mapped_file)
         self._remove(removed)

