@@ -51,9 +51,13 @@ class MachineDisk:
         if path in self.folders:
             raise DiskError(f"{path} (Is a directory)")
         folder = _folder(path)
+        missing = []
         while folder not in self.folders:
-            self.folders[folder] = None
+            missing.append(folder)
             folder = _folder(folder)
+        if any(self.find(one) is not None for one in missing):
+            raise DiskError(f"{path} (Not a directory)")
+        self.folders.update(dict.fromkeys(missing))
         storage = Storage(self.kernel.now_ms)
         self.change(path, storage)
         return storage

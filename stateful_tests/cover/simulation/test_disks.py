@@ -246,6 +246,14 @@ def test_folders_are_made_listed_and_deleted_when_they_are_empty(disk: Disk) -> 
         disk.open("queue/t")
 
 
+def test_no_file_is_made_below_a_file(disk: Disk) -> None:
+    disk.open("store/index")
+    for path in ("store/index/1", "store/index/deep/1"):
+        with pytest.raises(DiskError):
+            disk.open(path)
+    assert (disk.list("store"), disk.list("store/index")) == (["index"], [])
+
+
 def test_a_write_and_a_cut_are_seen_in_the_time_of_the_file(disk: Disk) -> None:
     file = disk.open("log")
     made_ms = file.last_modified_ms()
