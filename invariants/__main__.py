@@ -54,16 +54,30 @@ def list_catalogue(
     guarded(lambda: print("\n".join(lines)))
 
 
-@app.command(epilog=examples("rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive"))
-def show(name: Annotated[str, typer.Argument(metavar="PROPERTY", help="A property or a claim.")]) -> None:
+@app.command(epilog=examples(
+    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive",
+    "rocketproof show --guards Routes"))
+def show(
+    name: Annotated[str | None, typer.Argument(metavar="PROPERTY", help="A property or a claim.")] = None,
+    guards: Annotated[str | None, typer.Option(
+        metavar="CONCEPT", help="Instead the guards of a concept: what tests each, or which premise it is.")] = None,
+) -> None:
     """Show one property: claim, premises, formula, hazards.
 
     With its judges, the verdict expected of RocketMQ as shipped, and the actions around it.
     """
     from invariants.front_desk.desk import guarded
+    from invariants.front_desk.guards import guards as guards_of
     from invariants.front_desk.show import shown
 
-    guarded(lambda: print("\n".join(shown(name, judged_of_runs()))))
+    def lines() -> Iterator[str]:
+        if name is not None and guards is None:
+            return shown(name, judged_of_runs())
+        if guards is not None and name is None:
+            return guards_of(guards)
+        raise BadInputError("say what to show: the name of one property, or --guards CONCEPT")
+
+    guarded(lambda: print("\n".join(lines())))
 
 
 def judged_of_runs() -> frozenset[str]:
