@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from invariants.front_desk.interrupt import start
-from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Seed, desk_app, examples, only
+from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Seed, desk_app, examples, judging, only
 from invariants.verdict import BadInputError, ExitStatus, Verdict
 from model import __main__ as explorer
+from model.tla import __main__ as exporter
 from proofs import __main__ as prover
 from spark_fuzz import front_desk as campaigning
 from stateful_tests.machines import __main__ as machines
@@ -23,6 +24,7 @@ from stateful_tests.machines import __main__ as machines
 if TYPE_CHECKING:
     from invariants.front_desk.catalogue import Chosen
     from invariants.front_desk.desk import Desk
+    from invariants.front_desk.show import Outside
 
 OUT = Path("out") / "verify"
 
@@ -37,47 +39,99 @@ app.add_typer(check_app, name="check")
 # The catalogue --------------------------------------------------------------------------------------------------------
 
 
-@app.command("list", epilog=examples("rocketproof list", "rocketproof list --json"))
+@app.command("list", epilog=examples(
+    "rocketproof list", "rocketproof list lock", "rocketproof list rule violated B-11", "rocketproof list --json"))
 def list_catalogue(
+    words: Annotated[list[str] | None, typer.Argument(
+        metavar="WORD", show_default=False,
+        help="Only what has all these words: in its name, sentence or home, or as kind, judge, hazard or expected "
+             "verdict.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for programs.")] = False,
 ) -> None:
     """List every property: kind, judges, expected verdict."""
     import json as format_json
     from dataclasses import asdict
 
-    from invariants.front_desk.catalogue import entries
+    from invariants.front_desk.catalogue import entries, filtered
     from invariants.front_desk.desk import guarded
     from invariants.front_desk.show import listed
 
-    found = entries(judged_of_runs())
-    lines = (format_json.dumps(asdict(one), sort_keys=True) for one in found) if json else listed(found)
-    guarded(lambda: print("\n".join(lines)))
+    def printed() -> None:
+        found = filtered(entries(judged_of_runs()), words or [])
+        lines = (format_json.dumps(asdict(one), sort_keys=True) for one in found) if json else listed(found)
+        print("\n".join(lines))
+
+    guarded(printed)
 
 
 @app.command(epilog=examples(
-    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive",
+    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29",
     "rocketproof show --guards Routes"))
 def show(
-    name: Annotated[str | None, typer.Argument(metavar="PROPERTY", help="A property or a claim.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")] = None,
     guards: Annotated[str | None, typer.Option(
         metavar="CONCEPT", help="Instead the guards of a concept: what tests each, or which premise it is.")] = None,
 ) -> None:
-    """Show one property: claim, premises, formula, hazards.
+    """Show one property (claim, premises, formula, hazards), or one hazard.
 
-    With its judges, the verdict expected of RocketMQ as shipped, and the actions around it.
+    A property comes with its judges, the verdict expected of RocketMQ as shipped, and the actions around it; a hazard
+    with what users see of it, what brings it about, what helps, what it breaks, and its story.
     """
     from invariants.front_desk.desk import guarded
     from invariants.front_desk.guards import guards as guards_of
-    from invariants.front_desk.show import shown
+    from invariants.front_desk.show import shown, shown_hazard
+    from invariants.hazards import HAZARDS
 
     def lines() -> Iterator[str]:
-        if name is not None and guards is None:
-            return shown(name, judged_of_runs())
-        if guards is not None and name is None:
-            return guards_of(guards)
-        raise BadInputError("say what to show: the name of one property, or --guards CONCEPT")
+        if (name is None) == (guards is None):
+            raise BadInputError("say what to show: one name, or --guards CONCEPT")
+        if name is None:
+            return guards_of(guards or "")
+        judged = judged_of_runs()
+        return shown_hazard(HAZARDS[name], outside(name), judged) if name in HAZARDS else shown(name, judged)
 
     guarded(lambda: print("\n".join(lines())))
+
+
+@app.command(epilog=examples(
+    "rocketproof search duplicates during a rolling restart", "rocketproof search queue without consumer --json -"))
+def search(
+    words: Annotated[list[str], typer.Argument(metavar="WORDS", help="What you see, as you would tell it.")],
+    json: Annotated[typer.FileTextWrite | None, typer.Option(
+        "--json", metavar="FILE", help="Write the rows to this file, one JSON object a line; - for standard output."),
+    ] = None,
+) -> None:
+    """Find hazards, properties and symptoms by what people say of them, best first.
+
+    Rows are JSON objects of name, kind, sentence and why it matched.
+
+    Exit status: 0 something was found, 2 bad input, 3 nothing is known of these words.
+    """
+    import json as format_json
+    from dataclasses import asdict
+
+    from invariants.front_desk.desk import guarded
+    from invariants.front_desk.search import search as found_by
+    from invariants.front_desk.search import told
+
+    def answered() -> None:
+        hits = found_by(" ".join(words), judged_of_runs())
+        rows = (format_json.dumps(asdict(hit), sort_keys=True) for hit in hits)
+        print("\n".join(rows if json else told(hits)), file=json)
+        if not hits:
+            raise typer.Exit(ExitStatus.UNKNOWN)
+
+    guarded(answered)
+
+
+def outside(hazard: str) -> Outside:
+    """What the implementation and the tests know of a hazard."""
+    from impl.variants.catalogue import NO_REPAIR, REPAIRS
+    from invariants.front_desk.show import Outside
+    from stateful_tests.stories.told import commands
+
+    repairs = {one.name: one.sentence for one in REPAIRS.values() if hazard in one.hazards}
+    return Outside(repairs, NO_REPAIR.get(hazard, ""), commands(hazard))
 
 
 def judged_of_runs() -> frozenset[str]:
@@ -94,6 +148,7 @@ def judged_of_runs() -> frozenset[str]:
 @app.command(epilog=examples(
     "rocketproof verify", "rocketproof verify one_owner_per_queue allocation_is_total",
     "rocketproof verify --campaign-seconds 30 --out out/verify", "rocketproof verify --json - | jq .outcome"))
+@judging
 def verify(
     names: Names = None,
     property: Property = None,  # noqa: A002 - the name of the option
@@ -163,8 +218,31 @@ def judges(desk: Desk, chosen: Chosen, out: Path, seed: int) -> Iterator[tuple[s
         yield "machine", of_code(chosen, machine.explore_decisions, machine.explore_allocation, out=out, seed=seed)
     if chosen.everything or chosen.protocol:
         yield "machine", known.shown(() if chosen.everything else chosen.protocol, out)
+    if chosen.runs:
+        yield "runs", of_runs(desk, chosen, out)
     if of_judge("conform", chosen.own):
         yield "conform", conforming(desk, None, [], out)
+
+
+def of_runs(desk: Desk, chosen: Chosen, out: Path) -> Iterator[Verdict]:
+    """What is said of runs: a story shows what breaks it, or a run is looked at; notes say who was not asked.
+
+    Where everything is judged, what neither story nor run is known of is named, and left to machines and campaigns.
+    """
+    from spark_fuzz import at_once
+    from stateful_tests.stories import telling
+    from stateful_tests.stories import verdicts as stories
+    from stateful_tests.worlds import glance
+
+    told = [name for name in chosen.runs if telling.has_story(name)]
+    of_judges = [name for name in chosen.runs if name in at_once.PROPERTIES]
+    looked = [name for name in chosen.runs if name not in {*told, *of_judges}]
+    left = [name for name in looked if chosen.everything and not glance.is_known(name)]
+    if left:
+        desk.closing.append(f"no story and no run is known that shows {', '.join(left)}: rocketproof campaign")
+    yield from stories.verdicts(told, out)
+    yield from glance.verdicts([name for name in looked if name not in left], out)
+    yield from at_once.verdicts(of_judges, out)
 
 
 def campaigns(desk: Desk, chosen: Chosen, seconds: float, out: Path, seed: int) -> Iterator[Iterable[Verdict]]:
@@ -212,6 +290,10 @@ new_app = desk_app(help="Write a file to begin with.")
 new_app.callback()(lambda: None)
 new_app.command("concept", epilog=explorer.NEW)(explorer.new_concept)
 app.add_typer(new_app, name="new")
+export_app = desk_app(help="Write the models for other tools.")
+export_app.callback()(lambda: None)
+export_app.command("tla", epilog=exporter.EXAMPLES)(exporter.export_tla)
+app.add_typer(export_app, name="export")
 app.command("prove", epilog=prover.EXAMPLES)(prover.prove)
 app.command("machine", epilog=machines.EXAMPLES)(machines.machine)
 app.command("campaign", epilog=campaigning.CAMPAIGN)(campaigning.campaign)
@@ -221,6 +303,7 @@ app.command("kill-matrix", epilog=campaigning.KILL_MATRIX)(campaigning.kill_matr
 @check_app.command("allocation", epilog=examples(
     "rocketproof check allocation --python my_package.strategies:StickyAllocation",
     "rocketproof check allocation --java target/classes:lib/* --class com.example.Sticky --out out"))
+@judging
 def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
     python: Annotated[str | None, typer.Option(
         metavar="MODULE:CLASS", help="Class with allocate(consumer_group, current_cid, mq_all, cid_all).")] = None,
@@ -241,7 +324,7 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """
     from invariants.front_desk.desk import Desk
 
-    with Desk(json) as desk:
+    with Desk(json, out=out) as desk:
         from invariants.front_desk import catalogue
 
         for name in property or []:
@@ -261,6 +344,7 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 @app.command(epilog=examples(
     "rocketproof conform", "rocketproof conform --file names", "rocketproof conform --vectors DIR --json rows.jsonl"))
+@judging
 def conform(
     vectors: Annotated[Path | None, typer.Option(
         metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz); default: the project's own.")] = None,
@@ -276,40 +360,59 @@ def conform(
     from invariants.front_desk.desk import Desk
 
     del seed
-    with Desk(json) as desk:
+    with Desk(json, out=out) as desk:
         desk.judge("conform", conforming(desk, vectors, file or [], out))
 
 
 # Evidence -------------------------------------------------------------------------------------------------------------
 
 
-@app.command(epilog=examples("rocketproof replay out/verify/evidence/explore-group-1-2-2-one-owner-per-queue.json"))
+@app.command(epilog=examples("rocketproof replay out/verify/evidence/explore-group-1-2-2-one-owner-per-queue.json",
+                             "rocketproof replay out/verify/evidence/*.json"))
+@judging
 def replay(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An evidence file of any judge.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Evidence files of any judge.")],
     json: Json = None,
 ) -> None:
     """Run the evidence of a verdict again.
 
     The same steps, the same arguments, the same claim.
 
-    Exit status: 0 the stored verdict is confirmed, 1 it is not, 2 bad input.
+    Exit status: 0 each stored verdict is confirmed, 1 one is not, 2 bad input (the other files are replayed first).
+    """
+    from invariants.front_desk.desk import Desk
+
+    with Desk(json, summary=False) as desk:
+        confirmed, bad = list[bool](), list[BadInputError]()
+        for file in files:
+            try:
+                confirmed.append(replay_one(desk, file))
+            except BadInputError as error:
+                bad.append(error)
+        if bad:
+            raise BadInputError(f"{bad[0]}{f' (and {len(bad) - 1} more files)' * (len(bad) > 1)}")
+        desk.status = ExitStatus.AS_EXPECTED if all(confirmed) else ExitStatus.DIFFERENT
+
+
+def replay_one(desk: Desk, file: Path) -> bool:
+    """Replay a file: show it, take the row, say what came of it; returns whether the stored verdict is confirmed.
+
+    Raises BadInputError for a file that cannot be replayed.
     """
     from invariants import evidence
-    from invariants.front_desk.desk import Desk
     from invariants.front_desk.replay import stored_outcome
     from invariants.report.terminal import conclusion, evidence_view
 
-    with Desk(json, summary=False) as desk:
-        document = evidence.read(file)
-        try:
-            stored, found = stored_outcome(document), replayed(document)
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
-            raise BadInputError(f"{file}: not evidence that can be replayed ({type(error).__name__}: {error}); "
-                                "give a file that a verdict names") from error
-        desk.print(evidence_view(document))
-        desk.take(found)
-        desk.closing.append(str(conclusion(stored, found)))
-        desk.status = ExitStatus.AS_EXPECTED if found.outcome is stored else ExitStatus.DIFFERENT
+    document = evidence.read(file)
+    try:
+        stored, found = stored_outcome(document), replayed(document)
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        raise BadInputError(f"{file}: not evidence that can be replayed ({type(error).__name__}: {error}); "
+                            "give a file that a verdict names") from error
+    desk.print(evidence_view(document))
+    desk.take(found)
+    desk.closing.append(str(conclusion(stored, found)))
+    return found.outcome is stored
 
 
 def replayed(document: dict[str, Any]) -> Verdict:
@@ -319,17 +422,20 @@ def replayed(document: dict[str, Any]) -> Verdict:
     from stateful_tests.conformance.adapters import ADAPTERS
     from stateful_tests.conformance.judge import RECORDINGS
     from stateful_tests.conformance.replay import lines, stem
+    from stateful_tests.conformance.tlc.verdicts import AGREES, agreements
     from stateful_tests.decisions.replay import replay_counterexample
     from stateful_tests.machines.judge import replay_program
+    from stateful_tests.stories.verdicts import replay_story
     from stateful_tests.worlds.evidence import replay_run
 
     kind, about = document["kind"], document["subject"]["kind"]
-    if kind == "trace":
-        return replay_trace(document)
-    if kind == "graph":
-        return replay_graph(document)
+    if document["property"] == AGREES:
+        return next(agreements([document["subject"]["name"]]))
+    if kind in {"trace", "graph"}:
+        return replay_trace(document) if kind == "trace" else replay_graph(document)
     if kind == "run":
-        return replay_program(document) if "program" in document else replay_run(document)
+        return replay_story(document) if "story" in document else (
+            replay_program(document) if "program" in document else replay_run(document))
     if about == "recording":
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])

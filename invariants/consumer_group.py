@@ -10,14 +10,16 @@ from model.consumer_group import (
     Queue,
     Running,
     Sharing,
+    learn,
     lists_follow_in_time,
     rebalances_run_in_time,
+    run,
     stale,
     takes,
 )
-from model.language import Bool, Set, every, exists, forall, setof
+from model.language import Bool, Rank, Set, count, every, exists, forall, helps, ranking, setof
 from model.language.mutations import drop_assignment, drop_guard
-from model.language.properties import always, lemma, lemma_given, never, premise, sometimes
+from model.language.properties import always, leads_to, lemma, lemma_given, never, premise, sometimes
 
 
 @premise
@@ -168,6 +170,32 @@ def ownership_converges(s: Convergence) -> Bool:
     return ((s.lag + s.period < s.calm) & exists(s.alive[m] for m in every(Member))).implies(
         forall(exists(holds(s, m, q) for m in every(Member)) for q in every(Queue))
         & forall((holds(s, a, q) & holds(s, b, q)).implies(a == b) for a, b, q in every(Member, Member, Queue)))
+
+
+def behind(s: Convergence, m: Member) -> Bool:
+    """A living member has not applied the list as it is."""
+    return s.alive[m] & ~(s.view[m] == setof(Member, lambda x: s.listed[x]))
+
+
+@leads_to(shipped="violated: D6 two processes with one client id", fair=("learn", "run"), until_quiet=("join", "end"),
+          given=(distinct_ids, same_subscriptions, strategy_is_total, strategy_is_exclusive),
+          broken_by=(drop_assignment("learn", "listed"), drop_assignment("run", "view")))
+def ownership_converges_at_last(s: Convergence) -> tuple[Bool, Bool]:
+    """Whatever time it takes: when members have ceased to come and go, every queue has exactly one owner, for good."""
+    living = exists(s.alive[m] for m in every(Member))
+    steady = ~stale(s) & forall(~behind(s, m) for m in every(Member))
+    shared = (forall(exists(holds(s, m, q) for m in every(Member)) for q in every(Queue))
+              & forall((holds(s, a, q) & holds(s, b, q)).implies(a == b)
+                       for a, b, q in every(Member, Member, Queue)))
+    return living, ~living | (steady & shared)
+
+
+@ranking("ownership_converges_at_last")
+def lists_then_views(s: Convergence, m: Member) -> Rank:
+    """The brokers' list takes note of one member after another; then each living member rebalances once."""
+    return Rank(measure=(count(~s.listed[x].iff(s.alive[x]) for x in every(Member)),
+                         count(behind(s, x) for x in every(Member))),
+                helpers=(helps(~s.listed[m].iff(s.alive[m]), learn, m), helps(~stale(s) & behind(s, m), run, m)))
 
 
 @sometimes

@@ -8,6 +8,7 @@ speak of the scope itself: `state_space_is_pinned` (the counts are those of mode
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
@@ -23,7 +24,7 @@ from model.explorer.search import Exploration, Progress, explore
 from model.language import Misuse, Mutation, Property, walk
 from model.language.actions import Action
 from model.language.defined import defined, obligations
-from model.language.nodes import SortInfo, Variable
+from model.language.nodes import SortInfo, Variable, quantified
 from model.language.own import load
 from model.language.properties import LEADS_TO, LEMMA, SOMETIMES, STEP
 from model.language.scope import Scope
@@ -44,10 +45,15 @@ def scopes(names: Sequence[str] = (), *, heavy: bool = False) -> list[NamedScope
     known = [named.name for named in SCOPES]
     for name in names:
         if not any(other.startswith(name) for other in known):
-            hint = nearest(name, known) or f"there are: {'; '.join(known)}"
-            raise BadInputError(f"no scope is called {name!r}; {hint.strip()}")
+            hint = nearest(name, known).strip() or f"names begin with {', '.join(_beginnings())}"
+            raise BadInputError(f"no scope is called {name!r}; {hint}")
     return [named for named in SCOPES if any(
         named.name == name or (name not in known and named.name.startswith(name)) for name in names)]
+
+
+def _beginnings() -> list[str]:
+    """What names of scopes begin with: all up to sizes, and up to what is special in a scope."""
+    return list(dict.fromkeys(re.split(r",| [0-9]", named.name)[0] for named in SCOPES))
 
 
 def judged_in(named: NamedScope, wanted: Sequence[str] = ()) -> list[Property]:
@@ -80,7 +86,7 @@ def explore_own(
     progress: Callable[[str, Progress], None] | None = None, out: Path | None = None,
 ) -> Iterator[Verdict]:
     """Search scopes of a user's own, of this file; other arguments as for explore_scopes."""
-    yield from _searched([_own(scope, file) for scope in scopes], properties, memory_bytes, progress, out)
+    yield from _searched([own_scope(scope, file) for scope in scopes], properties, memory_bytes, progress, out)
 
 
 def _searched(
@@ -99,7 +105,7 @@ def _searched(
             raise KeyboardInterrupt
 
 
-def _own(scope: Scope, file: Path) -> NamedScope:
+def own_scope(scope: Scope, file: Path) -> NamedScope:
     """A scope of a user's own: what is declared as violated fails there, unless its premises are kept."""
     failing = {p.name: p.expected.hazards for p in scope.concept.properties.values()
                if p.expected.outcome == "violated" and not (p.given and keeps(scope, p))}
@@ -247,7 +253,7 @@ def _stored(subject: Mapping[str, Any]) -> NamedScope:
         raise BadInputError(str(error)) from error
     if not own:
         raise BadInputError(f"{file} has no scope {name!r} any more; explore it again")
-    return _own(own[0], Path(file))
+    return own_scope(own[0], Path(file))
 
 
 def _mutation(named: NamedScope, stored: Mapping[str, Any]) -> Mutation | None:
@@ -298,8 +304,9 @@ class _Replay:
         declared = self.scope.concept.properties[name]
         if declared.kind == LEADS_TO:
             loop = stored.get("loop", len(self.seen) - 1)
+            elements = self._values(declared.parameters, stored.get("elements", {}), name)
             return self.seen[-1] == self.seen[loop] and not any(
-                walk.value(declared.condition, self.scope, state, {}) for state in self.seen[loop:])
+                walk.value(declared.condition, self.scope, state, elements) for state in self.seen[loop:])
         if declared.kind == STEP:
             return not walk.value(declared.condition, self.scope, self.seen[-2], {}, self.seen[-1])
         holds = bool(walk.value(declared.condition, self.scope, self.seen[-1], {}))
@@ -315,7 +322,8 @@ class _Replay:
         broken = stored.get("broken_by", {})
         if broken.get("property") in self.scope.concept.properties:
             declared = self.scope.concept.properties[broken["property"]]
-            nodes = map(defined, (declared.when, declared.condition))
+            nodes = (quantified("forall", declared.parameters, defined(node))
+                     for node in (declared.when, declared.condition))
             before = self.seen[-2] if declared.kind == STEP else self.seen[-1]
             return not all(walk.value(node, self.scope, before, {}, self.seen[-1]) for node in nodes)
         action = self.scope.concept.actions.get(broken.get("action", ""))
@@ -325,7 +333,10 @@ class _Replay:
         return not walk.value(obligations(action), self.scope, self.seen[-1], env)
 
     def _numbers(self, action: Action, arguments: Mapping[str, str]) -> dict[Variable, int]:
-        return {v: self._number(v.sort, arguments.get(v.name, ""), action.name) for v in action.parameters}
+        return self._values(action.parameters, arguments, action.name)
+
+    def _values(self, variables: Sequence[Variable], spoken: Mapping[str, str], where: str) -> dict[Variable, int]:
+        return {v: self._number(v.sort, spoken.get(v.name, ""), where) for v in variables}
 
     def _number(self, sort: SortInfo, text: str, where: str) -> int:
         values = {self.scope.text(sort, n): n for n in range(walk.span(sort, self.scope))}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.language import Bool, Steps, every, exists, forall, tight
+from model.language import Bool, Rank, Steps, every, exists, forall, helps, ite, ranking, tight
 from model.language.mutations import drop_assignment, drop_guard
 from model.language.properties import always, leads_to, lemma_given, never, premise, sometimes
 from model.order_lock import (
@@ -12,11 +12,13 @@ from model.order_lock import (
     OrderLock,
     answer,
     answers_come_in_time,
+    attempt,
     batches_end_in_time,
     contender_tries_in_time,
     elapse,
     grant,
     live,
+    pass_by,
     work,
 )
 
@@ -147,12 +149,27 @@ def abandoned_lock_is_freed(s: Abandoned) -> Bool:
     return (~s.taken).implies(s.waited <= s.broker_live + s.retry)
 
 
+@premise
+def attempts_take_time(s: Abandoned) -> Bool:
+    """The contender does not use up all time with attempts."""
+    return s.retry > 0
+
+
 @leads_to(shipped="violated: U6 a batch that never returns", fair=("attempt", "pass_by"),
-          given=(owner_is_silent, contender_tries_in_time),
+          given=(owner_is_silent, contender_tries_in_time, attempts_take_time),
           broken_by=(drop_assignment("attempt", "taken"),))
 def contender_gets_the_lock(s: Abandoned) -> tuple[Bool, Bool]:
     """A contender that tries again and again has the lock at last."""
     return ~s.taken, s.taken
+
+
+@ranking("contender_gets_the_lock")
+def the_lease_runs_out(s: Abandoned) -> Rank:
+    """Time passes, or an attempt is due; once the lease has run out, the next attempt takes the lock."""
+    runs = s.age <= s.broker_live
+    due = s.tried == s.retry
+    return Rank(measure=(ite(runs, s.broker_live + 1 - s.age, Ms.of(0)), runs & due),
+                helpers=(helps(~runs | due, attempt), helps(runs & ~due, pass_by, Ms.of(1))))
 
 
 @sometimes

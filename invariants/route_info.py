@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from model.language import Bool, Steps, every, exists, forall, tight
+from model.language import Bool, Rank, Steps, count, every, exists, forall, helps, ite, ranking, tight
 from model.language.mutations import drop_assignment, drop_guard
-from model.language.properties import always, lemma, lemma_given, never, premise, sometimes
+from model.language.properties import always, leads_to, lemma, lemma_given, never, premise, sometimes
 from model.route_info import (
     Address,
     Connection,
+    Ms,
     NameServers,
     Role,
     RouteCache,
@@ -47,8 +48,9 @@ def registrations_beat_the_expiry(s: Routes) -> Bool:
 
 @lemma
 def the_linked_run(s: Routes) -> Bool:
-    """Only the running have connections."""
-    return forall(s.link[a].holds(k).implies(s.runs[a]) for a, k in every(Address, Connection))
+    """The running, and nobody else, have connections."""
+    return (forall(s.runs[a].implies(~s.link[a].absent) for a in every(Address))
+            & forall(s.link[a].holds(k).implies(s.runs[a]) for a, k in every(Address, Connection)))
 
 
 @lemma_given(goodbyes_beat_restarts)
@@ -150,6 +152,44 @@ def dead_broker_is_dropped(s: Routes) -> Bool:
     """A broker that ended is in no route once the expiry and one scan period are over."""
     return forall((~s.runs[a] & (s.expiry + s.scan < s.ended[a])).implies(~s.at[r].holds(a))
                   for a, r in every(Address, Role))
+
+
+@premise
+def registrations_take_time(s: Routes) -> Bool:
+    """Registrations have a period."""
+    return s.period > 0
+
+
+@leads_to(shipped="violated: N-1 unregistration by id, N-5 shared connection, N-6 half of it",
+          fair=("elapse", "register", "expire", "expire_another"), until_quiet=("reconnect",),
+          given=(own_unregistration, own_connections, whole_registrations, scans_take_time, registrations_take_time),
+          excludes=("expire_another",), broken_by=(drop_assignment("expire", "at"),))
+def dead_broker_is_dropped_at_last(s: Routes, a: Address) -> tuple[Bool, Bool]:
+    """Whatever the periods are: a broker that ended leaves all routes, or starts again; other brokers come and go."""
+    return ~s.runs[a], s.runs[a] | forall(~s.at[r].holds(a) for r in every(Role))
+
+
+def registers_now(s: Routes, a: Address) -> Bool:
+    """No time passes before the broker registers."""
+    return s.runs[a] & (s.period <= s.silent[a])
+
+
+def is_scanned_now(s: Routes, a: Address) -> Bool:
+    """No time passes before the scan has found the entry."""
+    return s.live[a] & (s.expiry + s.scan <= s.age[a])
+
+
+@ranking("dead_broker_is_dropped_at_last")
+def its_entry_expires(s: Routes, a: Address, x: Address, k: Connection) -> Rank:
+    """Time passes until the entry is expired; the registrations and scans of others for which it waits come first."""
+    fresh = s.age[a] <= s.expiry
+    nobody = forall(~registers_now(s, b) & ~is_scanned_now(s, b) for b in every(Address))
+    return Rank(
+        measure=(ite(fresh, s.expiry + 1 - s.age[a], Ms.of(0)),
+                 count(fresh & registers_now(s, b) for b in every(Address)),
+                 count(fresh & is_scanned_now(s, b) for b in every(Address))),
+        helpers=(helps(~fresh, expire, a), helps(fresh & registers_now(s, x) & s.link[x].holds(k), register, x, k),
+                 helps(fresh & is_scanned_now(s, x), expire, x), helps(fresh & nobody, elapse, Ms.of(1))))
 
 
 @sometimes

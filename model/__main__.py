@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from invariants.front_desk.interrupt import start
-from invariants.front_desk.options import Json, NoSeed, Out, Property, desk_app, examples
+from invariants.front_desk.options import Json, NoSeed, Out, Property, desk_app, examples, judging
 
 if TYPE_CHECKING:
     from invariants.front_desk.desk import Desk
@@ -27,6 +27,7 @@ EXAMPLES = examples(
 NEW = examples("rocketproof new concept lease.py")
 
 
+@judging
 def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
     scope: Annotated[list[str] | None, typer.Argument(
         metavar="SCOPE", show_default=False,
@@ -49,7 +50,7 @@ def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from invariants.front_desk.desk import Desk
 
     del seed
-    with Desk(json) as desk:
+    with Desk(json, out=out) as desk:
         names, properties = scope or [], property or []
         if names and names[0].endswith(".py"):
             desk.judge("explore", of_file(desk, Path(names[0]), names[1:], properties, memory_bytes, out))

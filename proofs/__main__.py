@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from invariants.front_desk.interrupt import start
-from invariants.front_desk.options import Json, Names, Out, Property, Seed, desk_app, examples
+from invariants.front_desk.options import Json, Names, Out, Property, Seed, desk_app, examples, judging
 
 if TYPE_CHECKING:
     from invariants.front_desk.catalogue import Chosen
@@ -25,6 +25,7 @@ EXAMPLES = examples(
 )
 
 
+@judging
 def prove(
     names: Names = None,
     property: Property = None,  # noqa: A002 - the name of the option
@@ -44,7 +45,7 @@ def prove(
     """
     from invariants.front_desk.desk import Desk
 
-    with Desk(json) as desk:
+    with Desk(json, out=out) as desk:
         from invariants.front_desk import catalogue
         from invariants.verdict import BadInputError
 

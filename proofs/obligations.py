@@ -14,7 +14,7 @@ from itertools import combinations
 from model.language import Action, Concept, Mutation, Premise, Property, Run
 from model.language.defined import defined, obligations
 from model.language.nodes import NAT, TRUE, Node, Variable, conjunction, negation
-from model.language.properties import LEMMA, STEP
+from model.language.properties import ALWAYS, LEMMA, STEP
 from proofs import terms
 from proofs.reading import Expr, Reader, Reading
 
@@ -23,7 +23,8 @@ from proofs.reading import Expr, Reader, Reading
 class Obligation:
     """Something to prove: the hypotheses imply the goal.
 
-    part -- "initially", "keeps", "step", "follows", "defined", "excludes", "possible" or "violates".
+    part -- "initially", "keeps", "step", "follows", "defined", "excludes", "possible" or "violates"; of a ranking
+    those of `proofs.ranking`.
     action -- the action that must keep it, or "".
     invariant -- name of the property or lemma that the goal is.
     assumed -- hypotheses about the state before, the same for many obligations.
@@ -189,7 +190,7 @@ class Induction:
 
     def excluding(self, declared: Property) -> Iterator[Obligation]:
         """Give the obligations that what the property excludes can never happen."""
-        own = [] if declared in self.lemmas or declared.kind == STEP else [declared]
+        own = [declared] if declared.kind == ALWAYS else []
         for action in self.actions:
             if action.name in declared.excludes:
                 env = self.reading.arguments(action)

@@ -1,8 +1,8 @@
 """The judge `prove`: every property that is promised without bounds, proved by induction in Z3.
 
 A verdict "holds" needs all of it: some state is initial under the premises, every obligation is proved under every
-seed, every action happens in some run, or provably never does and is declared so, and each mutation that the property
-names spoils the proof.
+seed, every action happens in some run, or provably never does and is declared so, what waits for a goal does so in some
+run, and each mutation that the property names spoils the proof.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from invariants import evidence
 from invariants.exploring import keeps
 from invariants.verdict import Outcome, Subject, Verdict
 from model.language import Concept, Premise, Property, Run
-from model.language.properties import ALWAYS, LEMMA, STEP
+from model.language.properties import ALWAYS, LEADS_TO, LEMMA, STEP
 from model.language.scope import Scope
 from model.scopes import SCOPES
 from proofs.counterexample import explained
 from proofs.obligations import Induction, Obligation, Steps, actions, support
+from proofs.ranking import MEANING, owed
 from proofs.solve import SEEDS, TIMEOUT_MS, Answer, Questions, Solved
 from proofs.terms import Context
 from proofs.unbounded import Unbounded
@@ -83,7 +84,8 @@ def _layers(declared: Property) -> list[tuple[Premise, ...]]:
 def provable(declared: Property) -> bool:
     """Whether a proof without bounds is claimed: of what holds, or holds under premises."""
     claimed = declared.expected.outcome == "holds" or bool(declared.given)
-    return claimed and declared.kind in (ALWAYS, STEP, LEMMA) and not declared.search_only
+    able = declared.kind in (ALWAYS, STEP, LEMMA) or declared.name in declared.concept.rankings
+    return claimed and able and not declared.search_only
 
 
 class Prover:
@@ -114,13 +116,14 @@ class Prover:
     def verdict(self, declared: Property) -> Verdict:
         """Prove one property."""
         started = time.process_time()
-        record = Record(nothing=self.witnesses.no_start(declared.concept, declared.given))
+        record = Record(nothing=_no_fair_run(declared) or self.witnesses.no_start(declared.concept, declared.given))
         if not record.nothing:
             self._prove(declared, record)
         outcome, note = _outcome(record, declared)
         given = [premise.name for premise in declared.given]
         cost = {"obligations": record.obligations, "seconds": round(time.process_time() - started, 3)}
-        details = {"concept": declared.concept.name, "kind": declared.kind, **({"given": given} if given else {})}
+        details = {"concept": declared.concept.name, "kind": declared.kind, **({"given": given} if given else {}),
+                   **_of_fair_runs(declared)}
         subject = Subject("model", subject_name(declared.concept), details)
         row = Verdict(declared.name, "prove", subject, Outcome.HOLDS, outcome, f"{self.replay} {declared.name}",
                       cost=cost, note=note)
@@ -209,7 +212,7 @@ class Prover:
                 record.add(at_once, solved)
                 record.work(questions, induction.of_meaning(declared))
                 return
-        record.work(questions, induction.of(declared))
+        record.work(questions, owed(induction, declared))
 
     def _vacuous(self, declared: Property) -> str:
         """Say which action no run reaches though it should happen, or ""."""
@@ -218,15 +221,18 @@ class Prover:
         if not wanted:
             return "no action ever happens"
         unseen = self.witnesses.unseen(declared.concept, declared.given, wanted)
-        return f"no run was found in which {unseen[0]} happens" if unseen else ""
+        if unseen:
+            return f"no run was found in which {unseen[0]} happens"
+        waits = declared.kind != LEADS_TO or self.witnesses.waits(declared)
+        return "" if waits else "no run was found that waits for the goal"
 
     def _blind(self, declared: Property, induction: Induction, context: Context) -> str:
         """Name a mutation that the proof does not notice, or ""."""
         questions = Questions(self.seeds[:1], self.timeout_ms, MUTANT_EFFORT, context)
         for mutation in declared.broken_by:
             changed = induction.mutated(mutation)
-            owed = chain(changed.of_lemmas(changed.lemmas), changed.of(declared), changed.of_actions())
-            if all(_asked(questions, one).answer is Answer.PROVED for one in owed if one.action):
+            needed = chain(changed.of_lemmas(changed.lemmas), owed(changed, declared), changed.of_actions())
+            if all(_asked(questions, one).answer is Answer.PROVED for one in needed if one.action):
                 return str(mutation)
         return ""
 
@@ -238,6 +244,22 @@ def _asked(questions: Questions, obligation: Obligation) -> Solved:
 def subject_name(concept: Concept) -> str:
     """Name a concept as verdict rows do: "consumer_group.Group"."""
     return f"{concept.module.rpartition('.')[2]}.{concept.name}"
+
+
+def _no_fair_run(declared: Property) -> str:
+    """Say why no run is fair, or ""."""
+    both = sorted(set(declared.strongly_fair) & set(declared.until_quiet))
+    return f"{both[0]} is strongly fair and ceases: no run does both" if both else ""
+
+
+def _of_fair_runs(declared: Property) -> dict[str, Any]:
+    """What a row says of a ranking: which actions are fair, which cease, of what there are finitely many."""
+    if declared.kind != LEADS_TO:
+        return {}
+    said = {"fair": [*declared.fair], "strongly_fair": [*declared.strongly_fair],
+            "until_quiet": [*declared.until_quiet],
+            "finitely_many": declared.concept.rankings[declared.name].finitely_many}
+    return {key: names for key, names in said.items() if names}
 
 
 def _outcome(record: Record, declared: Property) -> tuple[Outcome, str]:
@@ -262,4 +284,6 @@ def _failure(failed: tuple[Obligation, Solved], declared: Property) -> str:
         return f"it leans on the lemma {obligation.invariant}, which is false at first"
     why = {"initially": "is false where it may not be well defined", "defined": "is not proved",
            "excludes": "is not proved"}.get(obligation.part, "is not inductive")
+    if obligation.part in MEANING:
+        why = f"is not proved: {MEANING[obligation.part]}"
     return f"{obligation} {why}"

@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from invariants.front_desk.options import Everything
 from invariants.verdict import BadInputError, ExitStatus, Verdict, exit_status
 from spark_fuzz.crew import ClusterLostError
 
@@ -43,6 +44,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     json: Annotated[
         str | None, typer.Option(help="Write verdict rows to this file, one JSON object a line; - for stdout."),
     ] = None,
+    everything: Everything = False,
 ) -> None:
     """Judge simulated worlds by seed, on Spark, until time is up; with --decisions the allocation strategies.
 
@@ -64,7 +66,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     from spark_fuzz.simulation import Aim
 
-    _shown(rows, json)
+    _shown(rows, json, everything=everything)
 
 
 def _refuse(*given: object) -> None:
@@ -72,7 +74,7 @@ def _refuse(*given: object) -> None:
         raise BadInputError("--decisions: strategies have neither subject nor variant, workload, profile or strategy")
 
 
-def _shown(rows: Callable[[Screen], Iterator[Verdict]], json: str | None) -> None:
+def _shown(rows: Callable[[Screen], Iterator[Verdict]], json: str | None, *, everything: bool) -> None:
     """Show the rows that a campaign gives, and leave with their exit status."""
     from spark_fuzz.progress import Screen
 
@@ -92,7 +94,8 @@ def _shown(rows: Callable[[Screen], Iterator[Verdict]], json: str | None) -> Non
         from invariants.report.terminal import verdict_table
         from spark_fuzz.commands import covered
 
-        console.print(verdict_table([_told_apart(one) for one in verdicts]), crop=False)  # commands are copied whole
+        table = verdict_table([_told_apart(one) for one in verdicts], everything=everything)
+        console.print(table, crop=False)  # commands are copied whole
         for said in covered(verdicts):
             console.print(Text(said))
         if json is not None:

@@ -16,9 +16,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from invariants.runs import NOTICED, WITHIN
+from invariants.runs import CHANGED, NOTICED, SAME_RUN, WITHIN
 from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import decisions, hunts, runs, simulation
+from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.campaign import Campaign, run
 from spark_fuzz.cluster import Cluster, open_cluster
 from spark_fuzz.confirmed import plain
@@ -36,7 +37,7 @@ SPARK_ENDS_S = 1.2
 def campaign_decisions(  # noqa: PLR0913 - one parameter for each thing that a command can say
     minutes: float, master: str = "local[*]", out: Path | None = None, seed: int = 0, *,
     table: str = decisions.TABLE, limit: int | None = None, cluster: Cluster | None = None,
-    screen: Screen | None = None,
+    screen: Screen | None = None, properties: Sequence[str] = (),
 ) -> Iterator[Verdict]:
     """A verdict for each strategy, family of inputs and property; from what was found so far when it ends early.
 
@@ -45,13 +46,13 @@ def campaign_decisions(  # noqa: PLR0913 - one parameter for each thing that a c
     out -- folder of rows, evidence and verdicts.jsonl; the same folder goes on where it stopped. None: a folder below
     `out` that is named by version and seed.
     seed -- of the random inputs. table -- "module:NAME" of the strategies. limit -- at most so many units.
-    cluster -- a Spark that runs already; it stays. screen -- shows progress.
+    cluster -- a Spark that runs already; it stays. screen -- shows progress. properties -- only rows about these.
     After the verdicts it raises what ended it early: BadInputError, ClusterLostError, KeyboardInterrupt (SIGTERM too),
     or whatever was raised by a part that is wrong.
     """
     decisions.subjects(table)  # refuses a table that is none
     folder = out or default_folder(seed, table)
-    campaign = _of_decisions(table, seed, folder)
+    campaign = _of_decisions(table, seed, folder, Asked(tuple(properties), minutes, master))
     return performed(campaign, folder, minutes, master, limit=limit, cluster=cluster, screen=screen)
 
 
@@ -60,25 +61,36 @@ def default_folder(seed: int, table: str = decisions.TABLE) -> Path:
     return Path("out") / f"campaign-decisions-{decisions.version(table)}-{seed}"
 
 
-def _of_decisions(table: str, seed: int, folder: Path) -> Campaign:
+def _of_decisions(table: str, seed: int, folder: Path, asked: Asked) -> Campaign:
     header = {"campaign": f"decisions of {table}", "seed": seed, "version": decisions.version(table), **_python()}
     first = decisions.first(table)
     grid = (unit for unit in decisions.grid(table) if unit not in first)
     others = chain(grid, decisions.endless(seed, table))
-    return Campaign(header, decisions.COLUMNS, first, others, decisions.work, Findings(table, seed, folder))
+    return Campaign(header, decisions.COLUMNS, first, others, decisions.work, Findings(table, seed, folder, asked))
 
 
 def campaign_worlds(
     minutes: float, aim: simulation.Aim, master: str = "local[*]", out: Path | None = None, *,
-    cluster: Cluster | None = None, screen: Screen | None = None,
+    cluster: Cluster | None = None, screen: Screen | None = None, properties: Sequence[str] = (),
 ) -> Iterator[Verdict]:
     """A verdict for each subject and property of simulated worlds; parameters as of campaign_decisions.
 
-    aim -- what is searched. Raises, besides, BadInputError at once for a name in it that is none.
+    aim -- what is searched. Raises, besides, BadInputError at once for a name in it that is none, and for a property
+    that its worlds are not judged by.
     """
     aim = aim.checked()
+    _check_judged(aim, properties)
     folder = out or worlds_folder(aim)
-    return performed(of_worlds(aim, folder), folder, minutes, master, cluster=cluster, screen=screen)
+    campaign = of_worlds(aim, folder, Asked(tuple(properties), minutes, master))
+    return performed(campaign, folder, minutes, master, cluster=cluster, screen=screen)
+
+
+def _check_judged(aim: simulation.Aim, properties: Sequence[str]) -> None:
+    judged = {SAME_RUN, WITHIN, CHANGED, NOTICED, *(name for one in aim.workloads for name in runs.judged(one))}
+    for name in properties:
+        if name not in judged:
+            raise BadInputError(f"--property {name}: no workload of this campaign is judged by it; "
+                                f"`rocketproof show {name}` says who judges it")
 
 
 def subjects_of(subjects: Sequence[str], variants: Sequence[str]) -> tuple[str, ...]:
@@ -94,9 +106,9 @@ def worlds_folder(aim: simulation.Aim) -> Path:
     return Path("out") / f"campaign-{name}{part}-{simulation.version(aim.subjects)}-{aim.seed}"
 
 
-def of_worlds(aim: simulation.Aim, folder: Path) -> Campaign:
+def of_worlds(aim: simulation.Aim, folder: Path, asked: Asked = USUAL) -> Campaign:
     """The campaign over worlds; aim -- checked."""
-    book = Sightings(aim, folder)
+    book = Sightings(aim, folder, asked)
     header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
     units = simulation.units(aim, book.flat, book.found)
     each = len(aim.workloads) * len(aim.subjects)  # a unit of each workload: what was never looked at is unknown
@@ -113,7 +125,8 @@ def kill_matrix(
     aim -- of `MatrixAim.of`. The folder holds kill-matrix.json, which `matrix_of` reads.
     """
     folder = out or matrix_folder(aim)
-    return performed(of_matrix(aim, folder), folder, minutes, master, cluster=cluster, screen=screen)
+    campaign = of_matrix(aim, folder, Asked((), minutes, master))
+    return performed(campaign, folder, minutes, master, cluster=cluster, screen=screen)
 
 
 def noticed(verdicts: Sequence[Verdict]) -> list[str]:
@@ -136,9 +149,9 @@ def summed_up(verdicts: Sequence[Verdict]) -> list[str]:
                    for one in verdicts if not one.as_expected]
 
 
-def of_matrix(aim: MatrixAim, folder: Path) -> Campaign:
+def of_matrix(aim: MatrixAim, folder: Path, asked: Asked = USUAL) -> Campaign:
     """The kill matrix as a campaign."""
-    book = Matrix(aim, folder)
+    book = Matrix(aim, folder, asked)
     header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
     return Campaign(header, hunts.COLUMNS, (), aim.units(), hunts.work, book, book.questions, book.wishes, book.settle,
                     book.files, "runs")

@@ -18,6 +18,7 @@ from invariants import evidence as evidence_files
 from invariants.allocation import CLAIMS, Case, Observed, observe, shown
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import decisions
+from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.work import Row
 
 
@@ -56,12 +57,13 @@ class Findings:
     """The book of the campaign about decisions.
 
     table, seed -- of the campaign. folder -- where evidence is written, for the commands that replay it.
+    asked -- what is told.
     """
 
-    def __init__(self, table: str, seed: int, folder: Path) -> None:
+    def __init__(self, table: str, seed: int, folder: Path, asked: Asked = USUAL) -> None:
         """Nothing is found yet."""
         self._subjects = decisions.subjects(table)
-        self._seed, self._folder, self._table = seed, folder, table
+        self._seed, self._folder, self._table, self._asked = seed, folder, table, asked
         self._grid = {unit.id: unit for unit in decisions.grid(table)}
         self._found = {(key, name): _Found() for key, row in self._subjects.items() for name in row.expected}
         self._replayed: dict[tuple[int, str, str, str], Observed | None] = {}
@@ -86,13 +88,13 @@ class Findings:
 
     def verdicts(self) -> list[Verdict]:
         """A row for each subject and property, in the order of the table."""
-        return [self._verdict(key, name, found) for (key, name), found in self._found.items()]
+        return self._asked.told(self._verdict(key, name, found) for (key, name), found in self._found.items())
 
     def evidence(self) -> dict[str, dict[str, Any]]:
         """A counterexample for each violation."""
         documents = {}
         for (key, name), found in self._found.items():
-            seen = self._again(key, name, found)
+            seen = self._again(key, name, found) if self._asked.about(name) else None
             if seen is not None:
                 documents[_file(key, name)] = self._document(self._verdict(key, name, found), seen)
         return documents
@@ -127,7 +129,8 @@ class Findings:
         return evidence_files.replayed(self._folder / file) if self._table == decisions.TABLE else self._command()
 
     def _command(self) -> str:
-        options = f"--decisions --minutes 1 --seed {self._seed} --out {shlex.quote(str(self._folder))}"
+        where = f"--seed {self._seed} --out {shlex.quote(str(self._folder))}"
+        options = f"--decisions {self._asked.options()} {where}"
         if self._table == decisions.TABLE:
             return f"rocketproof campaign {options}"
         return f"python -m spark_fuzz {options} --strategies {self._table}"

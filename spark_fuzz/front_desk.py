@@ -5,13 +5,13 @@ They import pyspark when they run, so that --help is there at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from invariants.front_desk.options import Json, Property, Seed, examples, only
+from invariants.front_desk.options import Json, Property, Seed, examples, judging
 from invariants.verdict import BadInputError, Verdict
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ CAMPAIGN = examples(
     "rocketproof campaign --decisions --minutes 0.5")
 
 
+@judging
 def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
     decisions: Annotated[bool, typer.Option("--decisions", help="About the allocation strategies instead.")] = False,
     minutes: Minutes = 1.0, master: Master = "local[*]",
@@ -65,19 +66,19 @@ def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
         if decisions:
             if given := [name for name, values in about.items() if values] + ["until-failure"] * until_failure:
                 raise BadInputError(f"--{given[0]} is not about decisions; leave it or --decisions out")
-            rows = campaign_rows(desk, minutes, master, out, seed)
+            rows = campaign_rows(desk, minutes, master, out, seed, property or ())
         else:
+            about["property"] = property
             rows = world_rows(desk, about, minutes, master, out, seed, until_failure=until_failure)
-        from invariants.runs import NOTICED
         from spark_fuzz.commands import covered, noticed
 
         try:
-            desk.judge("campaign", only(rows, property or []), quiet=True)
+            desk.judge("campaign", rows, quiet=True)
         finally:
             desk.closing += [*noticed(desk.rows), *covered(desk.rows)]
         if property and not desk.rows:
-            raise BadInputError(f"--property {property[0]}: no row of this campaign is about it; a planted bug has one "
-                                f"row, {NOTICED}, which names the properties that fail")
+            raise BadInputError(f"--property {property[0]}: no row of this campaign is about it; "
+                                f"`rocketproof show {property[0]}` says who judges it")
 
 
 def world_rows(desk: Desk, about: Mapping[str, Several], minutes: float, master: str, out: Path | None, seed: int,
@@ -89,7 +90,8 @@ def world_rows(desk: Desk, about: Mapping[str, Several], minutes: float, master:
     workloads, profiles, strategies = (tuple(about.get(name) or ()) for name in ("workload", "profile", "strategy"))
     subjects = subjects_of(about.get("subject") or (), about.get("variant") or ())
     aim = Aim(subjects, workloads, profiles, strategies, seed, until_failure=until_failure)
-    return on_spark(desk, lambda screen: campaign_worlds(minutes, aim, master, out, screen=screen))
+    return on_spark(desk, lambda screen: campaign_worlds(
+        minutes, aim, master, out, screen=screen, properties=about.get("property") or ()))
 
 
 KILL_MATRIX = examples(
@@ -98,6 +100,7 @@ KILL_MATRIX = examples(
     "rocketproof kill-matrix --markdown matrix.md")
 
 
+@judging
 def kill_matrix(  # noqa: PLR0913, PLR0917 - one parameter for each option
     variant: Annotated[Several, typer.Option(
         metavar="BUG|FILE", help="Only this one, beside the control; may be repeated. Default: all planted bugs.",
@@ -143,11 +146,14 @@ def kill_matrix(  # noqa: PLR0913, PLR0917 - one parameter for each option
 # Rows -----------------------------------------------------------------------------------------------------------------
 
 
-def campaign_rows(desk: Desk, minutes: float, master: str, out: Path | None, seed: int) -> Iterator[Verdict]:
+def campaign_rows(
+    desk: Desk, minutes: float, master: str, out: Path | None, seed: int, properties: Sequence[str] = (),
+) -> Iterator[Verdict]:
     """Verdicts of a campaign about decisions on Spark, with its own progress."""
     from spark_fuzz.commands import campaign_decisions
 
-    return on_spark(desk, lambda screen: campaign_decisions(minutes, master, out, seed, screen=screen))
+    return on_spark(desk, lambda screen: campaign_decisions(
+        minutes, master, out, seed, screen=screen, properties=properties))
 
 
 def on_spark(desk: Desk, campaign: Callable[[Any], Iterable[Verdict]]) -> Iterator[Verdict]:

@@ -19,6 +19,7 @@ from invariants.evidence import replayed
 from invariants.runs import NOTICED, SILENT
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from spark_fuzz import hunts
+from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.cells import MATRIX, QUARTERS, Cell, median, quartiles
 from spark_fuzz.confirmed import documents, file_of, settle, tests
 from spark_fuzz.effect import FINGERPRINT_BYTES, Effect
@@ -84,11 +85,11 @@ class _Hunted:
 
 
 class Matrix:
-    """The book of the kill matrix. folder -- of the ledger, for the commands that it names."""
+    """The book of the kill matrix. folder -- of the ledger, for the commands that it names. asked -- what is told."""
 
-    def __init__(self, aim: MatrixAim, folder: Path) -> None:
+    def __init__(self, aim: MatrixAim, folder: Path, asked: Asked = USUAL) -> None:
         """Nothing is known yet."""
-        self._aim, self._folder = aim, folder
+        self._aim, self._folder, self._asked = aim, folder, asked
         self._of = {subject: _Hunted(Effect(subject)) for subject in aim.subjects}
 
     def add(self, rows: Iterable[Row]) -> None:
@@ -190,7 +191,8 @@ class Matrix:
 
     def _command(self, subject: str) -> str:
         name = "" if subject == CONTROL else f" --variant {shlex.quote(subject.removeprefix(CONTROL + '+'))}"
-        return f"rocketproof kill-matrix{name} --seeds {self._aim.seeds} --seed {self._aim.seed}"
+        seeds = f"--seeds {self._aim.seeds} --seed {self._aim.seed}"
+        return f"rocketproof kill-matrix{name} {seeds} {self._asked.options()}"
 
     # Files --------------------------------------------------------------------------------------------------------
 

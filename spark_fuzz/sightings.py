@@ -20,6 +20,7 @@ from invariants.evidence import replayed
 from invariants.runs import CHANGED, NOTICED, SAME_RUN, WITHIN
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
+from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.confirmed import documents, file_of, settle, tests
 from spark_fuzz.effect import Effect
 from spark_fuzz.failures import Failure, Recording
@@ -35,11 +36,14 @@ MUTATION = "mutation"
 
 
 class Sightings:
-    """The book of the campaign over worlds. aim -- checked. folder -- of the campaign, for the commands it names."""
+    """The book of the campaign over worlds.
 
-    def __init__(self, aim: simulation.Aim, folder: Path) -> None:
+    aim -- checked. folder -- of the campaign, for the commands it names. asked -- what is told.
+    """
+
+    def __init__(self, aim: simulation.Aim, folder: Path, asked: Asked = USUAL) -> None:
         """Nothing is seen yet."""
-        self._aim, self._folder = aim, folder
+        self._aim, self._folder, self._asked = aim, folder, asked
         self._about = {name: begun(name, aim.workloads) for name in aim.subjects}
 
     # Rows ---------------------------------------------------------------------------------------------------------
@@ -99,7 +103,7 @@ class Sightings:
     def _broken(self, subject: str) -> list[str]:
         """The properties that fail, seen again, and that no hazard explains."""
         about = self._about[subject]
-        return [name for name in about.seen if name != SAME_RUN
+        return [name for name in about.seen if name != SAME_RUN and self._tells(name)
                 and any(not one.expected for one, _ in self._believed(about, name))]
 
     # Verdicts -----------------------------------------------------------------------------------------------------
@@ -107,9 +111,13 @@ class Sightings:
     def verdicts(self) -> list[Verdict]:
         """A row for each subject and property; one for a subject with a planted bug; one that all runs repeat.
 
-        Enumerable scopes have a row each.
+        Enumerable scopes have a row each. Of a planted bug the properties that were asked for have a row each.
         """
-        return [verdict for subject in self._about for verdict in self._of(subject)]
+        return self._asked.told(verdict for subject in self._about for verdict in self._of(subject))
+
+    def _tells(self, name: str) -> bool:
+        """Whether a property counts: all do for the row of a planted bug."""
+        return self._asked.about(name) or NOTICED in self._asked.properties
 
     def _of(self, subject: str) -> Iterator[Verdict]:
         about = self._about[subject]
@@ -117,7 +125,7 @@ class Sightings:
             yield self._changed(subject, about.effect)
         if planted(subject):
             yield self._noticed(subject, about.effect or Effect(subject))
-        else:
+        if self._asked.properties or not planted(subject):
             yield from (self._verdict(subject, name) for name in about.seen if name != SAME_RUN)
             yield from (self._within(subject, share) for share in shares(about.scopes))
         yield self._same_run(subject)
@@ -210,7 +218,7 @@ class Sightings:
         return self._command() if file is None else replayed(self._folder / file)
 
     def _command(self) -> str:
-        return f"{self._aim.command()} --minutes 1 --out {shlex.quote(str(self._folder))}"
+        return f"{self._aim.command()} {self._asked.options()} --out {shlex.quote(str(self._folder))}"
 
     # Evidence -----------------------------------------------------------------------------------------------------
 
@@ -225,7 +233,8 @@ class Sightings:
         return list(reversed(tapes.values()))
 
     def _shown(self) -> list[Failure]:
-        return [one for about in self._about.values() for name in about.seen for one, _ in self._believed(about, name)]
+        return [one for about in self._about.values() for name in about.seen if self._tells(name)
+                for one, _ in self._believed(about, name)]
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
         """A failing run for each way in which a property fails."""

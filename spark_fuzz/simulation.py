@@ -90,6 +90,7 @@ class Aim:
         tables = {"workload": set(WORKLOADS), "profile": set(PROFILES), "strategy": set(STRATEGIES)}
         words = [f"--{name} {shlex.quote(value)}" for name, values in options.items() for value in values
                  if set(values) != tables.get(name)]
+        words += ["--until-failure"] if self.until_failure else []
         return " ".join(["rocketproof campaign", *words, f"--seed {self.seed}"])
 
     def header(self) -> dict[str, Any]:

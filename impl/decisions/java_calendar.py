@@ -1,7 +1,4 @@
-"""java.util.GregorianCalendar in UTC: days and dates of any year, Julian before 1582-10-15, lenient fields.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""java.util.GregorianCalendar in UTC: days and dates of any year, Julian before 1582-10-15, lenient fields."""
 
 from __future__ import annotations
 

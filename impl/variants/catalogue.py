@@ -24,7 +24,7 @@ from impl.variants.variant import Variant, VariantError, is_path, load_variant
 SHIPPED, REPAIRED = "shipped", "repaired"
 
 REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
-    *routes.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *members.REPAIRS, *subscriptions.REPAIRS,
+    *routes.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS, *members.REPAIRS,
     *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""

@@ -14,7 +14,7 @@ from invariants.claim import Claim
 from invariants.concepts import PROPERTIES
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import RULE
-from invariants.runs import CAMPAIGN, KILL_MATRIX, MACHINE, OF_RUNS
+from invariants.runs import CAMPAIGN, KILL_MATRIX, MACHINE, NO_MACHINE, OF_RUNS
 from invariants.verdict import BadInputError, nearest
 from model.language.expectation import Expectation
 from model.language.properties import ALWAYS, LEMMA, STEP, Property
@@ -55,6 +55,7 @@ class Chosen:
     """What names stand for, by what the judges take: all of it when no name was given.
 
     protocol, strategies, claims -- names of properties, of properties of strategies, and of claims. own -- of OWN.
+    runs -- rules, what is said of runs as a whole, and what stands for properties that no machine judges.
     everything -- whether no name was given.
     """
 
@@ -62,6 +63,7 @@ class Chosen:
     strategies: tuple[str, ...]
     claims: tuple[str, ...]
     own: tuple[str, ...]
+    runs: tuple[str, ...]
     everything: bool
 
     def scopes(self) -> list[NamedScope]:
@@ -75,7 +77,8 @@ class Chosen:
 def provable(declared: Property) -> bool:
     """Whether a proof without bounds is claimed: of what holds, or holds under premises."""
     claimed = declared.expected.outcome == "holds" or bool(declared.given)
-    return claimed and declared.kind in (ALWAYS, STEP, LEMMA) and not declared.search_only
+    able = declared.kind in (ALWAYS, STEP, LEMMA) or declared.name in declared.concept.rankings
+    return claimed and able and not declared.search_only
 
 
 def scopes_of(declared: Property) -> list[NamedScope]:
@@ -98,6 +101,23 @@ def names() -> list[str]:
 def entries(judged: Collection[str] = ()) -> list[Entry]:
     """The catalogue; judged -- protocol properties that are judged of runs of the implementation, too."""
     return [entry(name, judged) for name in names()]
+
+
+def filtered(found: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
+    """The entries that have all these words; raises BadInputError when there is none."""
+    kept = [one for one in found if all(_has(one, word) for word in words)]
+    if not kept:
+        hint = nearest(words[0], [one.name for one in found])
+        raise BadInputError(f"nothing in the list has {' and '.join(map(repr, words))}; {hint}"
+                            "`rocketproof list` has everything")
+    return kept
+
+
+def _has(one: Entry, word: str) -> bool:
+    """Whether a word is a kind, judge, hazard or expected verdict of an entry, or stands in its texts."""
+    whole = {one.kind, one.expected, *one.judges, *one.hazards}
+    return word.lower() in {part.lower() for part in whole} or any(
+        word.lower() in text.lower() for text in (one.name, one.sentence, one.home))
 
 
 def entry(name: str, judged: Collection[str] = ()) -> Entry:
@@ -144,17 +164,18 @@ def _entry(name: str, kind: str, sentence: str, home: str, expected: Sequence[Ex
 
 
 def chosen(given: Sequence[str]) -> Chosen:
-    """What to judge for these names; everything without names. Raises BadInputError for one that it does not judge."""
+    """What to judge for these names; everything without names. Raises BadInputError for one that is none."""
     for name in given:
         known(name)
-        if name in BY_NAME or name in OF_RUNS:
-            raise BadInputError(f"{name} is judged of simulated worlds: rocketproof {of_runs(name)}")
     wanted = given or [*names(), *claim.CLAIMS]
+    runs = [name for name in (*BY_NAME, *OF_RUNS) if name in wanted]
+    runs += [instead for name, (instead, _) in NO_MACHINE.items() if name in wanted]
     return Chosen(
         tuple(name for name in PROPERTIES if name in wanted),
         tuple(name for name in allocation.CLAIMS if name in wanted),
         tuple(one.name for one in claim.CLAIMS.values() if one.name in wanted or one.promises in wanted),
         tuple(name for name in OWN if name in wanted),
+        tuple(dict.fromkeys(runs)),
         not given,
     )
 

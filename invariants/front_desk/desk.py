@@ -6,6 +6,7 @@ What a judge yielded is never lost: bad input, Ctrl-C and a judge that crashes e
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 import traceback
@@ -21,8 +22,9 @@ from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from invariants.front_desk.folder import Folder
 from invariants.front_desk.interrupt import INTERRUPT, reader_left
-from invariants.front_desk.options import ended
+from invariants.front_desk.options import SHOWN, ended
 from invariants.report.terminal import kind, line, total, verdict_table
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Subject, Verdict, exit_status
 
@@ -43,17 +45,21 @@ class Desk:
     status -- of the command, where it does not follow from the rows.
     """
 
-    def __init__(self, json: str | None = None, *more: str, stream: bool = False, summary: bool = True) -> None:
+    def __init__(
+        self, json: str | None = None, *more: str, out: Path | None = None, stream: bool = False, summary: bool = True,
+    ) -> None:
         """Open a desk.
 
         json -- file for the rows, one JSON object a line, written as they are found; "-" is standard output, which
-        then carries nothing else. more -- other such files. stream -- show rows as they are found: of each
-        property, judge and outcome the first. summary -- end with the table.
+        then carries nothing else. more -- other such files. out -- folder that keeps the rows beside their evidence.
+        stream -- show rows as they are found: of each property, judge and outcome the first. summary -- end with the
+        table.
         """
         self.rows: list[Verdict] = []
         self.closing: list[str] = []
         self._files, self._stream = [name for name in (json, *more) if name is not None], stream
-        self._summary = summary
+        self._folder = None if out is None else Folder(out, json)
+        self._summary, self._shown_rows = summary, SHOWN.get()
         self.console = console(to_stderr=json == "-")
         self._sinks: dict[str, TextIO] = {}
         self._streamed: set[tuple[str, ...]] = set()
@@ -81,8 +87,7 @@ class Desk:
         """Note that a part of the work crashed: a row that is unknown, and the traceback for whoever mends it."""
         traceback.print_exception(error)
         note = f"the judge crashed: {type(error).__name__}: {error}"
-        self.take(Verdict(CRASHED, name, Subject("judge", name), Outcome.HOLDS, Outcome.UNKNOWN, "rocketproof verify",
-                          note=note))
+        self.take(Verdict(CRASHED, name, Subject("judge", name), Outcome.HOLDS, Outcome.UNKNOWN, given(), note=note))
 
     def take(self, verdict: Verdict) -> None:
         """Take one verdict; then Ctrl-C is heard, also if whoever was at work has swallowed it."""
@@ -134,6 +139,11 @@ class Desk:
 
     def __enter__(self) -> Self:
         """Open the file of rows, and take over Ctrl-C."""
+        try:
+            if self._folder is not None:
+                self._folder.open()
+        except BadInputError as error:
+            raise typer.Exit(complain(ExitStatus.BAD_INPUT, str(error))) from error
         for name in self._files:
             self._sinks[name] = self._opened(name)
         self._before = signal.getsignal(signal.SIGINT)
@@ -147,11 +157,22 @@ class Desk:
         self._close()
         if isinstance(error, typer.Exit) or not isinstance(error, KeyboardInterrupt | Exception | None):
             return
+        error = self._kept() or error
         if self.rows and self._summary:
-            self.print(Group(verdict_table(self.rows), Text(""), total(self.rows)))
+            table = verdict_table(self.rows, everything=self._shown_rows.everything)
+            self.print(Group(table, Text(""), total(self.rows)))
         for said in self.closing:
             self.print(Text(said, no_wrap=True, overflow="ignore"))
         raise typer.Exit(self._ended(error)) from None
+
+    def _kept(self) -> BadInputError | None:
+        """Write the rows into the folder; returns what prevents it."""
+        try:
+            if self._folder is not None and self.rows:
+                self._folder.keep(self.rows)
+        except BadInputError as error:
+            return error
+        return None
 
     def _opened(self, name: str) -> TextIO:
         """A file of rows, opened before anything is judged."""
@@ -183,6 +204,11 @@ class Desk:
                 traceback.print_exception(error)
                 return complain(ExitStatus.UNKNOWN, f"crashed: {type(error).__name__}: {error}")
         return exit_status(self.rows) if self.status is None else self.status
+
+
+def given() -> str:
+    """The command that runs, as it was given."""
+    return shlex.join(["rocketproof", *sys.argv[1:]])
 
 
 def _unseen(**_: object) -> None:

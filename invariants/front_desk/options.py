@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -23,6 +27,39 @@ Property: TypeAlias = Annotated[list[str] | None, typer.Option(
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="Seed of whatever is left to chance.")]
 NoSeed: TypeAlias = Annotated[int, typer.Option(
     "--seed", help="Taken by every judge; here nothing is left to chance.")]
+Everything: TypeAlias = Annotated[bool, typer.Option(
+    "--all", help="Show all rows, also where there are many and they are as expected.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a command shows its rows. everything -- also the many that are as expected."""
+
+    everything: bool = False
+
+
+_USUAL = Shown()
+SHOWN: ContextVar[Shown] = ContextVar("SHOWN", default=_USUAL)
+"""Of the command that runs."""
+
+
+def judging(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options that are the same wherever there are rows; a desk in it follows them."""
+    declared = inspect.signature(command, eval_str=True)
+    more = [inspect.Parameter("everything", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Everything)]
+
+    @wraps(command)
+    def shown(*, everything: bool = False, **given: object) -> None:
+        before = SHOWN.set(Shown(everything))
+        try:
+            command(**given)
+        finally:
+            SHOWN.reset(before)
+
+    own = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in declared.parameters.values()]
+    vars(shown)["__signature__"] = declared.replace(parameters=[*own, *more])
+    shown.__annotations__ = {one.name: one.annotation for one in [*own, *more]}
+    return shown
 
 
 def desk_app(**options: object) -> typer.Typer:

@@ -12,7 +12,7 @@ NEVER_PROVED = "–"
 
 
 def under(declared: Property) -> str:
-    """Whether a property is proved, and under which premises, by name.
+    """Whether a property is proved, and under which premises, by name; of liveness, with which fairness.
 
     "If and only if" stands before the premise whose negation breaks the property whatever the constants are, as long as
     the premises behind "given" are true.
@@ -25,7 +25,11 @@ def under(declared: Property) -> str:
     names = ", ".join(dict.fromkeys(spoken(one) for one in others))
     if needed:
         return f"proved **if and only if** {', '.join(map(spoken, needed))}; given {names}"
-    return f"proved: {names}" if names else "proved"
+    parts = [f"proved: {names}" if names else "proved"]
+    parts += [f"{word} {', '.join(actions)}" for word, actions in (
+        ("fair", declared.fair), ("strongly fair", declared.strongly_fair), ("until quiet", declared.until_quiet))
+        if actions]
+    return "; ".join(parts)
 
 
 def spoken(premise: Premise) -> str:

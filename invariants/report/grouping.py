@@ -19,12 +19,12 @@ from invariants.verdict import Outcome, Verdict
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
-JUDGES = ("prove", "explore", "exhaust", "machine", "campaign", "conform", "check")
+JUDGES = ("prove", "explore", "exhaust", "machine", "story", "campaign", "conform", "check")
 MUTATION = "mutation"  # the detail of a planted row's subject
 _PROMISED, _SUPPORTING = ("always", "step", "leads_to"), ("lemma", "sometimes", "scope", "run")
 _KINDS = (*_PROMISED, "decision", "strategy", "class", "recording", *_SUPPORTING)
 _NOUNS = {"model": "scope", "decision": "claim", "recording": "file", "file": "file"}
-_STANDINGS = ("different", "unknown", "expected")
+STANDINGS = ("different", "unknown", "expected")
 _DIGITS = 9  # a number within a hazard's name, padded so that B-2 comes before B-10
 # Costs that are told of several rows together: how much was looked at, what was left out, and the time.
 _SUMMED = ("rows", "different", "not_understood", "deviating", "states", "cut", "obligations", "inputs", "cases",
@@ -169,10 +169,10 @@ def _guessed(row: Verdict) -> tuple[int, str]:
 
 def parts(rows: Sequence[Verdict]) -> list[Part]:
     """Rows summed up: what needs a look first, then violated as expected, then what holds."""
-    found = grouped(rows, lambda row: (_STANDINGS.index(words.standing(row)), row.outcome))
+    found = grouped(rows, lambda row: (STANDINGS.index(words.standing(row)), row.outcome))
     first = (Outcome.VIOLATED, Outcome.HOLDS)
     ordered = sorted(found.items(), key=lambda item: (item[0][0], index(first, item[0][1]), item[0][1]))
-    return [Part(outcome, _STANDINGS[standing], len(own), "" if at else noun(rows), _hazards(own))
+    return [Part(outcome, STANDINGS[standing], len(own), "" if at else noun(rows), _hazards(own))
             for at, ((standing, outcome), own) in enumerate(ordered)]
 
 
@@ -211,8 +211,8 @@ def seconds(cost: Mapping[str, object]) -> float | None:
 
 def urgency(row: Verdict) -> int:
     """Order when sorted by outcome: different, unknown, violated as expected, holds."""
-    standing = _STANDINGS.index(words.standing(row))
-    return standing + (standing == len(_STANDINGS) - 1 and row.outcome is Outcome.HOLDS)
+    standing = STANDINGS.index(words.standing(row))
+    return standing + (standing == len(STANDINGS) - 1 and row.outcome is Outcome.HOLDS)
 
 
 def given(rows: Iterable[Verdict]) -> list[str]:

@@ -66,19 +66,41 @@ def total(rows: Sequence[Verdict]) -> Text:
     return Text(f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {parts}", style=worst)
 
 
-def verdict_table(rows: Sequence[Verdict]) -> RenderableType:
-    """The table at the end of each command; below it, for each violation, difference or unknown, how to replay it.
+def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> RenderableType:
+    """The end of each command: what differs from its expectation first, then what is unknown, then the rest.
 
-    Up to 40 rows are read one by one. More are summed up by property and judge, and violations that are as expected
-    are shown once for each property and its hazards. Planted bugs that were noticed are only counted.
+    Below the table stands how to replay each violation, difference and unknown. Up to LONGEST rows are read one by one.
+    Of more, those that are as expected are one line; with everything they are summed up by property and judge, and
+    violations are shown once for each property and its hazards. Planted bugs that were noticed are only counted.
     """
     real, planted = grouping.split(rows)
-    few = len(real) <= LONGEST
+    real = sorted(real, key=lambda row: grouping.STANDINGS.index(words.standing(row)))
     missed = [row for row in planted if not row.as_expected]
-    shown = [*(zip(real, repeat(0)) if few else _first_of_each(real)), *zip(missed, repeat(0))]
-    below = [said for row, others in shown if _needs_replay(row) for said in _replay(row, others)]
+    if few := len(real) <= LONGEST:
+        shown = list(zip(real, repeat(0)))
+    else:
+        shown = [*_news(real), *(_first_of_each(real) if everything else ())]
+    below = [said for row, others in [*zip(missed, repeat(0)), *shown] if _needs_replay(row)
+             for said in _replay(row, others)]
     count = [_text(grouping.noticed(planted), "bold red" if missed else "")] if planted else []
-    return Group(*([_each(real) if few else _summed(real)] if real or not planted else []), *count, *below)
+    if everything and not few:
+        return Group(_summed(real), *count, *below)
+    table = [_each([row for row, _ in shown])] if shown or (few and not planted) else []
+    return Group(*table, *count, *below, *([] if few else [_rest(real)]))
+
+
+def _news(rows: Sequence[Verdict]) -> list[tuple[Verdict, int]]:
+    """Each row that differs; of the unknown ones the first of each reason, with how many more there are."""
+    unknown = grouping.grouped((row for row in rows if row.outcome.is_unknown), lambda row: row.note)
+    different = [row for row in rows if words.standing(row) == "different"]
+    return [*zip(different, repeat(0)), *((own[0], len(own) - 1) for own in unknown.values())]
+
+
+def _rest(rows: Sequence[Verdict]) -> Text:
+    """The rows that are as expected, in one line."""
+    kinds = Counter(row.outcome for row in rows if row.as_expected)
+    told = ", ".join(f"{count:,} {outcome}" for outcome, count in kinds.items())
+    return _text(f"as expected: {told or 'nothing'}; --all shows them", "dim")
 
 
 def _each(rows: Sequence[Verdict]) -> Table:
@@ -118,11 +140,11 @@ def _parts(rows: Sequence[Verdict]) -> Text:
 
 
 def _first_of_each(rows: Sequence[Verdict]) -> list[tuple[Verdict, int]]:
-    """All that differs or is unknown; of the rest one for each property and hazards, with how many more there are."""
+    """Of what is as expected one row for each property and hazards, with how many more there are."""
     ordered = [row for own in grouping.by_property(rows).values() for row in own]
     alike = grouping.grouped((row for row in ordered if row.as_expected),
                              lambda row: (row.property, row.hazard if _needs_replay(row) else ("holds",)))
-    return [*((own[0], len(own) - 1) for own in alike.values()), *((row, 0) for row in ordered if not row.as_expected)]
+    return [(own[0], len(own) - 1) for own in alike.values()]
 
 
 def _needs_replay(row: Verdict) -> bool:

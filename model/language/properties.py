@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from model.language import nodes
 from model.language.expectation import Expectation, expectation
 from model.language.misuse import misdeclared, misuse
 from model.language.mutations import Mutation
-from model.language.nodes import Node
+from model.language.nodes import Node, Variable, make
 from model.language.state import Concept, State, signature
 from model.language.tracing import formula, names_read
 from model.language.values import Bool
 
+P = ParamSpec("P")
 S = TypeVar("S", bound=State)
 
 ALWAYS, STEP, SOMETIMES, LEADS_TO, LEMMA = "always", "step", "sometimes", "leads_to", "lemma"
@@ -44,6 +45,7 @@ class Property:
 
     kind -- always (every state), step (before, after), sometimes (reachable), leads_to (liveness), lemma (every state;
     supports proofs). condition -- the formula; for leads_to the goal. when -- for leads_to what must lead to the goal.
+    parameters -- of leads_to: it is said of all of their elements, each by itself.
     expected -- on RocketMQ 4.9.3 as shipped, without the premises if it is violated there.
     given -- premises under which it holds. fair, strongly_fair -- actions that may not be put off for ever.
     until_quiet -- actions that have ceased when leads_to is judged. broken_by -- mutations that make it fail.
@@ -58,6 +60,7 @@ class Property:
     condition: Node
     expected: Expectation
     when: Node = nodes.TRUE
+    parameters: tuple[Variable, ...] = ()
     given: tuple[Premise, ...] = ()
     fair: tuple[str, ...] = ()
     strongly_fair: tuple[str, ...] = ()
@@ -133,29 +136,35 @@ def step(
     return declare
 
 
-def leads_to(
+def leads_to(  # noqa: PLR0913 - each is said by name
     shipped: str, *, fair: tuple[str, ...] = (), strongly_fair: tuple[str, ...] = (), until_quiet: tuple[str, ...] = (),
-    given: tuple[Premise, ...] = (), broken_by: tuple[Mutation, ...] = (), promised_by: str = "",
-) -> Callable[[Callable[[S], tuple[Bool, Bool]]], Callable[[S], tuple[Bool, Bool]]]:
-    """Declare that the first formula leads to the second.
+    given: tuple[Premise, ...] = (), broken_by: tuple[Mutation, ...] = (), excludes: tuple[str, ...] = (),
+    promised_by: str = "",
+) -> Callable[[Callable[Concatenate[S, P], tuple[Bool, Bool]]], Callable[Concatenate[S, P], tuple[Bool, Bool]]]:
+    """Declare that the first formula leads to the second, for each choice of elements for the parameters.
 
     fair -- actions that happen when they stay enabled. strongly_fair -- … when they are enabled again and again.
     until_quiet -- actions that happen finitely often; what is reached with them is still a start. Others as for always.
+    A `ranking` makes it provable without bounds.
     """
     _check_shipped(shipped, "@leads_to")
 
-    def declare(condition: Callable[[S], tuple[Bool, Bool]]) -> Callable[[S], tuple[Bool, Bool]]:
-        owner = _owner(condition)
-        both = condition(owner())  # type: ignore[arg-type]
+    def declare(
+        condition: Callable[Concatenate[S, P], tuple[Bool, Bool]],
+    ) -> Callable[Concatenate[S, P], tuple[Bool, Bool]]:
+        owner, names, sorts = signature(condition)
+        parameters = tuple(Variable(sort.info, name) for name, sort in zip(names, sorts, strict=True))
+        elements: list[Any] = [sort(make("var", v.sort, payload=v)) for v, sort in zip(parameters, sorts, strict=True)]
+        both = condition(owner(), *elements)  # type: ignore[call-arg, arg-type]
         if not (isinstance(both, tuple) and len(both) == 2):  # noqa: PLR2004 - what leads, and to what
             raise misdeclared(condition, "leads_to needs two formulas", "return what_leads, what_follows")
         when, then = both
-        for role, names in (("fair", fair), ("strongly_fair", strongly_fair), ("until_quiet", until_quiet)):
-            _check_actions(owner.concept, condition.__name__, role, names)
-        _register(owner, condition, LEADS_TO, formula(then, condition, owner.concept), shipped,
-                  when=formula(when, condition, owner.concept), fair=fair, strongly_fair=strongly_fair,
-                  until_quiet=until_quiet, given=given, broken_by=broken_by, promised_by=promised_by,
-                  search_only="liveness is judged by search; deadlines make it provable")
+        for role, listed in (("fair", fair), ("strongly_fair", strongly_fair), ("until_quiet", until_quiet)):
+            _check_actions(owner.concept, condition.__name__, role, listed)
+        _register(owner, condition, LEADS_TO, formula(then, condition, owner.concept, parameters), shipped,
+                  when=formula(when, condition, owner.concept, parameters), parameters=parameters, fair=fair,
+                  strongly_fair=strongly_fair, until_quiet=until_quiet, given=given, broken_by=broken_by,
+                  excludes=excludes, promised_by=promised_by)
         return condition
 
     return declare

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import count, groupby
 
 from model.language.actions import Action
-from model.language.nodes import CHOICE, MAYBE, NAT, SET, Node, Variable
+from model.language.nodes import BOOL, CHOICE, MAYBE, NAT, SET, TRUE, Node, Variable
 from model.language.promises import Promise
 from model.language.properties import LEADS_TO, Premise, Property
+from model.language.rankings import Measure, Ranking, Way
 from model.language.state import Concept
 from model.language.tracing import PROMISED, Ground
 
@@ -152,8 +153,42 @@ def ground_words(ground: Ground) -> str:
 
 def claim(declared: Property) -> str:
     """The condition of a property on one line."""
-    goal = formula(declared.condition)
-    return f"{formula(declared.when)}  ⤳  {goal}" if declared.kind == LEADS_TO else goal
+    if declared.kind != LEADS_TO:
+        return formula(declared.condition)
+    names = _Names()
+    bound = names.bind(declared.parameters)
+    when, goal = (_text(part, names, 0) for part in (declared.when, declared.condition))
+    return f"{f'∀ {bound} · ' if bound else ''}{when}  ⤳  {goal}"
+
+
+def ranking(declared: Ranking, names: tuple[Variable, ...] = ()) -> list[str]:
+    """A ranking as lines: what the measure is, and what makes it fall; names -- of the property's parameters."""
+    known = _Names()
+    known.bind(names)
+    return _way(declared.way, known)
+
+
+def _way(way: Way, names: _Names) -> list[str]:
+    lines = [f"pending   {_text(way.pending, names, 0)}"] * (way.pending is not TRUE)
+    lines += [f"measure   {_measured(part, names)}" for part in way.measure]
+    for one in way.helpers:
+        bound = names.bind(one.elements)
+        arguments = ", ".join(_text(argument, names, 0) for argument in one.arguments)
+        when = _text(one.when, names, 0)
+        lines.append(f"helps     {one.action}({arguments}) when {when}" + (f", for any {bound}" if bound else ""))
+        if one.way is not None:
+            lines += [f"  its way  {line}" for line in _way(one.way, names)]
+        names.release(one.elements)
+    return lines
+
+
+def _measured(part: Measure, names: _Names) -> str:
+    bound = names.bind(part.variables)
+    body = _text(part.term, names, 0)
+    names.release(part.variables)
+    if not bound:
+        return body
+    return f"#{{{bound} | {body}}}" if part.term.sort.kind == BOOL else f"Σ {bound} · {body}"
 
 
 def assumption(declared: Premise) -> str:

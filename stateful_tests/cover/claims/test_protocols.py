@@ -28,6 +28,7 @@ CATALOGUED = {
     "one_owner_when_settled", "every_queue_owned_when_settled", "ownership_converges",
     "membership_change_reaches_all", "one_lock_holder", "one_live_believer", "abandoned_lock_is_freed",
     "live_broker_stays_routed", "dead_broker_is_dropped",
+    "contender_gets_the_lock", "ownership_converges_at_last", "dead_broker_is_dropped_at_last",
     "full_registration_installs_all_topics", "every_name_server_learns", "route_cache_becomes_true",
 }
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from invariants import evidence, exploring
+from invariants import claim, evidence, exploring
 from invariants.__main__ import app
 from invariants.concepts import PROPERTIES
 from invariants.front_desk import catalogue, interrupt, show
@@ -24,6 +24,10 @@ from invariants.hazards import HAZARDS
 from invariants.report import page
 from invariants.verdict import Outcome, Verdict, nearest
 from proofs.prove import provable
+from spark_fuzz import at_once
+from stateful_tests.stories import telling
+from stateful_tests.stories import verdicts as stories
+from stateful_tests.worlds import glance
 
 COMMANDS = ("list", "show", "verify", "explore", "prove", "conform", "campaign", "kill-matrix", "replay",
             "report", "check allocation")
@@ -101,15 +105,16 @@ def test_a_property_is_shown_with_all_that_is_known(name: str, parts: list[str])
 
 def test_every_entry_can_be_shown() -> None:
     for one in catalogue.entries():
-        runs_alone = one.kind == "rule" or one.home == "invariants.runs"
-        command = catalogue.of_runs(one.name) if runs_alone else f"verify {one.name}"
-        assert list(show.shown(one.name))[-1] == f"judge it  rocketproof {command}"
+        of_runs = one.kind == "rule" or one.home == "invariants.runs"
+        last = [f"judge it  rocketproof verify {one.name}"]
+        last += [f"search    rocketproof {catalogue.of_runs(one.name)}"] if of_runs else []
+        assert list(show.shown(one.name))[-len(last):] == last
 
 
 def test_judges_of_runs_are_named() -> None:
     assert "  campaign  simulated worlds" in run("show", "one_live_believer").stdout
     assert "  campaign  simulated worlds" not in run("show", "nothing_follows_the_leaver").stdout
-    assert run("show", "control_is_silent").stdout.endswith("judge it  rocketproof kill-matrix\n")
+    assert run("show", "control_is_silent").stdout.endswith("search    rocketproof kill-matrix\n")
 
 
 def test_guards_of_a_concept_are_shown_with_what_tests_them_or_which_promise_they_are() -> None:
@@ -132,11 +137,48 @@ def test_guards_of_nothing_known_are_bad_input(words: tuple[str, ...], said: str
     assert said in one_line(result.stderr)
 
 
-@pytest.mark.parametrize("name", ["refines_order_lock", "goodbye_is_final", "control_is_silent"])
-def test_verify_names_the_command_for_a_property_of_runs(name: str) -> None:
-    result = run("verify", name)
-    assert result.exit_code == 2
-    assert f"rocketproof {catalogue.of_runs(name)}" in result.stderr
+@pytest.mark.parametrize(("name", "judge", "status"), [
+    ("refines_subscription", "story", 0), ("goodbye_is_final", "story", 0), ("who_consumes_is_answered", "campaign", 0),
+    ("refines_order_lock", "campaign", 0), ("listener_keeps_its_lock", "campaign", 0),
+    ("control_is_silent", "campaign", 0),
+    ("visited_states_are_reachable", "campaign", 0), ("planted_bug_is_noticed", "campaign", 0),
+    ("variant_changes_runs", "campaign", 0), ("same_tape_same_run", "campaign", 0),
+    ("living_members_do_not_expire", "campaign", 3),
+])
+def test_verify_judges_a_property_of_runs_by_what_is_known_of_it(
+    name: str, judge: str, status: int, tmp_path: Path,
+) -> None:
+    result = run("verify", name, "--out", tmp_path)
+    (row,) = rows((tmp_path / "verdicts.jsonl").read_text("utf-8"))
+    assert (row.property, row.judge, result.exit_code) == (name, judge, status), result.output
+    if row.outcome is Outcome.VIOLATED and row.evidence:
+        assert run(*row.replay.split()[1:]).exit_code == 0
+    assert (f"search further: rocketproof {catalogue.of_runs(name)}" in row.note) == (name not in at_once.PROPERTIES)
+
+
+def test_everything_in_the_list_is_judged_by_verify_or_said_not_to_be() -> None:
+    chosen = catalogue.chosen([])
+    judged = {*chosen.protocol, *chosen.strategies, *chosen.own, *chosen.runs}
+    judged |= {claim.CLAIMS[name].promises for name in chosen.claims}
+    assert judged == {*catalogue.names()}
+    unknown = [name for name in chosen.runs if not (
+        telling.has_story(name) or name in at_once.PROPERTIES or glance.is_known(name))]
+    assert unknown == ["heartbeats_keep_a_member", "living_members_do_not_expire"]
+
+
+def test_what_no_machine_judges_is_shown_by_a_story(tmp_path: Path) -> None:
+    assert run("verify", "newer_subscription_is_taken", "--out", tmp_path).exit_code == 0
+    found = rows((tmp_path / "verdicts.jsonl").read_text("utf-8"))
+    assert ("story", "refines_subscription") in {(row.judge, row.property) for row in found}
+    said = run("show", "newer_subscription_is_taken").stdout
+    assert "machine   no machine: a step that its model allows" in said
+
+
+def test_a_story_that_breaks_nothing_any_more_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(stories, "stories_of", lambda _: [("B-29", lambda: None)])
+    (row,) = stories.verdicts(["refines_subscription"], tmp_path)
+    assert (row.outcome, row.as_expected) == (Outcome.HOLDS, False)
+    assert "does not break it" in row.note
 
 
 @pytest.mark.parametrize("command", [
@@ -155,6 +197,21 @@ def test_names_that_look_alike_are_suggested_and_others_are_not() -> None:
     assert "'group 1,2,2'" in nearest("grup", ["group 1,2,2", "routes"])
     assert "'leaving_member_stays_gone'" in nearest("leaving", ["leaving_member_stays_gone"])
     assert nearest("xyzzy", ["group 1,2,2", "routes"]) == ""
+
+
+@pytest.mark.parametrize(("words", "some", "others"), [
+    (["lock"], {"one_lock_holder", "leaver_frees_its_locks"}, {"one_owner_per_queue"}),
+    (["rule", "lock"], {"leaver_frees_its_locks"}, {"one_lock_holder"}),
+    (["b-29"], {"refines_subscription", "newer_subscription_is_taken"}, {"leaver_frees_its_locks"}),
+    (["check", "violated"], set(), {"allocation_answers"}),
+    (["both", "strategy"], {"allocation_is_total"}, {"one_lock_holder"}),
+])
+def test_the_list_can_be_filtered(words: list[str], some: set[str], others: set[str]) -> None:
+    result = run("list", *words, "--json")
+    names = {json.loads(line)["name"] for line in result.stdout.splitlines()}
+    assert some <= names
+    assert not others & names
+    assert result.exit_code == (0 if names else 2)
 
 
 # Judges ---------------------------------------------------------------------------------------------------------------
@@ -230,7 +287,11 @@ def test_planted_bugs_are_found() -> None:
 
 @pytest.mark.parametrize(("command", "said"), [
     (["explore", "grup"], "did you mean 'group 1,2,2'"),
-    (["explore", "nowhere"], "there are: group 1,2,2;"),
+    (["explore", "nowhere"], "names begin with group, running group, convergence, registration,"),
+    (["explore", "group99"], "did you mean 'group 1,2,2' or 'group 2,2,2' or 'group 2,3,2'?"),
+    (["list", "one_owner_per_quue"], "did you mean 'one_owner_per_queue'"),
+    (["list", "rule", "xyzzy"], "nothing in the list has 'rule' and 'xyzzy'"),
+    (["campaign", "--workload", "broadcasting", "--property", "one_lock_holder"], "no workload of this campaign is"),
     (["explore", "routes", "--property", "one_owner_per_queue"], "is not judged in routes"),
     (["prove", "one_owner_per_queue"], "no proof is claimed of one_owner_per_queue"),
     (["check", "allocation"], "say what to check: --python MODULE:CLASS"),
@@ -403,6 +464,57 @@ def test_an_answer_of_the_live_comparison_is_compared_again(tmp_path: Path, answ
     assert run("replay", tmp_path / "live.json").exit_code == status
 
 
+def test_several_files_are_replayed_by_one_command(searched: Path, tmp_path: Path) -> None:
+    good = searched / "explore-abandoned-lock-U6-abandoned-lock-is-freed.json"
+    document = evidence.read(good)
+    evidence.write(tmp_path / "cut.json", {**document, "steps": document["steps"][:-1]})
+    both = run("replay", good, tmp_path / "cut.json", "--json", "-")
+    assert [row.outcome for row in rows(both.stdout)] == [Outcome.VIOLATED, Outcome.HOLDS]
+    assert (both.exit_code, run("replay", good, good).exit_code) == (1, 0)
+    bad = run("replay", tmp_path / "none.json", good)
+    assert bad.exit_code == 2
+    assert "confirmed: abandoned_lock_is_freed" in bad.stdout
+    assert "none.json: cannot be read" in one_line(bad.stderr)
+
+
+# Folders --------------------------------------------------------------------------------------------------------------
+
+U6 = ["explore", "abandoned lock, U6", "--property", "abandoned_lock_is_freed"]
+PREMISE = ["explore", "abandoned lock", "--property", "it_took_the_whole_lease"]
+
+
+def test_a_folder_keeps_the_rows_of_the_commands_that_write_there(tmp_path: Path) -> None:
+    for command in (U6, PREMISE, U6):
+        assert run(*command, "--out", tmp_path).exit_code == 0
+    found = rows((tmp_path / "verdicts.jsonl").read_text(encoding="utf-8"))
+    assert [row.property for row in found] == ["it_took_the_whole_lease", "abandoned_lock_is_freed"]
+    assert (tmp_path / str(found[1].evidence)).is_file()
+    assert run("report", tmp_path).exit_code == 0
+
+
+def test_a_machine_leaves_a_folder_that_can_be_reported(tmp_path: Path) -> None:
+    program = "stand_still(who='consumer1', s=5); start(who='consumer2')"
+    command = ["machine", "consumer_group", "--subject", "shipped", "--program", program]
+    assert run(*command, "--out", tmp_path).exit_code == 0
+    assert run("report", tmp_path).exit_code == 0
+    assert "one_owner_per_queue" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_rows_that_a_file_in_the_folder_has_are_not_written_twice(tmp_path: Path) -> None:
+    assert run(*PREMISE, "--out", tmp_path, "--json", tmp_path / "rows.jsonl").exit_code == 0
+    assert not (tmp_path / "verdicts.jsonl").exists()
+    assert run(*PREMISE, "--out", tmp_path / "all", "--json", tmp_path / "rows.jsonl").exit_code == 0
+    assert (tmp_path / "all" / "verdicts.jsonl").read_text("utf-8") == (tmp_path / "rows.jsonl").read_text("utf-8")
+
+
+def test_a_folder_with_something_else_in_its_rows_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "verdicts.jsonl").write_text("mine\n", encoding="utf-8")
+    result = run(*PREMISE, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "not a verdict row" in one_line(result.stderr)
+    assert (tmp_path / "verdicts.jsonl").read_text(encoding="utf-8") == "mine\n"
+
+
 # What goes wrong ------------------------------------------------------------------------------------------------------
 
 
@@ -418,6 +530,7 @@ def test_a_judge_that_crashes_is_unknown_and_the_others_go_on(
     assert result.exit_code == 3
     assert (found[0].property, found[0].outcome) == (CRASHED, Outcome.UNKNOWN)
     assert "ZeroDivisionError: by accident" in found[0].note
+    assert found[0].replay.startswith("rocketproof ")
     assert {row.judge for row in found[1:]} == {"explore", "prove"}
 
 

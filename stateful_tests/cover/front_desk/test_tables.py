@@ -27,14 +27,40 @@ def shown(*parts: object) -> str:
     return captured.get()
 
 
+MANY = [*[HOLDS] * LONGEST, FOUND, FOUND, PLANTED, UNSURE, WRONG, WRONG]
+
+
 def test_few_rows_are_listed_and_many_are_counted() -> None:
     assert "subject" in shown(verdict_table([HOLDS, FOUND]))
-    assert "subject" not in shown(verdict_table([HOLDS] * (LONGEST + 1)))
-    assert f"✓ {LONGEST + 1} hold" in shown(verdict_table([HOLDS] * (LONGEST + 1)))
+    many = verdict_table([HOLDS] * (LONGEST + 1), everything=True)
+    assert "subject" not in shown(many)
+    assert f"✓ {LONGEST + 1} hold" in shown(many)
+
+
+def test_few_rows_begin_with_what_differs_and_then_with_what_is_unknown() -> None:
+    lines = shown(verdict_table([HOLDS, FOUND, UNSURE, WRONG])).splitlines()
+    signs = [line.split()[-2:] for line in lines if line.startswith(" one_owner")]
+    assert [words[0] for words in signs] == ["≠", "?", "✓", "✗"]
+    assert [line for line in lines if line.startswith("    rocketproof")] == [
+        f"    {row.replay}" for row in (WRONG, UNSURE, FOUND)]
+
+
+def test_of_many_rows_what_is_as_expected_is_one_line() -> None:
+    lines = shown(verdict_table([*MANY, *[replace(UNSURE, property="another")] * 3])).splitlines()
+    assert [line for line in lines if line.startswith("    rocketproof")] == [
+        "    rocketproof replay wrong", "    rocketproof replay wrong", "    rocketproof prove one_owner"]
+    assert any(line.endswith("a time-out; 3 more like it") for line in lines)
+    assert lines[-1] == f"as expected: {LONGEST} holds, 2 violated; --all shows them"
+    assert not any(FOUND.replay in line for line in lines)
+
+
+def test_many_rows_that_are_all_as_expected_are_one_line() -> None:
+    assert shown(verdict_table([HOLDS] * (LONGEST + 1))).splitlines() == [
+        f"as expected: {LONGEST + 1} holds; --all shows them"]
 
 
 def test_among_many_rows_planted_bugs_are_counted_apart_and_each_hazard_has_one_command() -> None:
-    lines = shown(verdict_table([*[HOLDS] * LONGEST, FOUND, FOUND, PLANTED, UNSURE, WRONG, WRONG])).splitlines()
+    lines = shown(verdict_table(MANY, everything=True)).splitlines()
     assert "1 of 1 planted mutation noticed" in lines
     assert lines.count(f"    {FOUND.replay}") == 1
     assert lines.count("    rocketproof replay wrong") == 2

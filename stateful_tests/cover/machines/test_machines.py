@@ -15,16 +15,18 @@ from typer.testing import CliRunner, Result
 from impl.events import ProcessStarted, WorldHealed
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.__main__ import app
-from invariants.concepts import CONCEPTS
+from invariants.concepts import CONCEPTS, PROPERTIES
 from invariants.rules.declared import BY_NAME
 from invariants.rules.promises import ownership_converges_in_time
 from invariants.rules.watch import Watch
+from invariants.runs import NO_MACHINE
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.machines import judge, known
 from stateful_tests.machines.machine import Trial, ViolatedError
 from stateful_tests.machines.program import Line, one_line, parsed
 from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search, simplest, survey
 from stateful_tests.machines.tape import RuleTape
+from stateful_tests.stories.telling import has_story
 from stateful_tests.worlds.subjects import DECLARED
 
 D1 = "pause_thread(where='findConsumerIdList: the list is here, and not applied yet', s=1); start(who='consumer2')"
@@ -198,6 +200,13 @@ def test_every_concept_has_a_machine_that_judges_whether_it_is_refined() -> None
     assert without == []
 
 
+def test_what_hazards_break_has_a_machine_or_a_reason_why_not() -> None:
+    judged = {name for machine in MACHINES.values() for name in machine.judged}
+    without = {name for name, one in PROPERTIES.items() if one.expected.hazards and name not in judged}
+    assert without == {*NO_MACHINE}
+    assert all(has_story(instead) for instead, _ in NO_MACHINE.values())
+
+
 def test_every_machine_judges_what_its_followers_and_promises_say() -> None:
     for concept, machine in MACHINES.items():
         alive = machine_named(concept)(Trial("shipped", ()))
@@ -237,6 +246,27 @@ def test_a_program_whose_lines_take_lists_is_shortened() -> None:
     found = played("route_info", "shipped", program, to_the_end=False).trial.found[ROUTED]
     assert found.program == program
     assert simplest(found).program == parsed(N1)
+
+
+def test_a_search_whose_shrinking_crashes_gives_the_program_that_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crashed(*_: object) -> None:
+        raise TypeError("unhashable type: 'list'")
+
+    monkeypatch.setattr(judge, "shortest", crashed)
+    kept = "known_version_changes_nothing"
+    found = {one.property: one for one in judge.judged("route_info", "shipped", EASY, [ROUTED, kept])}
+    assert found[ROUTED].outcome is Outcome.VIOLATED
+    assert found[ROUTED].note.endswith("it is not shrunk: TypeError: unhashable type: 'list'")
+    assert found[kept].outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("program", [
+    "pass_time(s=120); unsubscribe(who='consumer1', topic='orders'); start(who='consumer2')",
+])
+def test_what_a_program_breaks_of_rocketmq_as_shipped_is_explained_by_a_hazard(program: str) -> None:
+    machine = played("subscription", "shipped", parsed(program))
+    assert machine.seen
+    assert [one.key for one in machine.seen if not machine.explains("shipped", one)] == []
 
 
 # Verdicts -------------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def test_violations_differences_and_unknowns_are_followed_by_their_replay() -> N
             samples.row("c", "prove", "m", "unknown", expected="holds", replay="replay c"),
             samples.row("d", "prove", "m", replay="replay d")]
     said = shown(verdict_table(rows))
-    assert [line for line in said.splitlines() if "replay" in line] == ["    replay a", "    replay b", "    replay c"]
+    assert [line for line in said.splitlines() if "replay" in line] == ["    replay a", "    replay c", "    replay b"]
     assert "a, prove: holds, expected violated" in said
     assert "b, prove: violated, as expected (D1)" in said
 
@@ -40,7 +40,7 @@ def test_many_rows_are_one_line_for_each_property_and_judge() -> None:
     name = "registrations_beat_the_expiry_is_needed_and_more"
     wide = [samples.row(name, "campaign", f"m {at}", outcome, expected="violated", cost={"cpu_seconds": 5000})
             for outcome in ("holds", "violated", "unknown") for at in range(12)]
-    said = shown(verdict_table([*samples.grouped_rows(), *wide]), width=100)
+    said = shown(verdict_table([*samples.grouped_rows(), *wide], everything=True), width=100)
     lines = [" ".join(line.split()) for line in said.splitlines()]
     assert "promise_03 explore ✗ 2 violated · ✓ 1 holds 3 scopes 1.5 s" in lines
     assert "ownership_converges prove ✓ 1 holds 1 proof 1 s" in lines
@@ -56,9 +56,9 @@ def test_among_many_rows_all_that_is_not_as_expected_is_told_with_its_replay() -
     many = [samples.row(f"p{at}", "explore", "m") for at in range(50)]
     odd = [samples.row("q", "explore", f"m {at}", "violated", expected="holds", replay=f"replay {at}") for at in (1, 2)]
     alike = [samples.row("r", "explore", f"m {at}", "violated", hazard=("D1",), replay=f"known {at}") for at in (1, 2)]
-    said = shown(verdict_table([*many, *odd, *alike]), width=100)
+    said = shown(verdict_table([*many, *odd, *alike], everything=True), width=100)
     commands = [line.strip() for line in said.splitlines() if line.startswith(("    known", "    replay"))]
-    assert commands == ["known 1", "replay 1", "replay 2"]
+    assert commands == ["replay 1", "replay 2", "known 1"]
     assert "r, explore: violated, as expected (D1); 1 more like it" in said
     assert "✗ 2 violated ≠ expected" in said
 
