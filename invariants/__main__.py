@@ -65,18 +65,28 @@ def list_catalogue(
 
 
 @app.command(epilog=examples(
-    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29"))
-def show(name: Annotated[str, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")]) -> None:
+    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29",
+    "rocketproof show --guards Routes"))
+def show(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")] = None,
+    guards: Annotated[str | None, typer.Option(
+        metavar="CONCEPT", help="Instead the guards of a concept: what tests each, or which premise it is.")] = None,
+) -> None:
     """Show one property (claim, premises, formula, hazards), or one hazard.
 
     A property comes with its judges, the verdict expected of RocketMQ as shipped, and the actions around it; a hazard
     with what users see of it, what brings it about, what helps, what it breaks, and its story.
     """
     from invariants.front_desk.desk import guarded
+    from invariants.front_desk.guards import guards as guards_of
     from invariants.front_desk.show import shown, shown_hazard
     from invariants.hazards import HAZARDS
 
     def lines() -> Iterator[str]:
+        if (name is None) == (guards is None):
+            raise BadInputError("say what to show: one name, or --guards CONCEPT")
+        if name is None:
+            return guards_of(guards or "")
         judged = judged_of_runs()
         return shown_hazard(HAZARDS[name], outside(name), judged) if name in HAZARDS else shown(name, judged)
 
