@@ -16,6 +16,7 @@ from invariants.front_desk.interrupt import start
 from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Seed, desk_app, examples, judging, only
 from invariants.verdict import BadInputError, ExitStatus, Verdict
 from model import __main__ as explorer
+from model.tla import __main__ as exporter
 from proofs import __main__ as prover
 from spark_fuzz import front_desk as campaigning
 from stateful_tests.machines import __main__ as machines
@@ -23,6 +24,7 @@ from stateful_tests.machines import __main__ as machines
 if TYPE_CHECKING:
     from invariants.front_desk.catalogue import Chosen
     from invariants.front_desk.desk import Desk
+    from invariants.front_desk.show import Outside
 
 OUT = Path("out") / "verify"
 
@@ -62,16 +64,74 @@ def list_catalogue(
     guarded(printed)
 
 
-@app.command(epilog=examples("rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive"))
-def show(name: Annotated[str, typer.Argument(metavar="PROPERTY", help="A property or a claim.")]) -> None:
-    """Show one property: claim, premises, formula, hazards.
+@app.command(epilog=examples(
+    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29",
+    "rocketproof show --guards Routes"))
+def show(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")] = None,
+    guards: Annotated[str | None, typer.Option(
+        metavar="CONCEPT", help="Instead the guards of a concept: what tests each, or which premise it is.")] = None,
+) -> None:
+    """Show one property (claim, premises, formula, hazards), or one hazard.
 
-    With its judges, the verdict expected of RocketMQ as shipped, and the actions around it.
+    A property comes with its judges, the verdict expected of RocketMQ as shipped, and the actions around it; a hazard
+    with what users see of it, what brings it about, what helps, what it breaks, and its story.
     """
     from invariants.front_desk.desk import guarded
-    from invariants.front_desk.show import shown
+    from invariants.front_desk.guards import guards as guards_of
+    from invariants.front_desk.show import shown, shown_hazard
+    from invariants.hazards import HAZARDS
 
-    guarded(lambda: print("\n".join(shown(name, judged_of_runs()))))
+    def lines() -> Iterator[str]:
+        if (name is None) == (guards is None):
+            raise BadInputError("say what to show: one name, or --guards CONCEPT")
+        if name is None:
+            return guards_of(guards or "")
+        judged = judged_of_runs()
+        return shown_hazard(HAZARDS[name], outside(name), judged) if name in HAZARDS else shown(name, judged)
+
+    guarded(lambda: print("\n".join(lines())))
+
+
+@app.command(epilog=examples(
+    "rocketproof search duplicates during a rolling restart", "rocketproof search queue without consumer --json -"))
+def search(
+    words: Annotated[list[str], typer.Argument(metavar="WORDS", help="What you see, as you would tell it.")],
+    json: Annotated[typer.FileTextWrite | None, typer.Option(
+        "--json", metavar="FILE", help="Write the rows to this file, one JSON object a line; - for standard output."),
+    ] = None,
+) -> None:
+    """Find hazards, properties and symptoms by what people say of them, best first.
+
+    Rows are JSON objects of name, kind, sentence and why it matched.
+
+    Exit status: 0 something was found, 2 bad input, 3 nothing is known of these words.
+    """
+    import json as format_json
+    from dataclasses import asdict
+
+    from invariants.front_desk.desk import guarded
+    from invariants.front_desk.search import search as found_by
+    from invariants.front_desk.search import told
+
+    def answered() -> None:
+        hits = found_by(" ".join(words), judged_of_runs())
+        rows = (format_json.dumps(asdict(hit), sort_keys=True) for hit in hits)
+        print("\n".join(rows if json else told(hits)), file=json)
+        if not hits:
+            raise typer.Exit(ExitStatus.UNKNOWN)
+
+    guarded(answered)
+
+
+def outside(hazard: str) -> Outside:
+    """What the implementation and the tests know of a hazard."""
+    from impl.variants.catalogue import NO_REPAIR, REPAIRS
+    from invariants.front_desk.show import Outside
+    from stateful_tests.stories.told import commands
+
+    repairs = {one.name: one.sentence for one in REPAIRS.values() if hazard in one.hazards}
+    return Outside(repairs, NO_REPAIR.get(hazard, ""), commands(hazard))
 
 
 def judged_of_runs() -> frozenset[str]:
@@ -230,6 +290,10 @@ new_app = desk_app(help="Write a file to begin with.")
 new_app.callback()(lambda: None)
 new_app.command("concept", epilog=explorer.NEW)(explorer.new_concept)
 app.add_typer(new_app, name="new")
+export_app = desk_app(help="Write the models for other tools.")
+export_app.callback()(lambda: None)
+export_app.command("tla", epilog=exporter.EXAMPLES)(exporter.export_tla)
+app.add_typer(export_app, name="export")
 app.command("prove", epilog=prover.EXAMPLES)(prover.prove)
 app.command("machine", epilog=machines.EXAMPLES)(machines.machine)
 app.command("campaign", epilog=campaigning.CAMPAIGN)(campaigning.campaign)
@@ -293,9 +357,11 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
 @judging
 def conform(
     vectors: Annotated[Path | None, typer.Option(
-        metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz); default: the project's own.")] = None,
+        metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz) and store images (CASE/IMAGE.json with "
+        "CASE/IMAGE.tar.xz); default: the project's own.")] = None,
     file: Annotated[list[str] | None, typer.Option(
-        metavar="NAME", help="Only this recording, with or without suffix; may be repeated.")] = None,
+        metavar="NAME", help="Only this recording, with or without suffix, or image (CASE/IMAGE); may be "
+        "repeated.")] = None,
     program: Annotated[str | None, typer.Option(
         "--exec", metavar="CMD", help="Instead a port in any language, by JSON lines (docs/adapters.md).")] = None,
     function: Annotated[list[str] | None, typer.Option(
@@ -379,29 +445,40 @@ def replay_one(desk: Desk, file: Path) -> bool:
 def replayed(document: dict[str, Any]) -> Verdict:
     """Run evidence again, whichever judge it is from."""
     from invariants.exploring import replay_trace
-    from invariants.front_desk.replay import recorded_row, replay_graph, replay_row
-    from stateful_tests.conformance.adapters import ADAPTERS
-    from stateful_tests.conformance.judge import RECORDINGS
-    from stateful_tests.conformance.port.judge import replayed as replayed_call
-    from stateful_tests.conformance.replay import lines, stem
-    from stateful_tests.decisions.replay import replay_counterexample
+    from invariants.front_desk.replay import replay_graph
+    from stateful_tests.conformance.tlc.verdicts import AGREES, agreements
     from stateful_tests.machines.judge import replay_program
     from stateful_tests.stories.verdicts import replay_story
     from stateful_tests.worlds.evidence import replay_run
 
-    kind, about = document["kind"], document["subject"]["kind"]
+    kind = document["kind"]
+    if document["property"] == AGREES:
+        return next(agreements([document["subject"]["name"]]))
     if kind in {"trace", "graph"}:
         return replay_trace(document) if kind == "trace" else replay_graph(document)
     if kind == "run":
         by = replay_story if "story" in document else replay_program if "program" in document else replay_run
         return by(document)
+    return compared_again(document)
+
+
+def compared_again(document: dict[str, Any]) -> Verdict:
+    """Put the question of a counterexample again: a recorded row, an image, a call of a program, a decision."""
+    from invariants.front_desk.replay import recorded_row, replay_row
+    from stateful_tests.conformance.adapters import ADAPTERS
+    from stateful_tests.conformance.judge import IMAGE, RECORDINGS, replayed_image
+    from stateful_tests.conformance.port import judge as port
+    from stateful_tests.conformance.replay import lines, stem
+    from stateful_tests.decisions.replay import replay_counterexample
+
+    about = document["subject"]["kind"]
     if about == "endpoint":
-        return replayed_call(document)
+        return port.replayed(document)
     if about == "recording":
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])
-    if about == "implementation":
-        return replay_row(document, document, live_row)
+    if about in ("implementation", IMAGE):
+        return replay_row(document, document, replayed_image if about == IMAGE else live_row)
     sys.path.insert(0, str(Path.cwd()))  # a user's class is looked up from here
     return replay_counterexample(document)
 

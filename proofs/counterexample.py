@@ -17,6 +17,7 @@ from model.language import Property
 from model.language.scope import Scope
 from proofs.enumerated import Enumerated, values
 from proofs.obligations import Induction, Obligation
+from proofs.ranking import MEANING, owed
 from proofs.solve import Answer, prove
 
 Cell = tuple[str | int, ...]
@@ -34,7 +35,7 @@ def counterexample(declared: Property, scope: Scope, timeout_ms: int = 10_000) -
     """Find a state of the scope that breaks an obligation of the property or of its lemmas; None if there is none."""
     reading = Enumerated(scope.concept, scope.sizes, scope.rigid)
     induction = Induction(reading, declared.given)
-    for obligation in (*induction.of_lemmas(induction.lemmas), *induction.of(declared)):
+    for obligation in (*induction.of_lemmas(induction.lemmas), *owed(induction, declared)):
         solved = prove((*obligation.assumed, *obligation.hypotheses), obligation.goal, (0,), timeout_ms)
         if solved.answer is Answer.REFUTED and solved.model is not None:
             return Counterexample(obligation, dict(_values(reading, solved.model)))
@@ -69,9 +70,12 @@ def explained(declared: Property, scope: Scope) -> tuple[str, dict[str, Any]] | 
         return None
     searched = explore(scope)
     reached = trace_to(searched, found.values)
-    what = f"{found.obligation.invariant} fails after {found.obligation.action or 'the beginning'}"
+    of_rank = found.obligation.part in MEANING
+    what = (f"{found.obligation} fails" if of_rank
+            else f"{found.obligation.invariant} fails after {found.obligation.action or 'the beginning'}")
     if reached is not None:
-        return f"{what} from a state that is reachable in {len(reached['steps'])} steps of {scope.name}", reached
+        cure = ": the ranking is wrong, the property need not be" if of_rank else ""
+        return f"{what} from a state that is reachable in {len(reached['steps'])} steps of {scope.name}{cure}", reached
     initial = dict(line.split(" = ", 1) for line in shown(found, scope))
     return (f"{what} from a state that is not reachable in {scope.name}: a lemma that excludes it is missing",
             {"initial": initial, "steps": [], "lifelines": []})

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from model.explorer.search import explore
 from model.language import Action, Concept, Premise, Property, Run
 from model.language.expectation import expectation
-from model.language.nodes import NAT, TRUE, Node, quantified
+from model.language.nodes import NAT, TRUE, Node, negation, quantified
 from model.language.properties import SOMETIMES
 from model.language.scope import Scope
 from model.language.values import Term
@@ -55,15 +55,28 @@ class Witnesses:
         for (other, more), found in self._seen.items():
             if other == id(concept) and set(more) >= set(given):
                 seen |= found  # a run under more premises is one under these
-        left = {name for name in wanted if name not in seen and name not in missed}
+        left = {name: concept.actions[name] for name in sorted(wanted) if name not in seen and name not in missed}
+        found = self._search(concept, given, left)
+        seen |= found
+        missed |= left.keys() - found
+        return [name for name in concept.actions if name in wanted and name not in seen]
+
+    def waits(self, declared: Property) -> bool:
+        """Whether a run was found under its premises that waits for the goal of a leads_to property."""
+        waiting = Action("wait", declared.parameters, (declared.when, negation(declared.condition)), (), "")
+        return bool(self._search(declared.concept, declared.given, {waiting.name: waiting}))
+
+    def _search(self, concept: Concept, given: Sequence[Premise], wanted: Mapping[str, Action]) -> set[str]:
+        """Names of those of the actions that some run makes possible."""
+        seen, left = set[str](), dict(wanted)
         for scope in self._candidates(concept, given, left):
-            found = _reached(scope, [concept.actions[name] for name in sorted(left.difference(scope.forbid))])
+            found = _reached(scope, [action for name, action in left.items() if name not in scope.forbid])
             seen |= found
-            left -= found
+            for name in found:
+                del left[name]
             if not left:
                 break
-        missed |= left
-        return [name for name in concept.actions if name in wanted and name not in seen]
+        return seen
 
     def _start(self, concept: Concept, given: Sequence[Premise]) -> str:
         for size in FEW:
@@ -86,19 +99,21 @@ class Witnesses:
         formulas = (*induction.base, reading.formula(initial, induction.now))
         return satisfiable(formulas, (0,), self._timeout_ms).answer
 
-    def _candidates(self, concept: Concept, given: Sequence[Premise], left: set[str]) -> Iterator[Scope]:
+    def _candidates(self, concept: Concept, given: Sequence[Premise], left: Mapping[str, Action],
+                    ) -> Iterator[Scope]:
         """Scopes that keep the premises, as long as some action is left."""
         never = {name for premise in given for name in premise.never}
         for scope in self._scopes:
-            if left.difference(scope.forbid) and scope.concept is concept and never <= set(scope.forbid) \
-                    and all(value_of(premise.condition, scope, {}, {}) for premise in given):
+            if left.keys() - set(scope.forbid) and scope.concept is concept and never <= set(scope.forbid) \
+                    and all(premise.name not in scope.breaks and value_of(premise.condition, scope, {}, {})
+                            for premise in given):
                 yield scope
         for elements, naturals in SMALL if left else ():
             sizes = {name: naturals if info.kind == NAT else elements for name, info in concept.sorts.items()}
             yield from self._made(concept, given, sizes, left)
 
     def _made(
-        self, concept: Concept, given: Sequence[Premise], sizes: Mapping[str, int], left: set[str],
+        self, concept: Concept, given: Sequence[Premise], sizes: Mapping[str, int], left: Mapping[str, Action],
     ) -> Iterator[Scope]:
         """Scopes with rigid functions under which some action of those left may happen, and some state is initial."""
         never = sorted({name for premise in given for name in premise.never})
@@ -107,7 +122,7 @@ class Witnesses:
             for draw in range(DRAWS):
                 if name not in left:
                     break
-                rigid = self._rigid(concept, given, sizes, concept.actions[name], draw)
+                rigid = self._rigid(concept, given, sizes, left[name], draw)
                 if rigid is None:
                     break
                 drawn = tuple(number for table in rigid.values() for number in table.values())

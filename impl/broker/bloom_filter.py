@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from impl.decisions.java_arithmetic import wrap32
+from impl.decisions.java_arithmetic import INT_MAX, smaller, wrap32
 from impl.decisions.java_errors import IllegalArgumentError
+from impl.decisions.java_text import utf8_bytes
 
 _MASK = 0xFFFFFFFFFFFFFFFF
 _C1, _C2 = 0x87C37B91114253D5, 0x4CF5AD432745937F
@@ -23,7 +24,8 @@ class BloomFilterData:
 class BloomFilter:
     """`filter.util.BloomFilter`.
 
-    f -- error rate in percent. n -- entries expected. k -- bits for one entry. m -- bits of the map, whole bytes.
+    f -- error rate in percent. n -- entries expected. k -- bits for one entry. m -- bits of the map, whole bytes unless
+    that is no int.
     """
 
     def __init__(self, f: int, n: int) -> None:
@@ -35,12 +37,12 @@ class BloomFilter:
         error_rate = f / 100.0
         self.f, self.n = f, n
         self.k = math.ceil(_log_m_n(0.5, error_rate))
-        m = math.ceil(n * _log_m_n(2, 1 / error_rate) * _log_m_n(2, math.e))
-        self.m = 8 * math.ceil(m / 8)
+        m = smaller(math.ceil(n * _log_m_n(2, 1 / error_rate) * _log_m_n(2, math.e)), INT_MAX)
+        self.m = smaller(8 * math.ceil(m / 8), INT_MAX)
 
     def calc_bit_positions(self, text: str) -> tuple[int, ...]:
         """BloomFilter#calcBitPositions: the low half of murmur3-128, split in two, gives as many hashes as wanted."""
-        hash64 = murmur3_128_low(text.encode(errors="replace"))
+        hash64 = murmur3_128_low(utf8_bytes(text))
         hash1, hash2 = wrap32(hash64), wrap32(hash64 >> 32)
         combined = [wrap32(hash1 + i * hash2) for i in range(1, self.k + 1)]
         return tuple((number if number >= 0 else ~number) % self.m for number in combined)
@@ -48,6 +50,28 @@ class BloomFilter:
     def generate(self, text: str) -> BloomFilterData:
         """BloomFilter#generate."""
         return BloomFilterData(self.calc_bit_positions(text), self.m)
+
+    def hash_to(self, text: str, bits: bytearray) -> None:
+        """BloomFilter#hashTo: set the bits of a text; bits -- a map of m bits, see `empty_bits`.
+
+        Raises IllegalArgumentError for a map of another length.
+        """
+        self._check(bits)
+        for position in self.calc_bit_positions(text):
+            bits[position // 8] |= 1 << position % 8
+
+    def is_hit(self, text: str, bits: bytes | bytearray) -> bool:
+        """BloomFilter#isHit: whether all bits of a text are set; raises as hash_to does."""
+        self._check(bits)
+        return all(bits[position // 8] >> position % 8 & 1 for position in self.calc_bit_positions(text))
+
+    def empty_bits(self) -> bytearray:
+        """BitsArray#create of the filter's length: no bit is set."""
+        return bytearray(self.m // 8)
+
+    def _check(self, bits: bytes | bytearray) -> None:
+        if 8 * len(bits) != self.m:
+            raise IllegalArgumentError(f"Length({8 * len(bits)}) of bits in BitsArray is not equal to {self.m}!")
 
     def is_valid(self, filter_data: BloomFilterData | None) -> bool:
         """BloomFilter#isValid: made by a filter of the same geometry."""

@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from impl.common.inet_socket_address import InetSocketAddress
+
+_NO_HOST = InetSocketAddress(bytes(4), 0)
 
 
-@dataclass(frozen=True, slots=True)
-class MessageExt:
-    """`common.message.MessageExt`, what is read here. queue_offset -- its place in the queue."""
+class MessageExt(NamedTuple):
+    """`common.message.MessageExt`.
+
+    queue_offset -- its place in the queue. properties -- in the order in which java.util.HashMap iterates them; None
+    stands for a record without any.
+    commit_log_offset -- of its record in the log; store_size -- bytes of that record, 0 for a message without one.
+    Times are ms since 1970. msg_id -- the broker's id, made of store host and log offset.
+    """
 
     queue_offset: int
     body: bytes | None = b"x"
-    properties: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] | None = None
+    topic: str = ""
+    queue_id: int = 0
+    flag: int = 0
+    sys_flag: int = 0
+    store_size: int = 0
+    commit_log_offset: int = 0
+    born_timestamp: int = 0
+    born_host: InetSocketAddress = _NO_HOST
+    store_timestamp: int = 0
+    store_host: InetSocketAddress = _NO_HOST
+    reconsume_times: int = 0
+    prepared_transaction_offset: int = 0
+    body_crc: int = 0
+    msg_id: str | None = None
 
     def get_property(self, name: str) -> str | None:
         """Message#getProperty."""
-        return self.properties.get(name)
+        return None if self.properties is None else self.properties.get(name)

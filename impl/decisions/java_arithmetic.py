@@ -16,6 +16,16 @@ INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 LONG_MIN, LONG_MAX = -(2**63), 2**63 - 1
 
 
+def wrap8(number: int) -> int:
+    """The byte that `(byte) number` is."""
+    return (number + 2**7) % 2**8 - 2**7
+
+
+def wrap16(number: int) -> int:
+    """The short that `(short) number` is."""
+    return (number + 2**15) % 2**16 - 2**15
+
+
 def wrap32(number: int) -> int:
     """The int that a 32-bit register holds after an exact result `number`."""
     return (number + 2**31) % 2**32 - 2**31
@@ -51,6 +61,26 @@ def remainder(dividend: int, divisor: int) -> int:
     if dividend >= 0:
         return dividend % divisor
     return -(-dividend % divisor)
+
+
+def cut_product(number: int, factor: float) -> int:
+    """`(long) (number * factor)`: the product is rounded to a double, then cut towards zero.
+
+    Domain: numbers below 2⁵³ in amount, which are doubles themselves, and products of that kind.
+    """
+    if number < 0:
+        return -cut_product(-number, factor)
+    if factor < 0:
+        return -cut_product(number, -factor)
+    numerator, denominator = factor.as_integer_ratio()
+    exact = number * numerator
+    unit = 1  # the last bit of the rounded product's 53
+    while exact >= unit * 2**53:
+        unit *= 2
+    rounded, rest = exact // unit, exact % unit
+    if 2 * rest > unit or (2 * rest == unit and rounded % 2 == 1):
+        rounded += 1
+    return rounded * unit // denominator
 
 
 def absolute32(number: int) -> int:

@@ -1,7 +1,4 @@
-"""java.util.GregorianCalendar in UTC: days and dates of any year, Julian before 1582-10-15, lenient fields.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""java.util.GregorianCalendar in UTC: days and dates of any year, Julian before 1582-10-15, lenient fields."""
 
 from __future__ import annotations
 
@@ -49,6 +46,11 @@ def time_millis_to_human_string3(time_ms: int) -> str:
     year_of_era = year if year > 0 else 1 - year
     clock = f"{seconds // 3600:02d}{seconds // 60 % 60:02d}{seconds % 60:02d}"
     return f"{year_of_era:04d}{month:02d}{day_of_month:02d}{clock}"
+
+
+def time_millis_to_human_string(time_ms: int) -> str:
+    """UtilAll#timeMillisToHumanString: the same with milliseconds; names the index files."""
+    return f"{time_millis_to_human_string3(time_ms)}{time_ms % 1000:03d}"
 
 
 def parse_date_ms(text: str) -> int | None:

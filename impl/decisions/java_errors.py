@@ -66,6 +66,48 @@ class NumberFormatError(IllegalArgumentError):
     java_class = "java.lang.NumberFormatException"
 
 
+class NegativeArraySizeError(JavaError):
+    """An array of negative length; the message is the length."""
+
+    java_class = "java.lang.NegativeArraySizeException"
+
+
+class BufferUnderflowError(JavaError):
+    """A buffer that holds less than is read from it."""
+
+    java_class = "java.nio.BufferUnderflowException"
+
+
+class BufferOverflowError(JavaError):
+    """A buffer that is too small for what is written to it."""
+
+    java_class = "java.nio.BufferOverflowException"
+
+
+class UnknownHostError(JavaError):
+    """An address that is none."""
+
+    java_class = "java.net.UnknownHostException"
+
+
+class EndOfFileError(JavaError):
+    """Data that ends too early."""
+
+    java_class = "java.io.EOFException"
+
+
+class ZipError(JavaError):
+    """Data that zlib does not understand."""
+
+    java_class = "java.util.zip.ZipException"
+
+
+class HeapExhaustedError(JavaError):
+    """An array for which the heap has no room: a Java Error, which `catch (Exception e)` lets pass."""
+
+    java_class = "java.lang.OutOfMemoryError"
+
+
 class JavaRuntimeError(JavaError):
     """A plain RuntimeException."""
 

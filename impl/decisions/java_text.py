@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import unicodedata
 
-from impl.decisions.java_errors import NullPointerError, NumberFormatError
+from impl.decisions.java_errors import NullPointerError, NumberFormatError, StringIndexOutOfBoundsError
 
 # Character#isWhitespace (Unicode 6.3 and later): the separators without the three that do not break, and nine controls.
 _WHITESPACE = frozenset(
@@ -13,6 +14,8 @@ _WHITESPACE = frozenset(
     "\u2008\u2009\u200a\u2028\u2029\u205f\u3000",
 )
 _TRIMMED = "".join(map(chr, range(0x21)))
+_UTF8_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+_UTF8_REPLACEMENT = "\ufffd".encode()
 
 
 def utf16_key(text: str) -> bytes:
@@ -29,6 +32,34 @@ def utf16_units(text: str) -> tuple[int, ...]:
 def utf16_length(text: str) -> int:
     """String#length."""
     return len(text) if text.isascii() else len(utf16_key(text)) // 2
+
+
+def utf16_text(text: str) -> str:
+    """The same text with a character for each UTF-16 code unit, so that Python's indices are Java's."""
+    return text if text.isascii() else "".join(map(chr, utf16_units(text)))
+
+
+def utf8_bytes(text: str) -> bytes:
+    """String#getBytes(UTF_8): a question mark stands for a surrogate without its partner."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return utf16_key(text).decode("utf-16-be", "surrogatepass").encode(errors="replace")
+
+
+def utf8_text(data: bytes) -> str:
+    """String(bytes, UTF_8): U+FFFD stands for each malformed part, one for a whole encoded surrogate."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return _UTF8_SURROGATE.sub(_UTF8_REPLACEMENT, data).decode(errors="replace")
+
+
+def substring(text: str, begin: int, end: int) -> str:
+    """String#substring; text -- as utf16_text gives it. Raises StringIndexOutOfBoundsError."""
+    if begin < 0 or begin > end or end > len(text):
+        raise StringIndexOutOfBoundsError(f"begin {begin}, end {end}, length {len(text)}")
+    return text[begin:end]
 
 
 def compare_text(left: str | None, right: str | None) -> int:

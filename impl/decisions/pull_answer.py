@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from impl.decisions.java_arithmetic import greater, wrap32, wrap64
+from impl.decisions.java_arithmetic import greater, remainder, wrap32, wrap64
 from impl.decisions.suggestion import moved_suggestion, suggest_which_broker_id
 
 CQ_STORE_UNIT_SIZE = 20  # ConsumeQueue
@@ -90,10 +90,10 @@ def next_offset_after_scan(offset: int, units: int) -> int:
 def roll_next_file(index: int, mapped_file_size_bytes: int) -> int:
     """ConsumeQueue#rollNextFile: the first index of the file after the one that index lies in.
 
-    Domain: index >= 0, a file size that is a positive multiple of a unit.
+    Domain: a file size that is a positive multiple of a unit.
     """
     units = mapped_file_size_bytes // CQ_STORE_UNIT_SIZE
-    return index + units - index % units
+    return index + units - remainder(index, units)
 
 
 def is_the_batch_full(

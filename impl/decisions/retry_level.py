@@ -1,7 +1,4 @@
-"""Delay levels: their table, the delivery time of a delayed message, and the level of a message sent back.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""Delay levels: their table, the delivery time of a delayed message, and the level of a message sent back."""
 
 from __future__ import annotations
 

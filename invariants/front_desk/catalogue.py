@@ -77,7 +77,8 @@ class Chosen:
 def provable(declared: Property) -> bool:
     """Whether a proof without bounds is claimed: of what holds, or holds under premises."""
     claimed = declared.expected.outcome == "holds" or bool(declared.given)
-    return claimed and declared.kind in (ALWAYS, STEP, LEMMA) and not declared.search_only
+    able = declared.kind in (ALWAYS, STEP, LEMMA) or declared.name in declared.concept.rankings
+    return claimed and able and not declared.search_only
 
 
 def scopes_of(declared: Property) -> list[NamedScope]:

@@ -1,14 +1,15 @@
-"""One property as people read it: claim, premises, formula, judges, expected verdict, hazards, actions around it."""
+"""One property as people read it: claim, premises, formula, judges, verdict, hazards, actions. Or one hazard."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from invariants import allocation
 from invariants.concepts import PROPERTIES
-from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entry, of_runs, scopes_of
-from invariants.hazards import HAZARDS
+from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, entry, of_runs, scopes_of
+from invariants.hazards import HAZARDS, Hazard
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import Rule
 from invariants.runs import NO_MACHINE, OF_RUNS
@@ -72,6 +73,52 @@ def shown(name: str, judged: Collection[str] = ()) -> Iterator[str]:
         yield f"search    rocketproof {of_runs(name)}"
 
 
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What the implementation and the tests know of a hazard.
+
+    repairs -- their names, with their sentences. unrepaired -- why there is none. stories -- commands that tell it.
+    """
+
+    repairs: Mapping[str, str]
+    unrepaired: str
+    stories: Sequence[str]
+
+
+NOT_KNOWN = "not known"
+
+
+def shown_hazard(hazard: Hazard, outside: Outside, judged: Collection[str] = ()) -> Iterator[str]:
+    """All that is known of a hazard, line by line; what is not known is said to be so.
+
+    judged -- the properties that machines and campaigns judge of runs.
+    """
+    broken = [one for one in entries(judged) if hazard.name in one.hazards]
+    yield from (f"{hazard.name}  {hazard.group}", *_folded(hazard.sentence, "  "), "")
+    yield from _field("seen", f"{', '.join(hazard.symptoms)}: {hazard.seen}" if hazard.seen else NOT_KNOWN)
+    yield from _field("trigger", hazard.trigger or NOT_KNOWN)
+    yield from _field("code", hazard.cite)
+    for line in hazard.logs:
+        yield from _field("log", line)
+    yield from _field("helps", hazard.mitigation or NOT_KNOWN)
+    yield from _field("upstream", ", ".join(hazard.upstream) or NOT_KNOWN)
+    yield from _field("fixed", hazard.fixed or NOT_KNOWN)
+    for name, sentence in outside.repairs.items():
+        yield from _field("repair", f"{name}: {sentence}")
+    if outside.unrepaired:
+        yield from _field("repair", f"none: {outside.unrepaired}")
+    yield from ("", "breaks")
+    for one in broken:
+        yield from _folded(f"{one.name}: {one.sentence}", "  ", "    ")
+    if not broken:
+        yield "  no property names it"
+    yield from ("", "story" if outside.stories else f"story     {NOT_KNOWN}", *(f"  {one}" for one in outside.stories))
+
+
+def _field(name: str, value: str) -> list[str]:
+    return _folded(value, f"{name:9} ", " " * 10)
+
+
 # Protocols ------------------------------------------------------------------------------------------------------------
 
 
@@ -88,6 +135,10 @@ def _of_protocol(declared: Property) -> Iterator[str]:
         if names:
             yield f"{what:9} {', '.join(names)}"
     yield from ("", "formula", *_folded(text.claim(declared), "  "))
+    if (ranked := declared.concept.rankings.get(declared.name)) is not None:
+        yield from ("", f"because   {ranked.sentence}")
+        for line in text.ranking(ranked, declared.parameters):
+            yield from _folded(line, "  ", "            ")
     if declared.broken_by:
         yield from ("", "must fail with", *(f"  {mutation}" for mutation in declared.broken_by))
 

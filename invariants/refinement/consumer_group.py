@@ -45,6 +45,8 @@ ANSWERS = 8
 """How many answers to one machine are kept; each thread waits for one at a time, and gives up after 3 s."""
 PROPERTIES = judged(Group.concept, promised.one_owner_per_queue, promised.one_owner_when_settled,
                     promised.every_queue_owned_when_settled)
+GHOSTS = tuple(info.name for info in Rebalancing.concept.variables.values() if info.ghost)
+"""What only the properties read."""
 QUEUE = Rebalancing.concept.sorts["Queue"]
 
 
@@ -83,7 +85,7 @@ class ConsumerGroup(Map):
         self.reading = OpenReading(Rebalancing.concept, self.members.rigid)
         self.monitor = watching(watched, lambda cells, scope: form_in_group(cells, scope, self.members, machines),
                                 self.reading, judged, NAME, visible=("up", "listed", "holds"), named=named,
-                                kept=("Queue",))
+                                unmarked=GHOSTS, history=GHOSTS, kept=("Queue",))
         self._answers: dict[tuple[str, str], deque[Answer]] = {}
         self._connections: dict[str, dict[str, str]] = {}
         self._look, self._version = False, 0
@@ -130,12 +132,16 @@ class ConsumerGroup(Map):
         return member
 
     def _requeue(self) -> None:
-        """From now on the queues are those in a route of a living member, and those still held."""
+        """From now on the queues are those in a route of a living member, and those still held.
+
+        A rebalance that has ended knew others.
+        """
         named, value = self.reading.given.named, self.monitor.values
         wanted = {mq for mq in named["Queue"] if any(True in value("holds", m, mq) for m in named["Member"])}
         wanted.update(*(process.routes[-1] for process in self.members.alive()))
         if wanted != named["Queue"].keys():
             self.reading.given.name(QUEUE, sorted(wanted))
+        self.monitor.begin_anew()
         self.monitor.reconsider()
 
     @hears(events.ConsumerShutDown)
@@ -216,7 +222,7 @@ class ConsumerGroup(Map):
             found = [Finding(NAME, event, told, (NAME, "fetch", "not answered"))]
         else:
             never = Outcomes(("fetch", (broker, member)), why=("fetch", "it never was"))
-            found = self.monitor.late(event, answer.outcomes.get(member, never))
+            found = self.monitor.late(event, self._as_of_now(answer.outcomes.get(member, never), broker, member, view))
         return found + self._has(member, view, event, told=self.diverges(found))
 
     def _answer(self, broker: str, machine: str, client_ids: tuple[str | None, ...]) -> Answer | None:
@@ -227,11 +233,21 @@ class ConsumerGroup(Map):
             answers.remove(found)
         return found
 
+    def _as_of_now(self, then: Outcomes, broker: str, member: Member, view: View) -> Outcomes:
+        """What an answer makes of a member that learns it now: it was heard if the broker still lists the same."""
+        same = all(self.monitor.value(*cell) == (cell[2] in view) for cell in self._row(broker))
+        kept = same and self.monitor.values("rebalanced", member) == {True}
+        ghosts = {("heard", member): same, ("rebalanced", member): kept}
+        return then._replace(writes=tuple(
+            {**writes, **{cell: writes.get(cell, False) and now for cell, now in ghosts.items()}}
+            for writes in then.writes))
+
     def _has(self, member: Member, view: View, event: Any, *, told: bool) -> list[Finding]:
         """Compare the list that a client has with the one that the model has for it; told -- that they differ."""
         cell, wanted = ("answer", member), {("answer", member): view, ("fetched", member): True}
         if self.monitor.agrees(wanted):
             return []
+        wanted.update(dict.fromkeys(((ghost, member) for ghost in GHOSTS), False))
         shown, has = (self.monitor.text(cell, value) for value in (view, self.monitor.value(*cell)))
         self.monitor.write(wanted)
         sentence = f"{self.monitor.label(cell)} is {shown}, the model has {has}"
@@ -279,6 +295,8 @@ class ConsumerGroup(Map):
         found = self.monitor.take(event, ("settle", (member,)))
         if beside and self.diverges(found):
             found = self.monitor.take(event, ("settle_beside", (member,)))
+        if len({one.routes[-1] for one in self.members.alive()}) > 1:
+            self.monitor.begin_anew()  # whose routes differ have not divided the same queues (D3)
         process.end(self.ms)
         if len(process.routes) < routes:
             self.members.forget()
@@ -290,7 +308,8 @@ class ConsumerGroup(Map):
         found = self.monitor.take(event, step)
         if self.diverges(found) and len(self.monitor.states) == 1:
             for view in self.members.processes[member].lists:
-                supposed = self.monitor.supposing(event, step, {("answer", member): view, ("fetched", member): True})
+                supposed = self.monitor.supposing(event, step, {
+                    ("answer", member): view, ("fetched", member): True, ("heard", member): False})
                 if supposed is not None:
                     return supposed
         return found

@@ -1,8 +1,9 @@
 """All states and steps of the enumerable scopes, in the forms of `coverage`: what the share of visited ones is of.
 
 The search goes through states in which nothing is said of what no guard reads any more: the list of a dead member
-(`Rebalancing` goes on without it), ages but that of the entry (`Locking` without listeners and with no bound on answers
-reads no other one, and of that one only whether the lease has run out). So two values stand for all milliseconds.
+(`Rebalancing` goes on without it), its ghosts, ages but that of the entry (`Locking` without listeners and with no
+bound on answers reads no other one, and of that one only whether the lease has run out). So two values stand for all
+milliseconds.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ def enumerated(name: str) -> Enumerated:
         unread = [(0, cell.mask) for age in UNREAD_AGES for cell in layout.table(age)]
     else:
         unread = [(layout.cell("up", m).mask, layout.cell("answer", m).mask) for m in range(MEMBERS)]
+        unread += [(0, cell.mask) for ghost in ("heard", "rebalanced") for cell in layout.table(ghost)]
     for before, after in _steps(search, unread):
         for state in (before, after):
             if state not in forms:
@@ -101,7 +103,7 @@ def group_scope(brokers: int) -> Scope:
     share = averagely(QUEUES)
     rigid: dict[str, Callable[..., object]] = {
         "share": share, "subscribes": lambda _: True, "leader": lambda m: m,
-        "gives": lambda m, view, q: share(view, q) == m, "spares": lambda m, view, q: share(view, q) != m,
+        "gives": lambda m, view, q: share(view, m, q), "spares": lambda m, view, q: not share(view, m, q),
     }
     return Scope(Rebalancing, {"Broker": brokers, "Member": MEMBERS, "Queue": QUEUES}, rigid)
 

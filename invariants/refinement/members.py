@@ -133,15 +133,15 @@ class Members:
             return None
         return frozenset(allocated or ())
 
-    def _share(self, view: View, mq: MessageQueue) -> Member | None:
-        """Whose slot has a queue, as the first of the list with a process would have it.
+    def _share(self, view: View, member: Member, mq: MessageQueue) -> bool:
+        """Whether the member's slot has a queue, as the first of the list with a process would have it.
 
         A queue that is in no route (any more) is the first's, who cannot hold it: such a group is not settled.
         """
         shares = self._shares.get(view)
         if shares is None:
             shares = self._shares[view] = self._shared(sorted(view), view)
-        return shares.get(mq, shares.get(None))
+        return shares.get(mq, shares.get(None)) == member
 
     def _shared(self, members: Sequence[Member], view: View) -> dict[MessageQueue | None, Member | None]:
         """Queue to share, for one id list; None to whom every other queue belongs."""

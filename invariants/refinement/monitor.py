@@ -62,15 +62,17 @@ class Monitor:
     reading -- of the model. properties -- what to judge. name -- the property that divergences violate. visible --
     variables that the implementation's tables determine. named -- how elements are called in sentences. unmarked --
     variables that are no part of fingerprints. kept -- names of the sorts of which no element is forgotten by itself.
+    history -- variables that say which steps led here: where the model was left, they say nothing any more.
 
     states -- those that fit all that was reported; at first one in which nothing was ever written. version -- another
     number whenever they have changed. moved -- whether something visible has changed; whoever compares it sets it back.
     keeping -- whether steps that are taken aside keep their states.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a map says once what its variables are good for
         self, reading: OpenReading, properties: Iterable[Property], name: str, *, visible: Sequence[str],
         named: Callable[[Any], str] = str, unmarked: Sequence[str] = (), kept: Sequence[str] = (),
+        history: Sequence[str] = (),
     ) -> None:
         """Begin."""
         self.reading, self.name, self.named, self.kept = reading, name, named, frozenset(kept)
@@ -78,7 +80,7 @@ class Monitor:
         given = tuple(properties)
         self._judge = Judge(reading, (p for p in given if p.kind in (ALWAYS, LEMMA)), self.states)
         self._steps = StepJudge(reading, (p for p in given if p.kind == STEP))
-        self._visible = frozenset(visible)
+        self._visible, self._history = frozenset(visible), frozenset(history)
         self._marks = Fingerprints(reading.defaults.keys() - set(unmarked))
         self._most_cells = SWEEP
         self.version, self.moved, self.keeping = 0, False, False
@@ -325,12 +327,24 @@ class Monitor:
         names = sorted({cell[0] for cell in taken})
         finding = Finding(self.name, None, "; ".join(told), (self.name, "differs", *names))
         self._name(taken)
+        taken.update(self._unset())
         if len(self.states) == 1:
             changes = self._noted(self._apply(taken))
         else:
             changes = dict.fromkeys(taken, (None, None))
             self._become([{**own, **taken} for own in self.states.overlays])
         return [finding, *(self._violation(p, None) for p in self._judge.judge(changes, self.states))]
+
+    def _unset(self) -> Writes:
+        """What says which steps led here, as if there had been none."""
+        defaults = self.states.defaults
+        cells = (cell for part in (self.states.base, *self.states.overlays) for cell in part)
+        return {cell: defaults[cell[0]] for cell in cells if cell[0] in self._history}
+
+    def begin_anew(self) -> None:
+        """Something that the steps so far rested on has changed: what says which they were is unset."""
+        if unset := self._unset():
+            self.write(unset)
 
     def label(self, cell: Cell) -> str:
         """A cell as people write it: listed[broker-a, c1]."""

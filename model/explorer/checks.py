@@ -11,7 +11,7 @@ from model.language.batch import Batch
 from model.language.defined import defined, obligations
 from model.language.ground import Ground
 from model.language.instantiate import Instance, Instantiation
-from model.language.nodes import Node, conjunction, disjunction, negation
+from model.language.nodes import Node, conjunction, disjunction, negation, quantified
 from model.language.properties import LEADS_TO, SOMETIMES, STEP, Property
 from model.language.saturation import Kept
 from model.language.scalar import compiled
@@ -75,8 +75,9 @@ class _Checks:
 
     def _property(self, wanted: Property) -> Iterator[Check]:
         conditions = (wanted.condition, wanted.when) if wanted.kind == LEADS_TO else (wanted.condition,)
-        sound = conjunction(*map(defined, conditions))
-        kept = conjunction(*(self.kept.decided(node) for one in conditions for node in (one, defined(one))))
+        sound = quantified("forall", wanted.parameters, conjunction(*map(defined, conditions)))
+        kept = quantified("forall", wanted.parameters, conjunction(
+            *(self.kept.decided(node) for one in conditions for node in (one, defined(one)))))
         doubts = [(sound, UNDEFINED), (kept, UNKEPT)]
         for node, doubt in doubts:
             yield self._judged(wanted, node, doubt)

@@ -8,7 +8,8 @@ start, but a run that goes on for ever uses none of them. An instance that leave
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,9 +19,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from model.explorer.expand import Expander
+from model.explorer.seen import Levels
 from model.explorer.trace import Document, Step, document, path
 from model.language.batch import Batch, Word, Words, states
 from model.language.instantiate import Instantiation
+from model.language.nodes import Variable, const, substitute
 from model.language.properties import Property
 
 Ints = NDArray[np.int64]
@@ -31,12 +34,13 @@ _EDGE_BYTES = 60  # an edge, its copy in a sparse matrix, and what scipy makes o
 
 
 def judge(
-    ground: Instantiation, expander: Expander, levels: Sequence[Words], wanted: Property, memory_bytes: int,
+    ground: Instantiation, expander: Expander, levels: Levels, wanted: Property, memory_bytes: int,
 ) -> Document | str | None:
     """Judge a leads_to property over all reachable states.
 
     Returns None when it holds; the trace of a run that never reaches the goal, its `loop` (the number of the step at
-    which the part that repeats begins, or of all steps when the run rests); or why it could not be judged.
+    which the part that repeats begins, or of all steps when the run rests), and the `elements` that it is about, if the
+    property has parameters; or why it could not be judged.
     """
     for name in wanted.strongly_fair:
         if name in wanted.until_quiet:
@@ -44,6 +48,25 @@ def judge(
     for name in (*wanted.fair, *wanted.strongly_fair):
         if any(i.action.search_only for i in expander.instances if i.action.name == name):
             return f"{name} is fair and pruned (search_only): where it would go on is not known"
+    unknown: str | None = None
+    for elements in ground.environments(wanted.parameters):
+        verdict = _of(ground, expander, levels, _about(wanted, elements), memory_bytes)
+        if isinstance(verdict, dict):
+            chosen = {v.name: ground.scope.text(v.sort, number) for v, number in elements.items()}
+            return {**verdict, "elements": chosen} if chosen else verdict
+        unknown = unknown or verdict
+    return unknown
+
+
+def _about(wanted: Property, elements: Mapping[Variable, int]) -> Property:
+    """What the property says of these elements."""
+    by = {variable: const(variable.sort, number) for variable, number in elements.items()}
+    return replace(wanted, when=substitute(wanted.when, by), condition=substitute(wanted.condition, by), parameters=())
+
+
+def _of(
+    ground: Instantiation, expander: Expander, levels: Levels, wanted: Property, memory_bytes: int,
+) -> Document | str | None:
     graph = Avoiding(ground, expander, levels, wanted, memory_bytes)
     if graph.too_large:
         return f"{wanted.name}: {len(graph.source)} steps avoid the goal and more than {memory_bytes} bytes are needed"
@@ -89,7 +112,7 @@ class Avoiding:
     """
 
     def __init__(
-        self, ground: Instantiation, expander: Expander, levels: Sequence[Words], wanted: Property, memory_bytes: int,
+        self, ground: Instantiation, expander: Expander, levels: Levels, wanted: Property, memory_bytes: int,
     ) -> None:
         """Collect states and steps."""
         self.ground, self.expander = ground, expander
@@ -177,7 +200,7 @@ class Avoiding:
             left &= ~(unfair[label] & (self.enabled[column] if self.strong[column] else True))
         return left, trapped
 
-    def lasso(self, levels: Sequence[Words], trap: Bools) -> Document:
+    def lasso(self, levels: Levels, trap: Bools) -> Document:
         """A run that never reaches the goal: to a start, into the trap, and round in it."""
         entry = int(self.order[trap[self.order]][0])
         way = [entry]

@@ -103,23 +103,29 @@ def _every(sorts: list[tuple[type[Term], SortInfo]]) -> Iterator[Any]:
 
 
 def _quantify(op: str, formulas: Iterator[Bool]) -> Bool:
-    if isinstance(formulas, Bool) or not hasattr(formulas, "gi_frame"):
-        raise misuse(f"{op} over {describe(formulas)}", f"write {op}(formula for x in every(Sort))")
-    quantifier = _Quantifier(formulas.gi_frame)
+    variables, body = bound(op, formulas)
+    if not isinstance(body, Bool):
+        raise misuse(f"the body of {op} is {describe(body)}", "give a formula")
+    return Bool(nodes.quantified(op, variables, body.node))
+
+
+def bound(op: str, terms: Iterator[T]) -> tuple[tuple[Variable, ...], T]:
+    """Give the variables that a comprehension ranges over, and its body; op -- how the author calls it."""
+    if isinstance(terms, Term) or not hasattr(terms, "gi_frame"):
+        raise misuse(f"{op} over {describe(terms)}", f"write {op}(formula for x in every(Sort))")
+    quantifier = _Quantifier(terms.gi_frame)
     quantifiers.append(quantifier)
     try:
-        body = next(formulas)
+        body = next(terms)
     except StopIteration:
         raise misuse(f"{op} over nothing", "range over every(Sort)") from None
     finally:
         quantifiers.pop()
     if not quantifier.variables:
         raise misuse(f"{op} does not range over every(...)", f"write {op}(formula for x in every(Sort))")
-    if not isinstance(body, Bool):
-        raise misuse(f"the body of {op} is {describe(body)}", "give a formula")
     _name(quantifier.variables, quantifier.frame.f_locals)
-    formulas.close()  # type: ignore[attr-defined]
-    return Bool(nodes.quantified(op, tuple(quantifier.variables), body.node))
+    terms.close()  # type: ignore[attr-defined]
+    return tuple(quantifier.variables), body
 
 
 def _name(variables: list[Variable], scope: dict[str, Any]) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from model.language import nodes
 from model.language.expectation import Expectation, expectation
 from model.language.misuse import misdeclared, misuse
 from model.language.mutations import Mutation
-from model.language.nodes import Node
+from model.language.nodes import Node, Variable, make
 from model.language.state import Concept, State, signature
 from model.language.tracing import formula, names_read
 from model.language.values import Bool
 
+P = ParamSpec("P")
 S = TypeVar("S", bound=State)
 
 ALWAYS, STEP, SOMETIMES, LEADS_TO, LEMMA = "always", "step", "sometimes", "leads_to", "lemma"
@@ -32,6 +33,11 @@ class Premise:
     condition: Node = nodes.TRUE
     never: tuple[str, ...] = ()
 
+    @property
+    def of_steps(self) -> bool:
+        """Whether it is a guard of the actions that assume it."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Property:
@@ -39,6 +45,7 @@ class Property:
 
     kind -- always (every state), step (before, after), sometimes (reachable), leads_to (liveness), lemma (every state;
     supports proofs). condition -- the formula; for leads_to the goal. when -- for leads_to what must lead to the goal.
+    parameters -- of leads_to: it is said of all of their elements, each by itself.
     expected -- on RocketMQ 4.9.3 as shipped, without the premises if it is violated there.
     given -- premises under which it holds. fair, strongly_fair -- actions that may not be put off for ever.
     until_quiet -- actions that have ceased when leads_to is judged. broken_by -- mutations that make it fail.
@@ -53,6 +60,7 @@ class Property:
     condition: Node
     expected: Expectation
     when: Node = nodes.TRUE
+    parameters: tuple[Variable, ...] = ()
     given: tuple[Premise, ...] = ()
     fair: tuple[str, ...] = ()
     strongly_fair: tuple[str, ...] = ()
@@ -128,29 +136,35 @@ def step(
     return declare
 
 
-def leads_to(
+def leads_to(  # noqa: PLR0913 - each is said by name
     shipped: str, *, fair: tuple[str, ...] = (), strongly_fair: tuple[str, ...] = (), until_quiet: tuple[str, ...] = (),
-    given: tuple[Premise, ...] = (), broken_by: tuple[Mutation, ...] = (), promised_by: str = "",
-) -> Callable[[Callable[[S], tuple[Bool, Bool]]], Callable[[S], tuple[Bool, Bool]]]:
-    """Declare that the first formula leads to the second.
+    given: tuple[Premise, ...] = (), broken_by: tuple[Mutation, ...] = (), excludes: tuple[str, ...] = (),
+    promised_by: str = "",
+) -> Callable[[Callable[Concatenate[S, P], tuple[Bool, Bool]]], Callable[Concatenate[S, P], tuple[Bool, Bool]]]:
+    """Declare that the first formula leads to the second, for each choice of elements for the parameters.
 
     fair -- actions that happen when they stay enabled. strongly_fair -- … when they are enabled again and again.
     until_quiet -- actions that happen finitely often; what is reached with them is still a start. Others as for always.
+    A `ranking` makes it provable without bounds.
     """
     _check_shipped(shipped, "@leads_to")
 
-    def declare(condition: Callable[[S], tuple[Bool, Bool]]) -> Callable[[S], tuple[Bool, Bool]]:
-        owner = _owner(condition)
-        both = condition(owner())  # type: ignore[arg-type]
+    def declare(
+        condition: Callable[Concatenate[S, P], tuple[Bool, Bool]],
+    ) -> Callable[Concatenate[S, P], tuple[Bool, Bool]]:
+        owner, names, sorts = signature(condition)
+        parameters = tuple(Variable(sort.info, name) for name, sort in zip(names, sorts, strict=True))
+        elements: list[Any] = [sort(make("var", v.sort, payload=v)) for v, sort in zip(parameters, sorts, strict=True)]
+        both = condition(owner(), *elements)  # type: ignore[call-arg, arg-type]
         if not (isinstance(both, tuple) and len(both) == 2):  # noqa: PLR2004 - what leads, and to what
             raise misdeclared(condition, "leads_to needs two formulas", "return what_leads, what_follows")
         when, then = both
-        for role, names in (("fair", fair), ("strongly_fair", strongly_fair), ("until_quiet", until_quiet)):
-            _check_actions(owner.concept, condition.__name__, role, names)
-        _register(owner, condition, LEADS_TO, formula(then, condition, owner.concept), shipped,
-                  when=formula(when, condition, owner.concept), fair=fair, strongly_fair=strongly_fair,
-                  until_quiet=until_quiet, given=given, broken_by=broken_by, promised_by=promised_by,
-                  search_only="liveness is judged by search; deadlines make it provable")
+        for role, listed in (("fair", fair), ("strongly_fair", strongly_fair), ("until_quiet", until_quiet)):
+            _check_actions(owner.concept, condition.__name__, role, listed)
+        _register(owner, condition, LEADS_TO, formula(then, condition, owner.concept, parameters), shipped,
+                  when=formula(when, condition, owner.concept, parameters), parameters=parameters, fair=fair,
+                  strongly_fair=strongly_fair, until_quiet=until_quiet, given=given, broken_by=broken_by,
+                  excludes=excludes, promised_by=promised_by)
         return condition
 
     return declare
@@ -166,9 +180,9 @@ def premise(condition: Callable[[S], Bool]) -> Premise:
     return Premise(condition.__name__, " ".join((condition.__doc__ or "").split()), traced)
 
 
-def never(*actions: str, because: str) -> Premise:
-    """Return the premise that some actions do not happen; because says it in one sentence."""
-    return Premise("never_" + "_".join(actions), because, never=actions)
+def never(*actions: str, because: str, name: str = "") -> Premise:
+    """Return the premise that some actions do not happen; because says it in one sentence, name in short."""
+    return Premise(name or "never_" + "_".join(actions), because, never=actions)
 
 
 def _owner(condition: Callable[..., object], states: int = 1) -> type[State]:
@@ -211,6 +225,7 @@ def _register(owner: type[State], function: Callable[..., object], kind: str, co
     _check_actions(concept, name, "excludes", declared.excludes)
     for assumed in declared.given:
         _check_actions(concept, name, "given", assumed.never)
+        _check_promise(concept, name, assumed)
     concept.properties[name] = declared
 
 
@@ -219,6 +234,15 @@ def _check_actions(concept: Concept, name: str, role: str, actions: tuple[str, .
         if action not in concept.actions:
             raise misuse(f"{concept.name} has no action {action!r}", f"it has {', '.join(concept.actions) or 'none'}",
                          f"{role}={action!r}", name)
+
+
+def _check_promise(concept: Concept, name: str, assumed: Premise) -> None:
+    """A premise about steps is one that some step of the concept assumes."""
+    known = sorted(frozenset[str]().union(*(action.promises for action in concept.actions.values())))
+    if assumed.of_steps and assumed.name not in known:
+        raise misuse(f"no action of {concept.name} assumes {assumed.name}",
+                     f"give one of {', '.join(known)}" if known else "write assume(…) in an action",
+                     f"given={assumed.name}", name)
 
 
 def _check_mutation(concept: Concept, name: str, mutation: Mutation) -> None:

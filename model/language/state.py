@@ -16,6 +16,7 @@ from model.language.values import Bool, Maybe, Set, Term, maybe_of, set_of, spel
 if TYPE_CHECKING:
     from model.language.actions import Action
     from model.language.properties import Property
+    from model.language.rankings import Ranking
     from model.language.runs import Run
 
 K = TypeVar("K")
@@ -34,7 +35,8 @@ class Concept:
 
     variables -- state variables, constants and rigid functions, by name, in order of declaration.
     classes -- the Python classes of the sorts that occur, by sort name.
-    actions, properties, runs -- by name, in order of declaration. initial -- the initial condition.
+    actions, properties, runs -- by name, in order of declaration. rankings -- by the property that they are about.
+    initial -- the initial condition.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Concept:
     actions: dict[str, Action] = field(default_factory=dict)
     properties: dict[str, Property] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
+    rankings: dict[str, Ranking] = field(default_factory=dict)
     initial: Node = nodes.TRUE
 
     @property

@@ -5,9 +5,12 @@ from __future__ import annotations
 from itertools import count, groupby
 
 from model.language.actions import Action
-from model.language.nodes import CHOICE, MAYBE, NAT, SET, Node, Variable
+from model.language.nodes import BOOL, CHOICE, MAYBE, NAT, SET, TRUE, Node, Variable
+from model.language.promises import Promise
 from model.language.properties import LEADS_TO, Premise, Property
+from model.language.rankings import Measure, Ranking, Way
 from model.language.state import Concept
+from model.language.tracing import PROMISED, Ground
 
 _BINARY = {"implies": ("⇒", 1), "iff": ("⇔", 1), "or": ("∨", 2), "and": ("∧", 3), "eq": ("=", 5), "lt": ("<", 5),
            "le": ("≤", 5), "has": ("∋", 5), "add": ("+", 6), "sub": ("−", 6), "plus": ("∪", 6), "minus": ("∖", 6)}
@@ -119,12 +122,19 @@ def constant(node: Node) -> str:
     return ("false", "true")[number] if sort.kind == "bool" else f"{sort.name}#{number}"
 
 
+def heading(declared: Action) -> str:
+    """Name, parameters and citation of an action on one line."""
+    head = f"{declared.name}({_Names().bind(declared.parameters)})"
+    return f"{head}    {declared.cite}{'   [environment]' if declared.environment else ''}"
+
+
 def action(declared: Action) -> str:
     """An action as lines: its heading with the citation, its guards, its assignments."""
     names = _Names()
-    head = f"{declared.name}({names.bind(declared.parameters)})"
-    lines = [f"{head}    {declared.cite}{'   [environment]' if declared.environment else ''}"]
-    lines += [f"    when {_text(guard, names, 0)}" for guard in declared.guards]
+    names.bind(declared.parameters)
+    lines = [heading(declared)]
+    lines += [f"    {ground_words(ground)} {_text(guard, names, 0)}"
+              for guard, ground in zip(declared.guards, declared.grounds, strict=True)]
     lines += [f"    only searched when {_text(guard, names, 0)}" for guard in declared.search_only]
     for assignment in declared.assignments:
         bound = names.bind(assignment.loops)
@@ -136,17 +146,56 @@ def action(declared: Action) -> str:
     return "\n".join(lines)
 
 
+def ground_words(ground: Ground) -> str:
+    """How a guard begins."""
+    return f"promised ({ground.by}) that" if ground.kind == PROMISED else "when"
+
+
 def claim(declared: Property) -> str:
     """The condition of a property on one line."""
-    goal = formula(declared.condition)
-    return f"{formula(declared.when)}  ⤳  {goal}" if declared.kind == LEADS_TO else goal
+    if declared.kind != LEADS_TO:
+        return formula(declared.condition)
+    names = _Names()
+    bound = names.bind(declared.parameters)
+    when, goal = (_text(part, names, 0) for part in (declared.when, declared.condition))
+    return f"{f'∀ {bound} · ' if bound else ''}{when}  ⤳  {goal}"
+
+
+def ranking(declared: Ranking, names: tuple[Variable, ...] = ()) -> list[str]:
+    """A ranking as lines: what the measure is, and what makes it fall; names -- of the property's parameters."""
+    known = _Names()
+    known.bind(names)
+    return _way(declared.way, known)
+
+
+def _way(way: Way, names: _Names) -> list[str]:
+    lines = [f"pending   {_text(way.pending, names, 0)}"] * (way.pending is not TRUE)
+    lines += [f"measure   {_measured(part, names)}" for part in way.measure]
+    for one in way.helpers:
+        bound = names.bind(one.elements)
+        arguments = ", ".join(_text(argument, names, 0) for argument in one.arguments)
+        when = _text(one.when, names, 0)
+        lines.append(f"helps     {one.action}({arguments}) when {when}" + (f", for any {bound}" if bound else ""))
+        if one.way is not None:
+            lines += [f"  its way  {line}" for line in _way(one.way, names)]
+        names.release(one.elements)
+    return lines
+
+
+def _measured(part: Measure, names: _Names) -> str:
+    bound = names.bind(part.variables)
+    body = _text(part.term, names, 0)
+    names.release(part.variables)
+    if not bound:
+        return body
+    return f"#{{{bound} | {body}}}" if part.term.sort.kind == BOOL else f"Σ {bound} · {body}"
 
 
 def assumption(declared: Premise) -> str:
     """A premise on one line."""
     if declared.never:
         return f"never {', '.join(declared.never)}"
-    return formula(declared.condition)
+    return formula(declared.meaning if isinstance(declared, Promise) else declared.condition)
 
 
 def concept(declared: Concept) -> str:

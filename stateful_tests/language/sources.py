@@ -5,9 +5,9 @@ from __future__ import annotations
 HEAD = '''from __future__ import annotations
 
 from model.language import (
-    FALSE, TRUE, Bool, Choice, Constant, Ghost, Maybe, Nat, Rigid, Set, Sort, State, Steps, Table, action, always,
-    drop_assignment, drop_condition, drop_guard, empty, every, exists, forall, initially, ite, leads_to, lemma, never,
-    none, premise, require, search_only, setof, some, sometimes, step, tight,
+    FALSE, TRUE, Bool, Choice, Constant, Ghost, Maybe, Nat, Rank, Rigid, Set, Sort, State, Steps, Table, action,
+    always, count, drop_assignment, drop_condition, drop_guard, empty, every, exists, forall, helps, initially, ite,
+    leads_to, lemma, never, none, premise, ranking, require, search_only, setof, some, sometimes, step, tight, total,
 )
 
 

@@ -75,11 +75,7 @@ def refusing(objects: Objects) -> Replacement:
             key = (client_channel_info.channel, consumer_data.group_name)
             if objects(self, client_channel_info, consumer_data):
                 refused[key] = None
-                if isinstance(self, ReportedConsumerManager):
-                    connection = connection_of(client_channel_info.channel)
-                    self.node.trace(HeartbeatRefused(
-                        self.node.name, consumer_data.group_name, client_channel_info.client_id, connection,
-                    ))
+                _tell_refusal(self, consumer_data.group_name, client_channel_info)
                 return False
             refused.pop(key, None)
             return await original(self, client_channel_info, consumer_data, notify=notify, threads=threads)
@@ -87,6 +83,12 @@ def refusing(objects: Objects) -> Replacement:
         return register_consumer
 
     return refuse
+
+
+def _tell_refusal(manager: ConsumerManager, group: str, info: ClientChannelInfo) -> None:
+    if isinstance(manager, ReportedConsumerManager):
+        connection = connection_of(info.channel)
+        manager.node.trace(HeartbeatRefused(manager.node.name, group, info.client_id, connection))
 
 
 @around(ClientManageProcessor, "heart_beat")
@@ -110,30 +112,75 @@ def _topics(consumer_data: ConsumerData) -> frozenset[str | None]:
     return frozenset(sub.topic for sub in consumer_data.subscription_data_set)
 
 
-@around(ConsumerGroupInfo, "update_channel")
-def _note_topics(
-    original: Callable[[ConsumerGroupInfo, ClientChannelInfo, ConsumerData], bool],
-) -> Callable[..., bool]:
-    def update_channel(self: ConsumerGroupInfo, info_new: ClientChannelInfo, consumer_data: ConsumerData) -> bool:
-        """Keep the topics of each connection beside it."""
-        declared = vars(self).get("declared", {})
-        kept = {channel: declared[channel] for channel in self.get_all_channel() if channel in declared}
-        vars(self)["declared"] = {**kept, info_new.channel: _topics(consumer_data)}
-        return original(self, info_new, consumer_data)
+Heard = dict[str, tuple[Channel, frozenset[str | None]]]
+"""By client id the connection and the topics of its last heartbeat, whether that was refused or not."""
 
-    return update_channel
+
+def _heard(manager: ConsumerManager, group: str) -> Heard:
+    """What is heard of a group: of its members, and of others on connections that stand."""
+    groups: dict[str, Heard] = vars(manager).setdefault("heard", {})
+    heard = groups.setdefault(group, {})
+    info = manager.get_consumer_group_info(group)
+    listed = [] if info is None else info.get_all_client_id()
+    for who in [who for who, said in heard.items() if not said[0].is_active() and who not in listed]:
+        del heard[who]
+    return heard
+
+
+def _of_group(heard: Heard) -> frozenset[str | None] | None:
+    """The topics of the smallest client id: all brokers choose the same, whom they heard of first or not."""
+    return heard[min(heard)][1] if heard else None
+
+
+async def _put_out(manager: ConsumerManager, info: ConsumerGroupInfo, heard: Heard) -> None:
+    """Remove members whose topics are not those of the group any more, as if their connections had ended."""
+    topics, group = _of_group(heard), info.group_name
+    for channel, member in info.channel_info_table.entries():
+        said = heard.get(member.client_id or "")
+        if said is not None and said[1] != topics:
+            _tell_refusal(manager, group, member)
+            info.do_channel_close_event(channel)
+            await manager.drop_empty_group("registerConsumer", group, info, UNINTERRUPTED)
+            await manager.listener.change(group, info.get_all_channel(), UNINTERRUPTED)
+
+
+@around(ConsumerManager, "register_consumer")
+def _hear_topics(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def register_consumer(
+        self: ConsumerManager, client_channel_info: ClientChannelInfo, consumer_data: ConsumerData, *, notify: bool,
+        threads: Interleave,
+    ) -> bool:
+        """Members whose topics are not those of the group any more are put out, in one step with who comes in."""
+        group, heard = consumer_data.group_name, _heard(self, consumer_data.group_name)
+        if client_channel_info.channel.is_active():  # what arrives late on a connection that has ended is old
+            heard[client_channel_info.client_id or ""] = client_channel_info.channel, _topics(consumer_data)
+        if (info := self.get_consumer_group_info(group)) is not None:
+            await _put_out(self, info, heard)
+        held = Held(threads, "registerConsumer: before updateChannel")
+        return await original(self, client_channel_info, consumer_data, notify=notify, threads=held)
+
+    return register_consumer
+
+
+@around(ConsumerManager, "unregister_consumer")
+def _forget_topics(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def unregister_consumer(
+        self: ConsumerManager, group: str, client_channel_info: ClientChannelInfo, *, notify: bool,
+        threads: Interleave,
+    ) -> None:
+        """Who says goodbye has no say in the topics of the group."""
+        heard, client_id = _heard(self, group), client_channel_info.client_id or ""
+        if client_id in heard and heard[client_id][0] == client_channel_info.channel:
+            del heard[client_id]
+        await original(self, group, client_channel_info, notify=notify, threads=threads)
+
+    return unregister_consumer
 
 
 def _differs(manager: ConsumerManager, client_channel_info: ClientChannelInfo, consumer_data: ConsumerData) -> bool:
-    """Whether another client of the group subscribes other topics, as far as its last heartbeat said."""
-    info = manager.get_consumer_group_info(consumer_data.group_name)
-    if info is None:
-        return False
-    declared, topics = vars(info).get("declared", {}), _topics(consumer_data)
-    return any(
-        member.client_id != client_channel_info.client_id and declared.get(channel, topics) != topics
-        for channel, member in info.channel_info_table.entries()
-    )
+    """Whether the topics of the group are others."""
+    del client_channel_info
+    return _of_group(_heard(manager, consumer_data.group_name)) not in (None, _topics(consumer_data))
 
 
 def _consumes_otherwise(
@@ -183,14 +230,14 @@ REPAIRS = (
     ),
     Variant(
         "topics_with_their_connection", "repair", "A heartbeat enters its connection and its topics in one step.",
-        "the idea: one lock around ConsumerGroupInfo#updateChannel and #updateSubscription", ("B-31",),
+        "the idea: one lock around ConsumerGroupInfo#updateChannel and #updateSubscription", ("B-31", "B-33"),
         (_topics_with_their_connection,),
     ),
     Variant(
         "one_set_of_topics", "repair",
-        "A broker refuses the heartbeat of a member whose topics are not those of the other members.",
+        "A broker refuses members whose topics are not those of the member with the smallest client id.",
         "alibaba/rocketmq #46, apache/rocketmq #2073: subscriptions of a group must be the same; here it is said",
-        ("B-1", "B-27", "U4"), (_note_topics, refusing(_differs), _answer_refusals),
+        ("B-1", "B-27", "U4"), (refusing(_differs), _hear_topics, _forget_topics, _answer_refusals),
     ),
     Variant(
         "one_message_model", "repair",

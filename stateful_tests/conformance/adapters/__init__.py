@@ -11,10 +11,12 @@ from stateful_tests.conformance.adapters import (
     broker_clients,
     client_tables,
     consumer,
+    message_bytes,
     names,
     queue_choice,
     route_info,
     store,
+    store_files,
 )
 from stateful_tests.conformance.replay import Adapter
 
@@ -23,8 +25,10 @@ ADAPTERS: dict[str, Adapter] = {
     **broker_clients.ADAPTERS,
     **client_tables.ADAPTERS,
     **consumer.ADAPTERS,
+    **message_bytes.ADAPTERS,
     **names.ADAPTERS,
     **queue_choice.ADAPTERS,
     **route_info.ADAPTERS,
     **store.ADAPTERS,
+    **store_files.ADAPTERS,
 }

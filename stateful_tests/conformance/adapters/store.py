@@ -1,10 +1,11 @@
-"""Recordings of the store's decisions: delay levels, small rules, running flags, index keys."""
+"""Recordings of the store's decisions: delay levels, small rules, running flags, index keys, bloom filters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from impl.broker.bloom_filter import BloomFilter
 from impl.decisions import running_flags as flags
 from impl.decisions.disk_cleanup import disk_max_used_space_ratio
 from impl.decisions.pull_answer import is_the_batch_full, next_offset_correction
@@ -117,12 +118,31 @@ def running_flags(row: Row) -> str | None:
     return None
 
 
+def bloom(row: Row) -> str | None:
+    """A filter's geometry, the bits of a key, and whether a key hits among others."""
+    return compare(row, lambda: _bloom(**row["a"]))
+
+
+def _bloom(f: int, n: int, key: str | None = None, keys: Sequence[str] = (), probe: str | None = None) -> Any:
+    bloom_filter = BloomFilter(f, n)
+    if key is not None:
+        data = bloom_filter.generate(key)
+        return {"bitPos": data.bit_pos, "bitNum": data.bit_num}
+    if probe is None:
+        return [bloom_filter.k, bloom_filter.m]
+    bits = bloom_filter.empty_bits()
+    for one in keys:
+        bloom_filter.hash_to(one, bits)
+    return [bits.hex(), bloom_filter.is_hit(probe, bits)]
+
+
 def key_hash(row: Row) -> str | None:
     """The hash of a key."""
     return compare(row, lambda: index_key_hash(row["a"]))
 
 
 ADAPTERS: dict[str, Adapter] = {
+    "bloom": bloom,
     "delay-levels": delay_levels,
     "index-key-hash": key_hash,
     "running-flags": running_flags,

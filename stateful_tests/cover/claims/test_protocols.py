@@ -28,6 +28,7 @@ CATALOGUED = {
     "one_owner_when_settled", "every_queue_owned_when_settled", "ownership_converges",
     "membership_change_reaches_all", "one_lock_holder", "one_live_believer", "abandoned_lock_is_freed",
     "live_broker_stays_routed", "dead_broker_is_dropped",
+    "contender_gets_the_lock", "ownership_converges_at_last", "dead_broker_is_dropped_at_last",
     "full_registration_installs_all_topics", "every_name_server_learns", "route_cache_becomes_true",
 }
 
@@ -146,7 +147,7 @@ def test_the_scopes_share_queues_as_the_implementation_does(queues: int, members
     ids = [f"c{i}" for i in range(members)]
     for i in range(members):
         own = {q.queue_id for q in strategy.allocate("g", ids[i], all_queues, ids) or ()}
-        assert own == {q for q in range(queues) if averagely(queues)(view, q) == i}
+        assert own == {q for q in range(queues) if averagely(queues)(view, i, q)}
 
 
 def test_lemmas_are_searched_where_their_premises_are_kept() -> None:

@@ -16,11 +16,19 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from invariants import evidence
 from invariants.verdict import ExitStatus, Outcome, Verdict, exit_status
-from stateful_tests.conformance.adapters import ADAPTERS, allocation, consumer, names, queue_choice, store
+from stateful_tests.conformance.adapters import (
+    ADAPTERS,
+    allocation,
+    consumer,
+    message_bytes,
+    names,
+    queue_choice,
+    store,
+)
 from stateful_tests.conformance.judge import RECORDINGS, conform
 from stateful_tests.conformance.replay import recordings, replay_file, stem
 
-FAMILIES = (allocation, consumer, names, queue_choice, store)
+FAMILIES = (allocation, consumer, message_bytes, names, queue_choice, store)
 DECISION_RECORDINGS = {name for family in FAMILIES for name in family.ADAPTERS}
 SAMPLE = 400  # rows of the large recording that a planted fault is looked for in
 DECISIONS = "impl.decisions"
@@ -108,7 +116,7 @@ FAULTS: list[tuple[str, str, Any]] = [
     ("fault-duration", "fault_strategy.ArrayIndexOutOfBoundsError", JavaError),
     ("fault-strategy-sequences", "fault_strategy.available_at", operator.lt),
     ("fault-strategy-sequences", "queue_selection.absolute32", abs),
-    ("index-key-hash", "store_rules.absolute32", abs),
+    ("index-key-hash", "index_slots.absolute32", abs),
     ("messagequeue-order", "message_queue.MessageQueue.compare_to", by_code_points),
     ("names", "names.is_blank", operator.not_),
     ("names", "names.TOPIC_MAX_LENGTH", 128),
@@ -129,14 +137,57 @@ FAULTS: list[tuple[str, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "where", "fault"), FAULTS, ids=[f"{name}: {where}" for name, where, _ in FAULTS])
+def without_surrogates(text: str) -> bytes:
+    return text.encode(errors="ignore")
+
+
+def entries_with_empty_values(text: str) -> dict[str, str]:
+    return dict(pair for entry in text.split("\x02") if len(pair := entry.split("\x01", 1)) == 2)
+
+
+def no_room_check(_header: object, _length: int) -> None:
+    pass
+
+
+# The same for what messages become as bytes: recording, name below `impl`, fault.
+BYTE_FAULTS: list[tuple[str, str, Any]] = [
+    ("appended-records", "store.message_ext_encoder.is_end_of_file", lambda length, room: length + 8 >= room),
+    ("appended-records", "store.message_ext_encoder.written_properties_length", keep_text),
+    ("appended-records", "store.message_ext_encoder._SEPARATOR", 1),
+    ("appended-records", "store.message_ext_encoder.QUEUE_OFFSET_POSITION", 28),
+    ("batch-codec", "common.message_batch.utf8_bytes", without_surrogates),
+    ("batch-codec", "common.message_batch._FIXED_BYTES", 23),
+    ("bloom", "broker.bloom_filter.wrap32", abs),
+    ("bytes", "common.util_all.utf16_text", lambda text: text.strip()),
+    ("bytes", "common.util_all.EndOfFileError", JavaError),
+    ("message-codec", "common.message_decoder.wrap8", keep_text),
+    ("message-codec", "common.message_decoder.utf8_text", lambda data: data.decode("latin-1")),
+    ("message-codec", "common.message_decoder.create_message_id_of_length", lambda _bytes, _host, _offset: ""),
+    ("message-codec", "common.byte_buffer.GREATEST_ARRAY_BYTES", 2**31 - 1),
+    ("message-id", "common.message_id._IPV4_DIGITS", 56),
+    ("message-id", "common.inet_socket_address._MAPPED", bytes(16)),
+    ("properties-to-string", "common.message_properties.concatenated", lambda text: text or ""),
+    ("record-encode-check", "store.message_ext_encoder.SHORT_MAX", 2**15),
+    ("record-encode-check", "store.dispatch_request._check_room", no_room_check),
+    ("record-encode-check", "store.dispatch_request.stored_delay_level", lambda level, _greatest: level),
+    ("string-to-properties", "common.message_properties.property_entries", entries_with_empty_values),
+    ("unique-id", "common.message_client_id_setter._GREATEST_STEP_BACK_MS", 1_000_001),
+    ("unique-id", "common.message_client_id_setter.month_of", lambda now_ms: (now_ms, now_ms)),
+]
+
+
+EVERY_FAULT = [(name, f"{DECISIONS}.{where}", fault) for name, where, fault in FAULTS] + \
+    [(name, f"impl.{where}", fault) for name, where, fault in BYTE_FAULTS]
+
+
+@pytest.mark.parametrize(("name", "where", "fault"), EVERY_FAULT, ids=[f"{one[0]}: {one[1]}" for one in EVERY_FAULT])
 def test_a_planted_fault_is_noticed(
     name: str, where: str, fault: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
 ) -> None:
     (path,) = recordings(RECORDINGS, [name])
     if name == "allocation-average-circle-hash":
         path = shortened(path, tmp_path)
-    monkeypatch.setattr(f"{DECISIONS}.{where}", fault)
+    monkeypatch.setattr(where, fault)
     result = replay_file(path, ADAPTERS)
     assert result.different > 0
     assert result.not_understood == 0
@@ -144,7 +195,7 @@ def test_a_planted_fault_is_noticed(
 
 
 def test_every_recording_of_decisions_has_a_planted_fault() -> None:
-    assert {name for name, _, _ in FAULTS} == DECISION_RECORDINGS
+    assert {name for name, _, _ in EVERY_FAULT} == DECISION_RECORDINGS
 
 
 def test_a_difference_is_a_violation_with_evidence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

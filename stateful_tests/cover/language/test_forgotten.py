@@ -14,7 +14,8 @@ from model.language.actions import Action
 from model.language.initial import initial_states
 from model.language.layout import Cell
 from model.language.nodes import TRUE as ALWAYS_TRUE
-from model.language.properties import STEP
+from model.language.nodes import Node, const, substitute
+from model.language.properties import STEP, Property
 from model.language.scalar import LeavesScope, StepReading
 from model.language.scope import Scope
 from model.scopes import SCOPES
@@ -69,9 +70,16 @@ class Pair:
             if self.reading.enabled(name, arguments, plain) != self.reading.enabled(name, arguments, filled):
                 yield f"the guard of {name}{arguments}"
         for declared in self.concept.properties.values():
-            for node in (declared.condition, declared.when) if declared.kind != STEP else ():
+            for node in self.said(declared) if declared.kind != STEP else ():
                 if node is not ALWAYS_TRUE and self.reading.value(node, plain) != self.reading.value(node, filled):
                     yield declared.name
+
+    def said(self, declared: Property) -> Iterator[Node]:
+        """What a property says of a state; of one with parameters, for each choice of elements."""
+        for elements in product(*(range(self.scope.size(v.sort)) for v in declared.parameters)):
+            by = {v: const(v.sort, number) for v, number in zip(declared.parameters, elements, strict=True)}
+            yield substitute(declared.condition, by)
+            yield substitute(declared.when, by)
 
     def run(self) -> Iterator[str]:
         """Take the same random steps in both, and yield what differs."""

@@ -37,13 +37,14 @@ from stateful_tests.worlds.run import Plan, run
 
 ONE, TWO = sorted(GROUPS)
 COUNTS = {ONE: (2_685, 22_739), TWO: (10_777, 122_559), LOCK: (489, 5_629)}
-CELLS = {"up": ("m",), "listed": ("b", "m"), "answer": ("m",), "fetched": ("m",), "holds": ("m", "q")}
+CELLS = {"up": ("m",), "listed": ("b", "m"), "answer": ("m",), "fetched": ("m",), "holds": ("m", "q"),
+         "heard": ("m",), "rebalanced": ("m",)}
 
 
 def larger_group() -> Layout:
     """Four members, three brokers and three queues; no rigid function matters to a form."""
     rigid: dict[str, Callable[..., object]] = {
-        "share": lambda *_: None, "subscribes": lambda _: True, "leader": lambda m: m, "gives": lambda *_: False,
+        "share": lambda *_: False, "subscribes": lambda _: True, "leader": lambda m: m, "gives": lambda *_: False,
         "spares": lambda *_: False}
     return Layout(Scope(Rebalancing, {"Broker": 3, "Member": 4, "Queue": 3}, rigid))
 

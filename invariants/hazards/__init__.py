@@ -1,0 +1,70 @@
+"""Hazards of RocketMQ 4.9.3 as data: what its code does that breaks a promise, what people see of it, what helps.
+
+A group of hazards is a TOML file beside this one: `title`, and a table for each hazard with the fields of `Hazard`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SYMPTOMS: Mapping[str, str] = {
+    "duplicate": "A message is delivered twice, or a whole queue again.",
+    "lost": "A message is never delivered, or never to who should have it.",
+    "stuck": "A queue is not consumed, or a member does nothing.",
+    "late": "Something happens seconds or minutes after it should.",
+    "skewed": "Some members have much to do, others little or nothing.",
+    "unordered": "Messages of an ordered queue are worked on side by side, or out of order.",
+    "refused": "A request is answered with an error, or its answer does not come.",
+    "wrong answer": "A command or a query shows what is not so.",
+    "divergent views": "Two members, brokers or name servers say different things at the same time.",
+}
+"""What an operator sees, and what that means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """A named hazard.
+
+    sentence -- what the code does. cite -- RocketMQ class and method. group -- title of its group. symptoms -- names of
+    SYMPTOMS. seen -- what users see, in an operator's words. trigger -- what brings it about. logs -- error texts and
+    log lines of RocketMQ that go with it. mitigation -- what helps in 4.9.3: a setting, a procedure, a version.
+    upstream -- issues and pull requests, as "apache/rocketmq #1". fixed -- in which release, or that it is not, and how
+    that is known. What is empty is not known.
+    """
+
+    name: str
+    sentence: str
+    cite: str
+    group: str = ""
+    symptoms: tuple[str, ...] = ()
+    seen: str = ""
+    trigger: str = ""
+    logs: tuple[str, ...] = ()
+    mitigation: str = ""
+    upstream: tuple[str, ...] = ()
+    fixed: str = ""
+
+
+def _group(path: Path) -> Iterator[Hazard]:
+    """The hazards of a file."""
+    table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    title = table.pop("title")
+    for name, fields in table.items():
+        lists = {key: tuple(value) for key, value in fields.items() if isinstance(value, list)}
+        yield Hazard(name, group=title, **{**fields, **lists})
+
+
+def _place(hazard: Hazard) -> tuple[str, int, str]:
+    """B-2 comes before B-10, and B-22a before B-22b."""
+    letters, number, rest = re.fullmatch(r"([A-Z]+)-?(\d+)(.*)", hazard.name).groups()  # type: ignore[union-attr]
+    return letters, int(number), rest
+
+
+HAZARDS: Mapping[str, Hazard] = {hazard.name: hazard for hazard in sorted(
+    (hazard for path in Path(__file__).parent.glob("*.toml") for hazard in _group(path)), key=_place)}
+"""By name."""

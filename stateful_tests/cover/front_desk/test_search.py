@@ -1,0 +1,90 @@
+"""What people say leads to the hazards that they have met; what is known of a hazard is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from invariants.__main__ import app, judged_of_runs, outside
+from invariants.front_desk import search
+from invariants.front_desk.show import shown_hazard
+from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
+from invariants.hazards.pages import INDEX, pages
+
+DOCS = Path(__file__).parents[3] / "docs" / "hazards"
+
+
+def told(*words: str) -> str:
+    result = CliRunner().invoke(app, ["search", *words])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_rows_say_what_they_are_and_why() -> None:
+    rows = [json.loads(line) for line in told("illegal", "offset", "--json", "-").splitlines()]
+    assert {"U10", "U16", "X17"} <= {row["name"] for row in rows[:4]}
+    assert all(set(row["why"]) <= {"illegal", "offset"} for row in rows)
+    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+
+
+def test_words_are_compared_by_their_stems() -> None:
+    assert search.search("expressions compile")[0].name == search.search("expression compiled")[0].name == "B-26"
+
+
+def test_parts_of_java_names_are_words() -> None:
+    assert search.search("updateSubscription")[0].name.startswith("B-")
+    assert {"updat", "subscript"} <= set(search.stems("updateSubscription"))
+
+
+@pytest.mark.parametrize(("words", "status"), [(["xyzzy"], 3), (["of", "the"], 2), ([], 2)])
+def test_a_question_without_an_answer_is_no_success(words: list[str], status: int) -> None:
+    assert CliRunner().invoke(app, ["search", *words]).exit_code == status
+
+
+def test_a_hazard_is_shown_with_its_repair_its_properties_and_its_story() -> None:
+    lines = "\n".join(shown_hazard(HAZARDS["B-29"], outside("B-29"), judged_of_runs()))
+    assert "put_in_one_step" in lines
+    assert "subscription_version_never_goes_back" in lines
+    assert "-k test_b29_of_two_first_heartbeats_the_newer_one_is_lost" in lines
+    assert "none: nobody waits for the old owner" in "\n".join(shown_hazard(HAZARDS["D1"], outside("D1")))
+
+
+def test_every_hazard_has_a_place_on_the_pages() -> None:
+    made = pages(outside, judged_of_runs())
+    text = "".join(text for name, text in made.items() if name != INDEX)
+    assert all(f"\n## {name}\n" in text for name in HAZARDS)
+    assert all(f"[{name}]" in made[INDEX] for name in HAZARDS)
+    assert all(f"### {name}\n" in made[INDEX] for name in SYMPTOMS)
+
+
+@pytest.mark.parametrize("hazard", HAZARDS.values(), ids=HAZARDS)
+def test_symptoms_are_of_the_list(hazard: Hazard) -> None:
+    assert set(hazard.symptoms) <= set(SYMPTOMS)
+
+
+def test_the_pages_in_docs_are_those_that_are_made() -> None:
+    made = pages(outside, judged_of_runs())
+    assert {path.name: path.read_text("utf-8") for path in DOCS.glob("*.md")} == made
+
+
+@pytest.mark.parametrize("hazard", HAZARDS.values(), ids=HAZARDS)
+def test_every_hazard_says_what_people_see_and_what_helps(hazard: Hazard) -> None:
+    assert hazard.symptoms
+    assert hazard.seen
+    assert hazard.trigger
+    assert hazard.mitigation
+
+
+@pytest.mark.parametrize(("question", "one_of"), [
+    ("duplicates during a rolling restart", {"D1", "D2", "D8", "D10", "X15"}),
+    ("a queue that nobody consumes", {"U1", "U3", "U4", "L13"}),
+    ("No route info of this topic", {"N-1", "N-2", "N-7", "N-21"}),
+    ("two pods consume the same queues with host networking", {"D6"}),
+    ("my changed tag expression does not take effect", {"B-29", "L4"}),
+    ("after a reset of offsets the consumer goes on where it was", {"L8", "L14", "X18"}),
+])
+def test_what_people_write_leads_to_a_hazard(question: str, one_of: set[str]) -> None:
+    assert one_of & {hit.name for hit in search.search(question)[:4]}
