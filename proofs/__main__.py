@@ -26,7 +26,7 @@ EXAMPLES = examples(
 
 
 @judging
-def prove(
+def prove(  # noqa: PLR0913, PLR0917 - the options of the command
     names: Names = None,
     property: Property = None,  # noqa: A002 - the name of the option
     seeds: Annotated[int, typer.Option(
@@ -34,6 +34,9 @@ def prove(
     timeout_ms: Annotated[int, typer.Option(
         min=1, help="For each question about a protocol; what the solver has not answered by then is unknown.",
     )] = TIMEOUT_MS,
+    cti: Annotated[Path | None, typer.Option(
+        file_okay=False, help="A folder for counterexamples to induction. States there that runs have visited "
+                              "(`rocketproof steer`) are asked before the solver is.")] = None,
     seed: Seed = 0, json: Json = None, out: Out = None,
 ) -> None:
     """Prove properties for any size and any timing.
@@ -57,14 +60,14 @@ def prove(
             file = own.opened(path)
             claims = own.chosen(file, path, wanted)
             seeds_used = range(seed, seed + seeds)
-            desk.judge("prove", own.proved(file, path, claims, seeds_used, timeout_ms, out), len(claims))
+            desk.judge("prove", own.proved(file, path, claims, seeds_used, timeout_ms, out, cti), len(claims))
             return
         chosen = catalogue.chosen(wanted)
         total = provable(chosen)
         if not total:
             raise BadInputError(f"no proof is claimed of {', '.join(wanted)}; "
                                 f"`rocketproof show {wanted[0]}` says who judges it")
-        desk.judge("prove", proved(chosen, range(seed, seed + seeds), timeout_ms, out), total)
+        desk.judge("prove", proved(chosen, range(seed, seed + seeds), timeout_ms, out, cti), total)
 
 
 def provable(chosen: Chosen) -> int:
@@ -77,6 +80,7 @@ def provable(chosen: Chosen) -> int:
 
 def proved(
     chosen: Chosen, seeds: Sequence[int] = range(SEEDS), timeout_ms: int = TIMEOUT_MS, out: Path | None = None,
+    cti: Path | None = None,
 ) -> Iterator[Verdict]:
     """Verdicts of both provers, protocols first; raises BadInputError for an unknown name."""
     import z3
@@ -86,7 +90,7 @@ def proved(
     from proofs.prove import Prover
 
     z3.set_param("ctrl_c", False)  # Z3 would take Ctrl-C for itself, and go on with the next question
-    yield from Prover(tuple(seeds), timeout_ms, out).judge(PROPERTIES[name] for name in chosen.protocol)
+    yield from Prover(tuple(seeds), timeout_ms, out, cti=cti).judge(PROPERTIES[name] for name in chosen.protocol)
     if chosen.claims:
         yield from prove_decisions(chosen.claims, seeds=tuple(seeds), out=out)
 

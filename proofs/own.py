@@ -35,7 +35,8 @@ def chosen(own: OwnFile, path: Path, names: Sequence[str]) -> list[Property]:
 
 def proved(
     own: OwnFile, path: Path, wanted: Sequence[Property], seeds: Sequence[int], timeout_ms: int, out: Path | None,
+    cti: Path | None = None,
 ) -> Iterator[Verdict]:
     """Verdicts about these properties."""
-    prover = Prover(tuple(seeds), timeout_ms, out, own.scopes, f"rocketproof prove {path}")
+    prover = Prover(tuple(seeds), timeout_ms, out, own.scopes, f"rocketproof prove {path}", cti)
     yield from prover.judge(wanted)
