@@ -16,6 +16,7 @@ from invariants.front_desk.interrupt import start
 from invariants.front_desk.options import Json, Names, NoSeed, Out, Property, Seed, desk_app, examples, judging, only
 from invariants.verdict import BadInputError, ExitStatus, Verdict
 from model import __main__ as explorer
+from model.tla import __main__ as exporter
 from proofs import __main__ as prover
 from spark_fuzz import front_desk as campaigning
 from stateful_tests.machines import __main__ as machines
@@ -64,18 +65,28 @@ def list_catalogue(
 
 
 @app.command(epilog=examples(
-    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29"))
-def show(name: Annotated[str, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")]) -> None:
+    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29",
+    "rocketproof show --guards Routes"))
+def show(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")] = None,
+    guards: Annotated[str | None, typer.Option(
+        metavar="CONCEPT", help="Instead the guards of a concept: what tests each, or which premise it is.")] = None,
+) -> None:
     """Show one property (claim, premises, formula, hazards), or one hazard.
 
     A property comes with its judges, the verdict expected of RocketMQ as shipped, and the actions around it; a hazard
     with what users see of it, what brings it about, what helps, what it breaks, and its story.
     """
     from invariants.front_desk.desk import guarded
+    from invariants.front_desk.guards import guards as guards_of
     from invariants.front_desk.show import shown, shown_hazard
     from invariants.hazards import HAZARDS
 
     def lines() -> Iterator[str]:
+        if (name is None) == (guards is None):
+            raise BadInputError("say what to show: one name, or --guards CONCEPT")
+        if name is None:
+            return guards_of(guards or "")
         judged = judged_of_runs()
         return shown_hazard(HAZARDS[name], outside(name), judged) if name in HAZARDS else shown(name, judged)
 
@@ -207,8 +218,31 @@ def judges(desk: Desk, chosen: Chosen, out: Path, seed: int) -> Iterator[tuple[s
         yield "machine", of_code(chosen, machine.explore_decisions, machine.explore_allocation, out=out, seed=seed)
     if chosen.everything or chosen.protocol:
         yield "machine", known.shown(() if chosen.everything else chosen.protocol, out)
+    if chosen.runs:
+        yield "runs", of_runs(desk, chosen, out)
     if of_judge("conform", chosen.own):
         yield "conform", conforming(desk, None, [], out)
+
+
+def of_runs(desk: Desk, chosen: Chosen, out: Path) -> Iterator[Verdict]:
+    """What is said of runs: a story shows what breaks it, or a run is looked at; notes say who was not asked.
+
+    Where everything is judged, what neither story nor run is known of is named, and left to machines and campaigns.
+    """
+    from spark_fuzz import at_once
+    from stateful_tests.stories import telling
+    from stateful_tests.stories import verdicts as stories
+    from stateful_tests.worlds import glance
+
+    told = [name for name in chosen.runs if telling.has_story(name)]
+    of_judges = [name for name in chosen.runs if name in at_once.PROPERTIES]
+    looked = [name for name in chosen.runs if name not in {*told, *of_judges}]
+    left = [name for name in looked if chosen.everything and not glance.is_known(name)]
+    if left:
+        desk.closing.append(f"no story and no run is known that shows {', '.join(left)}: rocketproof campaign")
+    yield from stories.verdicts(told, out)
+    yield from glance.verdicts([name for name in looked if name not in left], out)
+    yield from at_once.verdicts(of_judges, out)
 
 
 def campaigns(desk: Desk, chosen: Chosen, seconds: float, out: Path, seed: int) -> Iterator[Iterable[Verdict]]:
@@ -256,6 +290,10 @@ new_app = desk_app(help="Write a file to begin with.")
 new_app.callback()(lambda: None)
 new_app.command("concept", epilog=explorer.NEW)(explorer.new_concept)
 app.add_typer(new_app, name="new")
+export_app = desk_app(help="Write the models for other tools.")
+export_app.callback()(lambda: None)
+export_app.command("tla", epilog=exporter.EXAMPLES)(exporter.export_tla)
+app.add_typer(export_app, name="export")
 app.command("prove", epilog=prover.EXAMPLES)(prover.prove)
 app.command("machine", epilog=machines.EXAMPLES)(machines.machine)
 app.command("campaign", epilog=campaigning.CAMPAIGN)(campaigning.campaign)
@@ -309,9 +347,11 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
 @judging
 def conform(
     vectors: Annotated[Path | None, typer.Option(
-        metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz); default: the project's own.")] = None,
+        metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz) and store images (CASE/IMAGE.json with "
+        "CASE/IMAGE.tar.xz); default: the project's own.")] = None,
     file: Annotated[list[str] | None, typer.Option(
-        metavar="NAME", help="Only this recording, with or without suffix; may be repeated.")] = None,
+        metavar="NAME", help="Only this recording, with or without suffix, or image (CASE/IMAGE); may be "
+        "repeated.")] = None,
     json: Json = None, out: Out = None, seed: NoSeed = 0,
 ) -> None:
     """Compare with recordings of the real RocketMQ 4.9.3.
@@ -382,24 +422,27 @@ def replayed(document: dict[str, Any]) -> Verdict:
     from invariants.exploring import replay_trace
     from invariants.front_desk.replay import recorded_row, replay_graph, replay_row
     from stateful_tests.conformance.adapters import ADAPTERS
-    from stateful_tests.conformance.judge import RECORDINGS
+    from stateful_tests.conformance.judge import IMAGE, RECORDINGS, replayed_image
     from stateful_tests.conformance.replay import lines, stem
+    from stateful_tests.conformance.tlc.verdicts import AGREES, agreements
     from stateful_tests.decisions.replay import replay_counterexample
     from stateful_tests.machines.judge import replay_program
+    from stateful_tests.stories.verdicts import replay_story
     from stateful_tests.worlds.evidence import replay_run
 
     kind, about = document["kind"], document["subject"]["kind"]
-    if kind == "trace":
-        return replay_trace(document)
-    if kind == "graph":
-        return replay_graph(document)
+    if document["property"] == AGREES:
+        return next(agreements([document["subject"]["name"]]))
+    if kind in {"trace", "graph"}:
+        return replay_trace(document) if kind == "trace" else replay_graph(document)
     if kind == "run":
-        return replay_program(document) if "program" in document else replay_run(document)
+        return replay_story(document) if "story" in document else (
+            replay_program(document) if "program" in document else replay_run(document))
     if about == "recording":
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])
-    if about == "implementation":
-        return replay_row(document, document, live_row)
+    if about in ("implementation", IMAGE):
+        return replay_row(document, document, replayed_image if about == IMAGE else live_row)
     sys.path.insert(0, str(Path.cwd()))  # a user's class is looked up from here
     return replay_counterexample(document)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from invariants.concepts import CONCEPTS, NamedConcept
 
-MACHINE, CAMPAIGN, KILL_MATRIX = "machine", "campaign", "kill-matrix"
+MACHINE, CAMPAIGN, KILL_MATRIX, STORY = "machine", "campaign", "kill-matrix", "story"
 SAME_RUN, WITHIN = "same_tape_same_run", "visited_states_are_reachable"
 NOTICED, SILENT = "planted_bug_is_noticed", "control_is_silent"
 CHANGED = "variant_changes_runs"
@@ -37,3 +37,28 @@ OF_RUNS: dict[str, OfRuns] = {
     SILENT: OfRuns("Nothing is seen of the repaired control but what has no repair.", (KILL_MATRIX,)),
 }
 """By name."""
+
+NO_MACHINE: dict[str, tuple[str, str]] = {
+    "leaving_member_stays_gone": (
+        "goodbye_is_final", "its model knows one connection; of the implementation the rule says the same"),
+    "live_member_is_never_forgotten": (
+        "connections_of_members_last", "its model knows no faults that excuse it; of the implementation the rule does"),
+    "subscription_version_never_goes_back": (
+        "refines_subscription", "a step that its model allows is one step, so that the implementation differs from it"),
+    "newer_subscription_is_taken": (
+        "refines_subscription", "a step that its model allows is one step, so that the implementation differs from it"),
+    "bad_expression_is_refused": (
+        "filter_is_as_new_as_its_subscription", "no member of a machine writes an expression that does not compile"),
+    "contender_gets_the_lock": (
+        "abandoned_lock_is_freed", "a run has an end: what must come true is promised within a time"),
+    "listeners_do_not_overlap": (
+        "listeners_do_not_overlap", "no listener of a machine works longer than a lease; those of campaigns do"),
+}
+"""Properties of models that hazards break and that no machine judges: what is said of runs instead, and why."""
+
+
+def further(name: str) -> str:
+    """The end of a note: who has not been asked about a property of runs, and how to ask."""
+    judges = OF_RUNS[name].judges if name in OF_RUNS else (MACHINE, CAMPAIGN)
+    command = f"campaign --property {name}" if CAMPAIGN in judges else KILL_MATRIX
+    return f"; {' and '.join(judges)} search further: rocketproof {command}"

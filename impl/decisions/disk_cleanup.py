@@ -16,6 +16,7 @@ DISK_SPACE_CLEAN_FORCIBLY_PERCENT = 85  # rocketmq.broker.diskSpaceCleanForcibly
 DISK_MAX_USED_SPACE_RATIO = 75  # MessageStoreConfig#diskMaxUsedSpaceRatio, percent
 FILE_RESERVED_TIME_HOURS = 72  # MessageStoreConfig#fileReservedTime
 UNKNOWN_PERCENT = -1
+DELETE_FILES_BATCH_MAX = 10  # MappedFileQueue
 
 
 def space_used_percent(total_bytes: int, free_bytes: int, usable_bytes: int) -> int:
@@ -106,6 +107,14 @@ def starts_pass(*, time_up: bool, space_full: bool, manual_delete: bool) -> bool
 def cleans_at_once(*, clean_file_forcibly_enable: bool, clean_immediately: bool) -> bool:
     """CleanCommitLogService#deleteExpiredFiles: whether the pass ignores the age of files."""
     return clean_file_forcibly_enable and clean_immediately
+
+
+def may_delete_another(place: int, files: int, deleted: int) -> bool:
+    """MappedFileQueue#deleteExpiredFileByTime: whether a pass looks at the file at a place, counted from 0.
+
+    files -- of the whole queue, the last of which stays. deleted -- by this pass, all before that place.
+    """
+    return place < files - 1 and deleted < DELETE_FILES_BATCH_MAX
 
 
 def is_file_deleted(now_ms: int, last_modified_ms: int, expired_ms: int, *, clean_at_once: bool) -> bool:

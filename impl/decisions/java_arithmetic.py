@@ -63,6 +63,26 @@ def remainder(dividend: int, divisor: int) -> int:
     return -(-dividend % divisor)
 
 
+def cut_product(number: int, factor: float) -> int:
+    """`(long) (number * factor)`: the product is rounded to a double, then cut towards zero.
+
+    Domain: numbers below 2⁵³ in amount, which are doubles themselves, and products of that kind.
+    """
+    if number < 0:
+        return -cut_product(-number, factor)
+    if factor < 0:
+        return -cut_product(number, -factor)
+    numerator, denominator = factor.as_integer_ratio()
+    exact = number * numerator
+    unit = 1  # the last bit of the rounded product's 53
+    while exact >= unit * 2**53:
+        unit *= 2
+    rounded, rest = exact // unit, exact % unit
+    if 2 * rest > unit or (2 * rest == unit and rounded % 2 == 1):
+        rounded += 1
+    return rounded * unit // denominator
+
+
 def absolute32(number: int) -> int:
     """Math#abs(int): abs of the least int is the least int itself, a negative number."""
     if number == INT_MIN:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from impl.decisions.flags import BORNHOST_V6_FLAG, STOREHOSTADDRESS_V6_FLAG, has_flag
-from impl.decisions.java_arithmetic import absolute32, greater, smaller, string_hash, wrap32, wrap64
+from impl.decisions.index_slots import positive_hash
+from impl.decisions.java_arithmetic import greater, smaller, string_hash, wrap32, wrap64
 from impl.decisions.java_errors import not_null
 from impl.decisions.java_text import parse_boolean
+from impl.decisions.log_append import record_length
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
 
-_FIXED_RECORD_BYTES = 75  # CommitLog#calMsgLength without hosts, body, topic and properties
-_HOST_V4_BYTES, _HOST_V6_BYTES = 8, 20
 CHECKPOINT_MARGIN_MS = 3000  # StoreCheckpoint#getMinTimestamp
 
 
 def cal_msg_length(sys_flag: int, body_length: int, topic_length: int, properties_length: int) -> int:
     """Bytes of a stored record; CommitLog#calMsgLength. Negative lengths of body and properties count as none."""
-    born_host = _HOST_V6_BYTES if has_flag(sys_flag, BORNHOST_V6_FLAG) else _HOST_V4_BYTES
-    store_host = _HOST_V6_BYTES if has_flag(sys_flag, STOREHOSTADDRESS_V6_FLAG) else _HOST_V4_BYTES
-    variable = greater(body_length, 0) + topic_length + greater(properties_length, 0)
-    return wrap32(_FIXED_RECORD_BYTES + born_host + store_host + variable)
+    return record_length(
+        body_length, topic_length, properties_length,
+        born_host_v6=has_flag(sys_flag, BORNHOST_V6_FLAG), store_host_v6=has_flag(sys_flag, STOREHOSTADDRESS_V6_FLAG),
+    )
 
 
 def index_key_hash(key: str | None) -> int:
     """IndexFile#indexKeyHashMethod: never negative; raises NullPointerError for null."""
-    return greater(absolute32(string_hash(not_null(key))), 0)
+    return positive_hash(string_hash(not_null(key)))
 
 
 def checkpoint_min_timestamp(physic_msg_timestamp_ms: int, logics_msg_timestamp_ms: int) -> int:

@@ -1,11 +1,8 @@
-"""Which broker a consumer should pull from next: the distance to the log's end against 40 % of the memory.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""Which broker a consumer should pull from next: the distance to the log's end against 40 % of the memory."""
 
 from __future__ import annotations
 
-from impl.decisions.java_arithmetic import wrap64
+from impl.decisions.java_arithmetic import cut_product, wrap64
 from impl.decisions.names import MASTER_ID
 
 ACCESS_MESSAGE_IN_MEMORY_MAX_RATIO = 40  # MessageStoreConfig; percent
@@ -19,7 +16,7 @@ def accessible_memory_bytes(
 
     In Java a double is cut to a long, and so it is here.
     """
-    return int(total_physical_memory_bytes * (max_ratio_percent / 100.0))
+    return cut_product(total_physical_memory_bytes, max_ratio_percent / 100.0)
 
 
 def behind_memory(max_offset_py: int, offset_py: int, memory_bytes: int) -> bool:

@@ -11,17 +11,26 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import ClassVar
 
-from impl.decisions.java_arithmetic import INT_MAX, quotient, smaller, wrap32, wrap64
+from impl.decisions.index_slots import (
+    INDEX_SIZE,
+    INVALID_INDEX,
+    abs_index_pos,
+    abs_slot_pos,
+    index_file_size,
+    is_chain_over,
+    is_file_time_matched,
+    is_time_matched,
+    previous_entry,
+    time_diff_seconds,
+    time_read_ms,
+)
+from impl.decisions.java_arithmetic import wrap32
 from impl.decisions.java_errors import JavaError
 from impl.decisions.store_rules import index_key_hash
 from impl.ports.disk import Disk
 from impl.store.mapped_byte_buffer import MappedByteBuffer
 from impl.store.mapped_file import MappedFile
 
-INDEX_HEADER_SIZE = 40  # IndexHeader
-HASH_SLOT_SIZE = 4  # IndexFile
-INDEX_SIZE = 20
-INVALID_INDEX = 0
 _ENTRY = struct.Struct(">iqii")
 
 
@@ -77,8 +86,7 @@ class IndexFile:
         Raises NumberFormatError if its name is no number, DiskError.
         """
         self.hash_slot_num, self.index_num = hash_slot_num, index_num
-        self._first_entry = INDEX_HEADER_SIZE + hash_slot_num * HASH_SLOT_SIZE
-        self.mapped_file = MappedFile(disk, path, wrap32(self._first_entry + index_num * INDEX_SIZE), now_ms)
+        self.mapped_file = MappedFile(disk, path, index_file_size(hash_slot_num, index_num), now_ms)
         self._buffer = self.mapped_file.mapped_byte_buffer
         self.header = IndexHeader(self._buffer)
         if end_phy_offset > 0:
@@ -119,12 +127,12 @@ class IndexFile:
         if self.is_write_full():
             return False
         key_hash = index_key_hash(key)
-        slot_position = self._slot_position(key_hash)
-        previous = self._buffer.get_int(slot_position)
-        if previous <= INVALID_INDEX or previous > header.index_count:
-            previous = INVALID_INDEX
-        entry = _ENTRY.pack(key_hash, phy_offset, self._seconds_since_begin(store_timestamp), previous)
-        self.mapped_file.file.write(self._entry_position(header.index_count), entry)
+        slot_position = abs_slot_pos(key_hash, self.hash_slot_num)
+        previous = previous_entry(self._buffer.get_int(slot_position), header.index_count)
+        seconds = time_diff_seconds(store_timestamp, header.begin_timestamp)
+        self.mapped_file.file.write(
+            abs_index_pos(self.hash_slot_num, header.index_count),
+            _ENTRY.pack(key_hash, phy_offset, seconds, previous))
         self._buffer.put_int(slot_position, header.index_count)
         if header.index_count <= 1:
             header.set("begin_phy_offset", phy_offset)
@@ -136,26 +144,11 @@ class IndexFile:
         header.set("end_timestamp", store_timestamp)
         return True
 
-    def _seconds_since_begin(self, store_timestamp: int) -> int:
-        """The time that an entry holds: at least 0, and 0 as long as the file has no begin."""
-        begin_ms = self.header.begin_timestamp
-        seconds = quotient(wrap64(store_timestamp - begin_ms), 1000)
-        if begin_ms <= 0 or seconds < 0:
-            return 0
-        return smaller(seconds, INT_MAX)
-
-    def _slot_position(self, key_hash: int) -> int:
-        return INDEX_HEADER_SIZE + key_hash % self.hash_slot_num * HASH_SLOT_SIZE
-
-    def _entry_position(self, number: int) -> int:
-        return self._first_entry + number * INDEX_SIZE
-
     # Select -----------------------------------------------------------------------------------------------------------
 
     def is_time_matched(self, begin: int, end: int) -> bool:
         """IndexFile#isTimeMatched: whether the span of the file and that of the query (ms) meet."""
-        first_ms, last_ms = self.header.begin_timestamp, self.header.end_timestamp
-        return (begin < first_ms and end > last_ms) or first_ms <= begin <= last_ms or first_ms <= end <= last_ms
+        return is_file_time_matched(begin, end, self.header.begin_timestamp, self.header.end_timestamp)
 
     def select_phy_offset(self, phy_offsets: list[int], key: str, max_num: int, begin: int, end: int) -> None:
         """IndexFile#selectPhyOffset: append the offsets of a key's hash, the newest first, until there are max_num.
@@ -169,17 +162,17 @@ class IndexFile:
 
     def _follow_chain(self, phy_offsets: list[int], key: str, max_num: int, begin: int, end: int) -> None:
         key_hash, count = index_key_hash(key), self.header.index_count
-        number = self._buffer.get_int(self._slot_position(key_hash))
-        if count <= 1:
+        number = previous_entry(self._buffer.get_int(abs_slot_pos(key_hash, self.hash_slot_num)), count)
+        if number == INVALID_INDEX or count <= 1:
             return
-        while INVALID_INDEX < number <= count and len(phy_offsets) < max_num:
+        while len(phy_offsets) < max_num:
             entry_hash, phy_offset, seconds, previous = _ENTRY.unpack(
-                self._buffer.read(self._entry_position(number), INDEX_SIZE))
+                self._buffer.read(abs_index_pos(self.hash_slot_num, number), INDEX_SIZE))
             if seconds < 0:
                 return
-            time_ms = wrap64(self.header.begin_timestamp + seconds * 1000)
-            if entry_hash == key_hash and begin <= time_ms <= end:
+            time_ms = time_read_ms(self.header.begin_timestamp, seconds)
+            if entry_hash == key_hash and is_time_matched(time_ms, begin, end):
                 phy_offsets.append(phy_offset)
-            if previous == number or time_ms < begin:
+            if is_chain_over(previous, number, count, entry_ms=time_ms, begin_ms=begin):
                 return
             number = previous

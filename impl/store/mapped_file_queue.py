@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from impl.decisions.disk_cleanup import is_file_deleted
-from impl.decisions.java_arithmetic import quotient, remainder, wrap32, wrap64
+from impl.common.util_all import offset2_file_name
+from impl.decisions.consume_queue_units import is_queue_file_expired
+from impl.decisions.disk_cleanup import is_file_deleted, may_delete_another
+from impl.decisions.flush_rules import first_file_offset, mapped_file_index, position_in_file
+from impl.decisions.java_arithmetic import wrap32, wrap64
 from impl.ports.disk import Disk, DiskError
 from impl.store.mapped_file import MappedFile
 
-DELETE_FILES_BATCH_MAX = 10  # MappedFileQueue
 DESTROY_INTERVAL_MS = 1_000  # truncateDirtyFiles, deleteLastMappedFile
 DESTROY_EXPIRED_INTERVAL_MS = 60_000  # deleteExpiredFileByOffset
 DESTROY_ALL_INTERVAL_MS = 3_000  # destroy
 
 
-def offset_to_file_name(offset: int) -> str:
-    """UtilAll#offset2FileName: at least twenty digits."""
-    return f"-{-offset:020d}" if offset < 0 else f"{offset:020d}"
-
-
 class Allocation(Protocol):
     """AllocateMappedFileService as its requesters see it."""
 
-    def put_request_and_return_mapped_file(self, path: str, next_path: str, file_size: int) -> MappedFile | None:
+    def put_request_and_return_mapped_file(self, path: str, next_path: str) -> MappedFile | None:
         """Make the file of `path`, and ask for the one after it; None if it cannot be made."""
         ...
 
@@ -84,7 +81,7 @@ class MappedFileQueue:
         last = self.last_mapped_file()
         create_offset = -1
         if last is None:
-            create_offset = start_offset - remainder(start_offset, self.mapped_file_size)
+            create_offset = first_file_offset(start_offset, self.mapped_file_size)
         elif last.is_full():
             create_offset = wrap64(last.file_from_offset + self.mapped_file_size)
         if create_offset != -1 and need_create:
@@ -96,7 +93,7 @@ class MappedFileQueue:
         path, next_path = self._path(create_offset), self._path(wrap64(create_offset + self.mapped_file_size))
         mapped_file: MappedFile | None = None
         if self._allocation is not None:
-            mapped_file = self._allocation.put_request_and_return_mapped_file(path, next_path, self.mapped_file_size)
+            mapped_file = self._allocation.put_request_and_return_mapped_file(path, next_path)
         else:
             try:
                 mapped_file = MappedFile(self.disk, path, self.mapped_file_size, self.now_ms)
@@ -108,7 +105,7 @@ class MappedFileQueue:
         return mapped_file
 
     def _path(self, offset: int) -> str:
-        return f"{self.store_path}/{offset_to_file_name(offset)}"
+        return f"{self.store_path}/{offset2_file_name(offset)}"
 
     def find_mapped_file_by_offset(self, offset: int, return_first_on_not_found: bool = False) -> MappedFile | None:
         """MappedFileQueue#findMappedFileByOffset: the file in which the offset lies, wherever it is in the list."""
@@ -117,7 +114,7 @@ class MappedFileQueue:
             return None
         size = self.mapped_file_size
         if first.file_from_offset <= offset < last.file_from_offset + size:
-            index = wrap32(quotient(offset, size) - quotient(first.file_from_offset, size))
+            index = mapped_file_index(offset, first.file_from_offset, size)
             if 0 <= index < len(self.mapped_files) and self._lies_in(self.mapped_files[index], offset):
                 return self.mapped_files[index]
             for mapped_file in self.mapped_files:
@@ -198,7 +195,7 @@ class MappedFileQueue:
         for mapped_file in self.mapped_files:
             if mapped_file.file_from_offset + self.mapped_file_size > offset:
                 if offset >= mapped_file.file_from_offset:
-                    mapped_file.set_positions(remainder(offset, self.mapped_file_size))
+                    mapped_file.set_positions(position_in_file(offset, self.mapped_file_size))
                 else:
                     mapped_file.destroy(DESTROY_INTERVAL_MS)
                     removed.append(mapped_file)
@@ -233,10 +230,12 @@ class MappedFileQueue:
         pass lets it pass afterwards.
         """
         removed: list[MappedFile] = []
-        for mapped_file in self.mapped_files[:-1]:
+        for place, mapped_file in enumerate(self.mapped_files):
+            if not may_delete_another(place, len(self.mapped_files), len(removed)):
+                break
             modified_ms = mapped_file.last_modified_timestamp()
             expired = is_file_deleted(self.now_ms(), modified_ms, expired_ms, clean_at_once=clean_immediately)
-            if len(removed) >= DELETE_FILES_BATCH_MAX or not expired or not mapped_file.destroy(interval_forcibly_ms):
+            if not expired or not mapped_file.destroy(interval_forcibly_ms):
                 break
             removed.append(mapped_file)
         self._remove(removed)
@@ -251,7 +250,7 @@ class MappedFileQueue:
         for mapped_file in self.mapped_files[:-1]:
             result = mapped_file.select_mapped_buffer(self.mapped_file_size - unit_size)
             if result is not None:
-                expired = result.get_long(0) < offset
+                expired = is_queue_file_expired(result.get_long(0), offset)
                 result.release()
             else:
                 expired = not mapped_file.available

@@ -18,10 +18,10 @@ from impl.common.record_layout import (
 )
 from impl.common.util_all import crc32_of_part
 from impl.decisions.flags import BORNHOST_V6_FLAG, STOREHOSTADDRESS_V6_FLAG
-from impl.decisions.java_arithmetic import wrap8, wrap16, wrap32
+from impl.decisions.java_arithmetic import wrap8, wrap32
 from impl.decisions.java_errors import BufferOverflowError, JavaRuntimeError
 from impl.decisions.java_text import utf8_bytes
-from impl.decisions.log_append import is_end_of_file
+from impl.decisions.log_append import batch_properties_length, is_end_of_file, written_properties_length
 from impl.decisions.store_rules import cal_msg_length
 from impl.store.message_ext_broker_inner import MessageExtBatch, MessageExtBrokerInner
 from impl.store.put_message_status import PutMessageStatus
@@ -108,7 +108,8 @@ def encode_batch(batch: MessageExtBatch, max_message_size: int) -> EncodedBatch:
     while buffer.has_remaining():
         batch_size += 1
         entry = _entry(buffer, has_batch_properties=bool(batch_properties))
-        properties_length = entry.properties_length + len(batch_properties) + int(entry.needs_separator)
+        properties_length = batch_properties_length(
+            entry.properties_length, len(batch_properties), needs_separator=entry.needs_separator)
         message_length = cal_msg_length(batch.sys_flag, entry.body_length, len(topic), properties_length)
         total_length = wrap32(total_length + message_length)
         if message_length > max_message_size or total_length > max_message_size:
@@ -151,7 +152,7 @@ def _batch_record(
     separator = bytes([_SEPARATOR]) if entry.needs_separator else b""
     return b"".join((
         _fixed_part(batch, message_length, entry.body_crc, entry.flag, 0, entry.body_length),
-        entry.body, _with_length_byte(topic), _SHORT.pack(wrap16(properties_length)),
+        entry.body, _with_length_byte(topic), _SHORT.pack(written_properties_length(properties_length)),
         entry.properties, separator, batch_properties,
     ))
 

@@ -14,7 +14,7 @@ from invariants.claim import Claim
 from invariants.concepts import PROPERTIES
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import RULE
-from invariants.runs import CAMPAIGN, KILL_MATRIX, MACHINE, OF_RUNS
+from invariants.runs import CAMPAIGN, KILL_MATRIX, MACHINE, NO_MACHINE, OF_RUNS
 from invariants.verdict import BadInputError, nearest
 from model.language.expectation import Expectation
 from model.language.properties import ALWAYS, LEMMA, STEP, Property
@@ -55,6 +55,7 @@ class Chosen:
     """What names stand for, by what the judges take: all of it when no name was given.
 
     protocol, strategies, claims -- names of properties, of properties of strategies, and of claims. own -- of OWN.
+    runs -- rules, what is said of runs as a whole, and what stands for properties that no machine judges.
     everything -- whether no name was given.
     """
 
@@ -62,6 +63,7 @@ class Chosen:
     strategies: tuple[str, ...]
     claims: tuple[str, ...]
     own: tuple[str, ...]
+    runs: tuple[str, ...]
     everything: bool
 
     def scopes(self) -> list[NamedScope]:
@@ -162,17 +164,18 @@ def _entry(name: str, kind: str, sentence: str, home: str, expected: Sequence[Ex
 
 
 def chosen(given: Sequence[str]) -> Chosen:
-    """What to judge for these names; everything without names. Raises BadInputError for one that it does not judge."""
+    """What to judge for these names; everything without names. Raises BadInputError for one that is none."""
     for name in given:
         known(name)
-        if name in BY_NAME or name in OF_RUNS:
-            raise BadInputError(f"{name} is judged of simulated worlds: rocketproof {of_runs(name)}")
     wanted = given or [*names(), *claim.CLAIMS]
+    runs = [name for name in (*BY_NAME, *OF_RUNS) if name in wanted]
+    runs += [instead for name, (instead, _) in NO_MACHINE.items() if name in wanted]
     return Chosen(
         tuple(name for name in PROPERTIES if name in wanted),
         tuple(name for name in allocation.CLAIMS if name in wanted),
         tuple(one.name for one in claim.CLAIMS.values() if one.name in wanted or one.promises in wanted),
         tuple(name for name in OWN if name in wanted),
+        tuple(dict.fromkeys(runs)),
         not given,
     )
 

@@ -18,8 +18,10 @@ NOT_UNDERSTOOD = "not understood"  # begins the sentence of a recorded row that 
 def stored_outcome(document: Mapping[str, Any]) -> Outcome:
     """The outcome that an evidence file stands for: a graph for `holds`, everything else for a violation.
 
-    A recorded row that was not understood stands for `unknown`.
+    A recorded row that was not understood stands for `unknown`. A file that names its outcome stands for that.
     """
+    if "outcome" in document:
+        return Outcome(document["outcome"])
     if document["kind"] == "graph":
         return Outcome.HOLDS
     not_understood = str(document.get("results", {}).get("difference", "")).startswith(NOT_UNDERSTOOD)

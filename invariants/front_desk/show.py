@@ -12,7 +12,7 @@ from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, en
 from invariants.hazards import HAZARDS, Hazard
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import Rule
-from invariants.runs import OF_RUNS
+from invariants.runs import NO_MACHINE, OF_RUNS
 from model.language import Expectation, Property, text
 
 WIDTH = 110
@@ -68,8 +68,9 @@ def shown(name: str, judged: Collection[str] = ()) -> Iterator[str]:
         yield from _actions(PROPERTIES[name])
     elif one.kind != HOUSE and name not in BY_NAME:
         yield from _of_claims(name)
-    command = of_runs(name) if name in BY_NAME or name in OF_RUNS else f"verify {name}"
-    yield from ("", f"judge it  rocketproof {command}")
+    yield from ("", f"judge it  rocketproof verify {name}")
+    if name in BY_NAME or name in OF_RUNS:
+        yield f"search    rocketproof {of_runs(name)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,9 @@ def _judges(one: Entry) -> Iterator[str]:
         yield from _folded(said[judge].format(scopes=_scopes(one)), f"  {judge:8}  ", " " * 12)
     if not one.judges:
         yield "  none: it supports proofs only"
+    if one.name in NO_MACHINE:
+        instead, why = NO_MACHINE[one.name]
+        yield from _folded(f"no machine: {why}: see {instead}", "  machine   ", " " * 12)
 
 
 def _scopes(one: Entry) -> str:

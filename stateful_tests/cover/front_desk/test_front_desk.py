@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from invariants import evidence, exploring
+from invariants import claim, evidence, exploring
 from invariants.__main__ import app
 from invariants.concepts import PROPERTIES
 from invariants.front_desk import catalogue, interrupt, show
@@ -23,6 +24,10 @@ from invariants.hazards import HAZARDS
 from invariants.report import page
 from invariants.verdict import Outcome, Verdict, nearest
 from proofs.prove import provable
+from spark_fuzz import at_once
+from stateful_tests.stories import telling
+from stateful_tests.stories import verdicts as stories
+from stateful_tests.worlds import glance
 
 COMMANDS = ("list", "show", "verify", "explore", "prove", "conform", "campaign", "kill-matrix", "replay",
             "report", "check allocation")
@@ -100,22 +105,80 @@ def test_a_property_is_shown_with_all_that_is_known(name: str, parts: list[str])
 
 def test_every_entry_can_be_shown() -> None:
     for one in catalogue.entries():
-        runs_alone = one.kind == "rule" or one.home == "invariants.runs"
-        command = catalogue.of_runs(one.name) if runs_alone else f"verify {one.name}"
-        assert list(show.shown(one.name))[-1] == f"judge it  rocketproof {command}"
+        of_runs = one.kind == "rule" or one.home == "invariants.runs"
+        last = [f"judge it  rocketproof verify {one.name}"]
+        last += [f"search    rocketproof {catalogue.of_runs(one.name)}"] if of_runs else []
+        assert list(show.shown(one.name))[-len(last):] == last
 
 
 def test_judges_of_runs_are_named() -> None:
     assert "  campaign  simulated worlds" in run("show", "one_live_believer").stdout
     assert "  campaign  simulated worlds" not in run("show", "nothing_follows_the_leaver").stdout
-    assert run("show", "control_is_silent").stdout.endswith("judge it  rocketproof kill-matrix\n")
+    assert run("show", "control_is_silent").stdout.endswith("search    rocketproof kill-matrix\n")
 
 
-@pytest.mark.parametrize("name", ["refines_order_lock", "goodbye_is_final", "control_is_silent"])
-def test_verify_names_the_command_for_a_property_of_runs(name: str) -> None:
-    result = run("verify", name)
+def test_guards_of_a_concept_are_shown_with_what_tests_them_or_which_promise_they_are() -> None:
+    shown = run("show", "--guards", "Routes").stdout
+    assert "r: Role, k: Connection)    BrokerController#start\n    ¬runs[a]\n        tested by bind(2)" in shown
+    assert "    ¬leaving[a]\n        promised as goodbyes_beat_restarts" in shown
+    assert "      premise of running_brokers_have_ids, the_known_are_fresh, live_broker_stays_routed" in shown
+    assert "no proof rests on it" in run("show", "--guards", "order_lock").stdout
+    assert set(re.findall(r"^(\w+): ", run("show", "--guards", "route_info").stdout, re.MULTILINE)) == {
+        "Routes", "TopicRoutes", "NameServers", "RouteCache"}
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    ((), "say what to show"), (("one_owner_per_queue", "--guards", "Routes"), "say what to show"),
+    (("--guards", "Routs"), "did you mean 'Routes'"), (("--guards", "zzzz"), "they are consumer_group, "),
+])
+def test_guards_of_nothing_known_are_bad_input(words: tuple[str, ...], said: str) -> None:
+    result = run("show", *words)
     assert result.exit_code == 2
-    assert f"rocketproof {catalogue.of_runs(name)}" in result.stderr
+    assert said in one_line(result.stderr)
+
+
+@pytest.mark.parametrize(("name", "judge", "status"), [
+    ("refines_subscription", "story", 0), ("goodbye_is_final", "story", 0), ("who_consumes_is_answered", "campaign", 0),
+    ("refines_order_lock", "campaign", 0), ("listener_keeps_its_lock", "campaign", 0),
+    ("control_is_silent", "campaign", 0),
+    ("visited_states_are_reachable", "campaign", 0), ("planted_bug_is_noticed", "campaign", 0),
+    ("variant_changes_runs", "campaign", 0), ("same_tape_same_run", "campaign", 0),
+    ("living_members_do_not_expire", "campaign", 3),
+])
+def test_verify_judges_a_property_of_runs_by_what_is_known_of_it(
+    name: str, judge: str, status: int, tmp_path: Path,
+) -> None:
+    result = run("verify", name, "--out", tmp_path)
+    (row,) = rows((tmp_path / "verdicts.jsonl").read_text("utf-8"))
+    assert (row.property, row.judge, result.exit_code) == (name, judge, status), result.output
+    if row.outcome is Outcome.VIOLATED and row.evidence:
+        assert run(*row.replay.split()[1:]).exit_code == 0
+    assert (f"search further: rocketproof {catalogue.of_runs(name)}" in row.note) == (name not in at_once.PROPERTIES)
+
+
+def test_everything_in_the_list_is_judged_by_verify_or_said_not_to_be() -> None:
+    chosen = catalogue.chosen([])
+    judged = {*chosen.protocol, *chosen.strategies, *chosen.own, *chosen.runs}
+    judged |= {claim.CLAIMS[name].promises for name in chosen.claims}
+    assert judged == {*catalogue.names()}
+    unknown = [name for name in chosen.runs if not (
+        telling.has_story(name) or name in at_once.PROPERTIES or glance.is_known(name))]
+    assert unknown == ["heartbeats_keep_a_member", "living_members_do_not_expire"]
+
+
+def test_what_no_machine_judges_is_shown_by_a_story(tmp_path: Path) -> None:
+    assert run("verify", "newer_subscription_is_taken", "--out", tmp_path).exit_code == 0
+    found = rows((tmp_path / "verdicts.jsonl").read_text("utf-8"))
+    assert ("story", "refines_subscription") in {(row.judge, row.property) for row in found}
+    said = run("show", "newer_subscription_is_taken").stdout
+    assert "machine   no machine: a step that its model allows" in said
+
+
+def test_a_story_that_breaks_nothing_any_more_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(stories, "stories_of", lambda _: [("B-29", lambda: None)])
+    (row,) = stories.verdicts(["refines_subscription"], tmp_path)
+    assert (row.outcome, row.as_expected) == (Outcome.HOLDS, False)
+    assert "does not break it" in row.note
 
 
 @pytest.mark.parametrize("command", [

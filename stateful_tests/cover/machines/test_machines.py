@@ -15,16 +15,18 @@ from typer.testing import CliRunner, Result
 from impl.events import ProcessStarted, WorldHealed
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.__main__ import app
-from invariants.concepts import CONCEPTS
+from invariants.concepts import CONCEPTS, PROPERTIES
 from invariants.rules.declared import BY_NAME
 from invariants.rules.promises import ownership_converges_in_time
 from invariants.rules.watch import Watch
+from invariants.runs import NO_MACHINE
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.machines import judge, known
 from stateful_tests.machines.machine import Trial, ViolatedError
 from stateful_tests.machines.program import Line, one_line, parsed
 from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search, simplest, survey
 from stateful_tests.machines.tape import RuleTape
+from stateful_tests.stories.telling import has_story
 from stateful_tests.worlds.subjects import DECLARED
 
 D1 = "pause_thread(where='findConsumerIdList: the list is here, and not applied yet', s=1); start(who='consumer2')"
@@ -196,6 +198,13 @@ def test_every_concept_has_a_machine_that_judges_whether_it_is_refined() -> None
     without = [concept.name for concept in CONCEPTS
                if concept.name not in MACHINES or concept.refines not in MACHINES[concept.name].judged]
     assert without == []
+
+
+def test_what_hazards_break_has_a_machine_or_a_reason_why_not() -> None:
+    judged = {name for machine in MACHINES.values() for name in machine.judged}
+    without = {name for name, one in PROPERTIES.items() if one.expected.hazards and name not in judged}
+    assert without == {*NO_MACHINE}
+    assert all(has_story(instead) for instead, _ in NO_MACHINE.values())
 
 
 def test_every_machine_judges_what_its_followers_and_promises_say() -> None:

@@ -1,183 +1,30 @@
-"""The stories of hazards, followed by everything that follows worlds: which declared property each of them breaks.
-
-When a story is told its world heals, and what is promised of the time after a healing is judged as in every run.
-"""
+"""The stories of hazards, followed by everything that follows worlds: which declared property each of them breaks."""
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Callable, Iterator
-from importlib import import_module
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from invariants.hazards import HAZARDS
-from invariants.refinement.consumer_group import ConsumerGroup
-from invariants.refinement.follower import ROUND, Following
-from invariants.refinement.order_lock import OrderLocks
-from invariants.refinement.registration import Registrations
-from invariants.refinement.route_info import RouteInfo
-from invariants.refinement.subscription import Subscription
-from invariants.rules.bounds import Bounds
-from invariants.rules.watch import Watch
-from stateful_tests import stories
-from stateful_tests.stories import test_repaired as repaired
-from stateful_tests.worlds.healing import healing, watching
-from stateful_tests.worlds.run import Judges
+from stateful_tests.stories.telling import BREAKS, TOLD_TWICE, looking_on, told_of, told_twice
 from stateful_tests.worlds.subjects import DECLARED
-from stateful_tests.worlds.world import World
-
-Story = Callable[[], None]
-
-BREAKS = {
-    "one_owner_per_queue": "B-13 B-15 B-24 D1 D2 D3 D4 D5 D6 D8 N-11 U3",
-    "one_owner_when_settled": "D6 U3",
-    "every_queue_owned_when_settled": "D6 U3 U4",
-    "one_lock_holder": "B-22a",
-    "one_live_believer": "D9",
-    "held_queue_stays_locked": "D9 D10",
-    "lock_outlasts_the_batch": "X11",
-    "taken_queue_counts_as_locked": "U8",
-    "pull_finds_its_subscription": "B-1 B-2 B-31",
-    "heartbeats_do_not_remove_others_topics": "B-1 B-31",
-    "pull_is_filtered_by_own_expression": "B-3 L4",
-    "table_is_one_members_set": "B-2",
-    "queue_is_not_left_alone": "B-5 B-22b D6 D12 L13 U1 U3 U7 U10 U11 U13",
-    "held_queue_is_worked_on": "U5 U9",
-    "only_the_listed_give_up": "U2",
-    "share_is_kept": "X13",
-    "only_the_readable_is_held": "U14",
-    "told_members_rebalance": "B-13 U15",
-    "only_ordered_groups_lock": "U9",
-    "leaver_frees_its_locks": "D12",
-    "listeners_do_not_overlap": "D7",
-    "abandoned_lock_is_freed": "U6",
-    "list_has_no_repetition": "B-5 D6 U3",
-    "goodbye_is_final": "B-9",
-    "goodbye_delists_a_member": "B-6",
-    "list_is_exactly_the_living": "B-10",
-    "connections_of_members_last": "B-11 B-17 B-24 D5",
-    "members_are_told_of_changes": "B-12",
-    "group_has_one_message_model": "B-16",
-    "topics_leave_with_their_member": "B-27",
-    "new_version_is_told_soon": "B-4 U12",
-    "heartbeat_makes_the_retry_topic": "B-25",
-    "filter_is_as_new_as_its_subscription": "B-14 B-26 L4",
-    "replies_find_the_producer": "B-23",
-    "broker_keeps_what_was_committed": "B-20 B-21",
-    "committed_offset_never_regresses": "B-18 B-19 B-32 X4 X10 X17",
-    "only_the_settled_is_committed": "L8 L14 X18",
-    "reset_takes_effect": "L8 L14 X18",
-    "start_is_what_the_broker_answered": "L2",
-    "nothing_is_skipped": "L2",
-    "first_beginning_is_kept": "L1",
-    "new_group_begins_where_it_is_to": "L11",
-    "settled_is_not_begun_again": "B-28 X1 X3 X4 X8 X12 X15",
-    "broadcaster_goes_on_where_it_ended": "L10 U16",
-    "file_keeps_its_offsets": "L10 X16",
-    "live_broker_stays_routed": "N-1 N-5 N-7 N-8",
-    "goodbye_frees_its_sender_only": "N-1",
-    "registrations_keep_a_broker": "N-7 N-8 N-17",
-    "full_registration_installs_all_topics": "N-2 N-3 N-16",
-    "dead_broker_is_dropped": "N-4 N-6",
-    "closed_broker_is_dropped": "N-25",
-    "living_broker_is_not_dropped": "N-21",
-    "success_means_registered": "N-20",
-    "other_version_is_registered": "N-18",
-    "id_is_not_taken_back": "N-15",
-    "route_fits_together": "N-9",
-    "routes_lead_to_the_living": "N-12 N-25",
-    "routes_say_what_brokers_have": "N-14 N-23",
-    "what_is_taken_away_stays_away": "N-13 N-14",
-    "cluster_info_fits_together": "N-10 N-26",
-    "key_values_survive": "N-24",
-    "slave_takes_the_master_it_is_told": "N-19",
-    "heartbeats_do_not_wait_for_name_servers": "N-22",
-    "answered_heartbeat_means_listed": "B-7 B-8",
-    "refines_consumer_group": "B-7 B-8",
-    "refines_subscription": "B-29",
-}
-"""Property to the hazards that break it in their stories; refines_…: by a step that the model does not have."""
-
-
-TOLD_TWICE: tuple[tuple[Story, str], ...] = (
-    (repaired.test_b30_a_goodbye_waits_for_the_heartbeat_that_was_prepared_before_it, "goodbye_is_final"),
-    (repaired.test_x10_the_first_pull_of_an_ordered_queue_waits_until_its_offset_can_be_read,
-     "committed_offset_never_regresses"),
-    (repaired.test_x21_a_queue_that_is_taken_while_a_reset_waits_is_dropped_before_it_leaves, "queue_is_taken_once"),
-    (repaired.test_x22_a_run_of_a_rebalance_removes_only_what_it_has_dropped, "queue_is_taken_once"),
-    (repaired.test_x23_an_offset_whose_read_ends_late_does_not_replace_what_was_settled_meanwhile,
-     "commits_of_a_holding_go_forward"),
-)
-"""Stories of two worlds, as shipped and with a repair; the first breaks the property, the second does not."""
-
-
-def told_of() -> Iterator[tuple[str, Story]]:
-    """Every hazard, and a story of it."""
-    by_name = {hazard.replace("-", "").lower(): hazard for hazard in HAZARDS}
-    for path in sorted(Path(*stories.__path__).glob("test_*.py")):
-        if path.stem != "test_repaired":
-            for name, story in inspect.getmembers(import_module(f"{stories.__name__}.{path.stem}"), inspect.isfunction):
-                named = re.match(r"test_([a-z]+\d+[ab]?)_(?!does_not_happen|that_nobody)", name)
-                if named and named[1] in by_name and not inspect.signature(story).parameters:
-                    yield by_name[named[1]], story
-
-
-STORIES = list(told_of())
-
-
-@pytest.fixture
-def watch(monkeypatch: pytest.MonkeyPatch) -> list[Judges]:
-    """Every world that is made from now on has judges, and heals before it ends."""
-    made, closed = World.__init__, World.__exit__
-    judges, of = list[Judges](), dict[int, tuple[Watch, Judges]]()
-
-    def init(world: World, *args: Any, **settings: Any) -> None:
-        made(world, *args, **settings)
-        judges.append(Judges())
-        promises = watching(world, bounds=Bounds())  # stories say themselves when a thread stands still
-        judges[-1].following = Following([
-            promises, ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world),
-            RouteInfo(world), Registrations(world),
-        ])
-        world.simulation.kernel.monitor, world.simulation.kernel.show_every = judges[-1], ROUND
-        of[id(world)] = promises, judges[-1]
-
-    def leave(world: World, *error: Any) -> None:
-        try:
-            if error[0] is None:
-                world.heal()
-                promises, judge = of[id(world)]
-                for found in healing(world, promises):
-                    judge.note(world.now_ms, found)
-        finally:
-            closed(world, *error)
-
-    monkeypatch.setattr(World, "__init__", init)
-    monkeypatch.setattr(World, "__exit__", leave)
-    return judges
 
 
 @pytest.mark.parametrize("hazard", sorted({hazard for hazards in BREAKS.values() for hazard in hazards.split()}))
-def test_the_stories_of_a_hazard_break_its_properties(hazard: str, watch: list[Judges]) -> None:
-    for told, story in STORIES:
-        if told == hazard:
-            story()
-    broken = {seen.property for judges in watch for seen in judges.seen.values()}
+def test_the_stories_of_a_hazard_break_its_properties(hazard: str) -> None:
+    with looking_on() as worlds:
+        for told, story in told_of():
+            if told == hazard:
+                story()
+    broken = {seen.property for one in worlds for seen in one.judges.seen.values()}
     assert {name for name, hazards in BREAKS.items() if hazard in hazards.split()} <= broken
 
 
 def test_the_story_of_every_hazard_is_judged_by_a_property() -> None:
-    assert {hazard for hazard, _ in STORIES} == {hazard for hazards in BREAKS.values() for hazard in hazards.split()}
+    assert {hazard for hazard, _ in told_of()} == {hazard for hazards in BREAKS.values() for hazard in hazards.split()}
     assert {name for name in BREAKS if not name.startswith("refines_")} <= {*DECLARED}
 
 
-@pytest.mark.parametrize(("story", "name"), TOLD_TWICE, ids=lambda value: getattr(value, "__name__", value))
-def test_a_story_that_is_told_twice_breaks_its_property_as_shipped_only(
-    story: Story, name: str, watch: list[Judges],
-) -> None:
-    story()
-    assert [name in {seen.property for seen in judges.seen.values()} for judges in watch] == [True, False]
+@pytest.mark.parametrize(("story", "name"), [(story, name) for _, story, name in TOLD_TWICE])
+def test_a_story_that_is_told_twice_breaks_its_property_as_shipped_only(story: str, name: str) -> None:
+    with looking_on() as worlds:
+        told_twice(story)()
+    assert [one.of(name) is not None for one in worlds] == [True, False]

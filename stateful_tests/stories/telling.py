@@ -1,0 +1,194 @@
+"""Stories as a judge: a story of a hazard is told while everything looks on that judges simulated worlds.
+
+A story is a directed scenario, in a test that needs nothing; its name begins with that of its hazard. When it is told
+its world heals, and what is promised of the time after a healing is judged as in every run.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from invariants.finding import Finding
+from invariants.hazards import HAZARDS
+from invariants.refinement.consumer_group import ConsumerGroup
+from invariants.refinement.follower import ROUND, Following
+from invariants.refinement.order_lock import OrderLocks
+from invariants.refinement.registration import Registrations
+from invariants.refinement.route_info import RouteInfo
+from invariants.refinement.subscription import Subscription
+from invariants.rules.bounds import Bounds
+from invariants.rules.watch import Watch
+from stateful_tests import stories
+from stateful_tests.worlds.healing import healing, watching
+from stateful_tests.worlds.run import Judges
+from stateful_tests.worlds.world import World
+
+Story = Callable[[], None]
+
+BREAKS: Mapping[str, str] = {
+    "one_owner_per_queue": "B-13 B-15 B-24 D1 D2 D3 D4 D5 D6 D8 N-11 U3",
+    "one_owner_when_settled": "D6 U3",
+    "every_queue_owned_when_settled": "D6 U3 U4",
+    "one_lock_holder": "B-22a",
+    "one_live_believer": "D9",
+    "held_queue_stays_locked": "D9 D10",
+    "lock_outlasts_the_batch": "X11",
+    "taken_queue_counts_as_locked": "U8",
+    "pull_finds_its_subscription": "B-1 B-2 B-31",
+    "heartbeats_do_not_remove_others_topics": "B-1 B-31",
+    "pull_is_filtered_by_own_expression": "B-3 L4",
+    "table_is_one_members_set": "B-2",
+    "queue_is_not_left_alone": "B-5 B-22b D6 D12 L13 U1 U3 U7 U10 U11 U13",
+    "held_queue_is_worked_on": "U5 U9",
+    "only_the_listed_give_up": "U2",
+    "share_is_kept": "X13",
+    "only_the_readable_is_held": "U14",
+    "told_members_rebalance": "B-13 U15",
+    "only_ordered_groups_lock": "U9",
+    "leaver_frees_its_locks": "D12",
+    "listeners_do_not_overlap": "D7",
+    "abandoned_lock_is_freed": "U6",
+    "list_has_no_repetition": "B-5 D6 U3",
+    "goodbye_is_final": "B-9",
+    "goodbye_delists_a_member": "B-6",
+    "goodbye_waits_for_the_heartbeat": "B-33",
+    "list_is_exactly_the_living": "B-10",
+    "connections_of_members_last": "B-11 B-17 B-24 D5",
+    "members_are_told_of_changes": "B-12",
+    "group_has_one_message_model": "B-16",
+    "topics_leave_with_their_member": "B-27",
+    "new_version_is_told_soon": "B-4 U12",
+    "heartbeat_makes_the_retry_topic": "B-25",
+    "filter_is_as_new_as_its_subscription": "B-14 B-26 L4",
+    "replies_find_the_producer": "B-23",
+    "broker_keeps_what_was_committed": "B-20 B-21",
+    "committed_offset_never_regresses": "B-18 B-19 B-32 X4 X10 X17",
+    "only_the_settled_is_committed": "L8 L14 X18",
+    "reset_takes_effect": "L8 L14 X18",
+    "start_is_what_the_broker_answered": "L2",
+    "nothing_is_skipped": "L2",
+    "first_beginning_is_kept": "L1",
+    "new_group_begins_where_it_is_to": "L11",
+    "settled_is_not_begun_again": "B-28 X1 X3 X4 X8 X12 X15",
+    "broadcaster_goes_on_where_it_ended": "L10 U16",
+    "file_keeps_its_offsets": "L10 X16",
+    "live_broker_stays_routed": "N-1 N-5 N-7 N-8",
+    "goodbye_frees_its_sender_only": "N-1",
+    "goodbye_ends_its_own_process": "N-27",
+    "registrations_keep_a_broker": "N-7 N-8 N-17",
+    "full_registration_installs_all_topics": "N-2 N-3 N-16",
+    "dead_broker_is_dropped": "N-4 N-6",
+    "closed_broker_is_dropped": "N-25",
+    "living_broker_is_not_dropped": "N-21",
+    "success_means_registered": "N-20",
+    "other_version_is_registered": "N-18",
+    "id_is_not_taken_back": "N-15",
+    "route_fits_together": "N-9",
+    "routes_lead_to_the_living": "N-12 N-25",
+    "routes_say_what_brokers_have": "N-14 N-23",
+    "what_is_taken_away_stays_away": "N-13 N-14",
+    "cluster_info_fits_together": "N-10 N-26",
+    "key_values_survive": "N-24",
+    "slave_takes_the_master_it_is_told": "N-19",
+    "heartbeats_do_not_wait_for_name_servers": "N-22",
+    "answered_heartbeat_means_listed": "B-7 B-8",
+    "refines_consumer_group": "B-7 B-8",
+    "refines_subscription": "B-29",
+}
+"""Property to the hazards that break it in their stories; refines_…: by a step that the model does not have."""
+
+TOLD_TWICE: tuple[tuple[str, str, str], ...] = (
+    ("B-30", "test_b30_a_goodbye_waits_for_the_heartbeat_that_was_prepared_before_it", "goodbye_is_final"),
+    ("X10", "test_x10_the_first_pull_of_an_ordered_queue_waits_until_its_offset_can_be_read",
+     "committed_offset_never_regresses"),
+    ("X21", "test_x21_a_queue_that_is_taken_while_a_reset_waits_is_dropped_before_it_leaves", "queue_is_taken_once"),
+    ("X22", "test_x22_a_run_of_a_rebalance_removes_only_what_it_has_dropped", "queue_is_taken_once"),
+    ("X23", "test_x23_an_offset_whose_read_ends_late_does_not_replace_what_was_settled_meanwhile",
+     "commits_of_a_holding_go_forward"),
+)
+"""Hazard, story and property of stories of two worlds, as shipped and with a repair; the first breaks the property."""
+_REPAIRED = "test_repaired"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A world of a story, and what its judges saw."""
+
+    world: World
+    judges: Judges
+
+    def of(self, name: str) -> Finding | None:
+        """What was seen first of a property."""
+        return next((one for one in self.judges.seen.values() if one.property == name), None)
+
+
+@lru_cache(maxsize=1)
+def told_of() -> tuple[tuple[str, Story], ...]:
+    """Every hazard that has one, and a story of it."""
+    by_name = {hazard.replace("-", "").lower(): hazard for hazard in HAZARDS}
+    found = []
+    for path in sorted(Path(*stories.__path__).glob("test_*.py")):
+        if path.stem != _REPAIRED:
+            for name, story in inspect.getmembers(import_module(f"{stories.__name__}.{path.stem}"), inspect.isfunction):
+                named = re.match(r"test_([a-z]+\d+[ab]?)_(?!does_not_happen|that_nobody)", name)
+                if named and named[1] in by_name and not inspect.signature(story).parameters:
+                    found.append((by_name[named[1]], story))
+    return tuple(found)
+
+
+def told_twice(name: str) -> Story:
+    """A story of TOLD_TWICE by its name; their file needs pytest."""
+    story: Story = getattr(import_module(f"{stories.__name__}.{_REPAIRED}"), name)
+    return story
+
+
+@contextmanager
+def looking_on() -> Iterator[list[Seen]]:
+    """Every world that is made in the block has judges, and heals before it ends; the block is given what they see."""
+    made, closed = World.__init__, World.__exit__
+    seen, promised = list[Seen](), dict[int, Watch]()
+
+    def init(world: World, *args: Any, **settings: Any) -> None:
+        made(world, *args, **settings)
+        promises = watching(world, bounds=Bounds())  # stories say themselves when a thread stands still
+        judges, promised[id(world)] = Judges(), promises
+        judges.following = Following([
+            promises, ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world),
+            RouteInfo(world), Registrations(world),
+        ])
+        world.simulation.kernel.monitor, world.simulation.kernel.show_every = judges, ROUND
+        seen.append(Seen(world, judges))
+
+    def leave(world: World, *error: Any) -> None:
+        try:
+            if error[0] is None:
+                world.heal()
+                judges = next(one.judges for one in seen if one.world is world)
+                for found in healing(world, promised[id(world)]):
+                    judges.note(world.now_ms, found)
+        finally:
+            closed(world, *error)
+
+    with patch.object(World, "__init__", init), patch.object(World, "__exit__", leave):
+        yield seen
+
+
+def stories_of(name: str) -> Iterator[tuple[str, Story]]:
+    """The stories in which a property is broken, with their hazards."""
+    hazards = BREAKS.get(name, "").split()
+    yield from (one for one in told_of() if one[0] in hazards)
+    yield from ((hazard, told_twice(story)) for hazard, story, broken in TOLD_TWICE if broken == name)
+
+
+def has_story(name: str) -> bool:
+    """Whether a story shows how a property is broken."""
+    return name in BREAKS or any(name == broken for _, _, broken in TOLD_TWICE)
