@@ -506,6 +506,29 @@ def live_row(document: Mapping[str, Any]) -> str | None:
     return compare(recorded, allocate)
 
 
+@app.command(epilog=examples("rocketproof prove lemmas.py --cti out/cti", "rocketproof steer out/cti --runs 500"))
+def steer(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What --cti of `rocketproof prove` wrote to.")],
+    subject: Annotated[str, typer.Option(help="Whose worlds: shipped, repaired, a planted bug, a file.")] = "shipped",
+    runs: Annotated[int, typer.Option(min=1, help="At most so many runs for each state.")] = 100,
+    seed: Seed = 0,
+) -> None:
+    """Lead simulated worlds towards counterexamples to induction, and tell whether they are reached.
+
+    What the worlds visit meanwhile is kept in the folder: the next `rocketproof prove FILE.py --cti DIR` asks it first.
+
+    Exit status: 0 each state was looked for, 2 bad input.
+    """
+    from invariants.front_desk.desk import guarded
+    from stateful_tests.worlds.steering import led
+
+    def lines() -> None:
+        for line in led(directory, subject, runs, seed):
+            print(line, flush=True)
+
+    guarded(lines)
+
+
 @app.command(epilog=examples("rocketproof report out/verify"))
 def report(directory: Annotated[Path, typer.Argument(metavar="DIR", help="What --out or --json wrote to.")]) -> None:
     """Make one HTML page of all verdicts below a folder.
