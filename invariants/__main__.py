@@ -65,18 +65,28 @@ def list_catalogue(
 
 
 @app.command(epilog=examples(
-    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29"))
-def show(name: Annotated[str, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")]) -> None:
+    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29",
+    "rocketproof show --guards Routes"))
+def show(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")] = None,
+    guards: Annotated[str | None, typer.Option(
+        metavar="CONCEPT", help="Instead the guards of a concept: what tests each, or which premise it is.")] = None,
+) -> None:
     """Show one property (claim, premises, formula, hazards), or one hazard.
 
     A property comes with its judges, the verdict expected of RocketMQ as shipped, and the actions around it; a hazard
     with what users see of it, what brings it about, what helps, what it breaks, and its story.
     """
     from invariants.front_desk.desk import guarded
+    from invariants.front_desk.guards import guards as guards_of
     from invariants.front_desk.show import shown, shown_hazard
     from invariants.hazards import HAZARDS
 
     def lines() -> Iterator[str]:
+        if (name is None) == (guards is None):
+            raise BadInputError("say what to show: one name, or --guards CONCEPT")
+        if name is None:
+            return guards_of(guards or "")
         judged = judged_of_runs()
         return shown_hazard(HAZARDS[name], outside(name), judged) if name in HAZARDS else shown(name, judged)
 
@@ -337,9 +347,11 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
 @judging
 def conform(
     vectors: Annotated[Path | None, typer.Option(
-        metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz); default: the project's own.")] = None,
+        metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz) and store images (CASE/IMAGE.json with "
+        "CASE/IMAGE.tar.xz); default: the project's own.")] = None,
     file: Annotated[list[str] | None, typer.Option(
-        metavar="NAME", help="Only this recording, with or without suffix; may be repeated.")] = None,
+        metavar="NAME", help="Only this recording, with or without suffix, or image (CASE/IMAGE); may be "
+        "repeated.")] = None,
     json: Json = None, out: Out = None, seed: NoSeed = 0,
 ) -> None:
     """Compare with recordings of the real RocketMQ 4.9.3.
@@ -410,7 +422,7 @@ def replayed(document: dict[str, Any]) -> Verdict:
     from invariants.exploring import replay_trace
     from invariants.front_desk.replay import recorded_row, replay_graph, replay_row
     from stateful_tests.conformance.adapters import ADAPTERS
-    from stateful_tests.conformance.judge import RECORDINGS
+    from stateful_tests.conformance.judge import IMAGE, RECORDINGS, replayed_image
     from stateful_tests.conformance.replay import lines, stem
     from stateful_tests.conformance.tlc.verdicts import AGREES, agreements
     from stateful_tests.decisions.replay import replay_counterexample
@@ -429,8 +441,8 @@ def replayed(document: dict[str, Any]) -> Verdict:
     if about == "recording":
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])
-    if about == "implementation":
-        return replay_row(document, document, live_row)
+    if about in ("implementation", IMAGE):
+        return replay_row(document, document, replayed_image if about == IMAGE else live_row)
     sys.path.insert(0, str(Path.cwd()))  # a user's class is looked up from here
     return replay_counterexample(document)
 

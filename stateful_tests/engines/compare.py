@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from invariants.verdict import Outcome, Verdict
-from model.explorer.search import Exploration, explore
+from model.explorer import Exploration, explore
 from model.language import Action, Property
 from model.language.nodes import negation
 from model.language.properties import LEADS_TO, STEP
