@@ -133,15 +133,21 @@ def full_file_is_always_flushed(pages: Int32, flushed: Position, readable: Posit
 
 @decision(of=(flush_rules.mapped_file_index, flush_rules.position_in_file), promises="offset_lies_in_its_file",
           few={"size": range(1, 5)})
-def offset_lies_in_its_file(before: Count, index: Count, position: Count, size: Positive) -> bool:
-    """An offset is found in the file whose range it lies in, at its distance from that file's beginning.
-
-    before -- files that are gone.
-    """
+def offset_lies_in_its_file(index: Count, position: Count, size: Positive) -> bool:
+    """An offset is found in the file whose range it lies in, at its distance from that file's beginning."""
     assume(position < size, size <= INT_MAX, index <= INT_MAX)
-    offset = (before + index) * size + position
-    return (flush_rules.mapped_file_index(offset, before * size, size) == index
+    offset = index * size + position
+    return (flush_rules.mapped_file_index(offset, 0, size) == index
             and flush_rules.position_in_file(offset, size) == position)
+
+
+@decision(of=flush_rules.mapped_file_index, promises="offset_lies_in_its_file", few={"size": range(1, 5)})
+def files_are_counted_from_the_first_one_left(offset: Count, first: Count, size: Positive) -> bool:
+    """After older files have gone, the place of an offset's file is so many lower as files have gone."""
+    assume(size <= INT_MAX, first <= offset, offset // size <= INT_MAX)
+    gone = flush_rules.mapped_file_index(first, 0, size)
+    return (flush_rules.mapped_file_index(offset, first, size)
+            == flush_rules.mapped_file_index(offset, 0, size) - gone)
 
 
 @decision(of=flush_rules.first_file_offset, promises="offset_lies_in_its_file", few={"size": range(1, 5)})
