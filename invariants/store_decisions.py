@@ -16,6 +16,7 @@ from impl.decisions import (
     java_arithmetic,
     log_append,
     pull_answer,
+    replication,
     retry_level,
     store_recovery,
     store_rules,
@@ -402,6 +403,56 @@ def file_is_asked_if_the_ranges_meet(begin: Moment, end: Moment, first: Moment, 
     """A query looks into an index file exactly if its range and the file's have a time in common."""
     assume(begin <= end, first <= last)
     return index_slots.is_file_time_matched(begin, end, first, last) == (begin <= last and first <= end)
+
+
+# Replication ----------------------------------------------------------------------------------------------------------
+
+BEHIND_BYTES = 256 * 2**20
+
+
+@decision(of=replication.is_slave_ok, promises="acknowledged_message_is_on_the_slave",
+          few={"end": (0, 1, BEHIND_BYTES - 1, BEHIND_BYTES, BEHIND_BYTES + 1), "pushed": (0, 1, 2)})
+def put_waits_for_a_slave_that_is_near(connections: Count, end: Offset, pushed: Offset) -> bool:
+    """A put waits for a slave exactly if one is connected and the record ends less than 256 MiB behind what it has."""
+    answer = replication.is_slave_ok(connections, end, pushed, replication.HA_SLAVE_FALLBEHIND_MAX_BYTES)
+    return answer == (connections > 0 and end < pushed + BEHIND_BYTES)
+
+
+@decision(of=(replication.is_report_accepted, replication.is_transferred),
+          promises="acknowledged_message_is_on_the_slave")
+def record_behind_the_slave_waits_for_it(slave: Offset, start: Offset, size: Length) -> bool:
+    """A record that begins at or behind the slave's end does not count as replicated before the slave reports more."""
+    assume(slave <= start)
+    return not replication.is_transferred(slave, start + size)
+
+
+@decision(of=(replication.is_report_accepted, replication.is_transferred),
+          promises="acknowledged_message_is_on_the_slave", shipped="violated: V11")
+def new_record_waits_for_the_slave(slave: Offset, end: Offset, size: Length) -> bool:
+    """A record that a master appends after a slave has connected does not count as replicated at once."""
+    assume(replication.is_report_accepted(replication.NO_REQUEST_OFFSET, slave, end))
+    return not replication.is_transferred(slave, end + size)
+
+
+@decision(of=replication.is_report_accepted, promises="slave_log_is_a_prefix")
+def later_report_beyond_the_log_is_refused(requested: Offset, reported: Offset, end: Offset) -> bool:
+    """After the first one, a report of a slave is refused exactly if it lies beyond the master's log."""
+    return replication.is_report_accepted(requested, reported, end) == (reported <= end)
+
+
+@decision(of=replication.first_transfer_offset, promises="slave_log_is_a_prefix", few={"size": range(1, 5)})
+def transfer_goes_on_where_the_slave_ends(requested: Offset, end: Count, size: Positive) -> bool:
+    """A slave that has something is sent what follows it; an empty one the master's last file, from its beginning."""
+    assume(size <= INT_MAX)
+    start = replication.first_transfer_offset(requested, end, size)
+    return start == requested if requested > 0 else start % size == 0 and start <= end < start + size
+
+
+@decision(of=replication.is_frame_accepted, promises="slave_log_is_a_prefix")
+def slave_takes_what_follows_its_log(slave: Offset, frame: Offset) -> bool:
+    """A slave that has something takes a frame exactly if it begins where its log ends."""
+    assume(slave > 0)
+    return replication.is_frame_accepted(slave, frame) == (slave == frame)
 
 
 # Clean-up, delays, offsets --------------------------------------------------------------------------------------------
