@@ -22,7 +22,7 @@ from model.language.state import Concept
 from stateful_tests.worlds.run import Plan, run
 
 WORKLOADS, PROFILES = ("smallest", "clustering", "subscriptions", "smallest_ordered"), ("threads", "network", "storm")
-FRESH, KEPT, STORED = 3, 8, 2_000
+FRESH, KEPT, STORED = 2, 8, 2_000
 """One run in so many begins anew; so many runs have children; so many trails a folder keeps."""
 
 
