@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from invariants.verdict import Outcome, Verdict
-from model.explorer.search import Exploration, explore
+from model.explorer import Exploration, explore
 from model.language import Action, Property
 from model.language.nodes import negation
-from model.language.properties import STEP
+from model.language.properties import LEADS_TO, STEP
 from model.language.scope import Scope
 from model.language.values import Term
 from proofs.few import Few
@@ -25,24 +25,30 @@ from proofs.obligations import Induction
 from proofs.prove import Prover
 from proofs.reading import Expr, Reader
 from proofs.solve import Answer, satisfiable
-from stateful_tests.engines.concepts import Drawn
+from stateful_tests.engines.concepts import Drawn, Waiting
 
 SCOPES, DEPTH, TIMEOUT_MS, MEMORY_BYTES = 3, 2, 300, 4 << 20
+WAITING = 4  # one seed of so many draws a concept with leads_to properties, too
 FEW = 2  # elements of a free sort in a run
 SIZES = (1, 2, 3, 4)  # … in an initial state
 
 
 def compared(seed: int, tally: Counter[str]) -> list[str]:
     """Contradictions about the concept of a seed, a line each; counts verdicts into the tally."""
-    drawn = Drawn(seed)
+    drawn = [Drawn(seed), *([Waiting(seed)] if seed % WAITING == 1 else [])]
+    return [line for one in drawn for line in _compared(seed, one, tally)]
+
+
+def _compared(seed: int, drawn: Drawn, tally: Counter[str]) -> list[str]:
     rows = {row.property: row for row in Prover((0,), TIMEOUT_MS, scopes=()).judge(drawn.concept.properties.values())}
     tally.update(f"prove: {row.outcome.value}" for row in rows.values())
     claimed = [drawn.concept.properties[name] for name, row in rows.items() if is_claim(row)]
     tally["proved, vacuous or not"] += len(claimed)
     wrong = [f"{seed} {line}" for scope in drawn.scopes(SCOPES) for line in _searched(drawn, scope, claimed, tally)]
     wrong += [f"{seed} {p.name}: prove says true, a run of {depth} steps breaks it"
-              for p in claimed if (depth := broken_by_run(p)) is not None]
-    tally["runs unrolled"] += len(claimed)
+              for p in claimed if p.kind != LEADS_TO and (depth := broken_by_run(p)) is not None]
+    tally["runs unrolled"] += sum(p.kind != LEADS_TO for p in claimed)
+    tally["leads_to proved, vacuous or not"] += sum(p.kind == LEADS_TO for p in claimed)
     return wrong + [f"{seed} {name}: prove says violated, no initial state breaks it" for name, row in rows.items()
                     if row.outcome is Outcome.VIOLATED and not _broken_at_first(drawn.concept.properties[name])]
 
@@ -60,6 +66,7 @@ def _searched(drawn: Drawn, scope: Scope, claimed: Sequence[Property], tally: Co
     for p in claimed:
         if found.outcome(p.name) == "violated":
             yield f"{p.name}: prove says true, violated in {_sizes(scope)}"
+        tally["leads_to proved and searched"] += p.kind == LEADS_TO and found.outcome(p.name) == "holds"
     older = _explored(_older(scope))
     if older is None or found.unknown or older.unknown or any(found.cut.values()) or any(older.cut.values()):
         return

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from invariants.exploring import NEVER_STUCK, judged_in
-from model.explorer.search import Exploration, explore
+from model.explorer import Exploration, explore
 from model.language import Property
 from model.language.properties import LEADS_TO, SOMETIMES, STEP
 from model.language.scope import Scope
