@@ -5,6 +5,8 @@
   either.
 * A property that `prove` calls violated is broken by an initial state.
 * A search with more values of what saturates gives the same verdicts, where both give one.
+
+What TLC says of the same searches is compared in `by_tlc`.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from proofs.obligations import Induction
 from proofs.prove import Prover
 from proofs.reading import Expr, Reader
 from proofs.solve import Answer, satisfiable
+from stateful_tests.engines.by_tlc import Searched
 from stateful_tests.engines.concepts import Drawn
 
 SCOPES, DEPTH, TIMEOUT_MS, MEMORY_BYTES = 3, 2, 300, 4 << 20
@@ -32,14 +35,19 @@ FEW = 2  # elements of a free sort in a run
 SIZES = (1, 2, 3, 4)  # … in an initial state
 
 
-def compared(seed: int, tally: Counter[str]) -> list[str]:
-    """Contradictions about the concept of a seed, a line each; counts verdicts into the tally."""
+def compared(seed: int, tally: Counter[str], searched: list[Searched] | None = None) -> list[str]:
+    """Contradictions about the concept of a seed, a line each; counts verdicts into the tally.
+
+    searched -- takes the searches, with what `prove` says is true, for TLC.
+    """
     drawn = Drawn(seed)
     rows = {row.property: row for row in Prover((0,), TIMEOUT_MS, scopes=()).judge(drawn.concept.properties.values())}
     tally.update(f"prove: {row.outcome.value}" for row in rows.values())
     claimed = [drawn.concept.properties[name] for name, row in rows.items() if is_claim(row)]
     tally["proved, vacuous or not"] += len(claimed)
-    wrong = [f"{seed} {line}" for scope in drawn.scopes(SCOPES) for line in _searched(drawn, scope, claimed, tally)]
+    searched = [] if searched is None else searched
+    wrong = [f"{seed} {line}" for number, scope in enumerate(drawn.scopes(SCOPES))
+             for line in _searched(drawn, scope, claimed, tally, f"{seed}.{number}", searched)]
     wrong += [f"{seed} {p.name}: prove says true, a run of {depth} steps breaks it"
               for p in claimed if (depth := broken_by_run(p)) is not None]
     tally["runs unrolled"] += len(claimed)
@@ -52,10 +60,13 @@ def is_claim(row: Verdict) -> bool:
     return row.outcome is Outcome.HOLDS or row.note.startswith("proved, but")
 
 
-def _searched(drawn: Drawn, scope: Scope, claimed: Sequence[Property], tally: Counter[str]) -> Iterator[str]:
+def _searched(
+    drawn: Drawn, scope: Scope, claimed: Sequence[Property], tally: Counter[str], name: str, searched: list[Searched],
+) -> Iterator[str]:
     found = _explored(scope)
     if found is None:
         return
+    searched.append(Searched(name, found, frozenset(p.name for p in claimed)))
     tally.update(f"explore: {found.outcome(p.name)}" for p in found.properties)
     for p in claimed:
         if found.outcome(p.name) == "violated":

@@ -101,7 +101,7 @@ def test_what_is_expected_to_fail_stands_as_a_comment(named: NamedScope) -> None
     made = Configuration(named.scope)
     text = made.configuration(judged_in(named), refuted(named, judged_in(named)))
     told = set(re.findall(r"^\\\* (?:INVARIANT|PROPERTY) (\w+)", text, re.MULTILINE))
-    assert set(named.violated) & {one.name for one in judged_in(named)} <= told
+    assert {made.checked(one)[1] for one in judged_in(named) if one.name in named.violated} <= told
 
 
 @scoped
