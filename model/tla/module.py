@@ -11,7 +11,7 @@ from model.language.properties import ALWAYS, LEADS_TO, LEMMA, SOMETIMES, STEP, 
 from model.language.state import Concept
 from model.tla.actions import Actions, tuple_of
 from model.tla.initial import initial
-from model.tla.names import ANY, GREATEST, NEVER, PREMISE, PROPERTY, SORT, VARIABLE, Names
+from model.tla.names import ANY, GREATEST, NEVER, PREMISE, PROPERTY, SORT, VARIABLE, Names, module_name
 from model.tla.terms import WIDTH, Block, Terms, closed, hang
 
 # What definitions may need: what it is, its parameters, its body.
@@ -55,7 +55,7 @@ class Module:
     def __init__(self, concept: Concept) -> None:
         """Name and write everything; raises NotExpressibleError when something cannot be written."""
         self.concept, self.names = concept, Names(concept)
-        self.name = concept.name
+        self.name = module_name(concept.name)
         self.terms = Terms(self.names, concept.variables)
         self.actions = Actions(concept, self.terms)
         self.state = [info for info in concept.variables.values() if not info.rigid]

@@ -24,6 +24,14 @@ RESERVED = frozenset(_TAKEN.split())
 """What TLA+, its standard modules and every exported module use themselves."""
 
 
+STANDARD = frozenset(("Naturals", "Integers", "Reals", "Sequences", "FiniteSets", "Bags", "TLC", "Randomization"))
+
+
+def module_name(concept: str) -> str:
+    """The name of a concept's module: none of the standard ones."""
+    return f"{concept}Concept" if concept in STANDARD else legal(concept)
+
+
 def legal(name: str) -> str:
     """An identifier of TLA+ that is the Python name, or looks like it."""
     text = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):x}" for c in name)
@@ -38,7 +46,7 @@ class Names:
 
     def __init__(self, concept: Concept) -> None:
         """Name everything that the concept declares."""
-        self._taken = {legal(concept.name)}
+        self._taken = {module_name(concept.name)}
         self._given: dict[tuple[str, str], str] = {}
         for kind, name, wanted in _declared(concept):
             self.add(kind, name, wanted)
