@@ -40,6 +40,7 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python -m bench.explorer
 	$(BIN)/python -m bench.prove
+	$(BIN)/python -m bench.prove --solver cvc5
 	$(BIN)/python -m bench.kernel
 	$(BIN)/python -m bench.open
 	$(BIN)/python -m bench.simulation

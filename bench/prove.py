@@ -4,9 +4,10 @@ One JSON object a line for each group, a model or a module of decisions, and one
 
     group, kind         model, decisions, or all
     verdicts            rows
+    unknown             of these
     as_expected         of these; the exit status is 1 unless it is all of them
     obligations         proved, as the rows count them: a lemma counts for each property that stands on it
-    seeds               of the solver, for each obligation
+    solver, seeds       who proves, under how many seeds each obligation
     cpu_seconds         of one core, imports included in the line for all
 """
 
@@ -33,7 +34,9 @@ class Group:
     name: str
     kind: str
     seeds: int
+    solver: str = "z3"
     verdicts: int = 0
+    unknown: int = 0
     as_expected: int = 0
     obligations: float = 0.0
     cpu_seconds: float = 0.0
@@ -41,14 +44,16 @@ class Group:
     def add(self, row: Verdict, cpu_seconds: float) -> None:
         """One row more."""
         self.verdicts += 1
+        self.unknown += row.outcome.is_unknown
         self.as_expected += row.as_expected
         self.obligations += row.cost.get("obligations", 0)
         self.cpu_seconds += cpu_seconds
 
     def to_json(self) -> dict[str, Any]:
         """As the line is written."""
-        return {"group": self.name, "kind": self.kind, "verdicts": self.verdicts, "as_expected": self.as_expected,
-                "obligations": round(self.obligations), "seeds": self.seeds, "cpu_seconds": round(self.cpu_seconds, 3)}
+        return {"group": self.name, "kind": self.kind, "verdicts": self.verdicts, "unknown": self.unknown,
+                "as_expected": self.as_expected, "obligations": round(self.obligations), "solver": self.solver,
+                "seeds": self.seeds, "cpu_seconds": round(self.cpu_seconds, 3)}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -57,11 +62,12 @@ def main(arguments: list[str] | None = None) -> int:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="a property or a claim; all by default")
     parser.add_argument("--seeds", type=int, default=SEEDS, help="solver seeds for each obligation")
+    parser.add_argument("--solver", choices=("z3", "cvc5"), default="z3", help="who proves; default z3")
     parser.add_argument("--json", metavar="FILE", help="write the lines to a file; - for standard output only")
     options = parser.parse_args(arguments)
     lines = []
     try:
-        for group in measured(options.names, options.seeds):
+        for group in measured(options.names, options.seeds, options.solver):
             lines.append(group.to_json())
             print(json.dumps(lines[-1]) if options.json == "-" else _line(lines[-1]), flush=True)
     except BadInputError as error:
@@ -72,18 +78,18 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if all(line["verdicts"] == line["as_expected"] for line in lines) else 1
 
 
-def measured(names: Sequence[str], seeds: int) -> Iterator[Group]:
+def measured(names: Sequence[str], seeds: int, solver: str = "z3") -> Iterator[Group]:
     """Each group in the order of the catalogue, then all; raises BadInputError for an unknown name."""
     from invariants.front_desk import catalogue  # noqa: PLC0415 - imports belong to what is measured
     from proofs.__main__ import proved  # noqa: PLC0415 - same
 
     groups: dict[str, Group] = {}
     before = time.process_time()
-    everything = Group("all", "all", seeds, cpu_seconds=before)
-    for row in proved(catalogue.chosen(list(names)), range(seeds)):
+    everything = Group("all", "all", seeds, solver, cpu_seconds=before)
+    for row in proved(catalogue.chosen(list(names)), range(seeds), solver=solver):
         name, kind = _group(row)
         now = time.process_time()
-        for one in (groups.setdefault(name, Group(name, kind, seeds)), everything):
+        for one in (groups.setdefault(name, Group(name, kind, seeds, solver)), everything):
             one.add(row, now - before)
         before = now
     yield from groups.values()
@@ -97,8 +103,8 @@ def _group(row: Verdict) -> tuple[str, str]:
 
 
 def _line(line: dict[str, Any]) -> str:
-    return (f"{line['group']:28} {line['verdicts']:>4} verdicts {line['obligations']:>6,} obligations "
-            f"{line['seeds']} seeds {line['cpu_seconds']:>8.3f} s")
+    return (f"{line['group']:28} {line['verdicts']:>4} verdicts, {line['unknown']} unknown {line['obligations']:>6,} "
+            f"obligations {line['solver']:4} {line['seeds']} seeds {line['cpu_seconds']:>8.3f} s")
 
 
 if __name__ == "__main__":

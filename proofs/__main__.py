@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,12 +22,13 @@ EXAMPLES = examples(
     "rocketproof prove one_live_believer membership_change_reaches_all",
     "rocketproof prove allocation_is_exclusive --seeds 20",
     "rocketproof prove --timeout-ms 60000 --json -",
+    "rocketproof prove --solver cvc5",
     "rocketproof prove lease.py",
 )
 
 
 @judging
-def prove(
+def prove(  # noqa: PLR0913, PLR0917 - one parameter for each option
     names: Names = None,
     property: Property = None,  # noqa: A002 - the name of the option
     seeds: Annotated[int, typer.Option(
@@ -34,6 +36,10 @@ def prove(
     timeout_ms: Annotated[int, typer.Option(
         min=1, help="For each question about a protocol; what the solver has not answered by then is unknown.",
     )] = TIMEOUT_MS,
+    solver: Annotated[Literal["z3", "cvc5"], typer.Option(
+        help="Who proves; cvc5 is an independent second opinion (pip install 'rocketproof\\[cvc5]').")] = "z3",
+    dump: Annotated[Path | None, typer.Option(
+        metavar="DIR", help="Write each obligation of a protocol as an SMT-LIB file with readable names.")] = None,
     seed: Seed = 0, json: Json = None, out: Out = None,
 ) -> None:
     """Prove properties for any size and any timing.
@@ -57,14 +63,14 @@ def prove(
             file = own.opened(path)
             claims = own.chosen(file, path, wanted)
             seeds_used = range(seed, seed + seeds)
-            desk.judge("prove", own.proved(file, path, claims, seeds_used, timeout_ms, out), len(claims))
+            desk.judge("prove", own.proved(file, path, claims, seeds_used, timeout_ms, out, solver, dump), len(claims))
             return
         chosen = catalogue.chosen(wanted)
         total = provable(chosen)
         if not total:
             raise BadInputError(f"no proof is claimed of {', '.join(wanted)}; "
                                 f"`rocketproof show {wanted[0]}` says who judges it")
-        desk.judge("prove", proved(chosen, range(seed, seed + seeds), timeout_ms, out), total)
+        desk.judge("prove", proved(chosen, range(seed, seed + seeds), timeout_ms, out, solver, dump), total)
 
 
 def provable(chosen: Chosen) -> int:
@@ -77,18 +83,24 @@ def provable(chosen: Chosen) -> int:
 
 def proved(
     chosen: Chosen, seeds: Sequence[int] = range(SEEDS), timeout_ms: int = TIMEOUT_MS, out: Path | None = None,
+    solver: str = "z3", dump: Path | None = None,
 ) -> Iterator[Verdict]:
     """Verdicts of both provers, protocols first; raises BadInputError for an unknown name."""
     import z3
 
     from invariants.concepts import PROPERTIES
     from proofs.decisions import prove_decisions
+    from proofs.dump import dumped
     from proofs.prove import Prover
+    from proofs.solvers import of_paths, prover_of, replayed_by
 
     z3.set_param("ctrl_c", False)  # Z3 would take Ctrl-C for itself, and go on with the next question
-    yield from Prover(tuple(seeds), timeout_ms, out).judge(PROPERTIES[name] for name in chosen.protocol)
+    prover = Prover(seeds, timeout_ms, out, solver=dumped(prover_of(solver, seeds, timeout_ms), dump),
+                    replay=replayed_by(solver))
+    yield from prover.judge(PROPERTIES[name] for name in chosen.protocol)
     if chosen.claims:
-        yield from prove_decisions(chosen.claims, seeds=tuple(seeds), out=out)
+        found = prove_decisions(chosen.claims, seeds=seeds, out=out, solver=of_paths(solver))
+        yield from (replace(row, replay=row.replay.replace(replayed_by("z3"), replayed_by(solver))) for row in found)
 
 
 app = desk_app()

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path as File
-from typing import Any, TypeAlias
+from typing import Any
 
 import z3
 
@@ -22,28 +21,33 @@ import invariants.decisions
 from invariants.claim import CLAIMS, Claim, DiscardedError, Finding, chosen, counterexample, judged
 from invariants.verdict import Outcome, Verdict
 from proofs import terms
-from proofs.domains import concrete_arguments, equal_to, leaves, symbolic_arguments, within
+from proofs.domains import Values, concrete_arguments, equal_to, leaves, symbolic_arguments, within
 from proofs.mutants import Mutant, mutants
-from proofs.paths import Limits, Path, PathLimitError, PathTable, multiples, solver_for
+from proofs.path_questions import Z3, Asked, ModelValues, Solver, checked
+from proofs.paths import Limits, Path, PathLimitError, PathTable
+from proofs.solve import Answer
 from proofs.symbolic import SymbolicBool, SymbolicInteger, UnsupportedError
 from proofs.terms import Context, Term, fresh_context
 
 __all__ = ["CLAIMS", "invariants", "kill", "prove_claim", "prove_decisions"]  # importing the catalogue declares it
 
 
-def prove_decisions(names: Sequence[str] | None = None, *, seeds: Sequence[int] = (0,),
-                    out: File | None = None) -> Iterator[Verdict]:
+def prove_decisions(names: Sequence[str] | None = None, *, seeds: Sequence[int] = (0,), out: File | None = None,
+                    solver: Solver = Z3) -> Iterator[Verdict]:
     """One verdict per claim, in the order of the catalogue.
 
     names -- claims or properties; None: all. Raises BadInputError for an unknown one.
     seeds -- of Z3; every obligation must be proved with each.
     out -- folder for the evidence of violations; None: none is written.
+    solver -- who is asked about the paths; that they are all paths is asked of it, too.
     """
     for claim in chosen(names):
-        yield prove_claim(claim, seeds).saved(out)
+        yield prove_claim(claim, seeds, solver=solver).saved(out)
 
 
-def prove_claim(claim: Claim, seeds: Sequence[int] = (0,), limits: Limits | None = None) -> Finding:
+def prove_claim(
+    claim: Claim, seeds: Sequence[int] = (0,), limits: Limits | None = None, solver: Solver = Z3,
+) -> Finding:
     """Prove or refute one claim.
 
     Unknown when a limit is reached, when the code asks for something that has no symbolic meaning, or when what the
@@ -51,7 +55,7 @@ def prove_claim(claim: Claim, seeds: Sequence[int] = (0,), limits: Limits | None
     a context of Z3 of its own.
     """
     start, context = time.process_time(), fresh_context()
-    attempt = _attempt(claim, seeds, limits, context)
+    attempt = _attempt(claim, seeds, limits, context, solver)
     twin = None
     if attempt.outcome is Outcome.HOLDS:
         attempt.obligations += 1
@@ -59,7 +63,7 @@ def prove_claim(claim: Claim, seeds: Sequence[int] = (0,), limits: Limits | None
         if twin is None:
             attempt.outcome, attempt.note = Outcome.UNKNOWN, "the proof succeeds for every mutant of the code: vacuous?"
     cost = {"obligations": float(attempt.obligations), "paths": float(len(attempt.table.paths)),
-            "seconds": round(time.process_time() - start, 4)}
+            "seconds": round(time.process_time() - start, 4), **solver.cost()}
     if attempt.arguments is not None:
         return counterexample(claim, "prove", attempt.arguments, seed=seeds[0], cost=cost)
     note = attempt.note or f"for all inputs; fails for the twin with {twin.change if twin else ''}"
@@ -74,7 +78,7 @@ def kill(claim: Claim, mutant: Mutant, limits: Limits | None = None, context: Co
     begin -- arguments whose path is tried first.
     """
     with mutant.active():
-        found = _attempt(claim, (0,), limits or _FEW, context or fresh_context(), brief=True, begin=begin)
+        found = _attempt(claim, (0,), limits or _FEW, context or fresh_context(), Z3, brief=True, begin=begin)
     return found.outcome is Outcome.VIOLATED
 
 
@@ -121,21 +125,21 @@ class _Attempt:
 
 
 def _attempt(
-    claim: Claim, seeds: Sequence[int], limits: Limits | None, context: Context, *, brief: bool = False,
+    claim: Claim, seeds: Sequence[int], limits: Limits | None, context: Context, solver: Solver, *, brief: bool = False,
     begin: Mapping[str, Any] | None = None,
 ) -> _Attempt:
     """Execute, prove, refute; brief: any counterexample will do, and a hard question is left open."""
     first = () if begin is None else equal_to(claim.domains, begin, context)
     attempt = _Attempt(claim, PathTable(within(claim.domains, context)))
-    asked = _Asked(attempt.table, seeds[0], _BRIEF if brief else _SOLVERS)
+    asked = solver.asked(attempt.table, seeds[0], brief=brief)
     open_paths: list[Path] = []
     try:
         for path in attempt.table.explore(lambda run: claim.predicate(**symbolic_arguments(claim.domains, run)),
                                           limits=limits, seed=seeds[0], first=first):
-            answer, model = _falsified(attempt, path, asked)
-            if answer != z3.unsat:
+            answer, values = _falsified(attempt, path, asked)
+            if answer is not Answer.PROVED:
                 open_paths.append(path)
-            if model is not None and _refuted(attempt, concrete_arguments(claim.domains, model), smallest=not brief):
+            if values is not None and _refuted(attempt, concrete_arguments(claim.domains, values), smallest=not brief):
                 return attempt
     except (PathLimitError, UnsupportedError) as error:
         if attempt.arguments is None:
@@ -146,17 +150,18 @@ def _attempt(
     if open_paths:
         undecided = f"{len(open_paths)} of {len(attempt.table.paths)} paths neither proved nor refuted in time"
         return attempt.ended(Outcome.UNKNOWN, attempt.note or undecided)
-    return _holding(attempt, seeds)
+    return _holding(attempt, seeds, solver)
 
 
-def _holding(attempt: _Attempt, seeds: Sequence[int]) -> _Attempt:
+def _holding(attempt: _Attempt, seeds: Sequence[int], solver: Solver) -> _Attempt:
     """What a claim that no path falsified still owes: a sound table, and an input that it speaks about."""
     table = attempt.table
     impossible = [[condition] for condition in table.impossible()] + [_falsehood(path) for path in _spoken(table)]
+    cut_off = [] if solver.explores else [[condition] for condition in table.impossible()]
     for seed in seeds:
-        owed = impossible if seed != seeds[0] else []  # what was explored was proved with the first seed
+        owed = impossible if seed != seeds[0] else cut_off  # the rest was proved with the first seed
         attempt.obligations += len(owed) + 1
-        if not _multiples_hold(seed) or (owed and not _Asked(table, seed, _SOLVERS).none_possible(owed)):
+        if not solver.multiples_hold(seed) or (owed and not solver.asked(table, seed).none_possible(owed)):
             return attempt.ended(Outcome.UNKNOWN, f"an obligation is not proved with solver seed {seed}")
     attempt.obligations += 2 + len(table.cut_off)  # each side was cut off by a proof with the first seed
     if not table.is_partition():
@@ -183,102 +188,18 @@ def _falsehood(path: Path) -> list[Term]:
     return [condition, terms.truth(not result, condition.ctx)]
 
 
-def _falsified(attempt: _Attempt, path: Path, asked: _Asked) -> tuple[Any, Any]:
-    """Z3's answer to "does an input take this path and falsify the claim?", and its model."""
+def _falsified(attempt: _Attempt, path: Path, asked: Asked) -> tuple[Answer, Values | None]:
+    """Whether no input takes this path and falsifies the claim, and the values of one that does."""
     if isinstance(path.error, DiscardedError):
-        return z3.unsat, None
+        return Answer.PROVED, None
     attempt.obligations += 1
     return asked.check(_falsehood(path))
 
 
-# Solvers --------------------------------------------------------------------------------------------------------------
-
-
-class _Asked:
-    """Solvers of one seed for questions about one table.
-
-    The first one keeps the premises from question to question; it answers nearly all of them. For the rest the others
-    are made anew each time.
-    """
-
-    def __init__(self, table: PathTable, seed: int, solvers: _Solvers) -> None:
-        """Ask nothing yet; the table may still grow."""
-        (make, effort), *self._others = solvers
-        self._table, self._seed, self._assumed = table, seed, 0
-        self._first = make(seed, effort, table.domain.ctx)
-
-    def check(self, formulas: Sequence[Term]) -> tuple[Any, Any]:
-        """Whether there is an input of which all formulas are true: Z3's answer, and a model if there is."""
-        if terms.known(formulas[-1]) is False:
-            return z3.unsat, None
-        answer, model = self._plainly(formulas)
-        if answer != z3.unknown:
-            return answer, model
-        return _check([*self._table.premises(), *formulas], self._seed, self._others)
-
-    def none_possible(self, cases: Sequence[Sequence[Term]]) -> bool:
-        """Whether in each case there is no such input: asked of all at once, and one by one if that is too hard."""
-        context = self._table.domain.ctx
-        answer, _ = self._plainly([terms.disjunction([terms.conjunction(case, context) for case in cases], context)])
-        if answer != z3.unknown:
-            return bool(answer == z3.unsat)
-        return all(self.check(case)[0] == z3.unsat for case in cases)
-
-    def _plainly(self, formulas: Sequence[Term]) -> tuple[Any, Any]:
-        premises = self._table.premises()
-        terms.assume(self._first, premises[self._assumed:])
-        self._assumed = len(premises)
-        self._first.push()
-        terms.assume(self._first, formulas)
-        answer = self._first.check()
-        model = self._first.model() if answer == z3.sat else None
-        self._first.pop()
-        return answer, model
-
-
-def _check(formulas: Sequence[Term], seed: int, solvers: _Solvers | None = None) -> tuple[Any, Any]:
-    """(answer, model or None) of the first solver that answers: the plain one, briefly; then others; then it again."""
-    for make, effort in _SOLVERS if solvers is None else solvers:
-        solver = make(seed, effort, formulas[0].ctx)
-        terms.assume(solver, formulas)
-        answer = solver.check()
-        if answer != z3.unknown:
-            return answer, solver.model() if answer == z3.sat else None
-    return z3.unknown, None
-
-
-@cache
-def _multiples_hold(seed: int) -> bool:
-    """Whether the rule that every table relies on is proved with this seed; the same for all of them."""
-    context = fresh_context()
-    rule = multiples(z3.Int("divisor", context), z3.Int("factor", context))
-    return bool(_check([terms.negation(rule)], seed)[0] == z3.unsat)
-
-
-def _with_groebner(seed: int, effort: int, context: Context) -> z3.Solver:
-    solver = solver_for(seed, effort, context)
-    solver.set("smt.arith.nl.grobner", True)
-    return solver
-
-
-def _nonlinear(seed: int, effort: int, context: Context) -> z3.Solver:
-    solver = z3.SolverFor("QF_NIA", ctx=context)
-    solver.set("random_seed", seed)
-    solver.set("rlimit", effort)
-    return solver
-
-
-_Solvers: TypeAlias = Sequence[tuple[Callable[[int, int, Context], z3.Solver], int]]
-_SOLVERS: _Solvers = (
-    (solver_for, 800_000), (_with_groebner, 800_000), (_nonlinear, 4_000_000), (solver_for, 8_000_000))
-_BRIEF: _Solvers = ((solver_for, 150_000),)
-"""What is tried for an obligation, with resource units each; nearly all are answered by the first within 100,000."""
-
-
 def _witness(attempt: _Attempt, path: Path) -> bool:
     """Whether some input takes the path, and the claim, run on plain numbers, is true of it."""
-    _, model = _check([*attempt.table.premises(), path.answers.condition], 0)
-    return model is not None and attempt.claim.judge(concrete_arguments(attempt.claim.domains, model)) is True
+    _, model = checked([*attempt.table.premises(), path.answers.condition], 0)
+    return model is not None and attempt.claim.judge(_arguments(attempt, model)) is True
 
 
 # Counterexamples ------------------------------------------------------------------------------------------------------
@@ -304,6 +225,10 @@ def _refuted(attempt: _Attempt, arguments: dict[str, Any], *, smallest: bool) ->
     return not smallest
 
 
+def _arguments(attempt: _Attempt, model: Any) -> dict[str, Any]:
+    return concrete_arguments(attempt.claim.domains, ModelValues(model))
+
+
 def _false(claim: Claim, arguments: dict[str, Any]) -> bool:
     try:
         return claim.judge(arguments) is False
@@ -318,11 +243,11 @@ def _smallest(attempt: _Attempt, paths: Sequence[Path]) -> dict[str, Any] | None
     formulas = [*attempt.table.premises(), z3.Or([z3.And(_falsehood(path)) for path in paths])]
     absolute = [z3.If(term < 0, -term, term) for term in sizes]
     negative = [z3.If(term < 0, terms.number(1, context), terms.number(0, context)) for term in sizes]
-    _, model = _check(formulas, 0)
+    _, model = checked(formulas, 0)
     for goal in [z3.Sum(absolute), *absolute, *negative] if model is not None else []:
         model = _least(formulas, goal, model)
         formulas = [*formulas, goal == model.eval(goal, model_completion=True)]
-    arguments = None if model is None else concrete_arguments(domains, model)
+    arguments = None if model is None else _arguments(attempt, model)
     return arguments if arguments is not None and _false(attempt.claim, arguments) else None
 
 
@@ -331,7 +256,7 @@ def _least(formulas: list[Term], goal: Term, model: Any) -> Any:
     low, high, step = 0, model.eval(goal, model_completion=True).as_long(), 1
     while low < high:
         bound = min(low + step - 1, high - 1)
-        _, smaller = _check([*formulas, goal <= bound], 0)
+        _, smaller = checked([*formulas, goal <= bound], 0)
         if smaller is None:
             low, step = bound + 1, step * 2
         else:

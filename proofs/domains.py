@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import z3
 
@@ -36,9 +36,21 @@ def equal_to(domains: Mapping[str, Domain], arguments: Mapping[str, Any], contex
     return [_is(domain, name, arguments[name], context) for name, domain in domains.items()]
 
 
-def concrete_arguments(domains: Mapping[str, Domain], model: z3.ModelRef) -> dict[str, Any]:
+class Values(Protocol):
+    """A model of any solver: what it says of a constant, and something where it says nothing."""
+
+    def truth(self, name: str) -> bool:
+        """The value of a formula of this name."""
+        ...
+
+    def number(self, name: str) -> int:
+        """The value of an integer of this name."""
+        ...
+
+
+def concrete_arguments(domains: Mapping[str, Domain], values: Values) -> dict[str, Any]:
     """The arguments that a model means."""
-    return {name: _value(domain, name, model) for name, domain in domains.items()}
+    return {name: _value(domain, name, values) for name, domain in domains.items()}
 
 
 def _is_truth(domain: Domain) -> bool:
@@ -67,8 +79,8 @@ def _is(domain: Domain, name: str, value: Any, context: Context) -> Term:
     return terms.equality(z3.Int(name, context), terms.number(number, context))
 
 
-def _value(domain: Domain, name: str, model: z3.ModelRef) -> Any:
+def _value(domain: Domain, name: str, values: Values) -> Any:
     if _is_truth(domain):
-        return z3.is_true(model.eval(z3.Bool(name, model.ctx), model_completion=True))
-    number = int(model.eval(z3.Int(name, model.ctx), model_completion=True).as_long())
+        return values.truth(name)
+    number = values.number(name)
     return number if isinstance(domain, Integers) else domain.values[number]

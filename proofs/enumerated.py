@@ -171,12 +171,12 @@ class Enumerated(Reading):
         greatest = terms.number(self.count(node.sort) - 1, self.context)
         return terms.choice(self.domain(node.sort, value), value, greatest)
 
-    def enabled(self, action: Action, state: Reader, env: Env) -> Expr:
-        """Formula that says that the guard holds and that nothing is assigned that lies beyond the sizes."""
+    def guards(self, action: Action, state: Reader, env: Env) -> list[Expr]:
+        """Formulas that say that the guards hold and that nothing is assigned that lies beyond the sizes."""
         inside = [self._inside(assignment, state, {**env, **dict(zip(assignment.loops, values, strict=True))})
                   for assignment in action.assignments
                   for values in product(*(self.elements(v.sort) for v in assignment.loops))]
-        return terms.conjunction([super().enabled(action, state, env), *inside], self.context)
+        return [*super().guards(action, state, env), *inside]
 
     def _inside(self, assignment: Assignment, state: Reader, env: Env) -> Expr:
         value = assignment.value

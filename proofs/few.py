@@ -87,4 +87,5 @@ class Few(Unbounded):
 
     def _closed(self, info: SortInfo) -> list[Expr]:
         elements, any_element = self._elements(info), self.fresh("any", info)
-        return [z3.Distinct(*elements), z3.ForAll([any_element], z3.Or(*(any_element == one for one in elements)))]
+        different = [z3.Distinct(*elements)] if len(elements) > 1 else []
+        return [*different, z3.ForAll([any_element], z3.Or(*(any_element == one for one in elements)))]

@@ -16,7 +16,9 @@ from model.language.defined import defined, obligations
 from model.language.nodes import NAT, TRUE, Node, Variable, conjunction, negation
 from model.language.properties import ALWAYS, LEMMA, STEP
 from proofs import terms
-from proofs.reading import Expr, Reader, Reading
+from proofs.reading import Env, Expr, Reader, Reading
+
+FOLLOWS = "follows"  # the part of an obligation that replaces others if it is proved, and is none if it is not
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ class Steps:
             *reading.well_formed("now"), self._now(reading.concept.initial),
             *(reading.domain(v.sort, element) for v, element in self.elements.items()),
             *(terms.negation(terms.equality(self.elements[a], self.elements[b])) for a, b in pairs))
-        self.where = [self._now(premise.condition) for premise in run.where]
-        self.negated = self._now(negation(run.premise.condition))
+        self.where = [reading.called(self._now(premise.condition), "premise", premise.name) for premise in run.where]
+        self.negated = reading.called(self._now(negation(run.premise.condition)), "without", run.premise.name)
 
     def others(self) -> list[Expr]:
         """The other premises of the property."""
@@ -128,8 +130,9 @@ class Induction:
         self.actions = actions(self.concept, given)
         self.lemmas = support(self.concept, given)
         self.now = reading.state("now")
-        premises = [reading.formula(premise.condition, self.now) for premise in given if premise.condition is not TRUE]
-        self.base = (*reading.well_formed("now"), *premises)
+        premises = [reading.called(reading.formula(premise.condition, self.now), "premise", premise.name)
+                    for premise in given if premise.condition is not TRUE]
+        self.base = (*(reading.called(one, "naturals", "") for one in reading.well_formed("now")), *premises)
         self._known: dict[Node, Expr] = {}  # formulas about the state now
 
     def mutated(self, mutation: Mutation) -> Induction:
@@ -193,7 +196,7 @@ class Induction:
 
     def at_once(self, declared: Property) -> Obligation:
         """Give the one obligation that replaces the others where the lemmas alone imply the property."""
-        return Obligation("follows", declared.name, "", self._assume(self.lemmas), (), self._now(declared.condition))
+        return Obligation(FOLLOWS, declared.name, "", self._assume(self.lemmas), (), self._now(declared.condition))
 
     def of_actions(self) -> Iterator[Obligation]:
         """Give the obligations that guards and assignments are well defined, under the lemmas."""
@@ -211,7 +214,7 @@ class Induction:
     def enabled(self, action: Action) -> tuple[Expr, ...]:
         """Give formulas that say that the action can happen: satisfiable in some state, or all about it is vacuous."""
         env = self.reading.arguments(action)
-        return (*self._inside(env), self.reading.enabled(action, self.now, env))
+        return (*self._inside(env), *self.reading.guards(action, self.now, env))
 
     def _now(self, node: Node) -> Expr:
         if node not in self._known:
@@ -219,10 +222,12 @@ class Induction:
         return self._known[node]
 
     def _assume(self, assumed: Sequence[Property]) -> tuple[Expr, ...]:
-        return (*self.base, *(self._now(p.condition) for p in assumed))
+        called = self.reading.called
+        return (*self.base, *(called(self._now(p.condition), p.kind, p.name) for p in assumed))
 
-    def _inside(self, env: dict) -> tuple[Expr, ...]:  # type: ignore[type-arg]
-        return tuple(self.reading.domain(variable.sort, value) for variable, value in env.items())
+    def _inside(self, env: Env) -> tuple[Expr, ...]:
+        return tuple(self.reading.called(self.reading.domain(variable.sort, value), "argument", variable.name)
+                     for variable, value in env.items())
 
     def _inductive(self, goals: Sequence[Property], assumed: Sequence[Property]) -> Iterator[Obligation]:
         for goal in goals:
@@ -230,20 +235,20 @@ class Induction:
         hypotheses = self._assume(assumed)
         for action in self.actions:
             env = self.reading.arguments(action)
-            guard = self.reading.enabled(action, self.now, env)
+            guards = self.reading.guards(action, self.now, env)
             after = self.reading.after(action, self.now, env)
             for goal in goals:
-                yield Obligation("keeps", goal.name, action.name, hypotheses, (*self._inside(env), guard),
+                yield Obligation("keeps", goal.name, action.name, hypotheses, (*self._inside(env), *guards),
                                  self.reading.formula(goal.condition, after))
 
     def _initial(self) -> tuple[Expr, ...]:
-        return (*self.base, self._now(self.concept.initial))
+        return (*self.base, self.reading.called(self._now(self.concept.initial), "initially", ""))
 
     def _steps(self, declared: Property, part: str, condition: Node) -> Iterator[Obligation]:
         hypotheses = self._assume(self.lemmas)
         for action in self.actions:
             env = self.reading.arguments(action)
-            guard = self.reading.enabled(action, self.now, env)
+            guards = self.reading.guards(action, self.now, env)
             after = self.reading.after(action, self.now, env)
-            yield Obligation(part, declared.name, action.name, hypotheses, (*self._inside(env), guard),
+            yield Obligation(part, declared.name, action.name, hypotheses, (*self._inside(env), *guards),
                              self.reading.formula(condition, self.now, after=after))

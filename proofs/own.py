@@ -8,7 +8,9 @@ from pathlib import Path
 from invariants.verdict import BadInputError, Verdict
 from model.language import Misuse, Property
 from model.language.own import OwnFile, load
+from proofs.dump import dumped
 from proofs.prove import Prover, provable
+from proofs.solvers import prover_of, replayed_by
 
 
 def opened(path: Path) -> OwnFile:
@@ -33,9 +35,11 @@ def chosen(own: OwnFile, path: Path, names: Sequence[str]) -> list[Property]:
     return wanted
 
 
-def proved(
+def proved(  # noqa: PLR0913, PLR0917 - the options of the command
     own: OwnFile, path: Path, wanted: Sequence[Property], seeds: Sequence[int], timeout_ms: int, out: Path | None,
+    solver: str = "z3", dump: Path | None = None,
 ) -> Iterator[Verdict]:
     """Verdicts about these properties."""
-    prover = Prover(tuple(seeds), timeout_ms, out, own.scopes, f"rocketproof prove {path}")
+    prover = Prover(seeds, timeout_ms, out, own.scopes, f"{replayed_by(solver)} {path}",
+                    dumped(prover_of(solver, seeds, timeout_ms), dump))
     yield from prover.judge(wanted)

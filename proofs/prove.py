@@ -24,9 +24,8 @@ from model.scopes import SCOPES
 from proofs.counterexample import explained
 from proofs.obligations import Induction, Obligation, Steps, actions, support
 from proofs.ranking import MEANING, owed
-from proofs.solve import SEEDS, TIMEOUT_MS, Answer, Questions, Solved
-from proofs.terms import Context
-from proofs.unbounded import Unbounded
+from proofs.solve import SEEDS, TIMEOUT_MS, Answer, Solved
+from proofs.solvers import Z3, Asker, Solver
 from proofs.witnesses import Witnesses, needless
 
 MUTANT_EFFORT = 200_000  # Z3's resource units; a proof that is not found is what a mutation shall bring about, and the
@@ -58,10 +57,10 @@ class Record:
         self.failed = self.failed or other.failed
         self.proved += other.proved
 
-    def work(self, questions: Questions, obligations: Iterable[Obligation]) -> None:
+    def work(self, questions: Asker, obligations: Iterable[Obligation]) -> None:
         """Prove obligations up to the first that cannot be."""
         for obligation in obligations:
-            if not self.add(obligation, _asked(questions, obligation)):
+            if not self.add(obligation, questions.asked(obligation)):
                 return
 
     def add(self, obligation: Obligation, solved: Solved) -> bool:
@@ -93,14 +92,16 @@ class Prover:
 
     def __init__(
         self, seeds: Sequence[int] = SEEDS, timeout_ms: int = TIMEOUT_MS, out: Path | None = None,
-        scopes: Sequence[Scope] = KNOWN, replay: str = "rocketproof prove",
+        scopes: Sequence[Scope] = KNOWN, replay: str = "rocketproof prove", solver: Solver | None = None,
     ) -> None:
         """Use these solver seeds.
 
         timeout_ms -- bounds each call. out -- directory for counterexamples to induction. scopes -- where runs are
-        looked for first, smallest first. replay -- the command that proves a property of a name again.
+        looked for first, smallest first. replay -- the command that proves a property of a name again. solver -- who
+        proves the obligations; None: Z3.
         """
         self.seeds, self.timeout_ms, self.out, self.scopes, self.replay = seeds, timeout_ms, out, scopes, replay
+        self.solver = solver or Z3(seeds, timeout_ms)
         self.witnesses = Witnesses(scopes)
         self._layers: dict[tuple[int, tuple[Premise, ...]], Record] = {}
 
@@ -121,9 +122,9 @@ class Prover:
             self._prove(declared, record)
         outcome, note = _outcome(record, declared)
         given = [premise.name for premise in declared.given]
-        cost = {"obligations": record.obligations, "seconds": round(time.process_time() - started, 3)}
+        cost = self._cost(record, started)
         details = {"concept": declared.concept.name, "kind": declared.kind, **({"given": given} if given else {}),
-                   **_of_fair_runs(declared)}
+                   **_of_fair_runs(declared), **self.solver.details}
         subject = Subject("model", subject_name(declared.concept), details)
         row = Verdict(declared.name, "prove", subject, Outcome.HOLDS, outcome, f"{self.replay} {declared.name}",
                       cost=cost, note=note)
@@ -132,7 +133,8 @@ class Prover:
     def _prove(self, declared: Property, record: Record) -> None:
         """Try whatever is owed, up to the first that fails; then look for what the proof may be empty of."""
         record.include(self._supported(declared))
-        induction, questions = Induction(Unbounded(declared.concept), declared.given), self._questions()
+        reading, questions = self.solver.asker(declared.concept, declared.name)
+        induction = Induction(reading, declared.given)
         if record.failed is None:
             record.work(questions, induction.of_start())
         if record.failed is None and declared.kind != LEMMA:
@@ -142,16 +144,16 @@ class Prover:
         if record.failed is None and not record.vacuous:
             record.work(questions, induction.excluding(declared))
         if record.failed is None and not record.vacuous:
-            record.blind = self._blind(declared, induction, questions.context)
+            record.blind = self._blind(declared)
         elif record.failed is not None and record.failed[0].part == "initially":
-            record.false_at_first = self._false_at_first(declared, record.failed[0], induction)
+            record.false_at_first = self._false_at_first(declared, record.failed[0])
 
-    def _false_at_first(self, declared: Property, failed: Obligation, induction: Induction) -> bool:
+    def _false_at_first(self, declared: Property, failed: Obligation) -> bool:
         """Whether some initial state breaks the property itself, where that is well defined."""
-        if failed.invariant != declared.name:
-            return False
-        wrong = (*induction.of_initial(), *induction.breaks(declared))
-        return self._questions().satisfiable((), wrong).answer is Answer.REFUTED
+        return failed.invariant == declared.name and any(
+            self.solver.has_model((*induction.of_initial(), *induction.breaks(declared)))
+            for reading in self.solver.searched(declared.concept)
+            for induction in (Induction(reading, declared.given),))
 
     def _explained(self, declared: Property, row: Verdict) -> Verdict:
         """Look for a small counterexample to induction, and say whether it is reachable."""
@@ -171,20 +173,22 @@ class Prover:
         """Prove that a premise is needed: where it is false, a run violates the property."""
         started = time.process_time()
         record = Record()
-        record.work(self._questions(), Steps(Unbounded(declared.concept), run).obligations())
+        reading, questions = self.solver.asker(declared.concept, f"{run.premise.name}_is_needed")
+        record.work(questions, Steps(reading, run).obligations())
         if record.failed is None:
             record.vacuous = needless(declared.concept, run, self.timeout_ms)
         outcome, note = _outcome(record, declared)
-        cost = {"obligations": record.obligations, "seconds": round(time.process_time() - started, 3)}
+        cost = self._cost(record, started)
         subject = Subject("model", subject_name(declared.concept),
                           {"concept": declared.concept.name, "kind": "run", "run": run.name,
-                           "unless": run.premise.name})
+                           "unless": run.premise.name, **self.solver.details})
         return Verdict(f"{run.premise.name}_is_needed", "prove", subject, Outcome.HOLDS, outcome,
                        f"{self.replay} {declared.name}", cost=cost, note=note or run.sentence)
 
-    def _questions(self) -> Questions:
-        """Questions about one property, or one layer of lemmas: what was asked about others changes no answer."""
-        return Questions(self.seeds, self.timeout_ms)
+    def _cost(self, record: Record, started: float) -> dict[str, float]:
+        """What a row has cost, since this CPU second."""
+        cost = {"obligations": record.obligations, "seconds": round(time.process_time() - started, 3)}
+        return cost | ({f"{self.solver.name}_seconds": round(record.seconds, 3)} if self.solver.details else {})
 
     def _supported(self, declared: Property) -> Record:
         """Try all obligations of the lemmas that a property stands on."""
@@ -197,17 +201,18 @@ class Prover:
         """Prove the lemmas that need exactly these premises, and that their actions are well defined."""
         key = (id(concept), given)
         if key not in self._layers:
-            induction = Induction(Unbounded(concept), given)
+            reading, questions = self.solver.asker(concept, "-".join(("lemmas", *(premise.name for premise in given))))
+            induction = Induction(reading, given)
             lemmas = [lemma for lemma in induction.lemmas if set(lemma.given) == set(given)]
             record = self._layers[key] = Record()
-            record.work(self._questions(), chain(induction.of_lemmas(lemmas), induction.of_actions()))
+            record.work(questions, chain(induction.of_lemmas(lemmas), induction.of_actions()))
         return self._layers[key]
 
-    def _attempt(self, declared: Property, induction: Induction, questions: Questions, record: Record) -> None:
+    def _attempt(self, declared: Property, induction: Induction, questions: Asker, record: Record) -> None:
         """Try the obligations of a property, stopping at the first that fails."""
         if declared.kind == ALWAYS:
             at_once = induction.at_once(declared)
-            solved = _asked(questions, at_once)
+            solved = questions.asked(at_once)
             if solved.answer is Answer.PROVED:
                 record.add(at_once, solved)
                 record.work(questions, induction.of_meaning(declared))
@@ -226,19 +231,16 @@ class Prover:
         waits = declared.kind != LEADS_TO or self.witnesses.waits(declared)
         return "" if waits else "no run was found that waits for the goal"
 
-    def _blind(self, declared: Property, induction: Induction, context: Context) -> str:
-        """Name a mutation that the proof does not notice, or ""."""
-        questions = Questions(self.seeds[:1], self.timeout_ms, MUTANT_EFFORT, context)
+    def _blind(self, declared: Property) -> str:
+        """Name a mutation that the proof does not notice, or ""; that a proof fails is for Z3 to say."""
+        reading, questions = Z3(self.seeds[:1], self.timeout_ms).asker(declared.concept, "", MUTANT_EFFORT)
+        induction = Induction(reading, declared.given)
         for mutation in declared.broken_by:
             changed = induction.mutated(mutation)
             needed = chain(changed.of_lemmas(changed.lemmas), owed(changed, declared), changed.of_actions())
-            if all(_asked(questions, one).answer is Answer.PROVED for one in needed if one.action):
+            if all(questions.asked(one).answer is Answer.PROVED for one in needed if one.action):
                 return str(mutation)
         return ""
-
-
-def _asked(questions: Questions, obligation: Obligation) -> Solved:
-    return questions.prove(obligation.assumed, obligation.hypotheses, obligation.goal)
 
 
 def subject_name(concept: Concept) -> str:

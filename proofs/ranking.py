@@ -201,8 +201,8 @@ class Ranked:
 
     def _step(self, action: Action) -> tuple[tuple[Expr, ...], Reader]:
         env = self.reading.arguments(action)
-        possible = self.reading.enabled(action, self.now, env)
-        return (*self._inside(env), possible), self.reading.after(action, self.now, env)
+        possible = self.reading.guards(action, self.now, env)
+        return (*self._inside(env), *possible), self.reading.after(action, self.now, env)
 
     def _defined(self, sound: Node, hypotheses: Sequence[Expr], env: Env) -> Iterator[Obligation]:
         if sound is not TRUE:

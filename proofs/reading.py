@@ -7,16 +7,26 @@ the assignments first and the state before last, so there are no primed relation
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import z3
 
-from model.language import Action, Concept
-from model.language.nodes import Node, SortInfo, Variable
+from model.language import Action, Concept, text
+from model.language.nodes import TRUE, Node, SortInfo, Variable
 from model.language.tracing import Assignment, VariableInfo
 from proofs import terms
 
 Expr = Any  # a z3.ExprRef; z3 publishes no types
+
+
+class Called(NamedTuple):
+    """What a formula is for people: "premise leases_fit", "guard grant 1" with the guard as it is written."""
+
+    kind: str
+    name: str
+    text: str = ""
+
+
 Reader = Callable[[str, Sequence[Expr]], Expr]
 Env = Mapping[Variable, Expr]
 
@@ -29,6 +39,18 @@ class Reading:
         self.concept = concept
         self.context = z3.main_ctx()
         self._fresh = 0
+        self._called: dict[int, tuple[Called, Expr]] = {}  # by the identity of the formula, which is held with it
+
+    # -- names for people --------------------------------------------------------------------------------------------
+    def called(self, formula: Expr, kind: str, name: str, text: str = "") -> Expr:
+        """Return the formula, which has this name from now on; one that has a name keeps it."""
+        self._called.setdefault(formula.get_id(), (Called(kind, name, text), formula))
+        return formula
+
+    def name_of(self, formula: Expr) -> Called | None:
+        """Say what a formula of an obligation is called, if it has a name."""
+        found = self._called.get(formula.get_id())
+        return None if found is None else found[0]
 
     # -- for subclasses ----------------------------------------------------------------------------------------------
     def sort(self, info: SortInfo) -> Any:
@@ -197,12 +219,18 @@ class Reading:
         """What a cell takes when a term of that value is assigned to it."""
         return value
 
-    def enabled(self, action: Action, state: Reader, env: Env) -> Expr:
-        """Formula that says that the action can happen, and leads to a state of this reading.
+    def guards(self, action: Action, state: Reader, env: Env) -> list[Expr]:
+        """Formulas that say together that the action can happen, and leads to a state of this reading.
 
         What only prunes a search is left out: RocketMQ does not test it, so no proof may rest on it.
         """
-        return self.formula(action.tested, state, env)
+        parts = action.tested.args if action.tested.op == "and" else (action.tested,)
+        return [self.called(self.formula(part, state, env), "guard", f"{action.name} {number}", text.formula(part))
+                for number, part in enumerate(parts, 1) if part is not TRUE]
+
+    def enabled(self, action: Action, state: Reader, env: Env) -> Expr:
+        """Formula that says all of it."""
+        return terms.conjunction(self.guards(action, state, env), self.context)
 
     def forgotten(self, assignment: Assignment, keys: Sequence[Expr], place: str) -> Expr:
         """Arbitrary value of a forgotten cell; place -- of the assignment among all steps that were read."""

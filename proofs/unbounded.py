@@ -61,8 +61,9 @@ class Unbounded(Reading):
         if info.kind == SET:
             return z3.ArraySort(element, z3.BoolSort())
         maybe = z3.Datatype(self.named(info))
-        maybe.declare("nothing")
-        maybe.declare("just", ("held", element))
+        inner = self.named(info.element)  # constructors of two sorts may not have one name in SMT-LIB
+        maybe.declare(f"nothing of {inner}")
+        maybe.declare(f"just of {inner}", (f"held of {inner}", element))
         return maybe.create()
 
     def constant(self, info: SortInfo, number: int) -> Expr:
@@ -75,7 +76,7 @@ class Unbounded(Reading):
         if info.kind == CHOICE:
             return enumeration(info)[1][number]
         if info.kind in (SET, MAYBE) and number == 0:
-            return z3.K(sort.domain(), z3.BoolVal(False)) if info.kind == SET else sort.nothing
+            return z3.K(sort.domain(), z3.BoolVal(False)) if info.kind == SET else sort.constructor(0)()
         raise AssertionError(f"{info.name}#{number} has no unbounded reading")
 
     def domain(self, info: SortInfo, value: Expr) -> Expr:
@@ -110,7 +111,7 @@ class Unbounded(Reading):
 
     def some(self, info: SortInfo, element: Expr) -> Expr:
         """Constructor."""
-        return self.sort(info).just(element)
+        return self.sort(info).constructor(1)(element)
 
     def _value(self, prefix: str, info: VariableInfo, keys: Sequence[Expr]) -> Expr:
         """Value of an uninterpreted function; one for each prefix and variable.

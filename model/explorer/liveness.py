@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from model.explorer.expand import Expander
+from model.explorer.seen import Levels
 from model.explorer.trace import Document, Step, document, path
 from model.language.batch import Batch, Word, Words, states
 from model.language.instantiate import Instantiation
@@ -33,7 +34,7 @@ _EDGE_BYTES = 60  # an edge, its copy in a sparse matrix, and what scipy makes o
 
 
 def judge(
-    ground: Instantiation, expander: Expander, levels: Sequence[Words], wanted: Property, memory_bytes: int,
+    ground: Instantiation, expander: Expander, levels: Levels, wanted: Property, memory_bytes: int,
 ) -> Document | str | None:
     """Judge a leads_to property over all reachable states.
 
@@ -64,7 +65,7 @@ def _about(wanted: Property, elements: Mapping[Variable, int]) -> Property:
 
 
 def _of(
-    ground: Instantiation, expander: Expander, levels: Sequence[Words], wanted: Property, memory_bytes: int,
+    ground: Instantiation, expander: Expander, levels: Levels, wanted: Property, memory_bytes: int,
 ) -> Document | str | None:
     graph = Avoiding(ground, expander, levels, wanted, memory_bytes)
     if graph.too_large:
@@ -111,7 +112,7 @@ class Avoiding:
     """
 
     def __init__(
-        self, ground: Instantiation, expander: Expander, levels: Sequence[Words], wanted: Property, memory_bytes: int,
+        self, ground: Instantiation, expander: Expander, levels: Levels, wanted: Property, memory_bytes: int,
     ) -> None:
         """Collect states and steps."""
         self.ground, self.expander = ground, expander
@@ -199,7 +200,7 @@ class Avoiding:
             left &= ~(unfair[label] & (self.enabled[column] if self.strong[column] else True))
         return left, trapped
 
-    def lasso(self, levels: Sequence[Words], trap: Bools) -> Document:
+    def lasso(self, levels: Levels, trap: Bools) -> Document:
         """A run that never reaches the goal: to a start, into the trap, and round in it."""
         entry = int(self.order[trap[self.order]][0])
         way = [entry]

@@ -15,15 +15,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from model.explorer.search import Exploration
-from model.language.properties import ALWAYS, LEMMA, STEP
+from model.explorer import Exploration
+from model.language.properties import ALWAYS, LEADS_TO, LEMMA, STEP
 from model.tla.configuration import Configuration
 from model.tla.module import Module, definition, text_of
 from model.tla.names import PROPERTY, VARIABLE
 from model.tla.terms import NotExpressibleError
+from stateful_tests.conformance.tlc.compare import COUNTS, compared_scope
 from stateful_tests.conformance.tlc.run import Answer, run
 
 STATES = 5000  # a larger scope is left out: it would hold up all others
+LASTING = 10  # of so many concepts with leads_to properties TLC judges these of one: each takes runs of its own
 TIMEOUT_S = 300.0
 _TELL = r"""Tell(register, name, holds) ==
     holds \/ TLCGet(register) \/ (TLCSet(register, TRUE) /\ PrintT(<<"refuted", name>>))"""
@@ -42,13 +44,15 @@ class Searched:
 
     @cached_property
     def configuration(self) -> Configuration:
-        """As TLA+; raises NotExpressibleError."""
-        return Configuration(self.found.scope, Module(self.found.scope.concept))
+        """As TLA+, in a module that is called as this is; raises NotExpressibleError."""
+        module = Module(self.found.scope.concept)
+        module.name = f"Random{self.name.partition('.')[0]}"
+        return Configuration(self.found.scope, module)
 
     @property
     def counts(self) -> tuple[int, int, int]:
         """Initial states, states, transitions."""
-        return len(self.found.levels[0][0]), self.found.states, self.found.transitions
+        return len(next(iter(self.found.levels))[0]), self.found.states, self.found.transitions
 
 
 def contradictions(searched: Sequence[Searched], tally: Counter[str]) -> Iterator[str]:
@@ -56,6 +60,9 @@ def contradictions(searched: Sequence[Searched], tally: Counter[str]) -> Iterato
     able = [one for one in searched if _able(one, tally)]
     if able:
         yield from _compared(able, tally)
+    lasting = [one for one in able if any(p.kind == LEADS_TO for p in one.found.properties)]
+    for one in [*{one.configuration.module.name: one for one in lasting}.values()][::LASTING]:
+        yield from _lasting(one, tally)
 
 
 def _able(one: Searched, tally: Counter[str]) -> bool:
@@ -91,7 +98,7 @@ def _compared(searched: Sequence[Searched], tally: Counter[str]) -> Iterator[str
 def _judged(one: Searched, refuted: set[str], tally: Counter[str]) -> Iterator[str]:
     if f"{one.name} TypeOK" in refuted:
         yield f"{one.name}: a variable leaves its type in TLC"
-    for declared in one.found.properties:
+    for declared in (p for p in one.found.properties if p.kind != LEADS_TO):
         outcome = one.found.outcome(declared.name)
         theirs = "violated" if f"{one.name} {declared.name}" in refuted else "holds"
         if outcome != "unknown":
@@ -100,6 +107,23 @@ def _judged(one: Searched, refuted: set[str], tally: Counter[str]) -> Iterator[s
                 yield f"{one.name}: explore says {declared.name} {outcome}, TLC {theirs}"
             if theirs == "violated" and declared.name in one.claimed:
                 yield f"{one.name}: prove says {declared.name} true, TLC refutes it"
+
+
+def _lasting(one: Searched, tally: Counter[str]) -> Iterator[str]:
+    """What TLC says of leads_to properties, under the same fairness.
+
+    TLA+ has no names of steps: that an action ceases forbids steps of others that do the same. TLC may so miss a run.
+    """
+    declared = {p.name: p for p in one.found.properties if p.kind == LEADS_TO}
+    comparison = compared_scope(one.found.scope, [*declared.values()])
+    for judged in comparison.judged:
+        ceasing = judged.name in declared and declared[judged.name].until_quiet
+        missed = not judged.agrees and judged.checked == "holds" and bool(ceasing)
+        tally[f"tlc: leads_to {'run without names' if missed else judged.checked}"] += judged.name != COUNTS
+        if judged.known and not judged.agrees and not missed:
+            yield f"{one.name}: explore says {judged.name} {judged.explored}, TLC {judged.checked}"
+    if comparison.unknown and not one.found.why(""):
+        yield f"{one.name}: {comparison.unknown}"
 
 
 def _answer(searched: Sequence[Searched]) -> Answer:

@@ -16,6 +16,7 @@ from invariants.claim import CLAIMS, Claim, Finding, assume, chosen, decision
 from invariants.domains import Count, Domain, Int32, Integers, Members, Positive, domain_of, rows_of_size, written
 from invariants.verdict import BadInputError, Outcome, Verdict
 from proofs import decisions as prover
+from proofs import path_questions
 from proofs.decisions import prove_claim, prove_decisions
 from proofs.mutants import mutants
 from proofs.paths import Limits, solver_for
@@ -260,7 +261,8 @@ def test_what_cannot_be_executed_or_decided_in_time_is_unknown() -> None:
 
 @pytest.mark.usefixtures("own_claims")
 def test_an_obligation_that_no_solver_decides_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prover, "_SOLVERS", ((solver_for, 20_000), (prover._nonlinear, 20_000)))
+    solvers = (solver_for, 20_000), (path_questions._nonlinear, 20_000)
+    monkeypatch.setattr(path_questions, "_SOLVERS", solvers)
 
     @decision(of=allocation.circle_owns)
     def no_sum_of_cubes_is_a_cube(x: Positive, y: Positive, z: Positive) -> bool:

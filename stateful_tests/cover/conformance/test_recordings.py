@@ -151,6 +151,10 @@ def no_room_check(_header: object, _length: int) -> None:
 
 # The same for what messages become as bytes: recording, name below `impl`, fault.
 BYTE_FAULTS: list[tuple[str, str, Any]] = [
+    ("appended-records", "store.message_ext_encoder.is_end_of_file", lambda length, room: length + 8 >= room),
+    ("appended-records", "store.message_ext_encoder.written_properties_length", keep_text),
+    ("appended-records", "store.message_ext_encoder._SEPARATOR", 1),
+    ("appended-records", "store.message_ext_encoder.QUEUE_OFFSET_POSITION", 28),
     ("batch-codec", "common.message_batch.utf8_bytes", without_surrogates),
     ("batch-codec", "common.message_batch._FIXED_BYTES", 23),
     ("bloom", "broker.bloom_filter.wrap32", abs),

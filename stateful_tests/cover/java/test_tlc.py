@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from invariants.__main__ import app as rocketproof
 from invariants.exploring import NEVER_STUCK, scopes
 from invariants.verdict import BadInputError, Outcome
-from model.explorer.search import explore
+from model.explorer import explore
 from model.language.initial import initial_states
 from model.language.layout import Layout
 from model.language.own import load
