@@ -1,7 +1,4 @@
-"""Where recovery begins to read, and what it accepts.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""Where recovery begins to read, and what it accepts."""
 
 from __future__ import annotations
 

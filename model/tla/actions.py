@@ -8,7 +8,7 @@ from itertools import groupby
 from model.language.actions import Action
 from model.language.nodes import NAT, Node, Variable
 from model.language.state import Concept
-from model.language.tracing import Assignment, VariableInfo
+from model.language.tracing import PROMISED, Assignment, VariableInfo
 from model.tla.names import ACTION, GREATEST, SORT, VARIABLE
 from model.tla.terms import WIDTH, Block, Terms, closed, fits, hang
 
@@ -48,8 +48,8 @@ class Actions:
         return f"({', '.join(map(self.terms.bound, parameters))})" if parameters else ""
 
     def _conjuncts(self, action: Action) -> Iterator[Block]:
-        for guard in action.guards:
-            yield self.terms.guard(guard, WIDTH - 7)
+        for guard, ground in zip(action.guards, action.grounds, strict=True):
+            yield self._promised(guard, ground.by) if ground.kind == PROMISED else self.terms.guard(guard, WIDTH - 7)
         for guard in action.search_only:
             yield closed(self.terms.guard(guard, WIDTH - 7), r"  \* only prunes the search")
         for assignment in action.assignments:
@@ -63,6 +63,14 @@ class Actions:
         kept = [self.names.of(VARIABLE, info.name) for info in self._state if info.name not in by_variable]
         if kept:
             yield tuple_of("UNCHANGED ", kept)
+
+    def _promised(self, guard: Node, promise: str) -> Block:
+        self.terms.used.add("Promised")
+        head = f'Promised("{promise}", '
+        one = hang(head, self.terms.block(guard, WIDTH - 8 - len(head)))
+        if len(one) > 1:
+            one = [head.rstrip(), *hang("    ", self.terms.block(guard, WIDTH - 12))]
+        return closed(one, ")")
 
     def _inside(self, assignment: Assignment) -> Iterator[Block]:
         """A step that leaves the naturals of a scope is not taken in it."""

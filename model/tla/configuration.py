@@ -61,6 +61,9 @@ class Configuration:
                     given[self.names.of(ANY, name)] = self._elements[name][0]
             if sort.kind == NAT:
                 given[self.names.of(GREATEST, name)] = str(self.scope.size(sort) - 1)
+        if self.module.has_promises:
+            broken = ", ".join(f'"{name}"' for name in self.scope.breaks)
+            given["Broken"] = f"{{{broken}}}"
         for info in self.module.rigid:
             given[self.names.of(VARIABLE, info.name)] = " @@ ".join(self.cases(info))
         return given

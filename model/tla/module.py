@@ -18,6 +18,8 @@ from model.tla.terms import WIDTH, Block, Terms, closed, hang
 OPERATORS = {
     "Holds": ("A condition that TLC does not split into its alternatives: one instance of an action is one step.",
               ("condition",), "{0} = TRUE"),
+    "Promised": ("A condition that a promise sees to, where that is kept.", ("promise", "condition"),
+                 r"({0} \in Broken \/ {1}) = TRUE"),
     "Monus": ("Subtraction of naturals.", ("a", "b"), "IF {1} <= {0} THEN {0} - {1} ELSE 0"),
     "At": ("A cell of a table whose key may lie outside.", ("table", "key", "otherwise"),
            r"IF {1} \in DOMAIN {0} THEN {0}[{1}] ELSE {2}"),
@@ -104,8 +106,15 @@ class Module:
                 yield self.names.of(GREATEST, name), f"the greatest number of {self.names.of(SORT, name)}"
         if self.has_none:
             yield "None", "what a cell holds that holds nothing"
+        if self.has_promises:
+            yield "Broken", "the promises that are not kept, by name"
         for info in self.rigid:
             yield self.names.of(VARIABLE, info.name), ""
+
+    @property
+    def has_promises(self) -> bool:
+        """Whether some action rests on a promise."""
+        return any(action.promises for action in self.concept.actions.values())
 
     @property
     def has_none(self) -> bool:
@@ -156,8 +165,8 @@ class Module:
             yield from comment(one.sentence)
             never = ", ".join(one.never)
             name = self.names.of(PREMISE, one.name)
-            yield from [*comment(f"{name}: no step is {never}."), ""] if one.never else [
-                *definition(name, self.terms.block(one.condition)), ""]
+            kept = [rf'"{one.name}" \notin Broken'] if one.of_steps else self.terms.block(one.condition)
+            yield from [*comment(f"{name}: no step is {never}."), ""] if one.never else [*definition(name, kept), ""]
 
     def _properties(self) -> Iterator[str]:
         for kind, title in _KINDS.items():

@@ -18,7 +18,7 @@ PROVE QED RECURSIVE STATE STEP SUBSET SUFFICES TAKE TEMPORAL THEN THEOREM UNCHAN
 WITNESS TRUE FALSE BOOLEAN STRING
 Nat Int Real Infinity Cardinality IsFiniteSet Print PrintT Assert JavaTime TLCGet TLCSet Permutations SortSeq
 RandomElement Any ToString TLCEval
-Init Next Spec TypeOK vars None Monus At Capped Holds NextHere SpecHere before
+Init Next Spec TypeOK vars None Monus At Capped Holds Promised Broken NextHere SpecHere before
 """
 RESERVED = frozenset(_TAKEN.split())
 """What TLA+, its standard modules and every exported module use themselves."""
