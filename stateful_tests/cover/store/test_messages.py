@@ -55,6 +55,30 @@ def test_a_record_may_be_exactly_as_long_as_a_message_may_be() -> None:
         encode_batch(batch(4, 4), 2 * 93 + 12)
 
 
+def test_a_batch_may_be_of_one_message_that_is_as_long_as_one_may_be() -> None:
+    one = MessageExtBatch("T", encode_messages([BatchedMessage(0, b"1", {})]), HOST, HOST)
+    assert len(encode_batch(one, 93).records) == 93
+    with pytest.raises(JavaRuntimeError, match="message size exceeded"):
+        encode_batch(one, 92)
+
+
+def test_properties_may_have_32767_bytes() -> None:
+    assert isinstance(encode(message(properties_string=32_767 * "p"), 2**20), bytearray)
+    assert encode(message(properties_string=32_766 * "p" + "é"), 2**20) is PutMessageStatus.PROPERTIES_SIZE_EXCEEDED
+    one = MessageExtBatch("T", encode_messages([BatchedMessage(0, b"1", {})]), HOST, HOST)
+    one.put_property("c", 32_765 * "p")
+    assert checked(encode_batch(one, 2**20).records)[0]
+    one.put_property("c", 32_766 * "p")
+    with pytest.raises(JavaRuntimeError, match="Properties size of messageExtBatch exceeded!"):
+        encode_batch(one, 2**20)
+
+
+def test_a_text_of_properties_that_names_none_leaves_the_keys_unknown() -> None:
+    records = [encode(message(properties_string=text), 4096) for text in ("", "p")]
+    found = [check_message_and_return_size(ByteBuffer(bytes(record)), check_crc=True) for record in records]
+    assert [(one.keys, one.properties_map) for one in found] == [("", None), (None, {})]
+
+
 def test_a_host_that_is_longer_than_the_flag_says_does_not_fit() -> None:
     longer = MessageExtBrokerInner("T", b"", HOST_V6, HOST)
     with pytest.raises(BufferOverflowError):
@@ -63,8 +87,8 @@ def test_a_host_that_is_longer_than_the_flag_says_does_not_fit() -> None:
     made.born_host = HOST_V6
     with pytest.raises(BufferOverflowError):
         encode_batch(made, 4096)
-    made.sys_flag = host_flags(1, HOST_V6, HOST)
-    assert made.sys_flag == 1 | BORNHOST_V6_FLAG
+    made.sys_flag = host_flags(2, HOST_V6, HOST)
+    assert made.sys_flag == 2 | BORNHOST_V6_FLAG
     assert checked(encode_batch(made, 4096).records)[0]
     assert host_flags(0, HOST, HOST_V6) == STOREHOSTADDRESS_V6_FLAG
 
@@ -141,7 +165,7 @@ def test_a_body_that_is_not_read_is_not_checked() -> None:
 
 
 @pytest.mark.parametrize(("level", "answer"), [
-    ("2147483647", 7_201_000), ("2147483648", None), ("-1", 0), ("0", 0), ("18", 7_201_000), ("x", None),
+    ("2147483647", 7_201_000), ("1", 2_000), ("2147483648", None), ("-1", 0), ("0", 0), ("18", 7_201_000), ("x", None),
 ])
 def test_a_delay_level_is_an_int(level: str, answer: int | None) -> None:
     delayed = message(properties_string=f"DELAY\x01{level}", store_timestamp=1000)
@@ -150,6 +174,12 @@ def test_a_delay_level_is_an_int(level: str, answer: int | None) -> None:
     assert isinstance(record, bytearray)
     request = check_message_and_return_size(ByteBuffer(record), check_crc=True)
     assert request is UNREADABLE if answer is None else request.tags_code == answer
+
+
+@pytest.mark.parametrize(("topic_bytes", "error"), [(164, IllegalArgumentError), (165, BufferOverflowError)])
+def test_a_topic_whose_length_is_negative_takes_the_room_of_the_rest(topic_bytes: int, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        message_decoder.encode(MessageExt(0, b"", topic=topic_bytes * "t"), need_compress=False)
 
 
 @pytest.mark.parametrize("store_size", [1, 94])
