@@ -32,6 +32,26 @@ app = desk_app(help="""Does what Apache RocketMQ 4.9.3 promises hold? Ask `verif
 
 Exit status of every command: 0 every outcome is as expected, 1 some outcome differs, 2 bad input, 3 some is unknown.
 """, epilog=examples("rocketproof verify", "rocketproof list", "rocketproof verify one_owner_per_queue"))
+
+
+def print_version(asked: bool) -> None:
+    """Print the version, and end; if it is asked for."""
+    if asked:
+        from importlib import metadata
+
+        print(f"rocketproof {metadata.version('rocketproof')}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[bool, typer.Option(
+        "--version", help="Print the version, and end.", is_eager=True, callback=print_version)] = False,
+) -> None:
+    """Options of rocketproof itself."""
+    del version
+
+
 check_app = desk_app(help="Judge your own code by the claims about RocketMQ.")
 app.add_typer(check_app, name="check")
 
