@@ -49,6 +49,7 @@ bench: $(READY)
 
 interop: $(READY)
 	$(BIN)/python -m stateful_tests.conformance.java
+	$(BIN)/python -m stateful_tests.conformance.java.stores --out out/interop
 	$(BIN)/python -m stateful_tests.conformance.port
 	$(BIN)/python -m stateful_tests.conformance.tlc --out out/interop
 
