@@ -57,7 +57,7 @@ CONCEPTS ?= 10000
 SEED ?= 0
 
 verify-engines: $(READY)
-	$(BIN)/python -m stateful_tests.engines --concepts $(CONCEPTS) --seed $(SEED)
+	$(BIN)/python -m stateful_tests.engines --concepts $(CONCEPTS) --seed $(SEED) --tlc
 
 mutants: $(READY)
 	@[ -x $(MUTATION)/bin/cosmic-ray ] || { $(BIN)/python -m venv $(MUTATION) && \
