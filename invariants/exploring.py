@@ -76,8 +76,10 @@ def judged_in(named: NamedScope, wanted: Sequence[str] = ()) -> list[Property]:
 
 def keeps(scope: Scope, declared: Property) -> bool:
     """Whether the scope keeps all premises of a property."""
-    return all(set(premise.never) <= set(scope.forbid) and walk.value(defined(premise.condition), scope, {}, {})
-               and walk.value(premise.condition, scope, {}, {}) for premise in declared.given)
+    return all(
+        set(premise.never) <= set(scope.forbid) and premise.name not in scope.breaks
+        and walk.value(defined(premise.condition), scope, {}, {}) and walk.value(premise.condition, scope, {}, {})
+        for premise in declared.given)
 
 
 def explore_scopes(
@@ -314,7 +316,7 @@ class _Replay:
         action = self.scope.concept.actions.get(name)
         if action is None or name in self.scope.forbid:
             raise BadInputError(f"the scope {self.scope.name} has no action {name!r}; explore it again")
-        action = action if self.mutation is None else self.mutation.applied(action)
+        action = (action if self.mutation is None else self.mutation.applied(action)).breaking(self.scope.breaks)
         numbers = tuple(self._numbers(action, arguments).values())
         taken = walk.apply(action, numbers, self.scope, self.seen[-1])
         if taken is None:
@@ -341,7 +343,8 @@ class _Replay:
     def _can_happen(self, action: Action) -> bool:
         choices = product(*(range(walk.span(v.sort, self.scope)) for v in action.parameters))
         return action.name not in self.scope.forbid and any(
-            walk.apply(action, numbers, self.scope, self.seen[-1]) is not None for numbers in choices)
+            walk.apply(action.breaking(self.scope.breaks), numbers, self.scope, self.seen[-1]) is not None
+            for numbers in choices)
 
     def _ill_defined(self, stored: Mapping[str, Any]) -> bool:
         broken = stored.get("broken_by", {})
