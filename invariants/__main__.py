@@ -411,6 +411,45 @@ def conform(
         desk.judge("conform", conforming(desk, vectors, file or [], out))
 
 
+@app.command(epilog=examples("rocketproof store /data/rocketmq/store", "rocketproof store DIR --json - | jq .problems"))
+def store(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The storePathRootDir of a broker.")],
+    log_file_bytes: Annotated[int | None, typer.Option(
+        min=1, help="mappedFileSizeCommitLog; default: as the files are.")] = None,
+    queue_file_bytes: Annotated[int | None, typer.Option(
+        min=20, help="mappedFileSizeConsumeQueue; default: as the files are.")] = None,
+    hash_slots: Annotated[int | None, typer.Option(min=1, help="maxHashSlotNum; default: as the files are.")] = None,
+    index_entries: Annotated[int | None, typer.Option(min=2, help="maxIndexNum; default: as the files are.")] = None,
+    json: Annotated[typer.FileTextWrite | None, typer.Option(
+        "--json", metavar="FILE", help="Write one JSON object to this file instead; - for standard output."),
+    ] = None,
+) -> None:
+    """Look at a broker's store directory, and at what a start would make of it. Nothing in it is changed.
+
+    Files, offsets, queues, checkpoint and index; the records that recovery would cut and the units that it would build;
+    problems with file and position, each with the hazard that explains it.
+
+    Exit status: 0 no problem, 1 problems, 2 bad input.
+    """
+    import json as format_json
+    from dataclasses import asdict
+
+    from invariants.front_desk.desk import guarded
+    from stateful_tests.stores.inspection import inspect
+    from stateful_tests.stores.sizes import sizes_of
+    from stateful_tests.stores.told import told
+
+    def answered() -> None:
+        given = {"commit_log_bytes": log_file_bytes, "consume_queue_bytes": queue_file_bytes, "hash_slots": hash_slots,
+                 "index_entries": index_entries}
+        found = inspect(directory, sizes_of(directory, {name: size for name, size in given.items() if size}))
+        print(format_json.dumps(asdict(found)) if json else "\n".join(told(found)), file=json)
+        if found.problems or not found.starts:
+            raise typer.Exit(ExitStatus.DIFFERENT)
+
+    guarded(answered)
+
+
 # Evidence -------------------------------------------------------------------------------------------------------------
 
 
@@ -524,6 +563,29 @@ def live_row(document: Mapping[str, Any]) -> str | None:
         return None if given is None else [[queue.topic, queue.broker_name, queue.queue_id] for queue in given]
 
     return compare(recorded, allocate)
+
+
+@app.command(epilog=examples("rocketproof prove lemmas.py --cti out/cti", "rocketproof steer out/cti --runs 500"))
+def steer(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What --cti of `rocketproof prove` wrote to.")],
+    subject: Annotated[str, typer.Option(help="Whose worlds: shipped, repaired, a planted bug, a file.")] = "shipped",
+    runs: Annotated[int, typer.Option(min=1, help="At most so many runs for each state.")] = 100,
+    seed: Seed = 0,
+) -> None:
+    """Lead simulated worlds towards counterexamples to induction, and tell whether they are reached.
+
+    What the worlds visit meanwhile is kept in the folder: the next `rocketproof prove FILE.py --cti DIR` asks it first.
+
+    Exit status: 0 each state was looked for, 2 bad input.
+    """
+    from invariants.front_desk.desk import guarded
+    from stateful_tests.worlds.steering import led
+
+    def lines() -> None:
+        for line in led(directory, subject, runs, seed):
+            print(line, flush=True)
+
+    guarded(lines)
 
 
 @app.command(epilog=examples("rocketproof report out/verify"))

@@ -49,7 +49,7 @@ def registrations_beat_the_expiry(s: Routes) -> Bool:
 @lemma
 def the_linked_run(s: Routes) -> Bool:
     """The running, and nobody else, have connections."""
-    return (forall(s.runs[a].implies(~s.link[a].absent) for a in every(Address))
+    return (forall(s.runs[a].implies(exists(s.link[a].holds(k) for k in every(Connection))) for a in every(Address))
             & forall(s.link[a].holds(k).implies(s.runs[a]) for a, k in every(Address, Connection)))
 
 

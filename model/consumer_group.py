@@ -104,15 +104,20 @@ def forget(s: Ownership, b: Broker, m: Member) -> None:
     s.listed[b, m] = FALSE
 
 
+def hear(s: Ownership, b: Broker, m: Member) -> None:
+    """A member has a broker's list; one that says the same as the last asks for nothing."""
+    s.heard[m] = TRUE
+    s.rebalanced[m] = s.rebalanced[m] & forall(s.answer[m].has(x).iff(s.listed[b, x]) for x in every(Member))
+
+
 @action("MQClientInstance#findConsumerIdList", flow="b -> m")
 def fetch(s: Ownership, b: Broker, m: Member) -> None:
     """Any broker of the topic is asked; an empty group is an error and changes nothing."""
     require(s.up[m], s.subscribes[m], exists(s.listed[b, x] for x in every(Member)),
             by="RebalanceImpl#rebalanceByTopic, ConsumerManageProcessor#getConsumerListByGroup")
-    s.rebalanced[m] = s.rebalanced[m] & forall(s.answer[m].has(x).iff(s.listed[b, x]) for x in every(Member))
+    hear(s, b, m)
     s.answer[m] = setof(Member, lambda x: s.listed[b, x])
     s.fetched[m] = TRUE
-    s.heard[m] = TRUE
 
 
 @action("RebalanceImpl#updateProcessQueueTableInRebalance", atomic_by="RebalanceService, one thread per instance")

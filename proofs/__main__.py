@@ -40,6 +40,9 @@ def prove(  # noqa: PLR0913, PLR0917 - one parameter for each option
         help="Who proves; cvc5 is an independent second opinion (pip install 'rocketproof\\[cvc5]').")] = "z3",
     dump: Annotated[Path | None, typer.Option(
         metavar="DIR", help="Write each obligation of a protocol as an SMT-LIB file with readable names.")] = None,
+    cti: Annotated[Path | None, typer.Option(
+        file_okay=False, help="A folder for counterexamples to induction. States there that runs have visited "
+                              "(`rocketproof steer`) are asked before the solver is.")] = None,
     seed: Seed = 0, json: Json = None, out: Out = None,
 ) -> None:
     """Prove properties for any size and any timing.
@@ -63,14 +66,15 @@ def prove(  # noqa: PLR0913, PLR0917 - one parameter for each option
             file = own.opened(path)
             claims = own.chosen(file, path, wanted)
             seeds_used = range(seed, seed + seeds)
-            desk.judge("prove", own.proved(file, path, claims, seeds_used, timeout_ms, out, solver, dump), len(claims))
+            rows = own.proved(file, path, claims, seeds_used, timeout_ms, out, solver, dump, cti)
+            desk.judge("prove", rows, len(claims))
             return
         chosen = catalogue.chosen(wanted)
         total = provable(chosen)
         if not total:
             raise BadInputError(f"no proof is claimed of {', '.join(wanted)}; "
                                 f"`rocketproof show {wanted[0]}` says who judges it")
-        desk.judge("prove", proved(chosen, range(seed, seed + seeds), timeout_ms, out, solver, dump), total)
+        desk.judge("prove", proved(chosen, range(seed, seed + seeds), timeout_ms, out, solver, dump, cti), total)
 
 
 def provable(chosen: Chosen) -> int:
@@ -83,7 +87,7 @@ def provable(chosen: Chosen) -> int:
 
 def proved(
     chosen: Chosen, seeds: Sequence[int] = range(SEEDS), timeout_ms: int = TIMEOUT_MS, out: Path | None = None,
-    solver: str = "z3", dump: Path | None = None,
+    solver: str = "z3", dump: Path | None = None, cti: Path | None = None,
 ) -> Iterator[Verdict]:
     """Verdicts of both provers, protocols first; raises BadInputError for an unknown name."""
     import z3
@@ -96,7 +100,7 @@ def proved(
 
     z3.set_param("ctrl_c", False)  # Z3 would take Ctrl-C for itself, and go on with the next question
     prover = Prover(seeds, timeout_ms, out, solver=dumped(prover_of(solver, seeds, timeout_ms), dump),
-                    replay=replayed_by(solver))
+                    replay=replayed_by(solver), cti=cti)
     yield from prover.judge(PROPERTIES[name] for name in chosen.protocol)
     if chosen.claims:
         found = prove_decisions(chosen.claims, seeds=seeds, out=out, solver=of_paths(solver))

@@ -26,6 +26,7 @@ from impl.decisions.flags import TRANSACTION_COMMIT_TYPE, TRANSACTION_NOT_TYPE, 
 from impl.decisions.java_errors import HeapExhaustedError, JavaError, JavaRuntimeError
 from impl.decisions.java_text import utf16_length
 from impl.decisions.log_append import is_os_page_cache_busy
+from impl.decisions.put_rules import is_batch_legal, is_message_legal, is_put_available
 from impl.decisions.retry_level import parse_delay_level
 from impl.decisions.running_flags import is_writeable
 from impl.decisions.store_recovery import recovery_timestamp
@@ -42,8 +43,6 @@ from impl.store.put_message_status import PutMessageStatus
 from impl.store.reput_message_service import ReputMessageService
 from impl.store.store_checkpoint import StoreCheckpoint
 
-TOPIC_MAX_LENGTH = 127  # Byte.MAX_VALUE in checkMessage
-PROPERTIES_MAX_LENGTH = 32_767  # Short.MAX_VALUE in checkMessage
 _DISPATCHED_TYPES = (TRANSACTION_NOT_TYPE, TRANSACTION_COMMIT_TYPE)
 
 
@@ -179,14 +178,15 @@ class DefaultMessageStore(MessageReads):
     def async_put_messages(self, batch: MessageExtBatch) -> PutMessageFuture:
         """DefaultMessageStore#asyncPutMessages: append a batch, if it may be; see CommitLog.async_put_messages."""
         status = self._check_store_status()
-        if status is PutMessageStatus.PUT_OK and (
-                utf16_length(batch.topic) > TOPIC_MAX_LENGTH or len(batch.body or b"") > self.config.max_message_size):
+        legal = is_batch_legal(utf16_length(batch.topic), len(batch.body or b""), self.config.max_message_size)
+        if status is PutMessageStatus.PUT_OK and not legal:
             status = PutMessageStatus.MESSAGE_ILLEGAL
         return self.commit_log.async_put_messages(batch) if status is PutMessageStatus.PUT_OK else refused(status)
 
     def _check_store_status(self) -> PutMessageStatus:
         """DefaultMessageStore#checkStoreStatus."""
-        if self.stopped or self.config.slave or not is_writeable(self.running_flags):
+        writeable = is_writeable(self.running_flags)
+        if not is_put_available(stopped=self.stopped, slave=self.config.slave, writeable=writeable):
             return PutMessageStatus.SERVICE_NOT_AVAILABLE
         return PutMessageStatus.OS_PAGECACHE_BUSY if self.is_os_page_cache_busy() else PutMessageStatus.PUT_OK
 
@@ -218,8 +218,5 @@ class DefaultMessageStore(MessageReads):
 
 def _check_message(message: MessageExtBrokerInner) -> PutMessageStatus:
     """DefaultMessageStore#checkMessage: by characters; the encoder counts bytes."""
-    properties = message.properties_string
-    if utf16_length(message.topic) > TOPIC_MAX_LENGTH or (
-            properties is not None and utf16_length(properties) > PROPERTIES_MAX_LENGTH):
-        return PutMessageStatus.MESSAGE_ILLEGAL
-    return PutMessageStatus.PUT_OK
+    legal = is_message_legal(utf16_length(message.topic), utf16_length(message.properties_string or ""))
+    return PutMessageStatus.PUT_OK if legal else PutMessageStatus.MESSAGE_ILLEGAL

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from model.language.batch import Word, Words, dtype
 
 _WIDTHS = (np.uint8, np.uint16, np.uint32, np.uint64)
-_THINNEST = 32  # bytes of a window that one state may cost: above that, sorting is cheaper
+_THINNEST = 16  # bytes of a window that one state may cost: above that, sorting is cheaper
 _WIDEST = 1 << 27  # bytes of a window
 _ONE = np.uint64(1)
 

@@ -25,6 +25,8 @@ _LARGEST = 1 << 20  # states of a shard: with its window it lies in a third-leve
 _SMALLEST = 1 << 8
 _WORKING = 32  # bytes for each state of a shard that is worked on
 _COLLECTED = 1 << 25  # bytes of successors; and at least one for each state, as all of them are decoded
+_KNOWN = 4  # successors for each that is new, at least, where there are many
+_PORTION = 1 << 10  # candidates from one piece that a shard gets on the average: below that, merging is cheaper
 _SAMPLES = 1 << 12
 Piece = list[Word]
 
@@ -89,22 +91,26 @@ class Shards:
 
     def settle(self, workers: Workers) -> None:
         """Give each shard its candidates; it keeps those that are new."""
-        pieces, self._inbox, self._taken = self._inbox, [], 0
+        pieces = list(workers.map(_merged, _grouped(self._inbox, _PORTION * len(self.shards))))
+        self._inbox, self._taken = [], 0
         if not pieces:
             return
         self._split(pieces)
-        for shard, run in workers.map(self._settled, list(self._portions(pieces))):
+        for shard, run in workers.map(self._settled, self._portions(pieces)):
             if run:
                 shard.runs.append(run)
                 self._states += run.shape.count
 
+    def _ends(self, pieces: Sequence[Piece]) -> list[list[int]]:
+        """Where the candidates of each shard begin, for each piece, and where the last ones end."""
+        lows = np.array([shard.low for shard in self.shards], np.uint64)
+        return [[*np.searchsorted(piece[0], lows).tolist(), len(piece[0])] for piece in pieces]
+
     def _portions(self, pieces: Sequence[Piece]) -> Iterator[tuple[Shard, list[Piece]]]:
         """What each shard gets."""
-        lows = np.array([shard.low for shard in self.shards], np.uint64)
-        ends = [[*np.searchsorted(piece[0], lows).tolist(), len(piece[0])] for piece in pieces]
+        ends = self._ends(pieces)
         for i, shard in enumerate(self.shards):
-            own = [[word[end[i]:end[i + 1]] for word in piece]
-                   for piece, end in zip(pieces, ends, strict=True) if end[i] < end[i + 1]]
+            own = _between(pieces, ends, i)
             if own:
                 yield shard, own
 
@@ -123,19 +129,18 @@ class Shards:
         return Run(depth, shape, self.storage.add(file, data), len(data), crc32(data))
 
     def _split(self, pieces: Sequence[Piece]) -> None:
-        """Cut shards that are too large, or will be, where that makes equal parts."""
+        """Cut shards that are too large, or will be, where that makes equal parts; most candidates are known."""
         parts: list[Shard] = []
-        portions = {id(shard): own for shard, own in self._portions(pieces)}
-        for shard in self.shards:
-            own = portions.get(id(shard), [])
-            total = shard.states + sum(len(piece[0]) for piece in own)
-            parts += self._parted(shard, own, total) if total > self._most else [shard]
+        ends = self._ends(pieces)
+        for i, shard in enumerate(self.shards):
+            weight = shard.states + sum(end[i + 1] - end[i] for end in ends) // _KNOWN
+            parts += self._parted(shard, _between(pieces, ends, i), weight) if weight > self._most else [shard]
         self.shards = parts
 
-    def _parted(self, shard: Shard, own: Sequence[Piece], total: int) -> list[Shard]:
-        step = max(1, total // _SAMPLES)
+    def _parted(self, shard: Shard, own: Sequence[Piece], weight: int) -> list[Shard]:
+        step = max(1, weight // _SAMPLES)
         sample = np.sort(np.concatenate([part[0][::step] for part in (*self.read(shard, shard.runs), *own)]))
-        count = -(-2 * total // self._most)
+        count = -(-2 * weight // self._most)
         points = np.unique(sample[np.arange(1, count) * len(sample) // count])
         lows = [shard.low, *(int(point) for point in points if point > shard.low)]
         if len(lows) == 1:
@@ -174,6 +179,27 @@ class Shards:
             Run(depth, Shape(count, gap, escapes, tuple(rest)), place, size, check)
             for depth, place, size, check, count, gap, escapes, rest in one["runs"]]) for one in found["shards"]]
         self._states = sum(shard.states for shard in self.shards)
+
+
+def _grouped(pieces: Sequence[Piece], size: int) -> Iterator[list[Piece]]:
+    """Pieces to merge, so that each has about so many states."""
+    group: list[Piece] = []
+    for piece in pieces:
+        group.append(piece)
+        if sum(len(one[0]) for one in group) >= min(size, _LARGEST):
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _merged(pieces: list[Piece]) -> Piece:
+    return distinct(joined(pieces)) if len(pieces) > 1 else pieces[0]
+
+
+def _between(pieces: Sequence[Piece], ends: Sequence[Sequence[int]], i: int) -> list[Piece]:
+    return [[word[end[i]:end[i + 1]] for word in piece]
+            for piece, end in zip(pieces, ends, strict=True) if end[i] < end[i + 1]]
 
 
 class ShardLevels(Levels):

@@ -186,9 +186,8 @@ class Directory:
     def restore(self, files: dict[int, list[Run]]) -> None:
         """Check the files that a record names and remove the others; raises DiskError for a damaged one."""
         with self._told():
-            for left in self.path.glob("shard-*.bin"):
-                if left.name not in {self._file(file).name for file in files}:
-                    left.unlink()
+            for left in {*self.path.glob("shard-*.bin")} - {self._file(file) for file in files}:
+                left.unlink()
         for file, runs in files.items():
             self._entries += len(runs)
             with self._told():

@@ -66,6 +66,7 @@ def _unique_id_parts(msg_id: str | None) -> list[Any]:
 def _made(arguments: Mapping[str, Any]) -> str:
     """An id of a process that started in the recorded month and has made so many ids."""
     setter = unique.MessageClientIDSetter(*RECORDED_PREFIX, now_ms=arguments["monthStart"])
+    setter.start_time, setter.next_start_time = arguments["monthStart"], arguments["nextMonth"]
     setter.counter = arguments["counter"]
     return setter.create_uniq_id(arguments["now"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -171,16 +171,16 @@ def differences(fast: Exploration, slow: Slow, scope: Scope) -> list[str]:
     return [name for name, (fast_one, slow_one) in compared.items() if fast_one != slow_one]
 
 
-def _ends(progress: Progress) -> None:
-    if progress.depth > MOST:
+def _ends(slow: Slow, progress: Progress) -> None:
+    if progress.depth > len(slow.levels):
         raise LookupError("a level that no state can be in")
 
 
 def disagreements(tuning: Tuning, disk: Path | None = None, **options: Any) -> Iterator[str]:
     for number, (concept, scope, slow) in enumerate(machines()[:FEW if disk else None]):
         directory = disk and disk / str(number)
-        fast = explore(scope, list(concept.properties.values()), tuning=tuning, disk=directory, progress=_ends,
-                       **options)
+        fast = explore(scope, list(concept.properties.values()), tuning=tuning, disk=directory,
+                       progress=partial(_ends, slow), **options)
         yield from (f"{concept.name}: {name}" for name in differences(fast, slow, scope))
 
 
@@ -203,6 +203,7 @@ def test_a_disk_holds_what_memory_would_hold(tmp_path: Path, monkeypatch: pytest
         plain(*args)
 
     monkeypatch.setattr(shards.Shards, "settle", settle)
+    monkeypatch.setattr(shards, "_PORTION", 1)
     monkeypatch.setattr(shards, "_COLLECTED", 1)  # what was collected is settled as soon as it is more than the states
     for name in ("one shard", "many words"):
         assert list(disagreements(TUNINGS[name], tmp_path / name)) == []
@@ -263,7 +264,7 @@ def _shards_end_early(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def early(self: shards.Shards, pieces: Any) -> Any:
         for shard, own in plain(self, pieces):
-            yield shard, own[:1]
+            yield shard, [[word[1:] for word in piece] for piece in own if len(piece[0]) > 1] or own
 
     monkeypatch.setattr(shards.Shards, "_portions", early)
 

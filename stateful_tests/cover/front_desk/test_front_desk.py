@@ -30,7 +30,7 @@ from stateful_tests.stories import verdicts as stories
 from stateful_tests.worlds import glance
 
 COMMANDS = ("list", "show", "verify", "explore", "prove", "conform", "campaign", "kill-matrix", "replay",
-            "report", "check allocation")
+            "report", "check allocation", "store")
 GREEDY = """
 class Greedy:
     def allocate(self, consumer_group, current_cid, mq_all, cid_all):

@@ -1,4 +1,4 @@
-"""What every host's Disk does, on every host: a simulated machine, and a folder of this one."""
+"""What every host's Disk does, on every host: a simulated machine, a folder of this one, and one that is only shown."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from impl.common.config_manager import (
     string_to_file_not_safe,
 )
 from impl.hosts.files.directory import Directory
+from impl.hosts.files.overlay import Overlay
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.node import Node
 from impl.hosts.simulation.tape import ReplayTape
@@ -63,14 +64,28 @@ class Real:
         self.disk = Directory(self.root)
 
 
+class Shown:
+    """A folder of this machine that is only shown."""
+
+    def __init__(self, root: Path) -> None:
+        self.disk: Disk = Overlay(root)
+
+    def kill(self) -> None:
+        """What is written here is kept by the Overlay alone, whoever uses it."""
+
+
 async def _nothing(node: Node) -> None:
     pass
 
 
-@pytest.fixture(params=["simulated", "real"])
+@pytest.fixture(params=["simulated", "real", "shown"])
 def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]:
     if request.param == "real":
         yield Real(tmp_path)
+        return
+    if request.param == "shown":
+        yield Shown(tmp_path)
+        assert list(tmp_path.iterdir()) == []
         return
     with Simulation(ReplayTape([])) as world:
         yield Simulated(world)
