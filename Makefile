@@ -49,6 +49,7 @@ bench: $(READY)
 
 interop: $(READY)
 	$(BIN)/python -m stateful_tests.conformance.java
+	$(BIN)/python -m stateful_tests.conformance.java.stores --out out/interop
 	$(BIN)/python -m stateful_tests.conformance.port
 	$(BIN)/python -m stateful_tests.conformance.tlc --out out/interop
 
@@ -56,7 +57,7 @@ CONCEPTS ?= 10000
 SEED ?= 0
 
 verify-engines: $(READY)
-	$(BIN)/python -m stateful_tests.engines --concepts $(CONCEPTS) --seed $(SEED)
+	$(BIN)/python -m stateful_tests.engines --concepts $(CONCEPTS) --seed $(SEED) --tlc
 
 mutants: $(READY)
 	@[ -x $(MUTATION)/bin/cosmic-ray ] || { $(BIN)/python -m venv $(MUTATION) && \

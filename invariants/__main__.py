@@ -419,7 +419,7 @@ def store(
     queue_file_bytes: Annotated[int | None, typer.Option(
         min=20, help="mappedFileSizeConsumeQueue; default: as the files are.")] = None,
     hash_slots: Annotated[int | None, typer.Option(min=1, help="maxHashSlotNum; default: as the files are.")] = None,
-    index_entries: Annotated[int | None, typer.Option(min=1, help="maxIndexNum; default: as the files are.")] = None,
+    index_entries: Annotated[int | None, typer.Option(min=2, help="maxIndexNum; default: as the files are.")] = None,
     json: Annotated[typer.FileTextWrite | None, typer.Option(
         "--json", metavar="FILE", help="Write one JSON object to this file instead; - for standard output."),
     ] = None,

@@ -81,7 +81,7 @@ class Actions:
         outside = [number for number in numbers if not fits(number)]
         with self.terms.binding(assignment.loops) as bound:
             for number in outside:
-                text = rf"{self.terms.line(number)} \in {self.names.of(SORT, number.sort.name)}"
+                text = rf"{self.terms.side(number)} \in {self.names.of(SORT, number.sort.name)}"
                 yield [(rf"\A {bound} : {text}" if bound else text) + r"  \* stays in the scope"]
 
     # New values -------------------------------------------------------------------------------------------------------
@@ -126,13 +126,20 @@ class Actions:
             names = [self.terms.bound(key) for key in keys]
             bound = ", ".join(rf"{name} \in {self.terms.domain(sort)}"
                               for name, sort in zip(names, info.keys, strict=True))
-            tests = [f"{self.terms.bound(key)} = {self.terms.line(wanted)}" for key, wanted in conditions]
+            tests = [f"{self.terms.bound(key)} = {self.terms.side(wanted)}" for key, wanted in conditions]
             value = self._value(info, assignment)
+            base, *first = self._named(before)
             if tests:
-                base = before[0] if len(before) == 1 else f"({' '.join(line.strip() for line in before)})"
                 value = _choice(r" /\ ".join(tests), value, f"{base}[{', '.join(names)}]")
         whole = hang(f"[{bound} |-> ", value)
-        return closed(whole if len(value) == 1 else [f"[{bound} |->", *hang("    ", value)], "]")
+        made = closed(whole if len(value) == 1 else [f"[{bound} |->", *hang("    ", value)], "]")
+        return [*first, *hang("IN ", made)] if first and tests else made
+
+    def _named(self, before: Block) -> Block:
+        """The name of what an earlier assignment has made of a table, and its definition if it needs one."""
+        if before in ([self.names.of(VARIABLE, info.name)] for info in self._state):
+            return before
+        return ["before", *hang("LET before == ", before)]
 
     @staticmethod
     def _pattern(info: VariableInfo, assignment: Assignment) -> tuple[list[Variable], list[tuple[Variable, Node]]]:

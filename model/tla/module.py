@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from model.language.actions import Action
-from model.language.nodes import CHOICE, FREE, MAYBE, NAT
+from model.language.nodes import CHOICE, FREE, NAT
 from model.language.properties import ALWAYS, LEADS_TO, LEMMA, SOMETIMES, STEP, Premise, Property
 from model.language.state import Concept
 from model.tla.actions import Actions, tuple_of
 from model.tla.initial import initial
-from model.tla.names import ANY, GREATEST, NEVER, PREMISE, PROPERTY, SORT, VARIABLE, Names
+from model.tla.names import ANY, GREATEST, NEVER, PREMISE, PROPERTY, SORT, VARIABLE, Names, module_name
 from model.tla.terms import WIDTH, Block, Terms, closed, hang
 
 # What definitions may need: what it is, its parameters, its body.
@@ -57,12 +57,12 @@ class Module:
     def __init__(self, concept: Concept) -> None:
         """Name and write everything; raises NotExpressibleError when something cannot be written."""
         self.concept, self.names = concept, Names(concept)
-        self.name = concept.name
+        self.name = module_name(concept.name)
         self.terms = Terms(self.names, concept.variables)
         self.actions = Actions(concept, self.terms)
         self.state = [info for info in concept.variables.values() if not info.rigid]
         self.rigid = [info for info in concept.variables.values() if info.rigid]
-        self._body = [*self._behaviour(), *self._premises(), *self._properties()]  # tells what it needs
+        self._body = [*self._types(), *self._behaviour(), *self._premises(), *self._properties()]  # tells what it needs
 
     def text(self) -> str:
         """The whole module."""
@@ -80,6 +80,8 @@ class Module:
         yield from ("", "VARIABLES", *_listed((self.names.of(VARIABLE, info.name), "a ghost: only properties read it"
                                                if info.ghost else "") for info in self.state))
         yield from ("", *tuple_of("vars == ", [self.names.of(VARIABLE, info.name) for info in self.state]).copy())
+
+    def _types(self) -> Iterator[str]:
         types = [rf"{self.names.of(VARIABLE, info.name)} \in {self.terms.type_of(info)}" for info in self.state]
         yield from ("", "TypeOK ==", *(rf"    /\ {text}" for text in types))
         if self.rigid:
@@ -116,9 +118,8 @@ class Module:
 
     @property
     def has_none(self) -> bool:
-        """Whether some variable may hold nothing."""
-        infos = self.concept.variables.values()
-        return any(sort.kind == MAYBE for info in infos for sort in (*info.keys, info.value))
+        """Whether something may hold nothing."""
+        return "None" in self.terms.used
 
     def _sentence(self, sort: str) -> str:
         return " ".join((self.concept.classes[sort].__doc__ or "").split())
@@ -180,25 +181,29 @@ class Module:
         name = self.names.of(PROPERTY, declared.name) + suffix
         if declared.kind == LEADS_TO:
             return self._leads_to(name, declared, without)
-        block = self.terms.block(declared.condition)
         if declared.kind == STEP:
-            return definition(name, closed(hang("[][", block), "]_vars"))
-        lines = definition(name, block)
+            return definition(name, self.terms.step(declared.condition))
+        lines = definition(name, self.terms.block(declared.condition))
         if declared.kind == SOMETIMES:
             lines += definition(self.names.of(NEVER, declared.name), [f"~{name}"])
         return lines
 
     def _leads_to(self, name: str, declared: Property, without: Sequence[str]) -> Block:
         with self.terms.binding(declared.parameters) as bound:
-            when, goal = (self.terms.block(node, WIDTH - 12) for node in (declared.when, declared.condition))
-        leads = [*closed(hang("(", when), ")"), *closed(hang("~> (", goal), ")")]
-        leads = leads if len(when) + len(goal) > 2 or len("".join(leads)) > WIDTH - 20 else [" ".join(leads)]  # noqa: PLR2004 - a line each
+            leads = self._arrow(declared)
         if bound:
             leads = [rf"\A {bound} :", *hang("    ", leads)]
         fair = list(self._fairness(declared, without))
         if not fair:
-            return definition(name, leads, long=True)
+            return definition(name, leads)
         return [f"{name} ==", *(rf"       /\ {text}" for text in fair), *closed(hang("    => (", leads), ")")]
+
+    def _arrow(self, declared: Property) -> Block:
+        """`(when) ~> (goal)`, on one line if it is short."""
+        when, goal = (self.terms.block(node, WIDTH - 16) for node in (declared.when, declared.condition))
+        leads = [*closed(hang("(", when), ")"), *closed(hang("~> (", goal), ")")]
+        line = " ".join(leads)
+        return [line] if len(when) == len(goal) == 1 and len(line) < WIDTH - 20 else leads
 
     def _fairness(self, declared: Property, without: Sequence[str]) -> Iterator[str]:
         for names, sign in ((declared.fair, "WF"), (declared.strongly_fair, "SF")):
@@ -211,9 +216,9 @@ class Module:
                 yield f"<>[][~{f'({happens})' if ' ' in happens else happens}]_vars"
 
 
-def definition(name: str, block: Block, *, long: bool = False) -> Block:
+def definition(name: str, block: Block) -> Block:
     """`name == …`, on one line if it is short."""
-    if len(block) == 1 and not long and len(name) + len(block[0]) < WIDTH:
+    if len(block) == 1 and len(name) + len(block[0]) < WIDTH:
         return [f"{name} == {block[0]}"]
     return [f"{name} ==", *hang("    ", block)]
 

@@ -129,11 +129,19 @@ def simulated(image: Image, contents: Mapping[str, bytes]) -> Disk:
 
 def config_of(conf: Mapping[str, str]) -> MessageStoreConfig:
     """The part of a broker's configuration that the store reads."""
+    default = MessageStoreConfig()
     return MessageStoreConfig(
         store_path_root_dir=ROOT, store_path_commit_log=f"{ROOT}/commitlog",
-        mapped_file_size_commit_log=int(conf["mappedFileSizeCommitLog"]),
-        configured_file_size_consume_queue=int(conf["mappedFileSizeConsumeQueue"]),
-        max_hash_slot_num=int(conf["maxHashSlotNum"]), max_index_num=int(conf["maxIndexNum"]),
+        mapped_file_size_commit_log=int(conf.get("mappedFileSizeCommitLog", default.mapped_file_size_commit_log)),
+        configured_file_size_consume_queue=int(
+            conf.get("mappedFileSizeConsumeQueue", default.configured_file_size_consume_queue)),
+        max_hash_slot_num=int(conf.get("maxHashSlotNum", default.max_hash_slot_num)),
+        max_index_num=int(conf.get("maxIndexNum", default.max_index_num)),
+        max_message_size=int(conf.get("maxMessageSize", default.max_message_size)),
+        max_msgs_num_batch=int(conf.get("maxMsgsNumBatch", default.max_msgs_num_batch)),
+        message_delay_level=conf.get("messageDelayLevel", default.message_delay_level),
+        message_index_enable=conf.get("messageIndexEnable", "true") == "true",
+        check_crc_on_recover=conf.get("checkCRCOnRecover", "true") == "true",
         flush_disk_type=FlushDiskType(conf.get("flushDiskType", FlushDiskType.ASYNC_FLUSH)),
         broker_role=BrokerRole(conf.get("brokerRole", BrokerRole.ASYNC_MASTER)),
         message_index_safe=conf.get("messageIndexSafe") == "true", broker_id=int(conf.get("brokerId", "0")),

@@ -17,6 +17,7 @@ from pathlib import Path
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.hosts.files.overlay import Overlay
+from impl.ports.disk import DiskError
 from impl.store.consume_queue import PRE_BLANK, ConsumeQueue, Unit
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DispatchRequest
@@ -100,7 +101,7 @@ def inspect(directory: Path, sizes: Sizes) -> Inspection:
         raise BadInputError(f"{directory}: no folder commitlog in it; give the broker's storePathRootDir")
     try:
         return _Look(root, str(directory), sizes).all()
-    except OSError as error:
+    except (OSError, DiskError) as error:
         raise BadInputError(f"{directory}: cannot be read ({error})") from error
 
 

@@ -111,6 +111,8 @@ TOLD_TWICE: tuple[tuple[str, str, str], ...] = (
     ("X10", "test_x10_the_first_pull_of_an_ordered_queue_waits_until_its_offset_can_be_read",
      "committed_offset_never_regresses"),
     ("X21", "test_x21_a_queue_that_is_taken_while_a_reset_waits_is_dropped_before_it_leaves", "queue_is_taken_once"),
+    ("X21", "test_x21_a_queue_that_is_taken_while_a_reset_waits_is_dropped_before_it_leaves",
+     "pulls_follow_one_another"),
     ("X22", "test_x22_a_run_of_a_rebalance_removes_only_what_it_has_dropped", "queue_is_taken_once"),
     ("X23", "test_x23_an_offset_whose_read_ends_late_does_not_replace_what_was_settled_meanwhile",
      "commits_of_a_holding_go_forward"),

@@ -162,7 +162,7 @@ class _Comparing:
 
     def _counts(self, answer: Answer) -> None:
         found = self.found
-        explored = (found.states, found.transitions, found.depth, len(found.levels[0][0]))
+        explored = (found.states, found.transitions, found.depth, len(next(iter(found.levels))[0]))
         checked = (answer.states, answer.transitions, answer.depth, answer.initial)
         theirs = f"refuted {answer.refuted}" if answer.refuted else str(checked) if answer.complete else answer.problem
         self._judge(COUNTS, str(explored), theirs, known=not answer.problem)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from impl.common import message_decoder
+from impl.common import message_decoder, util_all
 from impl.common.byte_buffer import GREATEST_ARRAY_BYTES, ByteBuffer
 from impl.common.inet_socket_address import InetSocketAddress, inet_socket_address
 from impl.common.message import MessageExt
 from impl.common.message_batch import BatchedMessage, encode_messages
 from impl.common.message_client_id_setter import MessageClientIDSetter, get_pid_from_id
-from impl.common.util_all import crc32
 from impl.decisions.flags import BORNHOST_V6_FLAG, STOREHOSTADDRESS_V6_FLAG
-from impl.decisions.java_errors import BufferOverflowError, HeapExhaustedError, JavaRuntimeError
+from impl.decisions.java_errors import (
+    BufferOverflowError,
+    HeapExhaustedError,
+    IllegalArgumentError,
+    IndexOutOfBoundsError,
+    JavaRuntimeError,
+)
 from impl.decisions.java_text import utf8_bytes, utf8_text
 from impl.store.dispatch_request import BLANK, DEFAULT_LEVELS, NOT_PARSED, UNREADABLE, check_message_and_return_size
 from impl.store.message_ext_broker_inner import MessageExtBatch, MessageExtBrokerInner
@@ -25,7 +30,7 @@ NOVEMBER, DECEMBER = 1_698_796_800_000, 1_701_388_800_000  # 2023, UTC
 
 
 def message(**fields: object) -> MessageExtBrokerInner:
-    return MessageExtBrokerInner("T", b"body", HOST, HOST, body_crc=crc32(b"body"), **fields)  # type: ignore[arg-type]
+    return MessageExtBrokerInner("T", b"body", HOST, HOST, body_crc=util_all.crc32(b"body"), **fields)  # type: ignore[arg-type]
 
 
 def batch(own: int, common: int) -> MessageExtBatch:
@@ -50,6 +55,30 @@ def test_a_record_may_be_exactly_as_long_as_a_message_may_be() -> None:
         encode_batch(batch(4, 4), 2 * 93 + 12)
 
 
+def test_a_batch_may_be_of_one_message_that_is_as_long_as_one_may_be() -> None:
+    one = MessageExtBatch("T", encode_messages([BatchedMessage(0, b"1", {})]), HOST, HOST)
+    assert len(encode_batch(one, 93).records) == 93
+    with pytest.raises(JavaRuntimeError, match="message size exceeded"):
+        encode_batch(one, 92)
+
+
+def test_properties_may_have_32767_bytes() -> None:
+    assert isinstance(encode(message(properties_string=32_767 * "p"), 2**20), bytearray)
+    assert encode(message(properties_string=32_766 * "p" + "é"), 2**20) is PutMessageStatus.PROPERTIES_SIZE_EXCEEDED
+    one = MessageExtBatch("T", encode_messages([BatchedMessage(0, b"1", {})]), HOST, HOST)
+    one.put_property("c", 32_765 * "p")
+    assert checked(encode_batch(one, 2**20).records)[0]
+    one.put_property("c", 32_766 * "p")
+    with pytest.raises(JavaRuntimeError, match="Properties size of messageExtBatch exceeded!"):
+        encode_batch(one, 2**20)
+
+
+def test_a_text_of_properties_that_names_none_leaves_the_keys_unknown() -> None:
+    records = [encode(message(properties_string=text), 4096) for text in ("", "p")]
+    found = [check_message_and_return_size(ByteBuffer(bytes(record)), check_crc=True) for record in records]
+    assert [(one.keys, one.properties_map) for one in found] == [("", None), (None, {})]
+
+
 def test_a_host_that_is_longer_than_the_flag_says_does_not_fit() -> None:
     longer = MessageExtBrokerInner("T", b"", HOST_V6, HOST)
     with pytest.raises(BufferOverflowError):
@@ -58,8 +87,8 @@ def test_a_host_that_is_longer_than_the_flag_says_does_not_fit() -> None:
     made.born_host = HOST_V6
     with pytest.raises(BufferOverflowError):
         encode_batch(made, 4096)
-    made.sys_flag = host_flags(1, HOST_V6, HOST)
-    assert made.sys_flag == 1 | BORNHOST_V6_FLAG
+    made.sys_flag = host_flags(2, HOST_V6, HOST)
+    assert made.sys_flag == 2 | BORNHOST_V6_FLAG
     assert checked(encode_batch(made, 4096).records)[0]
     assert host_flags(0, HOST, HOST_V6) == STOREHOSTADDRESS_V6_FLAG
 
@@ -115,6 +144,66 @@ def test_records_are_decoded_up_to_the_first_that_is_none() -> None:
     found = message_decoder.decodes(ByteBuffer(whole + whole + whole[:-1]))
     read = [(one.queue_offset, one.get_property("KEYS"), one.get_property("TAGS")) for one in found]
     assert read == 2 * [(3, "k", None)]
+
+
+def test_a_body_that_is_not_read_is_not_checked() -> None:
+    record = encode(message(properties_string="KEYS\x01k"), 4096)
+    assert isinstance(record, bytearray)
+    record[88] ^= 1
+    assert checked(record) == (False, -1, 92)
+    request = check_message_and_return_size(ByteBuffer(record), check_crc=True, read_body=False)
+    assert (request.success, request.keys) == (True, "k")
+    assert not check_message_and_return_size(ByteBuffer(record[:90]), check_crc=False, read_body=False).success
+    record[:4] = (40).to_bytes(4, "big")  # Java reads a body into an array of this length
+    record[84:88] = (41).to_bytes(4, "big")
+    with_room = record + bytes(64)
+    assert check_message_and_return_size(ByteBuffer(with_room), check_crc=False) is UNREADABLE
+    assert check_message_and_return_size(ByteBuffer(with_room), check_crc=False, read_body=False).msg_size == 40
+    whole = message_decoder.encode(MessageExt(3, b"x", topic="T"), need_compress=False)
+    assert [one.body for one in message_decoder.decodes(ByteBuffer(whole))] == [b"x"]
+    assert [one.body for one in message_decoder.decodes(ByteBuffer(whole), read_body=False)] == [None]
+
+
+@pytest.mark.parametrize(("level", "answer"), [
+    ("2147483647", 7_201_000), ("1", 2_000), ("2147483648", None), ("-1", 0), ("0", 0), ("18", 7_201_000), ("x", None),
+])
+def test_a_delay_level_is_an_int(level: str, answer: int | None) -> None:
+    delayed = message(properties_string=f"DELAY\x01{level}", store_timestamp=1000)
+    delayed.topic = "SCHEDULE_TOPIC_XXXX"
+    record = encode(delayed, 4096)
+    assert isinstance(record, bytearray)
+    request = check_message_and_return_size(ByteBuffer(record), check_crc=True)
+    assert request is UNREADABLE if answer is None else request.tags_code == answer
+
+
+@pytest.mark.parametrize(("topic_bytes", "error"), [(164, IllegalArgumentError), (165, BufferOverflowError)])
+def test_a_topic_whose_length_is_negative_takes_the_room_of_the_rest(topic_bytes: int, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        message_decoder.encode(MessageExt(0, b"", topic=topic_bytes * "t"), need_compress=False)
+
+
+@pytest.mark.parametrize("store_size", [1, 94])
+def test_a_record_of_a_given_size_must_have_room(store_size: int) -> None:
+    one = MessageExt(0, b"x", topic="T", store_size=store_size)
+    if store_size < 93:
+        with pytest.raises(BufferOverflowError):
+            message_decoder.encode(one, need_compress=False)
+    else:
+        assert message_decoder.encode(one, need_compress=False)[-2:] == b"\0\0"
+        assert len(message_decoder.encode(one, need_compress=False)) == store_size
+
+
+def test_edges_of_bytes_and_names() -> None:
+    assert [util_all.offset2_file_name(offset) for offset in (0, -1, 1 << 30)] == [
+        "00000000000000000000", "-00000000000000000001", "00000000001073741824"]
+    assert util_all.crc32(None) == 0
+    assert util_all.uncompress(util_all.compress(b"x" * 99, -1)) == b"x" * 99
+    for level in (-2, 10):
+        with pytest.raises(IllegalArgumentError):
+            util_all.compress(b"", level)
+    with pytest.raises(IndexOutOfBoundsError):
+        get_pid_from_id(22 * "0")
+    assert encode_batch(batch(4, 4), 4096).batch_size == 2
 
 
 def test_an_ipv6_host_that_maps_an_ipv4_one_has_an_id_with_zeros_behind_it() -> None:

@@ -97,7 +97,7 @@ class Program:
 
 
 @given(st.lists(steps, max_size=40), st.sampled_from(FlushDiskType))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 def test_what_was_put_is_there_after_any_stop_or_kill(program: list[Any], flush: FlushDiskType) -> None:
     run = Program(flush)
     for step in program:

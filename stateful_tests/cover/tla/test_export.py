@@ -14,10 +14,9 @@ from invariants.exporting import export_file, export_named, refuted
 from model.language import Bool, Concept, Nat, State, Table, action, every, forall, initially
 from model.language.scope import Scope
 from model.scopes import SCOPES, NamedScope
-from model.tla.configuration import HERE as HERE_TOO
 from model.tla.configuration import Configuration
 from model.tla.module import Module
-from model.tla.names import Names, legal
+from model.tla.names import Names, legal, module_name
 from model.tla.terms import NotExpressibleError
 
 HERE = Path(__file__).parent
@@ -101,9 +100,8 @@ def test_a_configuration_gives_each_constant_a_value(named: NamedScope) -> None:
 def test_what_is_expected_to_fail_stands_as_a_comment(named: NamedScope) -> None:
     made = Configuration(named.scope)
     text = made.configuration(judged_in(named), refuted(named, judged_in(named)))
-    told = {name.removesuffix(HERE_TOO) for name in re.findall(
-        r"^\\\* (?:INVARIANT|PROPERTY) (\w+)", text, re.MULTILINE)}
-    assert set(named.violated) & {one.name for one in judged_in(named)} <= told
+    told = set(re.findall(r"^\\\* (?:INVARIANT|PROPERTY) (\w+)", text, re.MULTILINE))
+    assert {made.checked(one)[1] for one in judged_in(named) if one.name in named.violated} <= told
 
 
 @scoped
@@ -128,6 +126,10 @@ def test_no_two_scopes_have_one_file() -> None:
 ])
 def test_a_name_of_python_is_made_one_of_tla(name: str, wanted: str) -> None:
     assert legal(name) == wanted
+
+
+def test_a_concept_that_is_called_like_a_standard_module_has_a_module_of_its_own() -> None:
+    assert (module_name("Sequences"), module_name("Lease")) == ("SequencesConcept", "Lease")
 
 
 class Clash(State):
