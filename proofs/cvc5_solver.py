@@ -20,7 +20,8 @@ from proofs.written import Written
 
 Options = Mapping[str, str]
 PLAIN: Options = {}
-STRATEGIES: tuple[Options, ...] = (PLAIN, {"full-saturate-quant": "true"}, {"enum-inst": "true", "e-matching": "false"})
+STRATEGIES: tuple[Options, ...] = (
+    PLAIN, {"full-saturate-quant": "true"}, {"enum-inst": "true", "e-matching": "false"}, {"finite-model-find": "true"})
 FINITE: tuple[Options, ...] = ({"arrays-exp": "true"}, {"arrays-exp": "true", "finite-model-find": "true"})
 """What is tried for a proof, and for a model; the next one when the one before gives up."""
 

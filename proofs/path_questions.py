@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import z3
 
 from proofs import terms
-from proofs.domains import Values
+from proofs.domains import Values, number_called, truth_called
 from proofs.paths import PathTable, multiples, solver_for
 from proofs.solve import Answer
 from proofs.terms import Context, Term, fresh_context
@@ -54,11 +54,11 @@ class ModelValues:
 
     def truth(self, name: str) -> bool:
         """The value of a formula of this name."""
-        return bool(z3.is_true(self._model.eval(z3.Bool(name, self._model.ctx), model_completion=True)))
+        return bool(z3.is_true(self._model.eval(truth_called(name, self._model.ctx), model_completion=True)))
 
     def number(self, name: str) -> int:
         """The value of an integer of this name."""
-        return int(self._model.eval(z3.Int(name, self._model.ctx), model_completion=True).as_long())
+        return int(self._model.eval(number_called(name, self._model.ctx), model_completion=True).as_long())
 
 
 class _AskedZ3:

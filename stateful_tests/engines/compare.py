@@ -43,8 +43,12 @@ def compared(seed: int, tally: Counter[str]) -> list[str]:
     wrong += [f"{seed} {p.name}: prove says true, a run of {depth} steps breaks it"
               for p in claimed if (depth := broken_by_run(p)) is not None]
     tally["runs unrolled"] += len(claimed)
-    return wrong + [f"{seed} {name}: prove says violated, no initial state breaks it" for name, row in rows.items()
-                    if row.outcome is Outcome.VIOLATED and not _broken_at_first(drawn.concept.properties[name])]
+    for name, row in rows.items():
+        if row.outcome is Outcome.VIOLATED:
+            broken = broken_at_first(drawn.concept.properties[name])
+            tally["first states undecided"] += broken is None
+            wrong += [f"{seed} {name}: prove says violated, no initial state breaks it"] if broken is False else []
+    return wrong
 
 
 def is_claim(row: Verdict) -> bool:
@@ -97,16 +101,21 @@ def broken_by_run(declared: Property) -> int | None:
     """The number of steps of a run that breaks a property, if there is one of at most DEPTH steps."""
     actions = [*declared.concept.actions.values()]
     for depth in range(declared.kind == STEP, DEPTH + 1):
-        if any(_breaks(declared, run, FEW) for run in product(actions, repeat=depth)):
+        if any(_breaks(declared, run, FEW) is Answer.REFUTED for run in product(actions, repeat=depth)):
             return depth
     return None
 
 
-def _broken_at_first(declared: Property) -> bool:
-    return any(_breaks(declared, (), size) for size in SIZES)
+def broken_at_first(declared: Property) -> bool | None:
+    """Whether some initial state breaks a property; None: Z3 cannot tell of some number of elements, in the time."""
+    answers = [_breaks(declared, (), size) for size in SIZES]
+    if Answer.REFUTED in answers:
+        return True
+    return None if Answer.UNKNOWN in answers else False
 
 
-def _breaks(declared: Property, run: Sequence[Action], size: int) -> bool:
+def _breaks(declared: Property, run: Sequence[Action], size: int) -> Answer:
+    """Whether no such run breaks the property with so many elements (proved), or one does (refuted)."""
     reading = Few(declared.concept, size)
     induction = Induction(reading, ())
     formulas: list[Expr] = [*induction.base, reading.formula(declared.concept.initial, induction.now)]
@@ -119,4 +128,4 @@ def _breaks(declared: Property, run: Sequence[Action], size: int) -> bool:
         before, state = state, reading.after(action, state, env)
     first, last = (before, state) if declared.kind == STEP else (state, None)
     formulas.append(reading.formula(negation(declared.condition), first, after=last))
-    return satisfiable(formulas, (0,), TIMEOUT_MS).answer is Answer.REFUTED
+    return satisfiable(formulas, (0,), TIMEOUT_MS).answer
