@@ -408,6 +408,7 @@ def replay_one(desk: Desk, file: Path) -> bool:
 def replayed(document: dict[str, Any]) -> Verdict:
     """Run evidence again, whichever judge it is from."""
     from invariants.exploring import replay_trace
+    from invariants.front_desk import catalogue
     from invariants.front_desk.replay import recorded_row, replay_graph, replay_row
     from stateful_tests.conformance.adapters import ADAPTERS
     from stateful_tests.conformance.judge import RECORDINGS
@@ -419,8 +420,9 @@ def replayed(document: dict[str, Any]) -> Verdict:
     from stateful_tests.worlds.evidence import replay_run
 
     kind, about = document["kind"], document["subject"]["kind"]
-    if document["property"] == AGREES:
-        return next(agreements([document["subject"]["name"]]))
+    if document["property"] == AGREES or kind == "proof":
+        return next(agreements([document["subject"]["name"]]) if kind != "proof"
+                    else prover.proved(catalogue.chosen([document["property"]])))
     if kind in {"trace", "graph"}:
         return replay_trace(document) if kind == "trace" else replay_graph(document)
     if kind == "run":
