@@ -122,9 +122,10 @@ def has_model(formulas: Sequence[Expr], timeout_ms: int) -> bool:
     return session.asked(read, 0, FINITE, within(timeout_ms))[0] is Answer.REFUTED
 
 
-def answer_to(script: str) -> str:
+def answer_to(script: str, timeout_ms: int = 5_000) -> str:
     """What cvc5 says to a script in SMT-LIB: the last line that it prints."""
     solver = cvc5.Solver(cvc5.TermManager())
+    solver.setOption("tlimit-per", str(timeout_ms))
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "script")
     said = ""

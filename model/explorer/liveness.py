@@ -22,7 +22,7 @@ from model.explorer.expand import Expander
 from model.explorer.trace import Document, Step, document, path
 from model.language.batch import Batch, Word, Words, states
 from model.language.instantiate import Instantiation
-from model.language.nodes import Variable, const, substitute
+from model.language.nodes import FALSE, Variable, conjunction, const, negation, substitute
 from model.language.properties import Property
 
 Ints = NDArray[np.int64]
@@ -58,7 +58,23 @@ def judge(
             chosen = {v.name: ground.scope.text(v.sort, number) for v, number in elements.items()}
             return {**verdict, "elements": chosen} if chosen else verdict
         unknown, waits = unknown or verdict, waits or graph.waits
-    return unknown or (None if waits else VACUOUS)
+    return unknown or (_unfair(ground, expander, levels, wanted, memory_bytes) if waits else VACUOUS)
+
+
+def _unfair(
+    ground: Instantiation, expander: Expander, levels: Sequence[Words], wanted: Property, memory_bytes: int,
+) -> str | None:
+    """Say so if an action is fair and ceases, and that leaves no run at all that waits and is fair; or None."""
+    both = [name for name in (*wanted.fair, *wanted.strongly_fair) if name in wanted.until_quiet]
+    if not both:
+        return None
+    for elements in ground.environments(wanted.parameters):
+        waiting = conjunction(wanted.when, negation(wanted.condition))
+        endless = _about(replace(wanted, when=waiting, condition=FALSE), elements)
+        found = Avoiding(ground, expander, levels, endless, memory_bytes).verdict(levels)
+        if found is not None:
+            return found if isinstance(found, str) else None
+    return f"about nothing: {both[0]} is fair and ceases, and no run is both"
 
 
 def _about(wanted: Property, elements: Mapping[Variable, int]) -> Property:
