@@ -2,7 +2,7 @@
 #
 #   make verify    every judge on RocketMQ 4.9.3 as shipped, and out/verify/report.html
 #   make test      all tests        make lint     ruff and mypy
-#   make bench     benchmarks       make interop  compare live with the official RocketMQ jars, and with TLC
+#   make bench     benchmarks       make interop  compare live with the official RocketMQ jars, ports, and TLC
 #   make verify-engines   compare the engines on random concepts: CONCEPTS=10000 SEED=0 (half an hour)
 #   make mutants   change each condition of the rules, and count what their tests notice (an hour)
 #   make lock      resolve the dependencies anew (needs uv)
@@ -45,16 +45,19 @@ bench: $(READY)
 	$(BIN)/python -m bench.open
 	$(BIN)/python -m bench.simulation
 	$(BIN)/python -m bench.campaign
+	$(BIN)/python -m bench.port
 
 interop: $(READY)
 	$(BIN)/python -m stateful_tests.conformance.java
+	$(BIN)/python -m stateful_tests.conformance.java.stores --out out/interop
+	$(BIN)/python -m stateful_tests.conformance.port
 	$(BIN)/python -m stateful_tests.conformance.tlc --out out/interop
 
 CONCEPTS ?= 10000
 SEED ?= 0
 
 verify-engines: $(READY)
-	$(BIN)/python -m stateful_tests.engines --concepts $(CONCEPTS) --seed $(SEED)
+	$(BIN)/python -m stateful_tests.engines --concepts $(CONCEPTS) --seed $(SEED) --tlc
 
 mutants: $(READY)
 	@[ -x $(MUTATION)/bin/cosmic-ray ] || { $(BIN)/python -m venv $(MUTATION) && \

@@ -9,6 +9,7 @@ Each scope runs in a process of its own, with one property evaluated. One JSON o
     bytes_per_state                         growth of the process's greatest resident memory during the search
     seconds_to_first_state                  CPU seconds from the start of Python to the first state, imports included
     wall_seconds                            of the search, for machines that are shared
+    cores, memory_bytes, resident_share     the threads, the bound, and the greatest resident memory in parts of it
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-DEFAULT = ("2,2 locked", "3,2", "3,3", "3,3 locked")
+DEFAULT = ("2,2 locked", "3,2", "3,3", "3,3 locked", "3,4", "4,2")
 _STATUS = Path("/proc/self/status")
 
 
@@ -32,14 +33,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("scopes", nargs="*", default=list(DEFAULT), metavar="SCOPE",
                         help='"CONSUMERS,QUEUES" or "CONSUMERS,QUEUES locked"')
     parser.add_argument("--json", metavar="FILE", help="write the lines to a file; - for standard output only")
+    parser.add_argument("--cores", type=int, default=1, help="threads that search")
+    parser.add_argument("--memory-bytes", type=int, default=4 << 30, help="bound for states and their tables")
+    parser.add_argument("--disk", type=Path, metavar="DIR", help="keep the states there")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # one scope, in this process
     options = parser.parse_args(arguments)
     if options.here:
-        print(json.dumps(measure(options.scopes[0])))
+        print(json.dumps(measure(options.scopes[0], options.cores, options.memory_bytes, options.disk)))
         return 0
     rows = []
     for scope in options.scopes:
-        row = _apart(scope)
+        row = _apart(scope, options)
         if row is None:
             return 2
         rows.append(row)
@@ -49,9 +53,12 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if all(row["as_pinned"] is not False for row in rows) else 1
 
 
-def _apart(scope: str) -> dict[str, Any] | None:
+def _apart(scope: str, options: argparse.Namespace) -> dict[str, Any] | None:
     """Measure in a fresh process, so that memory and imports are its own."""
-    command = [sys.executable, "-m", "bench.explorer", scope, "--here"]
+    command = [sys.executable, "-m", "bench.explorer", scope, "--here", "--cores", str(options.cores),
+               "--memory-bytes", str(options.memory_bytes)]
+    if options.disk:
+        command += ["--disk", str(options.disk / scope.replace(" ", "-"))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own module
     if done.returncode:
         print((done.stderr.strip().splitlines() or ["the measurement ended without a word"])[-1], file=sys.stderr)
@@ -60,7 +67,7 @@ def _apart(scope: str) -> dict[str, Any] | None:
     return row
 
 
-def measure(name: str) -> dict[str, Any]:
+def measure(name: str, cores: int = 1, memory_bytes: int = 4 << 30, disk: Path | None = None) -> dict[str, Any]:
     """Search one scope in this process; raises ValueError for a scope that does not exist."""
     from bench.group import PINNED, scope  # noqa: PLC0415 - imports belong to what is measured
     from model.explorer.search import Search  # noqa: PLC0415 - same
@@ -69,7 +76,7 @@ def measure(name: str) -> dict[str, Any]:
     one = [wanted for wanted in chosen.concept.properties.values() if wanted.name.startswith("one_owner")]
     search = Search(chosen, one)
     first, memory, wall = time.process_time(), _resident("VmRSS"), time.perf_counter()
-    found = search.run()
+    found = search.run(memory_bytes, cores=cores, disk=disk)
     cpu, wall = time.process_time() - first, time.perf_counter() - wall
     grown = _resident("VmHWM") - memory
     counts = (found.states, found.transitions, found.depth)
@@ -78,6 +85,7 @@ def measure(name: str) -> dict[str, Any]:
         "violated": sorted(found.violations), "cpu_seconds": round(cpu, 4),
         "transitions_per_cpu_second": round(found.transitions / cpu), "bytes_per_state": round(grown / found.states, 1),
         "seconds_to_first_state": round(first, 4), "wall_seconds": round(wall, 4),
+        "cores": cores, "memory_bytes": memory_bytes, "resident_share": round(_resident("VmHWM") / memory_bytes, 3),
         "as_pinned": counts == PINNED[name] if name in PINNED else None,
     }
 

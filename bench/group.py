@@ -222,6 +222,7 @@ PINNED = {  # scope: states, transitions, depth
     "3,3": (1_560_896, 24_735_492, 26),
     "3,3 locked": (1_537_320, 21_544_581, 25),
     "3,4": (11_852_352, 206_909_316, 29),
+    "4,2": (236_421_376, 4_601_637_024, 32),
 }
 
 
@@ -243,13 +244,17 @@ def _range(index: int, members: int, queues: int) -> range:
 
 
 def scope(name: str) -> Scope:
-    """A scope by name: "3,2" or "3,2 locked" (consumers, queues); raises ValueError for any other text."""
+    """A scope by name: "3,2", "3,2 locked" or "3,2 idle" (consumers, queues); raises ValueError for any other text.
+
+    In an idle one nobody takes a queue: consumers come and go and fetch lists.
+    """
     sizes, _, variant = name.partition(" ")
     try:
         consumers, queues = (int(size) for size in sizes.split(","))
     except ValueError:
         consumers = queues = 0
-    if consumers < 1 or queues < 1 or variant not in ("", "locked"):
-        raise ValueError(f'{name!r} is no scope of the group; write "3,2" or "3,2 locked" (consumers, queues)')
-    return Scope(Locked if variant else Free, {Consumer: consumers, Queue: queues},
-                 {"share": averagely(consumers, queues)}, name=name)
+    if consumers < 1 or queues < 1 or variant not in ("", "locked", "idle"):
+        raise ValueError(f'{name!r} is no scope of the group; '
+                         'write "3,2", "3,2 locked" or "3,2 idle" (consumers, queues)')
+    return Scope(Locked if variant == "locked" else Free, {Consumer: consumers, Queue: queues},
+                 {"share": averagely(consumers, queues)}, forbid=["take"] if variant == "idle" else (), name=name)

@@ -32,6 +32,26 @@ app = desk_app(help="""Does what Apache RocketMQ 4.9.3 promises hold? Ask `verif
 
 Exit status of every command: 0 every outcome is as expected, 1 some outcome differs, 2 bad input, 3 some is unknown.
 """, epilog=examples("rocketproof verify", "rocketproof list", "rocketproof verify one_owner_per_queue"))
+
+
+def print_version(asked: bool) -> None:
+    """Print the version, and end; if it is asked for."""
+    if asked:
+        from importlib import metadata
+
+        print(f"rocketproof {metadata.version('rocketproof')}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[bool, typer.Option(
+        "--version", help="Print the version, and end.", is_eager=True, callback=print_version)] = False,
+) -> None:
+    """Options of rocketproof itself."""
+    del version
+
+
 check_app = desk_app(help="Judge your own code by the claims about RocketMQ.")
 app.add_typer(check_app, name="check")
 
@@ -65,18 +85,28 @@ def list_catalogue(
 
 
 @app.command(epilog=examples(
-    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29"))
-def show(name: Annotated[str, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")]) -> None:
+    "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29",
+    "rocketproof show --guards Routes"))
+def show(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")] = None,
+    guards: Annotated[str | None, typer.Option(
+        metavar="CONCEPT", help="Instead the guards of a concept: what tests each, or which premise it is.")] = None,
+) -> None:
     """Show one property (claim, premises, formula, hazards), or one hazard.
 
     A property comes with its judges, the verdict expected of RocketMQ as shipped, and the actions around it; a hazard
     with what users see of it, what brings it about, what helps, what it breaks, and its story.
     """
     from invariants.front_desk.desk import guarded
+    from invariants.front_desk.guards import guards as guards_of
     from invariants.front_desk.show import shown, shown_hazard
     from invariants.hazards import HAZARDS
 
     def lines() -> Iterator[str]:
+        if (name is None) == (guards is None):
+            raise BadInputError("say what to show: one name, or --guards CONCEPT")
+        if name is None:
+            return guards_of(guards or "")
         judged = judged_of_runs()
         return shown_hazard(HAZARDS[name], outside(name), judged) if name in HAZARDS else shown(name, judged)
 
@@ -292,7 +322,8 @@ app.command("kill-matrix", epilog=campaigning.KILL_MATRIX)(campaigning.kill_matr
 
 @check_app.command("allocation", epilog=examples(
     "rocketproof check allocation --python my_package.strategies:StickyAllocation",
-    "rocketproof check allocation --java target/classes:lib/* --class com.example.Sticky --out out"))
+    "rocketproof check allocation --java target/classes:lib/* --class com.example.Sticky --out out",
+    "rocketproof check allocation --exec ./my_adapter --function AVG"))
 @judging
 def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
     python: Annotated[str | None, typer.Option(
@@ -301,6 +332,10 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
         metavar="CLASSPATH", help="Jars and class folders; goes with --class.")] = None,
     class_name: Annotated[str | None, typer.Option(
         "--class", metavar="NAME", help="Binary name of an AllocateMessageQueueStrategy.")] = None,
+    program: Annotated[str | None, typer.Option(
+        "--exec", metavar="CMD", help="Program in any language that answers JSON lines (docs/adapters.md).")] = None,
+    function: Annotated[str | None, typer.Option(
+        metavar="NAME", help="With --exec: which of its functions; default: allocate.")] = None,
     queues: Annotated[int, typer.Option(min=1, help="Queues of the largest exhaustive case.")] = 12,
     members: Annotated[int, typer.Option(min=1, help="Members of the largest exhaustive case.")] = 6,
     random: Annotated[int, typer.Option("--examples", min=1, help="Random cases afterwards.")] = 100,
@@ -309,7 +344,7 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> None:
     """Judge your own allocation strategy: all small groups, smallest first, then random ones.
 
-    The class is made without arguments, in a process of its own. Queues are impl.decisions.message_queue.MessageQueue.
+    A class is made without arguments, in a process of its own. Queues are impl.decisions.message_queue.MessageQueue.
     Exit status: 0 nothing a group cannot do without is broken, 1 something is, 2 bad input, 3 something is unknown.
     """
     from invariants.front_desk.desk import Desk
@@ -322,36 +357,97 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
         from stateful_tests.decisions import check
 
         sizes: dict[str, int] = {"queues": queues, "members": members, "examples": random, "seed": seed}
-        if python is not None and java is None and class_name is None:
-            sys.path.insert(0, str(Path.cwd()))  # the user's class is looked up from here
-            rows = check.check_allocation(python, out=out, **sizes)
-        elif java is not None and class_name is not None and python is None:
-            rows = check.check_java_allocation(java, class_name, out=out, **sizes)
-        else:
-            raise BadInputError("say what to check: --python MODULE:CLASS, or --java CLASSPATH --class NAME")
+        match python, java, class_name, program, function:
+            case str(), None, None, None, None:
+                sys.path.insert(0, str(Path.cwd()))  # the user's class is looked up from here
+                rows = check.check_allocation(python, out=out, **sizes)
+            case None, str(), str(), None, None:
+                rows = check.check_java_allocation(java, class_name, out=out, **sizes)
+            case None, None, None, str(), _:
+                rows = check.check_port_allocation(program, function, out=out, **sizes)
+            case _:
+                raise BadInputError("say what to check: --python MODULE:CLASS, or --java CLASSPATH --class NAME, "
+                                    "or --exec CMD")
         desk.judge("check", only(rows, property or []))
 
 
 @app.command(epilog=examples(
-    "rocketproof conform", "rocketproof conform --file names", "rocketproof conform --vectors DIR --json rows.jsonl"))
+    "rocketproof conform", "rocketproof conform --file names", "rocketproof conform --vectors DIR --json rows.jsonl",
+    "rocketproof conform --exec ./my_adapter   # a port in any language"))
 @judging
 def conform(
     vectors: Annotated[Path | None, typer.Option(
-        metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz); default: the project's own.")] = None,
+        metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz) and store images (CASE/IMAGE.json with "
+        "CASE/IMAGE.tar.xz); default: the project's own.")] = None,
     file: Annotated[list[str] | None, typer.Option(
-        metavar="NAME", help="Only this recording, with or without suffix; may be repeated.")] = None,
+        metavar="NAME", help="Only this recording, with or without suffix, or image (CASE/IMAGE); may be "
+        "repeated.")] = None,
+    program: Annotated[str | None, typer.Option(
+        "--exec", metavar="CMD", help="Instead a port in any language, by JSON lines (docs/adapters.md).")] = None,
+    function: Annotated[list[str] | None, typer.Option(
+        metavar="NAME", help="With --exec: only this function of it; may be repeated.")] = None,
     json: Json = None, out: Out = None, seed: NoSeed = 0,
 ) -> None:
     """Compare with recordings of the real RocketMQ 4.9.3.
 
-    Row by row; a file that is not understood is reported as not compared.
+    Row by row; a file that is not understood is reported as not compared. With --exec the recorded calls are made of a
+    port, function by function, for those functions that it says it answers.
     Exit status: 0 as recorded, 1 some row differs, 2 bad input, 3 some file could not be compared.
     """
     from invariants.front_desk.desk import Desk
 
     del seed
     with Desk(json, out=out) as desk:
+        if program is not None:
+            from stateful_tests.conformance.port import judge
+
+            if vectors or file:
+                raise BadInputError("--exec has the recorded calls of the project: leave --vectors and --file out")
+            desk.judge("conform", judge.conform(program, function or [], out, desk.tell))
+            desk.closing.append(f"{program} {judge.covered(desk.rows)}")
+            return
+        if function:
+            raise BadInputError("--function goes with --exec")
         desk.judge("conform", conforming(desk, vectors, file or [], out))
+
+
+@app.command(epilog=examples("rocketproof store /data/rocketmq/store", "rocketproof store DIR --json - | jq .problems"))
+def store(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The storePathRootDir of a broker.")],
+    log_file_bytes: Annotated[int | None, typer.Option(
+        min=1, help="mappedFileSizeCommitLog; default: as the files are.")] = None,
+    queue_file_bytes: Annotated[int | None, typer.Option(
+        min=20, help="mappedFileSizeConsumeQueue; default: as the files are.")] = None,
+    hash_slots: Annotated[int | None, typer.Option(min=1, help="maxHashSlotNum; default: as the files are.")] = None,
+    index_entries: Annotated[int | None, typer.Option(min=2, help="maxIndexNum; default: as the files are.")] = None,
+    json: Annotated[typer.FileTextWrite | None, typer.Option(
+        "--json", metavar="FILE", help="Write one JSON object to this file instead; - for standard output."),
+    ] = None,
+) -> None:
+    """Look at a broker's store directory, and at what a start would make of it. Nothing in it is changed.
+
+    Files, offsets, queues, checkpoint and index; the records that recovery would cut and the units that it would build;
+    problems with file and position, each with the hazard that explains it.
+
+    Exit status: 0 no problem, 1 problems, 2 bad input.
+    """
+    import json as format_json
+    from dataclasses import asdict
+
+    from invariants.front_desk.desk import guarded
+    from stateful_tests.stores.inspection import inspect
+    from stateful_tests.stores.sizes import sizes_of
+    from stateful_tests.stores.told import told
+
+    def answered() -> None:
+        given = {"commit_log_bytes": log_file_bytes, "consume_queue_bytes": queue_file_bytes, "hash_slots": hash_slots,
+                 "index_entries": index_entries}
+        found = inspect(directory, sizes_of(directory, {name: size for name, size in given.items() if size}))
+        print(format_json.dumps(asdict(found)) if json else "\n".join(told(found)), file=json)
+        if found.problems or not found.starts:
+            raise typer.Exit(ExitStatus.DIFFERENT)
+
+    guarded(answered)
 
 
 # Evidence -------------------------------------------------------------------------------------------------------------
@@ -409,30 +505,41 @@ def replayed(document: dict[str, Any]) -> Verdict:
     """Run evidence again, whichever judge it is from."""
     from invariants.exploring import replay_trace
     from invariants.front_desk import catalogue
-    from invariants.front_desk.replay import recorded_row, replay_graph, replay_row
-    from stateful_tests.conformance.adapters import ADAPTERS
-    from stateful_tests.conformance.judge import RECORDINGS
-    from stateful_tests.conformance.replay import lines, stem
+    from invariants.front_desk.replay import replay_graph
     from stateful_tests.conformance.tlc.verdicts import AGREES, agreements
-    from stateful_tests.decisions.replay import replay_counterexample
     from stateful_tests.machines.judge import replay_program
     from stateful_tests.stories.verdicts import replay_story
     from stateful_tests.worlds.evidence import replay_run
 
-    kind, about = document["kind"], document["subject"]["kind"]
+    kind = document["kind"]
     if document["property"] == AGREES or kind == "proof":
         return next(agreements([document["subject"]["name"]]) if kind != "proof"
                     else prover.proved(catalogue.chosen([document["property"]])))
     if kind in {"trace", "graph"}:
         return replay_trace(document) if kind == "trace" else replay_graph(document)
     if kind == "run":
-        return replay_story(document) if "story" in document else (
-            replay_program(document) if "program" in document else replay_run(document))
+        by = replay_story if "story" in document else replay_program if "program" in document else replay_run
+        return by(document)
+    return compared_again(document)
+
+
+def compared_again(document: dict[str, Any]) -> Verdict:
+    """Put the question of a counterexample again: a recorded row, an image, a call of a program, a decision."""
+    from invariants.front_desk.replay import recorded_row, replay_row
+    from stateful_tests.conformance.adapters import ADAPTERS
+    from stateful_tests.conformance.judge import IMAGE, RECORDINGS, replayed_image
+    from stateful_tests.conformance.port import judge as port
+    from stateful_tests.conformance.replay import lines, stem
+    from stateful_tests.decisions.replay import replay_counterexample
+
+    about = document["subject"]["kind"]
+    if about == "endpoint":
+        return port.replayed(document)
     if about == "recording":
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])
-    if about == "implementation":
-        return replay_row(document, document, live_row)
+    if about in ("implementation", IMAGE):
+        return replay_row(document, document, replayed_image if about == IMAGE else live_row)
     sys.path.insert(0, str(Path.cwd()))  # a user's class is looked up from here
     return replay_counterexample(document)
 
@@ -458,6 +565,29 @@ def live_row(document: Mapping[str, Any]) -> str | None:
         return None if given is None else [[queue.topic, queue.broker_name, queue.queue_id] for queue in given]
 
     return compare(recorded, allocate)
+
+
+@app.command(epilog=examples("rocketproof prove lemmas.py --cti out/cti", "rocketproof steer out/cti --runs 500"))
+def steer(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What --cti of `rocketproof prove` wrote to.")],
+    subject: Annotated[str, typer.Option(help="Whose worlds: shipped, repaired, a planted bug, a file.")] = "shipped",
+    runs: Annotated[int, typer.Option(min=1, help="At most so many runs for each state.")] = 100,
+    seed: Seed = 0,
+) -> None:
+    """Lead simulated worlds towards counterexamples to induction, and tell whether they are reached.
+
+    What the worlds visit meanwhile is kept in the folder: the next `rocketproof prove FILE.py --cti DIR` asks it first.
+
+    Exit status: 0 each state was looked for, 2 bad input.
+    """
+    from invariants.front_desk.desk import guarded
+    from stateful_tests.worlds.steering import led
+
+    def lines() -> None:
+        for line in led(directory, subject, runs, seed):
+            print(line, flush=True)
+
+    guarded(lines)
 
 
 @app.command(epilog=examples("rocketproof report out/verify"))

@@ -11,6 +11,8 @@ from model.consumer_group import (
     Running,
     Sharing,
     learn,
+    lists_follow_in_time,
+    rebalances_run_in_time,
     run,
     stale,
     takes,
@@ -121,7 +123,8 @@ def one_owner_while_nobody_joins(s: Running) -> Bool:
     return forall((s.holds[a, q] & s.holds[b, q]).implies(a == b) for a, b, q in every(Member, Member, Queue))
 
 
-no_ghosts = never("elapse_beside_a_ghost", because="A member that ended leaves the brokers' list within its deadline.")
+no_ghosts = never("elapse_beside_a_ghost", name="no_ghosts",
+                  because="A member that ended leaves the brokers' list within its deadline.")
 
 
 def holds(s: Convergence, m: Member, q: Queue) -> Bool:
@@ -129,7 +132,7 @@ def holds(s: Convergence, m: Member, q: Queue) -> Bool:
     return s.alive[m] & s.subscribes[m] & takes(s, m, s.view[m], q)
 
 
-@lemma
+@lemma_given(rebalances_run_in_time)
 def runs_are_in_time(s: Convergence) -> Bool:
     """The timer alone makes every living member run once a period."""
     return forall(s.alive[m].implies(s.ran[m] <= s.period) for m in every(Member))
@@ -143,13 +146,14 @@ def old_views_are_young(s: Convergence) -> Bool:
                   for m in every(Member))
 
 
-@lemma_given(no_ghosts)
+@lemma_given(no_ghosts, lists_follow_in_time)
 def the_list_follows(s: Convergence) -> Bool:
     """The list differs from the living for at most the lag; for a period its last change was within it."""
     return stale(s).implies(s.calm <= s.lag) & (s.steady <= s.period).implies(s.calm <= s.lag + s.steady)
 
 
-@always(shipped="holds", broken_by=(drop_assignment("learn", "steady"), drop_guard("elapse", 2)))
+@always(shipped="holds", given=(rebalances_run_in_time,),
+        broken_by=(drop_assignment("learn", "steady"), drop_guard("elapse", 2)))
 def membership_change_reaches_all(s: Convergence) -> Bool:
     """One period after the last change of the list every living member has applied it, by its timer alone."""
     now = setof(Member, lambda x: s.listed[x])
@@ -158,7 +162,8 @@ def membership_change_reaches_all(s: Convergence) -> Bool:
 
 
 @always(shipped="violated: B-10 ghost in the list, D6 two processes with one client id",
-        given=(no_ghosts, distinct_ids, same_subscriptions, strategy_is_total, strategy_is_exclusive),
+        given=(no_ghosts, lists_follow_in_time, rebalances_run_in_time, distinct_ids, same_subscriptions,
+               strategy_is_total, strategy_is_exclusive),
         broken_by=(drop_guard("elapse", 0), drop_assignment("end", "calm")))
 def ownership_converges(s: Convergence) -> Bool:
     """After the last change, within the lag of the list and one period, every queue has exactly one owner."""

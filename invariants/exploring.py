@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,10 @@ from invariants import evidence
 from invariants.concepts import PROPERTIES
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict, nearest
 from model.explorer.checks import WELL_DEFINED
+from model.explorer.exploration import Exploration, Progress
 from model.explorer.graph import graph
-from model.explorer.search import Exploration, Progress, explore
+from model.explorer.search import explore
+from model.explorer.storage import DiskError
 from model.language import Misuse, Mutation, Property, walk
 from model.language.actions import Action
 from model.language.defined import defined, obligations
@@ -33,6 +36,15 @@ from model.scopes import SCOPES, NamedScope
 MEMORY_BYTES = 4 << 30
 DRAWN = 60  # states of a graph that people can still read
 PINNED, NEVER_STUCK = "state_space_is_pinned", "never_stuck"
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a search may use: bytes of memory, threads, and a directory where each scope has one of its own."""
+
+    memory_bytes: int = MEMORY_BYTES
+    cores: int = 1
+    disk: Path | None = None
 
 
 def scopes(names: Sequence[str] = (), *, heavy: bool = False) -> list[NamedScope]:
@@ -64,31 +76,34 @@ def judged_in(named: NamedScope, wanted: Sequence[str] = ()) -> list[Property]:
 
 def keeps(scope: Scope, declared: Property) -> bool:
     """Whether the scope keeps all premises of a property."""
-    return all(set(premise.never) <= set(scope.forbid) and walk.value(defined(premise.condition), scope, {}, {})
-               and walk.value(premise.condition, scope, {}, {}) for premise in declared.given)
+    return all(
+        set(premise.never) <= set(scope.forbid) and premise.name not in scope.breaks
+        and walk.value(defined(premise.condition), scope, {}, {}) and walk.value(premise.condition, scope, {}, {})
+        for premise in declared.given)
 
 
 def explore_scopes(
-    names: Sequence[str] = (), properties: Sequence[str] = (), *, memory_bytes: int = MEMORY_BYTES,
+    names: Sequence[str] = (), properties: Sequence[str] = (), *, room: Room | None = None,
     progress: Callable[[str, Progress], None] | None = None, out: Path | None = None, heavy: bool = False,
 ) -> Iterator[Verdict]:
     """Search the scopes of these names and judge the properties of these names (all, if none is given).
 
-    progress -- called with the scope's name after each level. out -- directory for evidence files.
+    room -- what a search may use. progress -- called with the scope's name after each level. out -- directory for
+    evidence files.
     """
-    yield from _searched(scopes(names, heavy=heavy), properties, memory_bytes, progress, out)
+    yield from _searched(scopes(names, heavy=heavy), properties, room or Room(), progress, out)
 
 
 def explore_own(
-    scopes: Sequence[Scope], properties: Sequence[str] = (), *, file: Path, memory_bytes: int = MEMORY_BYTES,
+    scopes: Sequence[Scope], properties: Sequence[str] = (), *, file: Path, room: Room | None = None,
     progress: Callable[[str, Progress], None] | None = None, out: Path | None = None,
 ) -> Iterator[Verdict]:
     """Search scopes of a user's own, of this file; other arguments as for explore_scopes."""
-    yield from _searched([own_scope(scope, file) for scope in scopes], properties, memory_bytes, progress, out)
+    yield from _searched([own_scope(scope, file) for scope in scopes], properties, room or Room(), progress, out)
 
 
 def _searched(
-    chosen: Sequence[NamedScope], properties: Sequence[str], memory_bytes: int,
+    chosen: Sequence[NamedScope], properties: Sequence[str], room: Room,
     progress: Callable[[str, Progress], None] | None, out: Path | None,
 ) -> Iterator[Verdict]:
     for named in chosen:
@@ -97,10 +112,21 @@ def _searched(
             continue
         started = time.process_time()
         report = None if progress is None else lambda level, named=named: progress(named.name, level)
-        found = explore(named.scope, wanted, memory_bytes=memory_bytes, progress=report)
+        found = _explored(named, wanted, room, report)
         yield from _rows(named, found, _cost(found, started), out, whole=not properties)
         if found.unknown == "interrupted":
             raise KeyboardInterrupt
+
+
+def _explored(
+    named: NamedScope, wanted: Sequence[Property], room: Room, progress: Callable[[Progress], None] | None,
+) -> Exploration:
+    disk = room.disk and room.disk / _plain(named.name)
+    try:
+        return explore(named.scope, wanted, memory_bytes=room.memory_bytes, cores=room.cores, disk=disk,
+                       progress=progress)
+    except DiskError as error:
+        raise BadInputError(str(error)) from error
 
 
 def own_scope(scope: Scope, file: Path) -> NamedScope:
@@ -189,7 +215,11 @@ def _with_trace(row: Verdict, trace: Mapping[str, Any] | None, sentence: str, ou
 
 def _slug(row: Verdict) -> str:
     named = f"{row.judge} {row.subject.name} {row.property} {row.subject.details.get('mutation', '')}"
-    return "-".join("".join(c if c.isalnum() else " " for c in named).split())
+    return _plain(named)
+
+
+def _plain(name: str) -> str:
+    return "-".join("".join(c if c.isalnum() else " " for c in name).split())
 
 
 def explore_twins(properties: Sequence[str] = (), *, out: Path | None = None) -> Iterator[Verdict]:
@@ -305,7 +335,7 @@ class _Replay:
         action = self.scope.concept.actions.get(name)
         if action is None or name in self.scope.forbid:
             raise BadInputError(f"the scope {self.scope.name} has no action {name!r}; explore it again")
-        action = action if self.mutation is None else self.mutation.applied(action)
+        action = (action if self.mutation is None else self.mutation.applied(action)).breaking(self.scope.breaks)
         numbers = tuple(self._numbers(action, arguments).values())
         taken = walk.apply(action, numbers, self.scope, self.seen[-1])
         if taken is None:
@@ -332,7 +362,8 @@ class _Replay:
     def _can_happen(self, action: Action) -> bool:
         choices = product(*(range(walk.span(v.sort, self.scope)) for v in action.parameters))
         return action.name not in self.scope.forbid and any(
-            walk.apply(action, numbers, self.scope, self.seen[-1]) is not None for numbers in choices)
+            walk.apply(action.breaking(self.scope.breaks), numbers, self.scope, self.seen[-1]) is not None
+            for numbers in choices)
 
     def _ill_defined(self, stored: Mapping[str, Any]) -> bool:
         broken = stored.get("broken_by", {})

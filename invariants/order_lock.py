@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from model.language import Bool, Rank, Steps, every, exists, forall, helps, ite, ranking, tight
 from model.language.mutations import drop_assignment, drop_guard
-from model.language.properties import always, leads_to, lemma, lemma_given, never, premise, sometimes
-from model.order_lock import Abandoned, Client, Ms, OrderLock, answer, attempt, elapse, grant, live, pass_by, work
+from model.language.properties import always, leads_to, lemma_given, never, premise, sometimes
+from model.order_lock import (
+    Abandoned,
+    Client,
+    Ms,
+    OrderLock,
+    answer,
+    answers_come_in_time,
+    attempt,
+    batches_end_in_time,
+    contender_tries_in_time,
+    elapse,
+    grant,
+    live,
+    pass_by,
+    work,
+)
 
-atomic = never("fast_read", because="The fast path compares client id and time in one step.")
-table_survives = never("restart", because="The broker keeps its lock table.")
-unlocks_at_once = never("drop_later", because="No unlock comes after its owner locked anew.")
+one_step_fast_path = never("fast_read", name="one_step_fast_path",
+                           because="The fast path compares client id and time in one step.")
+table_survives = never("restart", name="table_survives",
+                       because="The broker keeps its lock table.")
+unlocks_at_once = never("drop_later", name="unlocks_at_once",
+                        because="No unlock comes after its owner locked anew.")
 
 
 @premise
@@ -29,23 +47,28 @@ def entry_of(s: OrderLock, c: Client, age: Ms) -> Bool:
     return (s.held & (s.holder == c) & (s.age <= age)) | (s.broker_live < age)
 
 
-@lemma
+@lemma_given(answers_come_in_time)
 def answers_are_in_time(s: OrderLock) -> Bool:
-    """Ways and batches keep their bounds, and so do beliefs while they last."""
+    """Ways keep their bound, and so do beliefs while they last."""
     return forall(s.granted[c].implies(s.wait[c] <= s.rpc_max)
                   & (s.locked[c] & (s.since[c] <= s.client_live)).implies(s.belief_age[c] <= s.since[c] + s.rpc_max)
-                  & s.working[c].implies((s.worked[c] <= s.batch_max)
-                                         & (s.batch_age[c] <= s.client_live + s.rpc_max + s.worked[c]))
+                  & s.working[c].implies(s.batch_age[c] <= s.client_live + s.rpc_max + s.worked[c])
                   for c in every(Client))
 
 
-@lemma_given(atomic, excludes=("fast_grant", "fast_miss"))
+@lemma_given(batches_end_in_time)
+def batches_are_in_time(s: OrderLock) -> Bool:
+    """Batches keep their bound."""
+    return forall(s.working[c].implies(s.worked[c] <= s.batch_max) for c in every(Client))
+
+
+@lemma_given(one_step_fast_path, excludes=("fast_grant", "fast_miss"))
 def no_fast_path(s: OrderLock) -> Bool:
     """No thread stands in the fast path, and a fresh lease is the entry's."""
     return forall(~s.seen[c] & s.lease[c].implies(entry_of(s, c, s.lease_age[c])) for c in every(Client))
 
 
-@lemma_given(atomic, table_survives, unlocks_at_once, excludes=("fast_grant", "fast_miss", "unlock_late"))
+@lemma_given(one_step_fast_path, table_survives, unlocks_at_once, excludes=("fast_grant", "fast_miss", "unlock_late"))
 def grants_are_remembered(s: OrderLock) -> Bool:
     """Behind every answer, belief and batch stands the broker's entry, or it has run out."""
     return forall(~s.unlocking[c] & ~s.seen[c]
@@ -55,7 +78,7 @@ def grants_are_remembered(s: OrderLock) -> Bool:
                   for c in every(Client))
 
 
-@always(shipped="violated: B-22a the fast path holds no lock", given=(atomic,),
+@always(shipped="violated: B-22a the fast path holds no lock", given=(one_step_fast_path,),
         excludes=("fast_grant", "fast_miss"), broken_by=(drop_guard("grant", 1), drop_assignment("unlock", "lease")))
 def one_lock_holder(s: OrderLock) -> Bool:
     """The broker grants a queue lock to one client id at a time."""
@@ -64,7 +87,7 @@ def one_lock_holder(s: OrderLock) -> Bool:
 
 
 @always(shipped="violated: D8 the lock table is lost, D9 delayed unlock, B-22a the fast path holds no lock",
-        given=(leases_fit, atomic, table_survives, unlocks_at_once),
+        given=(leases_fit, answers_come_in_time, one_step_fast_path, table_survives, unlocks_at_once),
         excludes=("fast_grant", "fast_miss", "unlock_late"),
         broken_by=(drop_guard("elapse", 1), drop_guard("grant", 1)))
 def one_live_believer(s: OrderLock) -> Bool:
@@ -73,7 +96,8 @@ def one_live_believer(s: OrderLock) -> Bool:
 
 
 @always(shipped="violated: D7 a batch outlasts the leases, D8 the lock table is lost, D9 delayed unlock",
-        given=(batches_fit, atomic, table_survives, unlocks_at_once),
+        given=(batches_fit, answers_come_in_time, batches_end_in_time, one_step_fast_path, table_survives,
+               unlocks_at_once),
         excludes=("fast_grant", "fast_miss", "unlock_late"),
         broken_by=(drop_guard("elapse", 2), drop_guard("grant", 1)))
 def listeners_do_not_overlap(s: OrderLock) -> Bool:
@@ -107,17 +131,18 @@ def the_lock_changes_hands(s: OrderLock) -> Bool:
                   for a, b in every(Client, Client))
 
 
-owner_is_silent = never("renew", because="Who has gone renews nothing.")
+owner_is_silent = never("renew", name="owner_is_silent",
+                        because="Who has gone renews nothing.")
 
 
-@lemma_given(owner_is_silent)
+@lemma_given(owner_is_silent, contender_tries_in_time)
 def the_entry_is_older_than_the_wait(s: Abandoned) -> Bool:
     """Nobody renews the entry, and the last attempt found it alive."""
     return (~s.taken).implies((s.waited <= s.age) & (s.tried <= s.retry) & (
         (s.age <= s.broker_live + s.tried) | (s.waited == s.tried)))
 
 
-@always(shipped="violated: U6 a batch that never returns", given=(owner_is_silent,),
+@always(shipped="violated: U6 a batch that never returns", given=(owner_is_silent, contender_tries_in_time),
         broken_by=(drop_guard("pass_by", 1), drop_assignment("attempt", "taken")))
 def abandoned_lock_is_freed(s: Abandoned) -> Bool:
     """A contender has the lock of a gone owner within the broker's lease and one retry period."""
@@ -131,7 +156,8 @@ def attempts_take_time(s: Abandoned) -> Bool:
 
 
 @leads_to(shipped="violated: U6 a batch that never returns", fair=("attempt", "pass_by"),
-          given=(owner_is_silent, attempts_take_time), broken_by=(drop_assignment("attempt", "taken"),))
+          given=(owner_is_silent, contender_tries_in_time, attempts_take_time),
+          broken_by=(drop_assignment("attempt", "taken"),))
 def contender_gets_the_lock(s: Abandoned) -> tuple[Bool, Bool]:
     """A contender that tries again and again has the lock at last."""
     return ~s.taken, s.taken

@@ -18,15 +18,26 @@ from model.route_info import (
     TopicRoutes,
     elapse,
     expire,
+    goodbyes_beat_restarts,
+    ids_are_unique,
+    polls_come_in_time,
     register,
+    registrations_come_in_time,
+    rounds_come_in_time,
+    scans_come_in_time,
     start,
 )
 
-own_unregistration = never("unregister", because="UNREGISTER_BROKER frees the id only if the address has it.")
-atomic = never("destroy_find", "expire_find", because="A clean-up decides and removes in one step.")
-own_connections = never("start_beside", because="Every broker has a connection of its own.")
-whole_registrations = never("register_half", because="No registration ends half-way.")
-scan_lives = never("elapse_without_scan", because="The scan's timer runs.")
+own_unregistration = never("unregister", name="own_unregistration",
+                           because="UNREGISTER_BROKER frees the id only if the address has it.")
+one_step_clean_ups = never("destroy_find", "expire_find", name="one_step_clean_ups",
+                           because="A clean-up decides and removes in one step.")
+own_connections = never("start_beside", name="own_connections",
+                        because="Every broker has a connection of its own.")
+whole_registrations = never("register_half", name="whole_registrations",
+                            because="No registration ends half-way.")
+scan_lives = never("elapse_without_scan", name="scan_lives",
+                   because="The scan's timer runs.")
 
 
 @premise
@@ -36,10 +47,16 @@ def registrations_beat_the_expiry(s: Routes) -> Bool:
 
 
 @lemma
-def who_leaves_has_ended(s: Routes) -> Bool:
-    """The running, and nobody else, have connections; who is unregistering does not run."""
-    return (forall(s.leaving[a].implies(~s.runs[a]) & s.runs[a].implies(~s.link[a].absent) for a in every(Address))
+def the_linked_run(s: Routes) -> Bool:
+    """The running, and nobody else, have connections."""
+    return (forall(s.runs[a].implies(exists(s.link[a].holds(k) for k in every(Connection))) for a in every(Address))
             & forall(s.link[a].holds(k).implies(s.runs[a]) for a, k in every(Address, Connection)))
+
+
+@lemma_given(goodbyes_beat_restarts)
+def who_leaves_has_ended(s: Routes) -> Bool:
+    """Who is unregistering does not run."""
+    return forall(s.leaving[a].implies(~s.runs[a]) for a in every(Address))
 
 
 @lemma
@@ -62,21 +79,27 @@ def connections_have_one_user(s: Routes) -> Bool:
             & forall(s.link[a].holds(k).implies(~s.closed[k]) for a, k in every(Address, Connection)))
 
 
-@lemma_given(atomic, excludes=("destroy_remove", "expire_remove"))
+@lemma_given(one_step_clean_ups, excludes=("destroy_remove", "expire_remove"))
 def nothing_is_half_removed(s: Routes) -> Bool:
     """No clean-up stands between its two parts."""
     return forall(s.target[k].absent for k in every(Connection)) & forall(~s.expired[a] for a in every(Address))
 
 
-@lemma
+@lemma_given(ids_are_unique)
 def running_brokers_have_ids(s: Routes) -> Bool:
-    """No two running brokers have one id; the running register in time."""
-    return (forall((s.runs[a] & s.runs[b] & (s.role[a] == s.role[b])).implies(a == b)
-                   for a, b in every(Address, Address))
-            & forall(s.runs[a].implies(s.silent[a] <= s.period) for a in every(Address)))
+    """No two running brokers have one id."""
+    return forall((s.runs[a] & s.runs[b] & (s.role[a] == s.role[b])).implies(a == b)
+                  for a, b in every(Address, Address))
 
 
-@lemma_given(own_unregistration, atomic, own_connections, registrations_beat_the_expiry,
+@lemma_given(registrations_come_in_time)
+def running_brokers_are_heard(s: Routes) -> Bool:
+    """The running register in time."""
+    return forall(s.runs[a].implies(s.silent[a] <= s.period) for a in every(Address))
+
+
+@lemma_given(own_unregistration, goodbyes_beat_restarts, ids_are_unique, one_step_clean_ups, own_connections,
+             registrations_come_in_time, registrations_beat_the_expiry,
              excludes=("expire_another", "destroy_remove", "expire_remove"))
 def the_known_are_fresh(s: Routes) -> Bool:
     """Who is known runs, is alive on its connection, as young as it spoke, and is at its place."""
@@ -86,8 +109,9 @@ def the_known_are_fresh(s: Routes) -> Bool:
 
 
 @always(shipped="violated: N-1 late unregistration, N-5 shared connection, N-7 clean-up after the reconnection, "
-                "N-8 scan beside registration",
-        given=(own_unregistration, atomic, own_connections, registrations_beat_the_expiry),
+                "N-8 scan beside registration, N-15 two brokers with one id, N-27 a restart that its goodbye overtakes",
+        given=(own_unregistration, goodbyes_beat_restarts, ids_are_unique, one_step_clean_ups, own_connections,
+               registrations_come_in_time, registrations_beat_the_expiry),
         excludes=("expire_another", "destroy_remove", "expire_remove"),
         broken_by=(drop_guard("expire", 1), drop_guard("destroy", 2)))
 def live_broker_stays_routed(s: Routes) -> Bool:
@@ -113,7 +137,7 @@ def routes_have_live_entries(s: Routes) -> Bool:
     return forall(s.at[r].holds(a).implies(s.live[a]) for a, r in every(Address, Role))
 
 
-@lemma_given(scan_lives)
+@lemma_given(scan_lives, scans_come_in_time)
 def entries_are_scanned(s: Routes) -> Bool:
     """Entries do not outlive expiry and scan, and those of the dead are older than their death."""
     return forall(s.live[a].implies((s.age[a] <= s.expiry + s.scan) & (s.runs[a] | (s.ended[a] <= s.age[a])))
@@ -121,7 +145,8 @@ def entries_are_scanned(s: Routes) -> Bool:
 
 
 @always(shipped="violated: N-1 unregistration by id, N-4 the scan has died, N-5 shared connection, N-6 half of it",
-        given=(own_unregistration, own_connections, whole_registrations, scan_lives), excludes=("expire_another",),
+        given=(own_unregistration, own_connections, whole_registrations, scan_lives, scans_come_in_time),
+        excludes=("expire_another",),
         broken_by=(drop_guard("elapse", 0), drop_assignment("expire", "at")))
 def dead_broker_is_dropped(s: Routes) -> Bool:
     """A broker that ended is in no route once the expiry and one scan period are over."""
@@ -174,8 +199,10 @@ def a_slave_takes_over(s: Routes) -> Bool:
                   for a, b in every(Address, Address))
 
 
-no_increments = never("create_by_admin", because="Every registration carries the whole topic table.")
-no_promotion = never("register_as_slave", because="No broker changes from slave to master under one version.")
+no_increments = never("create_by_admin", name="no_increments",
+                      because="Every registration carries the whole topic table.")
+no_promotion = never("register_as_slave", name="no_promotion",
+                     because="No broker changes from slave to master under one version.")
 
 
 @lemma_given(no_increments, no_promotion)
@@ -203,17 +230,19 @@ def topics_are_routed(s: TopicRoutes) -> Bool:
     return s.complete & exists(~(t == u) & s.routed[t] & s.routed[u] for t, u in every(Topic, Topic))
 
 
-always_registers = never("skip", "time_out", because="Every round registers at every server that can be reached.")
+always_registers = never("skip", "time_out", name="always_registers",
+                         because="Every round registers at every server that can be reached.")
 
 
-@lemma_given(always_registers)
+@lemma_given(always_registers, rounds_come_in_time)
 def rounds_are_in_time(s: NameServers) -> Bool:
     """Who is up and does not know the broker came up after the last round."""
     return forall((s.since[n] <= s.period) & (s.up[n] & ~s.knows[n]).implies(s.calm[n] <= s.since[n])
                   for n in every(Server))
 
 
-@always(shipped="violated: N-18 a vote is missing, N-21 a time-out removes the broker", given=(always_registers,),
+@always(shipped="violated: N-18 a vote is missing, N-21 a time-out removes the broker",
+        given=(always_registers, rounds_come_in_time),
         broken_by=(drop_guard("go_on", 1), drop_assignment("register_at", "knows")))
 def every_name_server_learns(s: NameServers) -> Bool:
     """A name server that has been reachable for longer than one registration period knows the broker."""
@@ -226,10 +255,11 @@ def all_servers_know(s: NameServers) -> Bool:
     return forall(s.knows[n] & (s.period < s.calm[n]) for n in every(Server))
 
 
-routes_stay = never("delete", because="A topic that was routed keeps a route.")
+routes_stay = never("delete", name="routes_stay",
+                    because="A topic that was routed keeps a route.")
 
 
-@lemma_given(routes_stay)
+@lemma_given(routes_stay, polls_come_in_time)
 def old_routes_are_young(s: RouteCache) -> Bool:
     """A cache that differs from the route was filled before the last change."""
     return (s.polled <= s.poll) & (s.present & ~s.cached.holds(s.route)).implies(s.changed <= s.polled) & (
@@ -241,7 +271,7 @@ def is_true(s: RouteCache) -> Bool:
     return s.present.implies(s.cached.holds(s.route)) & (~s.present).implies(s.cached.absent)
 
 
-@always(shipped="violated: R-1 deleted routes are kept", given=(routes_stay,),
+@always(shipped="violated: R-1 deleted routes are kept", given=(routes_stay, polls_come_in_time),
         broken_by=(drop_guard("run_on", 1), drop_assignment("change", "changed")))
 def route_cache_becomes_true(s: RouteCache) -> Bool:
     """One poll period after the last change a client's route is the name server's."""

@@ -16,6 +16,8 @@ from impl.decisions import (
     java_arithmetic,
     log_append,
     pull_answer,
+    put_rules,
+    replication,
     retry_level,
     store_recovery,
     store_rules,
@@ -33,6 +35,9 @@ Room = Annotated[int, Integers(8, INT_MAX, (8, 9, 10, 98, 99, 100, INT_MAX))]
 Position = Annotated[int, Integers(0, INT_MAX, (0, 1, 4095, 4096, 4 * 4096 - 1, 4 * 4096, INT_MAX))]
 Moment = Annotated[int, Integers(0, 2**60, (0, 1, 2, 999, 1000, 1001, 2999, 3000, 3001))]
 Offset = Annotated[int, Integers(0, 2**60, (0, 1, 2, INT_MAX - 1, INT_MAX, INT_MAX + 1))]
+
+
+MOST_CHARACTERS = 127  # of a topic
 
 
 # Records in the log ---------------------------------------------------------------------------------------------------
@@ -85,6 +90,29 @@ def record_goes_where_it_has_room(length: Length, room: Room) -> bool:
     return log_append.is_end_of_file(length, room) == (length > room - 8)
 
 
+@decision(of=put_rules.is_put_available, promises="full_disk_refuses_writes")
+def only_a_running_master_that_may_write_takes_puts(stopped: bool, slave: bool, writeable: bool) -> bool:
+    """A put is refused by a store that is stopped, by a slave, and by a store that may not write."""
+    return put_rules.is_put_available(stopped=stopped, slave=slave, writeable=writeable) != (
+        stopped or slave or not writeable)
+
+
+@decision(of=put_rules.is_message_legal, promises="record_is_readable",
+          few={"topic": (0, 1, 126, 127, 128), "properties": (0, 1, 32_766, 32_767, 32_768)})
+def lengths_of_a_legal_message_fit(topic: Count, properties: Count) -> bool:
+    """A message of ASCII characters is legal exactly if the lengths of topic and properties can be read back."""
+    assume(topic < 2**8, properties < 2**16)
+    fits = java_arithmetic.wrap8(topic) == topic and log_append.written_properties_length(properties) == properties
+    return put_rules.is_message_legal(topic, properties) == fits
+
+
+@decision(of=put_rules.is_batch_legal, promises="record_is_readable",
+          few={"topic": (0, 126, 127, 128), "body": range(4), "most": range(4)})
+def legal_batch_is_no_longer_than_a_message(topic: Count, body: Count, most: Positive) -> bool:
+    """A batch is legal exactly if its topic has at most 127 characters and its body the length of a message at most."""
+    return put_rules.is_batch_legal(topic, body, most) == (topic <= MOST_CHARACTERS and body <= most)
+
+
 BUSY_MS, FORGOTTEN_MS = 1000, 10_000_000  # the documented numbers
 
 
@@ -132,15 +160,21 @@ def full_file_is_always_flushed(pages: Int32, flushed: Position, readable: Posit
 
 @decision(of=(flush_rules.mapped_file_index, flush_rules.position_in_file), promises="offset_lies_in_its_file",
           few={"size": range(1, 5)})
-def offset_lies_in_its_file(before: Count, index: Count, position: Count, size: Positive) -> bool:
-    """An offset is found in the file whose range it lies in, at its distance from that file's beginning.
-
-    before -- files that are gone.
-    """
+def offset_lies_in_its_file(index: Count, position: Count, size: Positive) -> bool:
+    """An offset is found in the file whose range it lies in, at its distance from that file's beginning."""
     assume(position < size, size <= INT_MAX, index <= INT_MAX)
-    offset = (before + index) * size + position
-    return (flush_rules.mapped_file_index(offset, before * size, size) == index
+    offset = index * size + position
+    return (flush_rules.mapped_file_index(offset, 0, size) == index
             and flush_rules.position_in_file(offset, size) == position)
+
+
+@decision(of=flush_rules.mapped_file_index, promises="offset_lies_in_its_file", few={"size": range(1, 5)})
+def files_are_counted_from_the_first_one_left(offset: Count, first: Count, size: Positive) -> bool:
+    """After older files have gone, the place of an offset's file is so many lower as files have gone."""
+    assume(size <= INT_MAX, first <= offset, offset // size <= INT_MAX)
+    gone = flush_rules.mapped_file_index(first, 0, size)
+    return (flush_rules.mapped_file_index(offset, first, size)
+            == flush_rules.mapped_file_index(offset, 0, size) - gone)
 
 
 @decision(of=flush_rules.first_file_offset, promises="offset_lies_in_its_file", few={"size": range(1, 5)})
@@ -402,6 +436,56 @@ def file_is_asked_if_the_ranges_meet(begin: Moment, end: Moment, first: Moment, 
     """A query looks into an index file exactly if its range and the file's have a time in common."""
     assume(begin <= end, first <= last)
     return index_slots.is_file_time_matched(begin, end, first, last) == (begin <= last and first <= end)
+
+
+# Replication ----------------------------------------------------------------------------------------------------------
+
+BEHIND_BYTES = 256 * 2**20
+
+
+@decision(of=replication.is_slave_ok, promises="acknowledged_message_is_on_the_slave",
+          few={"end": (0, 1, BEHIND_BYTES - 1, BEHIND_BYTES, BEHIND_BYTES + 1), "pushed": (0, 1, 2)})
+def put_waits_for_a_slave_that_is_near(connections: Count, end: Offset, pushed: Offset) -> bool:
+    """A put waits for a slave exactly if one is connected and the record ends less than 256 MiB behind what it has."""
+    answer = replication.is_slave_ok(connections, end, pushed, replication.HA_SLAVE_FALLBEHIND_MAX_BYTES)
+    return answer == (connections > 0 and end < pushed + BEHIND_BYTES)
+
+
+@decision(of=(replication.is_report_accepted, replication.is_transferred),
+          promises="acknowledged_message_is_on_the_slave")
+def record_behind_the_slave_waits_for_it(slave: Offset, start: Offset, size: Length) -> bool:
+    """A record that begins at or behind the slave's end does not count as replicated before the slave reports more."""
+    assume(slave <= start)
+    return not replication.is_transferred(slave, start + size)
+
+
+@decision(of=(replication.is_report_accepted, replication.is_transferred),
+          promises="acknowledged_message_is_on_the_slave", shipped="violated: V11")
+def new_record_waits_for_the_slave(slave: Offset, end: Offset, size: Length) -> bool:
+    """A record that a master appends after a slave has connected does not count as replicated at once."""
+    assume(replication.is_report_accepted(replication.NO_REQUEST_OFFSET, slave, end))
+    return not replication.is_transferred(slave, end + size)
+
+
+@decision(of=replication.is_report_accepted, promises="slave_log_is_a_prefix")
+def later_report_beyond_the_log_is_refused(requested: Offset, reported: Offset, end: Offset) -> bool:
+    """After the first one, a report of a slave is refused exactly if it lies beyond the master's log."""
+    return replication.is_report_accepted(requested, reported, end) == (reported <= end)
+
+
+@decision(of=replication.first_transfer_offset, promises="slave_log_is_a_prefix", few={"size": range(1, 5)})
+def transfer_goes_on_where_the_slave_ends(requested: Offset, end: Count, size: Positive) -> bool:
+    """A slave that has something is sent what follows it; an empty one the master's last file, from its beginning."""
+    assume(size <= INT_MAX)
+    start = replication.first_transfer_offset(requested, end, size)
+    return start == requested if requested > 0 else start % size == 0 and start <= end < start + size
+
+
+@decision(of=replication.is_frame_accepted, promises="slave_log_is_a_prefix")
+def slave_takes_what_follows_its_log(slave: Offset, frame: Offset) -> bool:
+    """A slave that has something takes a frame exactly if it begins where its log ends."""
+    assume(slave > 0)
+    return replication.is_frame_accepted(slave, frame) == (slave == frame)
 
 
 # Clean-up, delays, offsets --------------------------------------------------------------------------------------------

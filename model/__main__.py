@@ -12,6 +12,7 @@ from invariants.front_desk.interrupt import start
 from invariants.front_desk.options import Json, NoSeed, Out, Property, desk_app, examples, judging
 
 if TYPE_CHECKING:
+    from invariants.exploring import Room
     from invariants.front_desk.desk import Desk
     from invariants.verdict import Verdict
     from model.explorer import Progress
@@ -22,7 +23,8 @@ EXAMPLES = examples(
     "rocketproof explore",
     'rocketproof explore "group 1,2,2" --property one_owner_per_queue --out out',
     'rocketproof explore "order lock" --json rows.jsonl',
-    'rocketproof explore "group 2,3,2" --memory-bytes 1000000000',
+    'rocketproof explore "group 2,3,2" --memory-bytes 1000000000 --cores 2',
+    'rocketproof explore "order lock, D9" --disk states',
     "rocketproof explore lease.py",
 )
 NEW = examples("rocketproof new concept lease.py")
@@ -39,6 +41,11 @@ def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
     heavy: Annotated[bool, typer.Option("--heavy", help="Without names: the scopes that take minutes too.")] = False,
     twins: Annotated[bool, typer.Option(
         "--twins", help="Plant each mutation that a property names, and expect the search to find it.")] = False,
+    cores: Annotated[int, typer.Option(min=1, help="Threads that search one scope.")] = 1,
+    disk: Annotated[Path | None, typer.Option(
+        metavar="DIR", show_default=False,
+        help="Keep the states there: memory bounds only what is worked on, and a search that was interrupted goes "
+             "on.")] = None,
     json: Json = None, out: Out = None, seed: NoSeed = 0,
 ) -> None:
     """Search all reachable states of named scopes.
@@ -48,32 +55,33 @@ def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
     """
+    from invariants.exploring import Room
     from invariants.front_desk.desk import Desk
 
     del seed
     with Desk(json, out=out) as desk:
-        names, properties = scope or [], property or []
+        names, properties, room = scope or [], property or [], Room(memory_bytes, cores, disk)
         if names and names[0].endswith(".py"):
             file, scopes = Path(names[0]), names[1:]
             if not twins or scopes:
-                desk.judge("explore", of_file(desk, file, scopes, properties, memory_bytes, out))
+                desk.judge("explore", of_file(desk, file, scopes, properties, room, out))
             if twins:
                 desk.judge("explore twins", planted_in(file, properties, out))
             return
         if not twins or names:
-            desk.judge("explore", searched(desk, names, properties, memory_bytes=memory_bytes, out=out, heavy=heavy))
+            desk.judge("explore", searched(desk, names, properties, room=room, out=out, heavy=heavy))
         if twins:
             desk.judge("explore twins", planted(properties, out))
 
 
 def of_file(
-    desk: Desk, path: Path, names: Sequence[str], properties: Sequence[str], memory_bytes: int, out: Path | None,
+    desk: Desk, path: Path, names: Sequence[str], properties: Sequence[str], room: Room, out: Path | None,
 ) -> Iterator[Verdict]:
     """Verdicts about the scopes of a user's file; raises BadInputError when nothing is judged."""
     from invariants.exploring import explore_own
 
     scopes = own_scopes(path, names, properties)
-    yield from explore_own(scopes, properties, file=path, memory_bytes=memory_bytes, out=out, progress=_told(desk))
+    yield from explore_own(scopes, properties, file=path, room=room, out=out, progress=_told(desk))
 
 
 def planted_in(path: Path, properties: Sequence[str], out: Path | None) -> Iterator[Verdict]:
@@ -135,7 +143,7 @@ def new_concept(
 
 
 def searched(
-    desk: Desk, names: Sequence[str], properties: Sequence[str], *, memory_bytes: int = MEMORY_BYTES,
+    desk: Desk, names: Sequence[str], properties: Sequence[str], *, room: Room | None = None,
     out: Path | None = None, heavy: bool = False,
 ) -> Iterator[Verdict]:
     """Verdicts of the explorer, with its levels told to the desk; raises BadInputError when nothing is judged."""
@@ -148,7 +156,7 @@ def searched(
         catalogue.known(name)
 
     whole = catalogue.of_judge("explore", [name for name in properties if name in catalogue.OWN])
-    found = exploring.explore_scopes(names, () if whole else properties, memory_bytes=memory_bytes,
+    found = exploring.explore_scopes(names, () if whole else properties, room=room,
                                      progress=_told(desk), out=out, heavy=heavy)
     judged = False
     for verdict in only(found, properties):

@@ -21,12 +21,14 @@ from model.language import (
     State,
     Table,
     action,
+    assume,
     empty,
     every,
     exists,
     forall,
     initially,
     ite,
+    promise,
     require,
     setof,
 )
@@ -84,7 +86,7 @@ def forget_what_was_heard(s: Ownership, changes: Bool) -> None:
 @action("DefaultMQPushConsumerImpl#start")
 def start(s: Ownership, m: Member) -> None:
     """A process starts; it holds nothing yet."""
-    require(~s.up[m])
+    require(~s.up[m], by="DefaultMQPushConsumerImpl#start")
     s.up[m] = TRUE
 
 
@@ -102,20 +104,26 @@ def forget(s: Ownership, b: Broker, m: Member) -> None:
     s.listed[b, m] = FALSE
 
 
+def hear(s: Ownership, b: Broker, m: Member) -> None:
+    """A member has a broker's list; one that says the same as the last asks for nothing."""
+    s.heard[m] = TRUE
+    s.rebalanced[m] = s.rebalanced[m] & forall(s.answer[m].has(x).iff(s.listed[b, x]) for x in every(Member))
+
+
 @action("MQClientInstance#findConsumerIdList", flow="b -> m")
 def fetch(s: Ownership, b: Broker, m: Member) -> None:
     """Any broker of the topic is asked; an empty group is an error and changes nothing."""
-    require(s.up[m], s.subscribes[m], exists(s.listed[b, x] for x in every(Member)))
-    s.rebalanced[m] = s.rebalanced[m] & forall(s.answer[m].has(x).iff(s.listed[b, x]) for x in every(Member))
+    require(s.up[m], s.subscribes[m], exists(s.listed[b, x] for x in every(Member)),
+            by="RebalanceImpl#rebalanceByTopic, ConsumerManageProcessor#getConsumerListByGroup")
+    hear(s, b, m)
     s.answer[m] = setof(Member, lambda x: s.listed[b, x])
     s.fetched[m] = TRUE
-    s.heard[m] = TRUE
 
 
 @action("RebalanceImpl#updateProcessQueueTableInRebalance", atomic_by="RebalanceService, one thread per instance")
 def apply(s: Ownership, m: Member) -> None:
     """The fetched list decides what the member holds from now on."""
-    require(s.fetched[m], s.up[m])
+    require(s.fetched[m], s.up[m], by="RebalanceImpl#rebalanceByTopic")
     for q in every(Queue):
         s.holds[m, q] = takes(s, m, s.answer[m], q)
     s.fetched[m] = FALSE
@@ -125,7 +133,7 @@ def apply(s: Ownership, m: Member) -> None:
 @action("kill -9", environment=True)
 def crash(s: Ownership, m: Member) -> None:
     """A process ends; the brokers learn of it later."""
-    require(s.up[m])
+    require(s.up[m], by="kill(2)")
     s.up[m] = FALSE
     s.fetched[m] = FALSE
     s.heard[m] = FALSE
@@ -161,7 +169,8 @@ class Rebalancing(Group, without=("apply",)):
 @action("RebalanceImpl#updateProcessQueueTableInRebalance: putIfAbsent")
 def take(s: Rebalancing, m: Member, q: Queue) -> None:
     """A member takes a queue that the list gives it."""
-    require(s.up[m], s.fetched[m], ~s.holds[m, q], s.gives[m, s.answer[m], q])
+    require(s.up[m], s.fetched[m], ~s.holds[m, q], s.gives[m, s.answer[m], q],
+            by="RebalanceImpl#updateProcessQueueTableInRebalance")
     s.holds[m, q] = TRUE
     s.rebalanced[m] = FALSE
 
@@ -169,7 +178,8 @@ def take(s: Rebalancing, m: Member, q: Queue) -> None:
 @action("RebalanceImpl#updateProcessQueueTableInRebalance: setDropped")
 def drop(s: Rebalancing, m: Member, q: Queue) -> None:
     """A member drops a queue that the list gives to somebody else."""
-    require(s.fetched[m], s.holds[m, q], s.spares[m, s.answer[m], q])
+    require(s.fetched[m], s.holds[m, q], s.spares[m, s.answer[m], q],
+            by="RebalanceImpl#updateProcessQueueTableInRebalance")
     s.holds[m, q] = FALSE
     s.rebalanced[m] = FALSE
 
@@ -178,7 +188,7 @@ def drop(s: Rebalancing, m: Member, q: Queue) -> None:
         "MQClientInstance#resetOffset, PullCallback#onSuccess with OFFSET_ILLEGAL", environment=True)
 def give_up(s: Rebalancing, m: Member, q: Queue) -> None:
     """A queue is dropped whatever the list says: no pull for 120 s, no subscription, a shutdown, a reset, no offset."""
-    require(s.holds[m, q])
+    require(s.holds[m, q], by="RebalanceImpl#removeUnnecessaryMessageQueue")
     s.holds[m, q] = FALSE
     s.rebalanced[m] = FALSE
 
@@ -187,7 +197,8 @@ def give_up(s: Rebalancing, m: Member, q: Queue) -> None:
 def settle(s: Rebalancing, m: Member) -> None:
     """A run has ended: the member holds nothing but what the list gives it."""
     require(s.up[m], s.fetched[m],
-            forall(s.holds[m, q].implies(s.gives[m, s.answer[m], q]) for q in every(Queue)))
+            forall(s.holds[m, q].implies(s.gives[m, s.answer[m], q]) for q in every(Queue)),
+            by="RebalanceImpl#rebalanceByTopic")
     s.rebalanced[m] = s.heard[m] & forall(s.gives[m, s.answer[m], q].implies(s.holds[m, q]) for q in every(Queue))
     s.fetched[m] = FALSE
 
@@ -195,7 +206,7 @@ def settle(s: Rebalancing, m: Member) -> None:
 @action("RebalanceImpl#rebalanceByTopic beside another run")
 def settle_beside(s: Rebalancing, m: Member) -> None:
     """One of two runs has ended; which of the lists it had cannot be told."""
-    require(s.up[m])
+    require(s.up[m], by="RebalanceImpl#rebalanceByTopic")
     s.fetched[m] = FALSE
     s.rebalanced[m] = FALSE
 
@@ -249,7 +260,7 @@ def nobody_alive(s: Convergence) -> Bool:
 @action("DefaultMQPushConsumerImpl#start")
 def join(s: Convergence, m: Member) -> None:
     """A member starts: it is registered, and runs its first rebalance within the period."""
-    require(~s.alive[m])
+    require(~s.alive[m], by="DefaultMQPushConsumerImpl#start")
     s.alive[m] = TRUE
     s.view[m] = empty(Member)
     s.ran[m] = Ms.of(0)
@@ -259,7 +270,7 @@ def join(s: Convergence, m: Member) -> None:
 @action("DefaultMQPushConsumerImpl#shutdown, kill -9", environment=True)
 def end(s: Convergence, m: Member) -> None:
     """A member ends; what it held is free."""
-    require(s.alive[m])
+    require(s.alive[m], by="kill(2)")
     s.alive[m] = FALSE
     s.view[m] = empty(Member)
     s.calm = Ms.of(0)
@@ -268,7 +279,7 @@ def end(s: Convergence, m: Member) -> None:
 @action("ConsumerManager#registerConsumer, #unregisterConsumer, #doChannelCloseEvent, #scanNotActiveChannel")
 def learn(s: Convergence, m: Member) -> None:
     """The brokers' list takes note of one member's start or end."""
-    require(~s.listed[m].iff(s.alive[m]))
+    require(~s.listed[m].iff(s.alive[m]), by="ConsumerGroupInfo#updateChannel")
     s.listed[m] = s.alive[m]
     s.steady = Ms.of(0)
 
@@ -276,14 +287,33 @@ def learn(s: Convergence, m: Member) -> None:
 @action("RebalanceService#run")
 def run(s: Convergence, m: Member) -> None:
     """One rebalance: by the timer, or earlier because a notification came; nobody relies on the notification."""
-    require(s.alive[m])
+    require(s.alive[m], by="RebalanceService#run")
     s.view[m] = setof(Member, lambda x: s.listed[x])
     s.ran[m] = Ms.of(0)
 
 
+@promise
+def rebalances_run_in_time(s: Convergence, by: Ms) -> Bool:
+    """A living member rebalances at least once a period."""
+    return forall(s.alive[m].implies(s.ran[m] + by <= s.period) for m in every(Member))
+
+
+@promise
+def lists_follow_in_time(s: Convergence, by: Ms) -> Bool:
+    """The brokers' list is the living one lag after a start or an end."""
+    return stale(s).implies(s.calm + by <= s.lag)
+
+
+@promise
+def the_living_are_listed(s: Convergence) -> Bool:
+    """Every living member is in the brokers' list."""
+    return forall(s.alive[m].implies(s.listed[m]) for m in every(Member))
+
+
 def pass_time(s: Convergence, by: Ms) -> None:
     """Every clock goes on; a living member does not exceed its period."""
-    require(by > 0, forall(s.alive[m].implies(s.ran[m] + by <= s.period) for m in every(Member)))
+    require(by > 0, by="clock_gettime(2)")
+    assume(rebalances_run_in_time, s, by)
     s.calm = s.calm + by
     s.steady = s.steady + by
     for m in every(Member):
@@ -293,12 +323,12 @@ def pass_time(s: Convergence, by: Ms) -> None:
 @action("time", environment=True)
 def elapse(s: Convergence, by: Ms) -> None:
     """Time passes, but no further than to the next deadline."""
-    require(stale(s).implies(s.calm + by <= s.lag))
+    assume(lists_follow_in_time, s, by)
     pass_time(s, by)
 
 
 @action("time; ClientManageProcessor#heartBeat, one ClientChannelInfo for all groups", environment=True)
 def elapse_beside_a_ghost(s: Convergence, by: Ms) -> None:
     """Time passes although a dead member stays in the list: another group of its client refreshes it (B-10)."""
-    require(forall(s.alive[m].implies(s.listed[m]) for m in every(Member)))
+    assume(the_living_are_listed, s)
     pass_time(s, by)

@@ -18,9 +18,11 @@ from model.language import (
     State,
     Table,
     action,
+    assume,
     every,
     forall,
     initially,
+    promise,
     require,
 )
 
@@ -78,10 +80,17 @@ def stamp(s: OrderLock, c: Client) -> None:
     s.lease_age[c] = Ms.of(0)
 
 
+@promise
+def one_request_at_a_time(s: OrderLock, c: Client) -> Bool:
+    """A client asks for the lock of a queue again when its last request was answered or given up."""
+    return ~s.granted[c]
+
+
 @action("RebalanceLockManager#tryLockBatch", atomic_by="the ReentrantLock of the slow path")
 def grant(s: OrderLock, c: Client) -> None:
     """No entry, an own entry or an expired one: granted."""
-    require(~s.granted[c], ~s.held | (s.holder == c) | (s.broker_live < s.age))
+    assume(one_request_at_a_time, s, c)
+    require(~s.held | (s.holder == c) | (s.broker_live < s.age), by="RebalanceLockManager#tryLockBatch")
     s.held = TRUE
     s.holder = c
     stamp(s, c)
@@ -90,14 +99,15 @@ def grant(s: OrderLock, c: Client) -> None:
 @action("RebalanceLockManager#tryLockBatch: LockEntry#isLocked reads the client id")
 def fast_read(s: OrderLock, c: Client) -> None:
     """The fast path holds no lock: it sees that the entry is its client's."""
-    require(~s.granted[c], s.held, s.holder == c)
+    assume(one_request_at_a_time, s, c)
+    require(s.held, s.holder == c, by="LockEntry#isLocked")
     s.seen[c] = TRUE
 
 
 @action("RebalanceLockManager#tryLockBatch: LockEntry#isExpired, then setLastUpdateTimestamp")
 def fast_grant(s: OrderLock, c: Client) -> None:
     """The fast path sees that the entry, whosever it is by now, is not expired, and grants the lock."""
-    require(s.seen[c], s.held, s.age <= s.broker_live)
+    require(s.seen[c], s.held, s.age <= s.broker_live, by="LockEntry#isExpired")
     s.seen[c] = FALSE
     stamp(s, c)
 
@@ -105,14 +115,14 @@ def fast_grant(s: OrderLock, c: Client) -> None:
 @action("RebalanceLockManager#tryLockBatch: the fast path gives way to the slow one")
 def fast_miss(s: OrderLock, c: Client) -> None:
     """The fast path sees that the entry is expired or gone."""
-    require(s.seen[c], ~s.held | (s.broker_live < s.age))
+    require(s.seen[c], ~s.held | (s.broker_live < s.age), by="LockEntry#isExpired")
     s.seen[c] = FALSE
 
 
 @action("RebalanceImpl#lock, #lockAll")
 def answer(s: OrderLock, c: Client) -> None:
     """The answer arrives: the client stamps its own time."""
-    require(s.granted[c])
+    require(s.granted[c], by="NettyRemotingAbstract#processResponseCommand")
     s.belief_age[c] = s.wait[c]
     s.granted[c] = FALSE
     s.locked[c] = TRUE
@@ -122,21 +132,21 @@ def answer(s: OrderLock, c: Client) -> None:
 @action("the network", environment=True)
 def lose_answer(s: OrderLock, c: Client) -> None:
     """The answer is lost, or comes after the time-out."""
-    require(s.granted[c])
+    require(s.granted[c], by="NettyRemotingAbstract#scanResponseTable")
     s.granted[c] = FALSE
 
 
 @action("RebalanceImpl#lockAll: not in the answer")
 def refuse(s: OrderLock, c: Client) -> None:
     """The broker granted the queue to somebody else."""
-    require(s.locked[c])
+    require(s.locked[c], by="RebalanceImpl#lockAll")
     s.locked[c] = FALSE
 
 
 @action("RebalancePushImpl#unlockDelay: nothing is cached")
 def unlock(s: OrderLock, c: Client) -> None:
     """The queue goes to another member; the lock is given back at once, answers under way find no process queue."""
-    require(s.locked[c], ~s.working[c])
+    require(s.locked[c], ~s.working[c], by="RebalancePushImpl#removeUnnecessaryMessageQueue")
     s.locked[c] = FALSE
     s.granted[c] = FALSE
     s.held = s.held & ~(s.holder == c)
@@ -146,7 +156,7 @@ def unlock(s: OrderLock, c: Client) -> None:
 @action("RebalancePushImpl#unlockDelay: messages are cached")
 def drop_later(s: OrderLock, c: Client) -> None:
     """The queue goes to another member; the unlock follows in 20 s, whatever happens until then."""
-    require(s.locked[c], ~s.working[c])
+    require(s.locked[c], ~s.working[c], by="RebalancePushImpl#removeUnnecessaryMessageQueue")
     s.locked[c] = FALSE
     s.granted[c] = FALSE
     s.unlocking[c] = TRUE
@@ -155,7 +165,7 @@ def drop_later(s: OrderLock, c: Client) -> None:
 @action("RebalancePushImpl#unlockDelay: the timer")
 def unlock_late(s: OrderLock, c: Client) -> None:
     """The delayed unlock frees the entry, although the client may have it anew (D9)."""
-    require(s.unlocking[c])
+    require(s.unlocking[c], by="RebalancePushImpl#unlockDelay")
     s.unlocking[c] = FALSE
     s.held = s.held & ~(s.holder == c)
     s.lease[c] = FALSE
@@ -164,7 +174,7 @@ def unlock_late(s: OrderLock, c: Client) -> None:
 @action("ConsumeMessageOrderlyService.ConsumeRequest#run")
 def work(s: OrderLock, c: Client) -> None:
     """A batch starts; belief is tested now and not again until it ends."""
-    require(live(s, c), ~s.working[c])
+    require(live(s, c), ~s.working[c], by="ConsumeMessageOrderlyService.ConsumeRequest#run")
     s.batch_age[c] = s.belief_age[c]
     s.working[c] = TRUE
     s.worked[c] = Ms.of(0)
@@ -173,7 +183,7 @@ def work(s: OrderLock, c: Client) -> None:
 @action("ConsumeMessageOrderlyService#processConsumeResult")
 def finish(s: OrderLock, c: Client) -> None:
     """The batch ends."""
-    require(s.working[c])
+    require(s.working[c], by="ConsumeMessageOrderlyService#processConsumeResult")
     s.working[c] = FALSE
 
 
@@ -195,12 +205,24 @@ def restart(s: OrderLock) -> None:
         s.lease[c] = FALSE
 
 
+@promise
+def answers_come_in_time(s: OrderLock, by: Ms) -> Bool:
+    """From the broker's stamp to the client's it takes rpc_max at most."""
+    return forall(s.granted[c].implies(s.wait[c] + by <= s.rpc_max) for c in every(Client))
+
+
+@promise
+def batches_end_in_time(s: OrderLock, by: Ms) -> Bool:
+    """A listener works on a batch for batch_max at most."""
+    return forall(s.working[c].implies(s.worked[c] + by <= s.batch_max) for c in every(Client))
+
+
 @action("time", environment=True)
 def elapse(s: OrderLock, by: Ms) -> None:
     """Time passes: an answer takes at most rpc_max, a batch at most batch_max."""
-    require(by > 0)
-    require(forall(s.granted[c].implies(s.wait[c] + by <= s.rpc_max) for c in every(Client)))
-    require(forall(s.working[c].implies(s.worked[c] + by <= s.batch_max) for c in every(Client)))
+    require(by > 0, by="clock_gettime(2)")
+    assume(answers_come_in_time, s, by)
+    assume(batches_end_in_time, s, by)
     s.age = s.age + by
     for c in every(Client):
         s.wait[c] = s.wait[c] + by
@@ -225,7 +247,7 @@ def answer_again(s: Locking, c: Client) -> None:
 @action("RebalanceImpl#updateProcessQueueTableInRebalance: setLocked, of later versions")
 def take_locked(s: Locking, c: Client) -> None:
     """The answer has come, and the queue is taken as one that is locked since its process queue was made."""
-    require(s.granted[c])
+    require(s.granted[c], by="NettyRemotingAbstract#processResponseCommand")
     s.granted[c] = FALSE
     s.locked[c] = TRUE
 
@@ -233,7 +255,7 @@ def take_locked(s: Locking, c: Client) -> None:
 @action("RebalancePushImpl#unlockDelay: the lock was never believed in")
 def drop_unlocked(s: Locking, c: Client) -> None:
     """A queue is dropped whose lock was granted for its taking, and not renewed since."""
-    require(~s.locked[c])
+    require(~s.locked[c], by="RebalancePushImpl#unlockDelay")
     s.granted[c] = FALSE
     s.unlocking[c] = TRUE
 
@@ -273,7 +295,7 @@ def gone(s: Abandoned) -> Bool:
 @action("RebalanceLockManager#tryLockBatch")
 def attempt(s: Abandoned) -> None:
     """The contender asks; only an expired entry is given away."""
-    require(~s.taken)
+    require(~s.taken, by="RebalanceImpl#lock")
     s.taken = s.broker_live < s.age
     s.tried = Ms.of(0)
 
@@ -281,14 +303,21 @@ def attempt(s: Abandoned) -> None:
 @action("ConsumeMessageOrderlyService#lockMQPeriodically of the owner, its process queue dropped")
 def renew(s: Abandoned) -> None:
     """A batch that never returns keeps the dropped process queue in the table, and lockAll renews its lock (U6)."""
-    require(~s.taken)
+    require(~s.taken, by="RebalanceLockManager#tryLockBatch")
     s.age = Ms.of(0)
+
+
+@promise
+def contender_tries_in_time(s: Abandoned, by: Ms) -> Bool:
+    """Who wants the lock asks at least once a retry period."""
+    return s.taken | (s.tried + by <= s.retry)
 
 
 @action("time", environment=True)
 def pass_by(s: Abandoned, by: Ms) -> None:
     """Time passes; the contender tries once a retry period."""
-    require(by > 0, s.taken | (s.tried + by <= s.retry))
+    require(by > 0, by="clock_gettime(2)")
+    assume(contender_tries_in_time, s, by)
     s.age = s.age + by
     s.waited = s.waited + by
     s.tried = s.tried + by

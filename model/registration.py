@@ -19,12 +19,14 @@ from model.language import (
     State,
     Table,
     action,
+    assume,
     every,
     exists,
     forall,
     initially,
     ite,
     none,
+    promise,
     require,
     some,
 )
@@ -66,7 +68,7 @@ def no_group(s: Registration) -> Bool:
 @action("MQClientInstance#registerConsumer")
 def join(s: Registration, c: Channel) -> None:
     """A client becomes a member."""
-    require(~s.came[c])
+    require(~s.came[c], by="connect(2)")
     s.wants[c] = TRUE
     s.came[c] = TRUE
 
@@ -74,23 +76,21 @@ def join(s: Registration, c: Channel) -> None:
 @action("MQClientInstance#sendHeartbeatToAllBroker")
 def beat(s: Registration, c: Channel) -> None:
     """A member sends a heartbeat."""
-    require(s.wants[c], ~s.queued[c], s.got[c].absent)
+    require(s.wants[c], ~s.queued[c], s.got[c].absent, by="MQClientInstance#sendHeartbeatToAllBrokerWithLock")
     s.queued[c] = TRUE
 
 
-@action("MQClientInstance#unregisterConsumer")
-def leave(s: Registration, c: Channel) -> None:
-    """A member leaves at any time, also while its heartbeat waits in the other pool; or its connection closes."""
-    require(s.wants[c])
-    s.wants[c] = FALSE
-    s.leaving[c] = TRUE
-    s.answered[c] = FALSE
-
-
-@action("MQClientInstance#unregisterConsumer, after the last heartbeat was answered")
-def leave_quietly(s: Registration, c: Channel) -> None:
+@promise
+def leaves_quietly(s: Registration, c: Channel) -> Bool:
     """A member leaves when no heartbeat of it is on its way."""
-    require(s.wants[c], ~s.queued[c], s.got[c].absent)
+    return ~s.queued[c] & s.got[c].absent
+
+
+@action("MQClientInstance#unregisterConsumer, NettyRemotingAbstract.NettyEventExecutor#run")
+def leave(s: Registration, c: Channel) -> None:
+    """A member leaves, or its connection closes; in 4.9.3 also while its heartbeat waits in the other pool."""
+    require(s.wants[c], by="MQClientInstance#unregisterConsumer")
+    assume(leaves_quietly, s, c)
     s.wants[c] = FALSE
     s.leaving[c] = TRUE
     s.answered[c] = FALSE
@@ -104,7 +104,7 @@ def finds(s: Registration, i: Info) -> Bool:
 @action("ConsumerManager#registerConsumer: consumerTable.get, putIfAbsent")
 def find_group(s: Registration, c: Channel, i: Info) -> None:
     """The heartbeat's thread gets the group's object."""
-    require(s.queued[c], s.got[c].absent, finds(s, i))
+    require(s.queued[c], s.got[c].absent, finds(s, i), by="ConsumerManager#registerConsumer")
     s.queued[c] = FALSE
     s.current = some(i)
     s.used[i] = TRUE
@@ -114,7 +114,7 @@ def find_group(s: Registration, c: Channel, i: Info) -> None:
 @action("ConsumerGroupInfo#updateChannel")
 def put_channel(s: Registration, c: Channel, i: Info) -> None:
     """The heartbeat's thread puts the channel into its object, which may be detached by now, and answers SUCCESS."""
-    require(s.got[c].holds(i))
+    require(s.got[c].holds(i), by="ConsumerManager#registerConsumer")
     s.inside[i, c] = TRUE
     s.got[c] = none(Info)
     s.answered[c] = s.wants[c]
@@ -123,7 +123,7 @@ def put_channel(s: Registration, c: Channel, i: Info) -> None:
 @action("ConsumerManager#registerConsumer", atomic_by="a lock that 4.9.3 does not have")
 def heartbeat(s: Registration, c: Channel, i: Info) -> None:
     """A heartbeat gets the group's object and puts its channel there in one step."""
-    require(s.queued[c], s.got[c].absent, finds(s, i))
+    require(s.queued[c], s.got[c].absent, finds(s, i), by="ConsumerManager#registerConsumer")
     s.queued[c] = FALSE
     s.current = some(i)
     s.used[i] = TRUE
@@ -139,7 +139,7 @@ def alone(s: Registration, c: Channel, i: Info) -> Bool:
 @action("ConsumerGroupInfo#unregisterChannel, #doChannelCloseEvent")
 def remove_channel(s: Registration, c: Channel, i: Info) -> None:
     """A goodbye removes the channel, and sees whether the group is empty now."""
-    require(s.leaving[c], s.current.holds(i))
+    require(s.leaving[c], s.current.holds(i), by="ConsumerManager#unregisterConsumer")
     s.leaving[c] = FALSE
     s.emptied[c] = alone(s, c, i)
     s.inside[i, c] = FALSE
@@ -149,7 +149,7 @@ def remove_channel(s: Registration, c: Channel, i: Info) -> None:
 @action("ConsumerManager#unregisterConsumer: consumerTable.remove(group)")
 def remove_group(s: Registration, c: Channel) -> None:
     """The goodbye that found the group empty removes it by its name, whichever object stands there by now."""
-    require(s.emptied[c])
+    require(s.emptied[c], by="ConsumerManager#unregisterConsumer")
     s.emptied[c] = FALSE
     s.current = none(Info)
 
@@ -157,7 +157,7 @@ def remove_group(s: Registration, c: Channel) -> None:
 @action("ConsumerManager#unregisterConsumer", atomic_by="a lock that 4.9.3 does not have")
 def unregister(s: Registration, c: Channel, i: Info) -> None:
     """A heartbeat gets the group's object and puts its channel there in one step."""
-    require(s.leaving[c], s.current.holds(i))
+    require(s.leaving[c], s.current.holds(i), by="ConsumerManager#unregisterConsumer")
     s.leaving[c] = FALSE
     s.current = ite(alone(s, c, i), none(Info), s.current)
     s.inside[i, c] = FALSE
@@ -167,7 +167,7 @@ def unregister(s: Registration, c: Channel, i: Info) -> None:
 @action("ConsumerManager#unregisterConsumer: the group is not there")
 def leave_nothing(s: Registration, c: Channel) -> None:
     """There is nothing to leave."""
-    require(s.leaving[c], s.current.absent)
+    require(s.leaving[c], s.current.absent, by="ConsumerManager#unregisterConsumer")
     s.leaving[c] = FALSE
     s.gone[c] = TRUE
 
@@ -179,7 +179,7 @@ class Registering(Registration):
 @action("ConsumerManager#registerConsumer: putIfAbsent")
 def enter_group(s: Registering, i: Info) -> None:
     """Some heartbeat's thread puts a new object into the table; whose it is shows when its channel is put."""
-    require(s.current.absent, ~s.used[i])
+    require(s.current.absent, ~s.used[i], by="ConsumerManager#registerConsumer")
     s.current = some(i)
     s.used[i] = TRUE
 
@@ -187,7 +187,7 @@ def enter_group(s: Registering, i: Info) -> None:
 @action("ConsumerGroupInfo#updateChannel of an object that the thread has found before it left the table")
 def put_channel_beside(s: Registering, c: Channel, i: Info) -> None:
     """A heartbeat's thread puts the channel into an object that nobody finds any more, and answers SUCCESS."""
-    require(s.queued[c], s.used[i], ~s.current.holds(i))
+    require(s.queued[c], s.used[i], ~s.current.holds(i), by="ConsumerManager#registerConsumer")
     s.queued[c] = FALSE
     s.inside[i, c] = TRUE
     s.answered[c] = s.wants[c]
@@ -196,14 +196,14 @@ def put_channel_beside(s: Registering, c: Channel, i: Info) -> None:
 @action("ConsumerGroupInfo#unregisterChannel, #doChannelCloseEvent of an object that has left the table")
 def remove_channel_beside(s: Registering, c: Channel, i: Info) -> None:
     """A leave-taking removes the channel from an object that nobody finds any more."""
-    require(~s.current.holds(i))
+    require(~s.current.holds(i), by="ConsumerManager#unregisterConsumer")
     s.inside[i, c] = FALSE
 
 
 @action("ConsumerManager#unregisterConsumer, #doChannelCloseEvent, #scanNotActiveChannel: consumerTable.remove(group)")
 def remove_group_beside(s: Registering) -> None:
     """A thread that has seen some object of the group empty removes the group, whichever object stands there by now."""
-    require(~s.current.absent)
+    require(~s.current.absent, by="ConsumerManager#unregisterConsumer")
     s.current = none(Info)
 
 
@@ -239,10 +239,17 @@ def nobody_there(s: Membership) -> Bool:
         for c, g in every(Channel, GroupName))
 
 
+@promise
+def starts_wait_for_the_close(s: Membership, c: Channel) -> Bool:
+    """No consumer starts at a client whose connection the broker is about to close."""
+    return ~s.closing[c]
+
+
 @action("DefaultMQPushConsumerImpl#start")
 def begin(s: Membership, c: Channel, g: GroupName) -> None:
     """A consumer of one more group starts at the client."""
-    require(~s.wants[c, g], ~s.closing[c])
+    require(~s.wants[c, g], by="MQClientInstance#registerConsumer")
+    assume(starts_wait_for_the_close, s, c)
     s.wants[c, g] = TRUE
     s.silent[c, g] = Ms.of(0)
     s.calm = Ms.of(0)
@@ -251,7 +258,7 @@ def begin(s: Membership, c: Channel, g: GroupName) -> None:
 @action("ConsumerManager#unregisterConsumer")
 def finish(s: Membership, c: Channel, g: GroupName) -> None:
     """A consumer stops, and the broker is told."""
-    require(s.wants[c, g])
+    require(s.wants[c, g], by="MQClientInstance#unregisterConsumer")
     s.wants[c, g] = FALSE
     s.member[c, g] = FALSE
     s.registered[c, g] = FALSE
@@ -261,7 +268,7 @@ def finish(s: Membership, c: Channel, g: GroupName) -> None:
 @action("DefaultMQPushConsumerImpl#shutdown, UNREGISTER_CLIENT lost", environment=True)
 def finish_unheard(s: Membership, c: Channel, g: GroupName) -> None:
     """A consumer stops, and the broker does not learn of it."""
-    require(s.wants[c, g])
+    require(s.wants[c, g], by="MQClientInstance#unregisterConsumer")
     s.wants[c, g] = FALSE
     s.registered[c, g] = FALSE
     s.calm = Ms.of(0)
@@ -275,7 +282,8 @@ def unused(s: Membership, i: Info) -> Bool:
 @action("ClientManageProcessor#heartBeat: one ClientChannelInfo for all groups of the heartbeat")
 def heartbeat_all(s: Membership, c: Channel, i: Info) -> None:
     """New entries of all groups share one object; old entries keep and refresh theirs."""
-    require(exists(s.wants[c, g] for g in every(GroupName)), ~s.closing[c], unused(s, i))
+    require(exists(s.wants[c, g] for g in every(GroupName)), ~s.closing[c], unused(s, i),
+            by="ClientManageProcessor#heartBeat")
     for j in every(Info):
         s.age[j] = ite(
             (j == i) | exists(s.wants[c, g] & s.member[c, g] & (s.info[c, g] == j) for g in every(GroupName)),
@@ -290,7 +298,8 @@ def heartbeat_all(s: Membership, c: Channel, i: Info) -> None:
 @action("ClientManageProcessor#heartBeat, repaired: one ClientChannelInfo per group")
 def heartbeat_each(s: Membership, c: Channel, g: GroupName, i: Info) -> None:
     """A new entry gets an object of its own; an old one keeps and refreshes its own."""
-    require(s.wants[c, g], ~s.closing[c], ite(s.member[c, g], s.info[c, g] == i, unused(s, i)))
+    require(s.wants[c, g], ~s.closing[c], ite(s.member[c, g], s.info[c, g] == i, unused(s, i)),
+            by="ClientManageProcessor#heartBeat")
     s.age[i] = Ms.of(0)
     s.info[c, g] = i
     s.member[c, g] = TRUE
@@ -301,7 +310,7 @@ def heartbeat_each(s: Membership, c: Channel, g: GroupName, i: Info) -> None:
 @action("ConsumerManager#scanNotActiveChannel")
 def expire(s: Membership, c: Channel, g: GroupName) -> None:
     """The scan removes the entry of one group and closes the connection, which serves other groups as well."""
-    require(s.member[c, g], s.expiry < s.age[s.info[c, g]])
+    require(s.member[c, g], s.expiry < s.age[s.info[c, g]], by="ConsumerManager#scanNotActiveChannel")
     s.member[c, g] = FALSE
     s.closing[c] = TRUE
 
@@ -309,7 +318,7 @@ def expire(s: Membership, c: Channel, g: GroupName) -> None:
 @action("ConsumerManager#doChannelCloseEvent")
 def close(s: Membership, c: Channel) -> None:
     """The CLOSE event removes the channel from every other group; the client reconnects and is not registered."""
-    require(s.closing[c])
+    require(s.closing[c], by="NettyRemotingAbstract.NettyEventExecutor#run")
     s.closing[c] = FALSE
     for g in every(GroupName):
         s.member[c, g] = FALSE
@@ -318,18 +327,37 @@ def close(s: Membership, c: Channel) -> None:
 @action("NettyRemotingClient#invokeSync: a timeout closes the connection", environment=True)
 def disconnect(s: Membership, c: Channel) -> None:
     """Any synchronous call that takes too long evicts the client from all its groups (B-17)."""
-    require(~s.closing[c], exists(s.member[c, g] for g in every(GroupName)))
+    require(~s.closing[c], exists(s.member[c, g] for g in every(GroupName)), by="NettyRemotingClient#closeChannel")
     for g in every(GroupName):
         s.member[c, g] = FALSE
+
+
+@promise
+def closes_are_handled_at_once(s: Membership) -> Bool:
+    """A CLOSE event is handled before time passes."""
+    return forall(~s.closing[c] for c in every(Channel))
+
+
+@promise
+def heartbeats_come_in_time(s: Membership, by: Ms) -> Bool:
+    """A running consumer is named in a heartbeat that arrives, once a period."""
+    return forall(s.wants[c, g].implies(s.silent[c, g] + by <= s.period) for c, g in every(Channel, GroupName))
+
+
+@promise
+def scans_come_in_time(s: Membership, by: Ms) -> Bool:
+    """The scan finds an expired entry within its period."""
+    return forall(s.member[c, g].implies(s.age[s.info[c, g]] + by <= s.expiry + s.scan)
+                  for c, g in every(Channel, GroupName))
 
 
 @action("time", environment=True)
 def elapse(s: Membership, by: Ms) -> None:
     """Time passes: running consumers are named in time, the scan comes in time, events are handled at once."""
-    require(by > 0, forall(~s.closing[c] for c in every(Channel)))
-    require(forall(s.wants[c, g].implies(s.silent[c, g] + by <= s.period) for c, g in every(Channel, GroupName)))
-    require(forall(s.member[c, g].implies(s.age[s.info[c, g]] + by <= s.expiry + s.scan)
-                   for c, g in every(Channel, GroupName)))
+    require(by > 0, by="clock_gettime(2)")
+    assume(closes_are_handled_at_once, s)
+    assume(heartbeats_come_in_time, s, by)
+    assume(scans_come_in_time, s, by)
     s.calm = s.calm + by
     for i in every(Info):
         s.age[i] = s.age[i] + by

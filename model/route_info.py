@@ -20,11 +20,13 @@ from model.language import (
     State,
     Table,
     action,
+    assume,
     every,
     forall,
     initially,
     ite,
     none,
+    promise,
     require,
     some,
 )
@@ -88,10 +90,25 @@ def clear(s: Routes, a: Address) -> None:
         s.at[r] = ite(s.at[r].holds(a), none(Address), s.at[r])
 
 
+@promise
+def goodbyes_beat_restarts(s: Routes, a: Address) -> Bool:
+    """A broker starts again when the UNREGISTER_BROKER of its last shutdown has arrived everywhere."""
+    return ~s.leaving[a]
+
+
+@promise
+def ids_are_unique(s: Routes, r: Role) -> Bool:
+    """No two running brokers of a name have one id."""
+    return forall(s.runs[x].implies(~(s.role[x] == r)) for x in every(Address))
+
+
 @action("BrokerController#start")
 def start(s: Routes, a: Address, r: Role, k: Connection) -> None:
-    """A broker starts under an id that no running broker has, on a connection of its own."""
-    require(~s.runs[a], ~s.leaving[a], ~s.used[k], forall(s.runs[x].implies(~(s.role[x] == r)) for x in every(Address)))
+    """A broker starts on a connection of its own."""
+    require(~s.runs[a], by="bind(2)")
+    assume(goodbyes_beat_restarts, s, a)
+    require(~s.used[k], by="connect(2)")
+    assume(ids_are_unique, s, r)
     s.runs[a] = TRUE
     s.role[a] = r
     s.link[a] = some(k)
@@ -102,8 +119,10 @@ def start(s: Routes, a: Address, r: Role, k: Connection) -> None:
 @action("a proxy, or several brokers in one process")
 def start_beside(s: Routes, a: Address, b: Address, r: Role, k: Connection) -> None:
     """A broker starts on the connection of another (N-5)."""
-    require(~s.runs[a], ~s.leaving[a], s.runs[b], s.link[b].holds(k), ~(s.role[b] == r),
-            forall(s.runs[x].implies(~(s.role[x] == r)) for x in every(Address)))
+    require(~s.runs[a], by="bind(2)")
+    assume(goodbyes_beat_restarts, s, a)
+    require(s.runs[b], s.link[b].holds(k), by="NettyRemotingClient#getAndCreateNameserverChannel")
+    assume(ids_are_unique, s, r)
     s.runs[a] = TRUE
     s.role[a] = r
     s.link[a] = some(k)
@@ -113,7 +132,7 @@ def start_beside(s: Routes, a: Address, b: Address, r: Role, k: Connection) -> N
 @action("RouteInfoManager#registerBroker", atomic_by="the write lock")
 def register(s: Routes, a: Address, k: Connection) -> None:
     """The address takes its id, leaves any other id, and is alive on this connection."""
-    require(s.runs[a], s.link[a].holds(k))
+    require(s.runs[a], s.link[a].holds(k), by="BrokerController#registerBrokerAll")
     for r in every(Role):
         s.at[r] = ite(s.role[a] == r, some(a), ite(s.at[r].holds(a), none(Address), s.at[r]))
     s.live[a] = TRUE
@@ -126,7 +145,7 @@ def register(s: Routes, a: Address, k: Connection) -> None:
 @action("RouteInfoManager#registerBroker: an exception after the address was put")
 def register_half(s: Routes, a: Address) -> None:
     """The address has its id and no entry in brokerLiveTable; SUCCESS is answered (N-6)."""
-    require(s.runs[a], ~s.live[a])
+    require(s.runs[a], ~s.live[a], by="RouteInfoManager#registerBroker")
     for r in every(Role):
         s.at[r] = ite(s.role[a] == r, some(a), ite(s.at[r].holds(a), none(Address), s.at[r]))
 
@@ -134,7 +153,7 @@ def register_half(s: Routes, a: Address) -> None:
 @action("BrokerController#shutdown")
 def shut_down(s: Routes, a: Address, k: Connection) -> None:
     """A broker ends in order: UNREGISTER_BROKER is under way."""
-    require(s.runs[a], s.link[a].holds(k))
+    require(s.runs[a], s.link[a].holds(k), by="BrokerController#shutdown")
     s.runs[a] = FALSE
     s.link[a] = none(Connection)
     s.leaving[a] = TRUE
@@ -145,7 +164,7 @@ def shut_down(s: Routes, a: Address, k: Connection) -> None:
 @action("RouteInfoManager#unregisterBroker", atomic_by="the write lock")
 def unregister(s: Routes, a: Address) -> None:
     """The id of the request is freed, whoever has it by now (N-1)."""
-    require(s.leaving[a])
+    require(s.leaving[a], by="DefaultRequestProcessor#unregisterBroker")
     s.leaving[a] = FALSE
     s.live[a] = FALSE
     s.at[s.role[a]] = none(Address)
@@ -154,7 +173,7 @@ def unregister(s: Routes, a: Address) -> None:
 @action("RouteInfoManager#unregisterBroker, repaired upstream")
 def unregister_own(s: Routes, a: Address) -> None:
     """The id of the request is freed if the address has it."""
-    require(s.leaving[a])
+    require(s.leaving[a], by="DefaultRequestProcessor#unregisterBroker")
     s.leaving[a] = FALSE
     clear(s, a)
 
@@ -162,7 +181,7 @@ def unregister_own(s: Routes, a: Address) -> None:
 @action("kill -9", environment=True)
 def kill(s: Routes, a: Address, k: Connection) -> None:
     """A broker ends; its connection closes, and the name server sees it or not."""
-    require(s.runs[a], s.link[a].holds(k))
+    require(s.runs[a], s.link[a].holds(k), by="kill(2)")
     s.runs[a] = FALSE
     s.link[a] = none(Connection)
     s.closed[k] = TRUE
@@ -173,7 +192,7 @@ def kill(s: Routes, a: Address, k: Connection) -> None:
 @action("host or network death", environment=True)
 def vanish(s: Routes, a: Address) -> None:
     """A broker ends silently."""
-    require(s.runs[a])
+    require(s.runs[a], by="kill(2)")
     s.runs[a] = FALSE
     s.link[a] = none(Connection)
     s.ended[a] = Ms.of(0)
@@ -183,7 +202,7 @@ def vanish(s: Routes, a: Address) -> None:
 @action("the network", environment=True)
 def reconnect(s: Routes, a: Address, k: Connection, new: Connection) -> None:
     """A connection breaks and the broker opens another; until it registers there, nothing is promised."""
-    require(s.runs[a], s.link[a].holds(k), ~s.used[new])
+    require(s.runs[a], s.link[a].holds(k), ~s.used[new], by="NettyRemotingClient#createChannel")
     s.link[a] = some(new)
     s.used[new] = TRUE
     s.closed[k] = TRUE
@@ -193,7 +212,7 @@ def reconnect(s: Routes, a: Address, k: Connection, new: Connection) -> None:
 @action("RouteInfoManager#onChannelDestroy", atomic_by="a lock that 4.9.3 releases in between")
 def destroy(s: Routes, k: Connection, a: Address) -> None:
     """The CLOSE event of a connection removes one address that is alive on it."""
-    require(s.closed[k], s.live[a], s.channel[a] == k)
+    require(s.closed[k], s.live[a], s.channel[a] == k, by="RouteInfoManager#onChannelDestroy")
     s.closed[k] = FALSE
     clear(s, a)
 
@@ -201,14 +220,15 @@ def destroy(s: Routes, k: Connection, a: Address) -> None:
 @action("RouteInfoManager#onChannelDestroy: no address has the connection")
 def destroy_nothing(s: Routes, k: Connection) -> None:
     """The CLOSE event of a connection that nothing is alive on."""
-    require(s.closed[k], forall(s.live[a].implies(~(s.channel[a] == k)) for a in every(Address)))
+    require(s.closed[k], forall(s.live[a].implies(~(s.channel[a] == k)) for a in every(Address)),
+            by="RouteInfoManager#onChannelDestroy")
     s.closed[k] = FALSE
 
 
 @action("RouteInfoManager#onChannelDestroy: under the read lock")
 def destroy_find(s: Routes, k: Connection, a: Address) -> None:
     """First the address is found, then removed."""
-    require(s.closed[k], s.target[k].absent, s.live[a], s.channel[a] == k)
+    require(s.closed[k], s.target[k].absent, s.live[a], s.channel[a] == k, by="RouteInfoManager#onChannelDestroy")
     s.closed[k] = FALSE
     s.target[k] = some(a)
 
@@ -216,7 +236,7 @@ def destroy_find(s: Routes, k: Connection, a: Address) -> None:
 @action("RouteInfoManager#onChannelDestroy: under the write lock")
 def destroy_remove(s: Routes, k: Connection, a: Address) -> None:
     """The address is removed, whatever came in between (N-7)."""
-    require(s.target[k].holds(a))
+    require(s.target[k].holds(a), by="RouteInfoManager#onChannelDestroy")
     s.target[k] = none(Address)
     clear(s, a)
 
@@ -225,14 +245,16 @@ def destroy_remove(s: Routes, k: Connection, a: Address) -> None:
 def expire(s: Routes, a: Address) -> None:
     """The scan removes an expired address; its connection serves no other."""
     require(s.live[a], s.expiry < s.age[a],
-            forall((s.live[x] & (s.channel[x] == s.channel[a])).implies(x == a) for x in every(Address)))
+            forall((s.live[x] & (s.channel[x] == s.channel[a])).implies(x == a) for x in every(Address)),
+            by="RouteInfoManager#scanNotActiveBroker")
     clear(s, a)
 
 
 @action("RouteInfoManager#scanNotActiveBroker, #onChannelDestroy")
 def expire_another(s: Routes, a: Address, b: Address) -> None:
     """The scan takes the expired address from brokerLiveTable and another of its connection from the route (N-5)."""
-    require(s.live[a], s.expiry < s.age[a], ~(a == b), s.live[b], s.channel[b] == s.channel[a])
+    require(s.live[a], s.expiry < s.age[a], ~(a == b), s.live[b], s.channel[b] == s.channel[a],
+            by="RouteInfoManager#scanNotActiveBroker")
     for r in every(Role):
         s.at[r] = ite(s.at[r].holds(b), none(Address), s.at[r])
     for x in every(Address):
@@ -242,21 +264,34 @@ def expire_another(s: Routes, a: Address, b: Address) -> None:
 @action("RouteInfoManager#scanNotActiveBroker: reads lastUpdateTimestamp")
 def expire_find(s: Routes, a: Address) -> None:
     """Without a lock: first the scan reads an old time, then it removes."""
-    require(s.live[a], s.expiry < s.age[a])
+    require(s.live[a], s.expiry < s.age[a], by="RouteInfoManager#scanNotActiveBroker")
     s.expired[a] = TRUE
 
 
 @action("RouteInfoManager#scanNotActiveBroker: removes the entry")
 def expire_remove(s: Routes, a: Address) -> None:
     """The scan removes what may be fresh by now (N-8)."""
-    require(s.expired[a])
+    require(s.expired[a], by="RouteInfoManager#scanNotActiveBroker")
     s.expired[a] = FALSE
     clear(s, a)
 
 
+@promise
+def registrations_come_in_time(s: Routes, by: Ms) -> Bool:
+    """A running broker's registration is handled once a period."""
+    return forall(s.runs[a].implies(s.silent[a] + by <= s.period) for a in every(Address))
+
+
+@promise
+def scans_come_in_time(s: Routes, by: Ms) -> Bool:
+    """The scan finds an expired entry within its period."""
+    return forall(s.live[a].implies(s.age[a] + by <= s.expiry + s.scan) for a in every(Address))
+
+
 def pass_time(s: Routes, by: Ms) -> None:
     """Every clock goes on; running brokers register in time."""
-    require(by > 0, forall(s.runs[a].implies(s.silent[a] + by <= s.period) for a in every(Address)))
+    require(by > 0, by="clock_gettime(2)")
+    assume(registrations_come_in_time, s, by)
     for a in every(Address):
         s.age[a] = s.age[a] + by
         s.silent[a] = s.silent[a] + by
@@ -265,8 +300,8 @@ def pass_time(s: Routes, by: Ms) -> None:
 
 @action("time", environment=True)
 def elapse(s: Routes, by: Ms) -> None:
-    """Time passes; the scan comes in time, unregistrations arrive."""
-    require(forall(s.live[a].implies(s.age[a] + by <= s.expiry + s.scan) for a in every(Address)))
+    """Time passes; the scan comes in time."""
+    assume(scans_come_in_time, s, by)
     pass_time(s, by)
 
 
@@ -304,7 +339,7 @@ def no_topics(s: TopicRoutes) -> Bool:
 @action("TopicConfigManager#createTopicInSendMessage")
 def create(s: TopicRoutes, t: Topic) -> None:
     """A topic is created by a send: the full registration is under way, not yet encoded."""
-    require(~s.exists[t])
+    require(~s.exists[t], by="TopicConfigManager#createTopicInSendMessage")
     s.exists[t] = TRUE
     s.version = s.version + 1
     s.complete = FALSE
@@ -313,7 +348,7 @@ def create(s: TopicRoutes, t: Topic) -> None:
 @action("AdminBrokerProcessor#updateAndCreateTopic, BrokerController#registerIncrementBrokerData")
 def create_by_admin(s: TopicRoutes, t: Topic) -> None:
     """A topic is created by the administrator: it alone is registered, with the broker's version."""
-    require(~s.exists[t])
+    require(~s.exists[t], by="TopicConfigManager#updateTopicConfig")
     s.exists[t] = TRUE
     s.stored = s.version + 1
     s.version = s.version + 1
@@ -373,7 +408,7 @@ def no_servers(s: NameServers) -> Bool:
 @action("NamesrvStartup#main", environment=True)
 def come_up(s: NameServers, n: Server) -> None:
     """A server starts, or becomes reachable."""
-    require(~s.up[n])
+    require(~s.up[n], by="bind(2)")
     s.up[n] = TRUE
     s.calm[n] = Ms.of(0)
 
@@ -381,7 +416,7 @@ def come_up(s: NameServers, n: Server) -> None:
 @action("kill -9, or the network", environment=True)
 def go_down(s: NameServers, n: Server) -> None:
     """A server ends, or cannot be reached until it has dropped the broker."""
-    require(s.up[n])
+    require(s.up[n], by="kill(2)")
     s.up[n] = FALSE
     s.knows[n] = FALSE
 
@@ -402,15 +437,22 @@ def skip(s: NameServers, n: Server) -> None:
 @action("NettyRemotingClient#invokeSync: a time-out closes the connection", environment=True)
 def time_out(s: NameServers, n: Server) -> None:
     """A registration that takes too long ends in the removal of the broker (N-21)."""
-    require(s.up[n])
+    require(s.up[n], by="NettyRemotingClient#invokeSync")
     s.knows[n] = FALSE
     s.since[n] = Ms.of(0)
+
+
+@promise
+def rounds_come_in_time(s: NameServers, by: Ms) -> Bool:
+    """A broker has a round of registrations for every server once a period."""
+    return forall(s.since[n] + by <= s.period for n in every(Server))
 
 
 @action("time", environment=True)
 def go_on(s: NameServers, by: Ms) -> None:
     """Time passes; the broker has a round for every server once a period."""
-    require(by > 0, forall(s.since[n] + by <= s.period for n in every(Server)))
+    require(by > 0, by="clock_gettime(2)")
+    assume(rounds_come_in_time, s, by)
     for n in every(Server):
         s.since[n] = s.since[n] + by
         s.calm[n] = s.calm[n] + by
@@ -448,7 +490,7 @@ def change(s: RouteCache, r: Route) -> None:
 @action("RouteInfoManager#deleteTopic, #unregisterBroker")
 def delete(s: RouteCache) -> None:
     """The topic has no route any more."""
-    require(s.present)
+    require(s.present, by="RouteInfoManager#deleteTopic")
     s.present = FALSE
     s.changed = Ms.of(0)
 
@@ -460,9 +502,16 @@ def ask(s: RouteCache) -> None:
     s.polled = Ms.of(0)
 
 
+@promise
+def polls_come_in_time(s: RouteCache, by: Ms) -> Bool:
+    """A client asks for its routes once a poll period."""
+    return s.polled + by <= s.poll
+
+
 @action("time", environment=True)
 def run_on(s: RouteCache, by: Ms) -> None:
     """Time passes; the client asks once a poll period."""
-    require(by > 0, s.polled + by <= s.poll)
+    require(by > 0, by="clock_gettime(2)")
+    assume(polls_come_in_time, s, by)
     s.changed = s.changed + by
     s.polled = s.polled + by

@@ -77,8 +77,8 @@ def _convergence(name: str, forbid: tuple[str, ...] = (), **rigid: Any) -> Scope
 
 
 def _plain(owner: type[State], name: str, sizes: dict[type[Term] | str, int], rigid: Mapping[str, Any] | None = None,
-           forbid: tuple[str, ...] = ()) -> Scope:
-    return Scope(owner, sizes, rigid or {}, name=name, forbid=forbid)
+           forbid: tuple[str, ...] = (), breaks: tuple[str, ...] = ()) -> Scope:
+    return Scope(owner, sizes, rigid or {}, name=name, forbid=forbid, breaks=breaks)
 
 
 _SPLIT = ("find_group", "put_channel", "remove_channel", "remove_group")
@@ -101,13 +101,13 @@ def _lock(name: str, constants: Mapping[str, int], forbid: tuple[str, ...]) -> S
     return _plain(OrderLock, name, {"Client": 2, "Ms": 5}, constants, forbid)
 
 
-def _routes(name: str, *kept: str, connections: int = 2) -> Scope:
-    """Name one hazard's actions; those of the others do not happen."""
+def _routes(name: str, *kept: str, connections: int = 2, breaks: tuple[str, ...] = ()) -> Scope:
+    """Name one hazard's actions, or the promise that it breaks; those of the others do not happen."""
     hazards = {"unregister", "destroy_find", "destroy_remove", "expire_find", "expire_remove", "start_beside",
                "expire_another", "register_half", "elapse_without_scan"}
     repaired = () if "unregister" not in kept else ("unregister_own",)
     return _plain(Routes, name, {"Address": 2, "Connection": connections, "Ms": 4}, _ROUTES,
-                  (*sorted(hazards - set(kept)), *repaired))
+                  (*sorted(hazards - set(kept)), *repaired), breaks)
 
 
 SCOPES: tuple[NamedScope, ...] = (
@@ -134,15 +134,16 @@ SCOPES: tuple[NamedScope, ...] = (
     NamedScope(_convergence("convergence, one client id", ("elapse_beside_a_ghost",), leader=lambda _: 0),
                2831, 12999, 17,
                {"ownership_converges": ("D6",), "ownership_converges_at_last": ("D6",)}),
-    NamedScope(_plain(Registration, "registration", {"Channel": 3, "Info": 2}, forbid=(*_SPLIT, "leave")),
+    NamedScope(_plain(Registration, "registration", {"Channel": 3, "Info": 2}, forbid=_SPLIT),
                1250, 3978, 13, stuck=True),
     NamedScope(_plain(Registration, "registration, B-7", {"Channel": 2, "Info": 2},
-                      forbid=("heartbeat", "unregister", "leave")), 316, 592, 14,
+                      forbid=("heartbeat", "unregister")), 316, 592, 14,
                {"answered_heartbeat_means_listed": ("B-7",)}, stuck=True),
     NamedScope(_plain(Registration, "registration, B-8", {"Channel": 3, "Info": 2},
-                      forbid=("find_group", "put_channel", "unregister", "leave")), 3337, 8772, 21,
+                      forbid=("find_group", "put_channel", "unregister")), 3337, 8772, 21,
                {"answered_heartbeat_means_listed": ("B-8",)}, stuck=True),
-    NamedScope(_plain(Registration, "registration, B-9", {"Channel": 2, "Info": 2}, forbid=_SPLIT), 369, 1018, 12,
+    NamedScope(_plain(Registration, "registration, B-9", {"Channel": 2, "Info": 2}, forbid=_SPLIT,
+                      breaks=("leaves_quietly",)), 369, 912, 12,
                {"leaving_member_stays_gone": ("B-9",)}, stuck=True),
     NamedScope(_plain(Membership, "membership", {"Channel": 2, "GroupName": 1, "Info": 2, "Ms": 6}, _MEMBERSHIP,
                       ("heartbeat_all", "finish_unheard", "disconnect")), 7310, 40424, 17),
@@ -170,6 +171,11 @@ SCOPES: tuple[NamedScope, ...] = (
     NamedScope(_plain(Subscriptions, "subscription, B-31", {"Member": 2, "Topic": 2, "Expression": 1, "Version": 1},
                       _ROLLED_OUT, ("heartbeat", "change_expression")), 220, 1400, 17,
                {"pull_finds_its_subscription": ("B-31",), "heartbeats_do_not_remove_others_topics": ("B-31",)},
+               ("two_versions_meet",)),
+    NamedScope(_plain(Subscriptions, "subscription, B-33", {"Member": 2, "Topic": 1, "Expression": 1, "Version": 1},
+                      _SAME_TOPICS | {"first_text": lambda _m, _t: 0}, ("heartbeat", "change_expression"),
+                      ("leaves_wait_for_heartbeats",)), 189, 952, 14,
+               {"pull_finds_its_subscription": ("B-33",), "heartbeats_do_not_remove_others_topics": ("B-33",)},
                ("two_versions_meet",)),
     NamedScope(_plain(Subscriptions, "subscription, B-3", {"Member": 2, "Topic": 1, "Expression": 2, "Version": 3},
                       _TEXTS, (*_THREADS, "change_expression")), 360, 3312, 7,
@@ -213,6 +219,10 @@ SCOPES: tuple[NamedScope, ...] = (
                {"live_broker_stays_routed": ("N-7",)}),
     NamedScope(_routes("routes, N-8", "expire_find", "expire_remove"),
                57100, 253584, 13, {"live_broker_stays_routed": ("N-8",)}),
+    NamedScope(_routes("routes, N-15", breaks=("ids_are_unique",)), 36776, 139472, 11,
+               {"live_broker_stays_routed": ("N-15",)}),
+    NamedScope(_routes("routes, N-27", breaks=("goodbyes_beat_restarts",)), 35380, 135048, 11,
+               {"live_broker_stays_routed": ("N-27",)}),
     NamedScope(_plain(TopicRoutes, "topic routes", {"Topic": 3, "Version": 5},
                       forbid=("create_by_admin", "register_as_slave")), 47, 145, 5),
     NamedScope(_plain(TopicRoutes, "topic routes, N-2", {"Topic": 2, "Version": 4}, forbid=("register_as_slave",)),

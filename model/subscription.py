@@ -19,12 +19,14 @@ from model.language import (
     State,
     Table,
     action,
+    assume,
     every,
     exists,
     forall,
     initially,
     ite,
     none,
+    promise,
     require,
     some,
 )
@@ -87,7 +89,7 @@ def newer(s: Subscriptions, m: Member, t: Topic) -> Bool:
 @action("ConsumerManager#registerConsumer", atomic_by="a lock that 4.9.3 does not have")
 def heartbeat(s: Subscriptions, m: Member) -> None:
     """The member's topics are put or replaced, all others are removed."""
-    require(s.phase[m] == Phase.IDLE)
+    require(s.phase[m] == Phase.IDLE, by="MQClientInstance#sendHeartbeatToAllBrokerWithLock")
     s.listed[m] = TRUE
     s.answered[m] = TRUE
     for t in every(Topic):
@@ -113,10 +115,17 @@ def change_expression(s: Subscriptions, m: Member, t: Topic, e: Expression, v: V
     s.last = none(Member)
 
 
+@promise
+def leaves_wait_for_heartbeats(s: Subscriptions, m: Member) -> Bool:
+    """A member goes, and its connection closes, when its last heartbeat was handled."""
+    return s.phase[m] == Phase.IDLE
+
+
 @action("ConsumerManager#unregisterConsumer, #doChannelCloseEvent, #scanNotActiveChannel")
 def leave(s: Subscriptions, m: Member) -> None:
     """A member goes; its topics stay, unless the group ends with it."""
-    require(s.listed[m], s.phase[m] == Phase.IDLE)
+    require(s.listed[m], by="ConsumerGroupInfo#unregisterChannel")
+    assume(leaves_wait_for_heartbeats, s, m)
     alone = ~exists(s.listed[x] & ~(x == m) for x in every(Member))
     for t in every(Topic):
         s.subscribed[t] = s.subscribed[t] & ~alone
@@ -128,7 +137,7 @@ def leave(s: Subscriptions, m: Member) -> None:
 @action("ConsumerGroupInfo#updateChannel")
 def begin(s: Subscriptions, m: Member) -> None:
     """A heartbeat's thread has put the channel and starts with its topics; no lock is held."""
-    require(s.phase[m] == Phase.IDLE)
+    require(s.phase[m] == Phase.IDLE, by="MQClientInstance#sendHeartbeatToAllBrokerWithLock")
     s.phase[m] = Phase.ADDING
     s.listed[m] = TRUE
     for t in every(Topic):
@@ -139,7 +148,7 @@ def begin(s: Subscriptions, m: Member) -> None:
 @action("ConsumerGroupInfo#updateSubscription: first loop", atomic_by="a lock that 4.9.3 does not have: see Versions")
 def add_topic(s: Subscriptions, m: Member, t: Topic) -> None:
     """The thread puts one topic of its heartbeat, or replaces an older version of it."""
-    require(s.phase[m] == Phase.ADDING, s.todo[m, t])
+    require(s.phase[m] == Phase.ADDING, s.todo[m, t], by="ConsumerGroupInfo#updateSubscription")
     s.expression[t] = ite(newer(s, m, t), s.text[m, t], s.expression[t])
     s.version[t] = ite(newer(s, m, t), s.stamp[m, t], s.version[t])
     s.subscribed[t] = TRUE
@@ -150,7 +159,8 @@ def add_topic(s: Subscriptions, m: Member, t: Topic) -> None:
 @action("ConsumerGroupInfo#updateSubscription: second loop begins")
 def turn(s: Subscriptions, m: Member) -> None:
     """The thread has put its topics, and notes those of the table that its heartbeat lacks."""
-    require(s.phase[m] == Phase.ADDING, forall(~s.todo[m, t] for t in every(Topic)))
+    require(s.phase[m] == Phase.ADDING, forall(~s.todo[m, t] for t in every(Topic)),
+            by="ConsumerGroupInfo#updateSubscription")
     s.phase[m] = Phase.REMOVING
     for t in every(Topic):
         s.todo[m, t] = s.subscribed[t] & ~s.wants[m, t]
@@ -160,7 +170,7 @@ def turn(s: Subscriptions, m: Member) -> None:
 @action("ConsumerGroupInfo#updateSubscription: second loop")
 def remove_topic(s: Subscriptions, m: Member, t: Topic) -> None:
     """The thread removes one topic that its heartbeat lacks."""
-    require(s.phase[m] == Phase.REMOVING, s.todo[m, t])
+    require(s.phase[m] == Phase.REMOVING, s.todo[m, t], by="ConsumerGroupInfo#updateSubscription")
     s.subscribed[t] = FALSE
     s.todo[m, t] = FALSE
     s.last = none(Member)
@@ -169,7 +179,8 @@ def remove_topic(s: Subscriptions, m: Member, t: Topic) -> None:
 @action("ClientManageProcessor#heartBeat answers")
 def done(s: Subscriptions, m: Member) -> None:
     """The thread has removed them all, and answers SUCCESS."""
-    require(s.phase[m] == Phase.REMOVING, forall(~s.todo[m, t] for t in every(Topic)))
+    require(s.phase[m] == Phase.REMOVING, forall(~s.todo[m, t] for t in every(Topic)),
+            by="ConsumerGroupInfo#updateSubscription")
     s.phase[m] = Phase.IDLE
     s.answered[m] = TRUE
     s.last = none(Member)
@@ -202,7 +213,7 @@ def no_versions(s: Versions) -> Bool:
 @action("ConsumerGroupInfo#updateSubscription: subscriptionTable.get")
 def look_up(s: Versions, m: Member, v: Version) -> None:
     """A heartbeat's thread looks the topic up; a version that is not newer is passed over."""
-    require(s.intent[m] == Intent.NOTHING)
+    require(s.intent[m] == Intent.NOTHING, by="ConsumerGroupInfo#updateSubscription")
     replaces = ite(s.current < v, Intent.PUT, Intent.NOTHING)
     s.carries[m] = v
     s.intent[m] = ite(s.present, replaces, Intent.PUT_IF_ABSENT)
@@ -212,7 +223,7 @@ def look_up(s: Versions, m: Member, v: Version) -> None:
 @action("ConsumerGroupInfo#updateSubscription: subscriptionTable.put")
 def put_newer(s: Versions, m: Member) -> None:
     """The thread puts its version, which was newer than the one that it has seen."""
-    require(s.intent[m] == Intent.PUT)
+    require(s.intent[m] == Intent.PUT, by="ConsumerGroupInfo#updateSubscription")
     s.present = TRUE
     s.current = s.carries[m]
     s.intent[m] = Intent.NOTHING
@@ -222,7 +233,7 @@ def put_newer(s: Versions, m: Member) -> None:
 @action("ConsumerGroupInfo#updateSubscription: subscriptionTable.putIfAbsent")
 def put_if_absent(s: Versions, m: Member) -> None:
     """The thread puts its version if nobody has put one since, and drops it otherwise, newer or not."""
-    require(s.intent[m] == Intent.PUT_IF_ABSENT)
+    require(s.intent[m] == Intent.PUT_IF_ABSENT, by="ConsumerGroupInfo#updateSubscription")
     s.current = ite(s.present, s.current, s.carries[m])
     s.present = TRUE
     s.intent[m] = Intent.NOTHING
@@ -232,7 +243,7 @@ def put_if_absent(s: Versions, m: Member) -> None:
 @action("ConsumerGroupInfo#updateSubscription: first loop", atomic_by="a lock that 4.9.3 does not have")
 def take_newer(s: Versions, m: Member, v: Version) -> None:
     """Both at once."""
-    require(s.intent[m] == Intent.NOTHING)
+    require(s.intent[m] == Intent.NOTHING, by="ConsumerGroupInfo#updateSubscription")
     s.carries[m] = v
     s.current = ite(~s.present | (s.current < v), v, s.current)
     s.present = TRUE
@@ -242,7 +253,7 @@ def take_newer(s: Versions, m: Member, v: Version) -> None:
 @action("ConsumerGroupInfo#updateSubscription: second loop; ConsumerManager#unregisterConsumer")
 def drop_topic(s: Versions) -> None:
     """Another member's heartbeat removes the topic, or the group ends."""
-    require(s.present)
+    require(s.present, by="ConsumerManager#unregisterConsumer, ConsumerGroupInfo#updateSubscription")
     s.present = FALSE
     for m in every(Member):
         s.handled[m] = FALSE

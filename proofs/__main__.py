@@ -45,6 +45,9 @@ def prove(  # noqa: PLR0913, PLR0917 - one parameter for each option
         metavar="DIR", help="Write each obligation of a protocol as an SMT-LIB file with readable names.")] = None,
     explain: Annotated[bool, typer.Option(
         "--explain", help="Say what each proof of a protocol leans on: premises, lemmas, guards.")] = False,
+    cti: Annotated[Path | None, typer.Option(
+        file_okay=False, help="A folder for counterexamples to induction. States there that runs have visited "
+                              "(`rocketproof steer`) are asked before the solver is.")] = None,
     seed: Seed = 0, json: Json = None, out: Out = None,
 ) -> None:
     """Prove properties for any size and any timing.
@@ -68,7 +71,8 @@ def prove(  # noqa: PLR0913, PLR0917 - one parameter for each option
             path = Path(wanted.pop(0))
             file = own.opened(path)
             claims = own.chosen(file, path, wanted)
-            rows = own.proved(file, path, claims, range(seed, seed + seeds), timeout_ms, out, solver, dump)
+            seeds_used = range(seed, seed + seeds)
+            rows = own.proved(file, path, claims, seeds_used, timeout_ms, out, solver, dump, cti)
             declared = {one.name: one for one in claims}
             desk.judge("prove", explained(desk, rows, declared, None) if explain else rows, len(claims))
             return
@@ -77,7 +81,7 @@ def prove(  # noqa: PLR0913, PLR0917 - one parameter for each option
         if not total:
             raise BadInputError(f"no proof is claimed of {', '.join(wanted)}; "
                                 f"`rocketproof show {wanted[0]}` says who judges it")
-        rows = proved(chosen, range(seed, seed + seeds), timeout_ms, out, solver, dump)
+        rows = proved(chosen, range(seed, seed + seeds), timeout_ms, out, solver, dump, cti)
         desk.judge("prove", explained(desk, rows, PROPERTIES, out) if explain else rows, total)
 
 
@@ -100,7 +104,7 @@ def provable(chosen: Chosen) -> int:
 
 def proved(
     chosen: Chosen, seeds: Sequence[int] = range(SEEDS), timeout_ms: int = TIMEOUT_MS, out: Path | None = None,
-    solver: str = "z3", dump: Path | None = None,
+    solver: str = "z3", dump: Path | None = None, cti: Path | None = None,
 ) -> Iterator[Verdict]:
     """Verdicts of both provers, protocols first; raises BadInputError for an unknown name."""
     import z3
@@ -113,7 +117,7 @@ def proved(
 
     z3.set_param("ctrl_c", False)  # Z3 would take Ctrl-C for itself, and go on with the next question
     prover = Prover(seeds, timeout_ms, out, solver=dumped(prover_of(solver, seeds, timeout_ms), dump),
-                    replay=replayed_by(solver))
+                    replay=replayed_by(solver), cti=cti)
     yield from prover.judge(PROPERTIES[name] for name in chosen.protocol)
     if chosen.claims:
         found = prove_decisions(chosen.claims, seeds=seeds, out=out, solver=of_paths(solver))

@@ -18,7 +18,7 @@ import z3
 
 from invariants import evidence
 from invariants.verdict import Outcome, Verdict
-from model.language import Property, text
+from model.language import Premise, Property, text
 from model.language.properties import ALWAYS, LEMMA
 from proofs import terms
 from proofs.obligations import Induction, Obligation
@@ -168,8 +168,7 @@ def lines(found: Explanation) -> Iterator[str]:
 
 def tables(found: Explanation) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Titles with rows of two columns each."""
-    yield "premises", [(premise.name, _premise(found, premise.name) or "its actions never happen" * bool(premise.never)
-                        or "not used") for premise in found.declared.given]
+    yield "premises", [(premise.name, _premise(found, premise)) for premise in found.declared.given]
     yield "lemmas", [(called.name, _count(needs)) for called, needs in found.uses(LEMMA)]
     if found.unused:
         yield "lemmas that are not used", [(name, "") for name in found.unused]
@@ -178,9 +177,13 @@ def tables(found: Explanation) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     yield "slowest obligations", [(one.obligation, f"{one.seconds:.3f} s") for one in found.slowest()]
 
 
-def _premise(found: Explanation, name: str) -> str:
-    needs = [need for called, own in found.uses("premise") if called.name == name for need in own]
-    return _count(needs) if needs else ""
+def _premise(found: Explanation, premise: Premise) -> str:
+    if premise.of_steps:
+        return "stands among the guards of the actions that assume it"
+    if premise.never:
+        return "its actions never happen"
+    needs = [need for called, own in found.uses("premise") if called.name == premise.name for need in own]
+    return _count(needs) if needs else "not used"
 
 
 def _count(needs: Sequence[str]) -> str:

@@ -53,7 +53,12 @@ def support(concept: Concept, given: Sequence[Premise]) -> list[Property]:
 def actions(concept: Concept, given: Sequence[Premise]) -> list[Action]:
     """Actions that happen under the premises."""
     excluded = {name for premise in given for name in premise.never}
-    return [action for name, action in concept.actions.items() if name not in excluded]
+    return [kept(action, given) for name, action in concept.actions.items() if name not in excluded]
+
+
+def kept(action: Action, given: Sequence[Premise]) -> Action:
+    """The action under the premises: what others promise does not keep it from happening."""
+    return action.keeping({premise.name for premise in given if premise.of_steps})
 
 
 class Steps:
@@ -138,7 +143,8 @@ class Induction:
     def mutated(self, mutation: Mutation) -> Induction:
         """The same with the mutated action alone: no other obligation changes."""
         changed = copy(self)
-        changed.actions = [mutation.applied(action) for action in self.actions if action.name == mutation.action]
+        changed.actions = [kept(mutation.applied(self.concept.actions[action.name]), self.given)
+                           for action in self.actions if action.name == mutation.action]
         return changed
 
     def of_lemmas(self, lemmas: Sequence[Property]) -> Iterator[Obligation]:

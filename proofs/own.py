@@ -37,9 +37,9 @@ def chosen(own: OwnFile, path: Path, names: Sequence[str]) -> list[Property]:
 
 def proved(  # noqa: PLR0913, PLR0917 - the options of the command
     own: OwnFile, path: Path, wanted: Sequence[Property], seeds: Sequence[int], timeout_ms: int, out: Path | None,
-    solver: str = "z3", dump: Path | None = None,
+    solver: str = "z3", dump: Path | None = None, cti: Path | None = None,
 ) -> Iterator[Verdict]:
     """Verdicts about these properties."""
     prover = Prover(seeds, timeout_ms, out, own.scopes, f"{replayed_by(solver)} {path}",
-                    dumped(prover_of(solver, seeds, timeout_ms), dump))
+                    dumped(prover_of(solver, seeds, timeout_ms), dump), cti)
     yield from prover.judge(wanted)

@@ -14,6 +14,8 @@ from proofs.paths import PathTable, multiples, solver_for
 from proofs.solve import Answer
 from proofs.terms import Context, Term, fresh_context
 
+AT_ONCE = 16  # cases in one question: fewer are asked too often, more are too hard
+
 
 class Asked(Protocol):
     """A solver of one seed for questions about one table, which may still grow."""
@@ -83,7 +85,11 @@ class _AskedZ3:
         return answer, None if model is None else ModelValues(model)
 
     def none_possible(self, cases: Sequence[Sequence[Term]]) -> bool:
-        """Ask of all cases at once, and one by one if that is too hard."""
+        """Ask of some cases at once, and one by one if that is too hard."""
+        parts = (cases[start:start + AT_ONCE] for start in range(0, len(cases), AT_ONCE))
+        return all(self._none_of(part) for part in parts)
+
+    def _none_of(self, cases: Sequence[Sequence[Term]]) -> bool:
         context = self._table.domain.ctx
         answer, _ = self._plainly([terms.disjunction([terms.conjunction(case, context) for case in cases], context)])
         if answer is not Answer.UNKNOWN:

@@ -21,11 +21,12 @@ from model.language import Concept, Premise, Property, Run
 from model.language.properties import ALWAYS, LEADS_TO, LEMMA, STEP
 from model.language.scope import Scope
 from model.scopes import SCOPES
-from proofs.counterexample import explained
+from proofs.counterexample import counterexample, told, wanted
 from proofs.obligations import Induction, Obligation, Steps, actions, support
 from proofs.ranking import MEANING, owed
 from proofs.solve import SEEDS, TIMEOUT_MS, Answer, Solved
 from proofs.solvers import Z3, Asker, Solver
+from proofs.visited import Asked, Visited, visited
 from proofs.witnesses import Witnesses, needless
 
 MUTANT_EFFORT = 200_000  # Z3's resource units; a proof that is not found is what a mutation shall bring about, and the
@@ -38,7 +39,8 @@ class Record:
     """What became of the obligations of one property: the first that failed, and the cost.
 
     nothing -- why the property may speak of no run at all. false_at_first -- whether an initial state breaks it.
-    vacuous -- what the proof may be empty of. blind -- a mutation that does not spoil it.
+    vacuous -- what the proof may be empty of. blind -- a mutation that does not spoil it. asked -- what states say that
+    runs have visited. false -- the property, or a lemma that it stands on, that one of them breaks.
     """
 
     obligations: int = 0
@@ -49,6 +51,8 @@ class Record:
     vacuous: str = ""
     blind: str = ""
     proved: list[dict[str, Any]] = field(default_factory=list)
+    asked: Asked = field(default_factory=Asked)
+    false: str = ""
 
     def include(self, other: Record) -> None:
         """Take over what another record says."""
@@ -93,16 +97,19 @@ class Prover:
     def __init__(
         self, seeds: Sequence[int] = SEEDS, timeout_ms: int = TIMEOUT_MS, out: Path | None = None,
         scopes: Sequence[Scope] = KNOWN, replay: str = "rocketproof prove", solver: Solver | None = None,
+        cti: Path | None = None,
     ) -> None:
         """Use these solver seeds.
 
         timeout_ms -- bounds each call. out -- directory for counterexamples to induction. scopes -- where runs are
         looked for first, smallest first. replay -- the command that proves a property of a name again. solver -- who
-        proves the obligations; None: Z3.
+        proves the obligations; None: Z3. cti -- a folder of states that runs have visited, which are asked before the
+        solver is, and of counterexamples to induction.
         """
         self.seeds, self.timeout_ms, self.out, self.scopes, self.replay = seeds, timeout_ms, out, scopes, replay
         self.solver = solver or Z3(seeds, timeout_ms)
         self.witnesses = Witnesses(scopes)
+        self.cti, self.visited = cti, Visited() if cti is None else visited(cti)
         self._layers: dict[tuple[int, tuple[Premise, ...]], Record] = {}
 
     def judge(self, properties: Iterable[Property]) -> Iterator[Verdict]:
@@ -119,6 +126,8 @@ class Prover:
         started = time.process_time()
         record = Record(nothing=_no_fair_run(declared) or self.witnesses.no_start(declared.concept, declared.given))
         if not record.nothing:
+            record.asked, record.false = self._visited(declared)
+        if not record.nothing and not record.false:
             self._prove(declared, record)
         outcome, note = _outcome(record, declared)
         given = [premise.name for premise in declared.given]
@@ -129,6 +138,17 @@ class Prover:
         row = Verdict(declared.name, "prove", subject, Outcome.HOLDS, outcome, f"{self.replay} {declared.name}",
                       cost=cost, note=note)
         return row if record.failed is None else self._explained(declared, row)
+
+    def _visited(self, declared: Property) -> tuple[Asked, str]:
+        """What visited states say of a property and the lemmas that it stands on, and which of these is false."""
+        total = 0
+        others = [one for one in support(declared.concept, declared.given) if one is not declared]
+        for one in (declared, *others):
+            asked = self.visited.ask(one)
+            total += asked.states
+            if asked.of:
+                return replace(asked, states=total), one.name
+        return Asked(total), ""
 
     def _prove(self, declared: Property, record: Record) -> None:
         """Try whatever is owed, up to the first that fails; then look for what the proof may be empty of."""
@@ -158,11 +178,15 @@ class Prover:
     def _explained(self, declared: Property, row: Verdict) -> Verdict:
         """Look for a small counterexample to induction, and say whether it is reachable."""
         able = (scope for scope in self.scopes if scope.concept is declared.concept and keeps(scope, declared))
-        found = next((one for scope in able if (one := explained(declared, scope)) is not None), None)
+        found = next(((one, scope) for scope in able if (one := counterexample(declared, scope)) is not None), None)
         if found is None:
             return row
-        sentence, trace = found
+        sentence, trace = told(*found)
         row = replace(row, note=f"{row.note}; {sentence}")
+        if self.cti is not None:
+            self.cti.mkdir(parents=True, exist_ok=True)
+            state = wanted(*found, sentence)
+            (self.cti / f"{declared.concept.name}-{state.property}.json").write_text(state.text(), "utf-8")
         if self.out is None:
             return row
         path = Path("evidence") / f"prove-{declared.concept.name}-{declared.name}.json"
@@ -188,6 +212,7 @@ class Prover:
     def _cost(self, record: Record, started: float) -> dict[str, float]:
         """What a row has cost, since this CPU second."""
         cost = {"obligations": record.obligations, "seconds": round(time.process_time() - started, 3)}
+        cost |= {"states_asked": record.asked.states} if record.asked.states else {}
         return cost | ({f"{self.solver.name}_seconds": round(record.seconds, 3)} if self.solver.details else {})
 
     def _supported(self, declared: Property) -> Record:
@@ -267,15 +292,24 @@ def _of_fair_runs(declared: Property) -> dict[str, Any]:
 def _outcome(record: Record, declared: Property) -> tuple[Outcome, str]:
     if record.nothing:
         return Outcome.UNKNOWN, f"about nothing: {record.nothing}"
+    if record.false:
+        return _refuted(record, declared)
     if record.false_at_first:
         return Outcome.VIOLATED, f"false at first: {declared.name}"
     if record.failed is not None:
         return Outcome.UNKNOWN, _failure(record.failed, declared)
-    if record.vacuous:
-        return Outcome.UNKNOWN, f"proved, but perhaps of nothing: {record.vacuous}"
-    if record.blind:
-        return Outcome.UNKNOWN, f"proved, but also with {record.blind}"
+    if record.vacuous or record.blind:
+        but = f"perhaps of nothing: {record.vacuous}" if record.vacuous else f"also with {record.blind}"
+        return Outcome.UNKNOWN, f"proved, but {but}"
     return Outcome.HOLDS, ""
+
+
+def _refuted(record: Record, declared: Property) -> tuple[Outcome, str]:
+    """What a visited state breaks: the property, or a lemma that it stands on."""
+    why = f"a state that is reached in {record.asked.steps} steps: {record.asked.of}; no solver was asked"
+    if record.false == declared.name:
+        return Outcome.VIOLATED, f"false of {why}"
+    return Outcome.UNKNOWN, f"it leans on the lemma {record.false}, which is false of {why}"
 
 
 def _failure(failed: tuple[Obligation, Solved], declared: Property) -> str:

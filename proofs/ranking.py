@@ -4,7 +4,7 @@ The rule. While the goal is waited for (the property has demanded it, and it was
 
 * starts, waits: `pending` is true at first, and every action keeps it, or reaches the goal;
 * helps: some helper's condition is true, for some elements;
-* enables: a helper's action can happen as long as its condition is true;
+* enables: a helper's action can happen, whichever promises are kept, as long as its condition is true;
 * rises: no action makes the measure greater;
 * falls: a helper's own action makes it smaller;
 * stays: a helper's condition stays true, whatever happens, until the measure is smaller.
@@ -131,15 +131,19 @@ class Ranked:
         possible = self.reading.enabled(action, self.now, arguments)
         yield self._owes("falls", action.name, (*helps, possible), self._progress(level, after))
         yield from self._defined(conjunction(*map(defined, one.arguments)), helps, env)
-        able = [*self._inside(arguments), *([possible] if one.way is None else [])]
+        able = [*self._inside(arguments), *([self._whole(one, arguments)] if one.way is None else [])]
         yield self._owes("enables", action.name, helps, terms.conjunction(able, self.reading.context))
         if one.way is not None:
             yield from self._enabled_at_last(level, one, env)
 
+    def _whole(self, one: Help, arguments: Env) -> Expr:
+        """Its action can happen, whichever promises are kept."""
+        return self.reading.enabled(self.induction.concept.actions[one.action], self.now, arguments)
+
     def _enabled_at_last(self, level: _Level, one: Help, env: Env) -> Iterator[Obligation]:
         """What its own way owes."""
         assert one.way is not None  # noqa: S101 - narrows for mypy
-        action, helps = self.by_name[one.action], self._helps(level, one, env)
+        action, helps = self.induction.concept.actions[one.action], self._helps(level, one, env)
         tested = substitute(action.tested, dict(zip(action.parameters, one.arguments, strict=True)))
 
         def reached(then: Reader) -> Expr:

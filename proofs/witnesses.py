@@ -105,7 +105,8 @@ class Witnesses:
         never = {name for premise in given for name in premise.never}
         for scope in self._scopes:
             if left.keys() - set(scope.forbid) and scope.concept is concept and never <= set(scope.forbid) \
-                    and all(value_of(premise.condition, scope, {}, {}) for premise in given):
+                    and all(premise.name not in scope.breaks and value_of(premise.condition, scope, {}, {})
+                            for premise in given):
                 yield scope
         for elements, naturals in SMALL if left else ():
             sizes = {name: naturals if info.kind == NAT else elements for name, info in concept.sorts.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from impl.decisions.java_arithmetic import wrap32
+from impl.decisions.java_arithmetic import INT_MAX, smaller, wrap32
 from impl.decisions.java_errors import IllegalArgumentError
 from impl.decisions.java_text import utf8_bytes
 
@@ -24,7 +24,8 @@ class BloomFilterData:
 class BloomFilter:
     """`filter.util.BloomFilter`.
 
-    f -- error rate in percent. n -- entries expected. k -- bits for one entry. m -- bits of the map, whole bytes.
+    f -- error rate in percent. n -- entries expected. k -- bits for one entry. m -- bits of the map, whole bytes unless
+    that is no int.
     """
 
     def __init__(self, f: int, n: int) -> None:
@@ -36,8 +37,8 @@ class BloomFilter:
         error_rate = f / 100.0
         self.f, self.n = f, n
         self.k = math.ceil(_log_m_n(0.5, error_rate))
-        m = math.ceil(n * _log_m_n(2, 1 / error_rate) * _log_m_n(2, math.e))
-        self.m = 8 * math.ceil(m / 8)
+        m = smaller(math.ceil(n * _log_m_n(2, 1 / error_rate) * _log_m_n(2, math.e)), INT_MAX)
+        self.m = smaller(8 * math.ceil(m / 8), INT_MAX)
 
     def calc_bit_positions(self, text: str) -> tuple[int, ...]:
         """BloomFilter#calcBitPositions: the low half of murmur3-128, split in two, gives as many hashes as wanted."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.message_properties import message_properties2_string, string2_message_properties
 from impl.decisions.java_arithmetic import wrap32
-from impl.decisions.java_errors import JavaRuntimeError
+from impl.decisions.java_errors import JavaRuntimeError, not_null
 from impl.decisions.java_text import utf8_bytes, utf8_text
 
 SHORT_MAX = 2**15 - 1
@@ -17,26 +17,31 @@ _FIXED_BYTES = 22  # of MessageDecoder#encodeMessage
 
 
 class BatchedMessage(NamedTuple):
-    """One message of a batch. properties -- in the order of the map."""
+    """One message of a batch. properties -- in the order of the map; None is as good as none."""
 
     flag: int
-    body: bytes
-    properties: Mapping[str, str]
+    body: bytes | None
+    properties: Mapping[str, str] | None
 
 
-def encode_message(flag: int, body: bytes, properties: Iterable[tuple[str | None, str | None]] | None) -> bytes:
-    """MessageDecoder#encodeMessage; raises JavaRuntimeError for properties of more than 32767 bytes."""
+def encode_message(flag: int, body: bytes | None, properties: Iterable[tuple[str | None, str | None]] | None) -> bytes:
+    """MessageDecoder#encodeMessage.
+
+    Raises NullPointerError without a body, JavaRuntimeError for properties of more than 32767 bytes.
+    """
+    content = not_null(body)
     text = utf8_bytes(message_properties2_string(properties))
     if len(text) > SHORT_MAX:
         # Java formats this text with String.format, which knows no braces.
         raise JavaRuntimeError("Properties size of message exceeded, properties size: {}, maxSize: {}.")
-    head = struct.pack(">iiiii", wrap32(_FIXED_BYTES + len(body) + len(text)), 0, 0, flag, len(body))
-    return head + body + struct.pack(">h", len(text)) + text
+    head = struct.pack(">iiiii", wrap32(_FIXED_BYTES + len(content) + len(text)), 0, 0, flag, len(content))
+    return head + content + struct.pack(">h", len(text)) + text
 
 
 def encode_messages(messages: Iterable[BatchedMessage]) -> bytes:
     """MessageDecoder#encodeMessages."""
-    return b"".join(encode_message(flag, body, properties.items()) for flag, body, properties in messages)
+    return b"".join(encode_message(flag, body, None if properties is None else properties.items())
+                    for flag, body, properties in messages)
 
 
 def decode_message(buffer: ByteBuffer) -> BatchedMessage:

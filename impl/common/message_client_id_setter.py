@@ -18,22 +18,22 @@ class MessageClientIDSetter:
     """`common.message.MessageClientIDSetter`: a client process that makes ids.
 
     ip -- 4 or 16 bytes. pid -- its low 16 bits count. loader_hash -- of the class loader, an int.
-    counter -- of the ids made. Months are those of UTC. Ids are unique as long as no more than 65536 are made in a
-    millisecond.
+    counter -- of the ids made. start_time, next_start_time -- when the month of the last id began, and when it ends.
+    Months are those of UTC. Ids are unique as long as no more than 65536 are made in a millisecond.
     """
 
     def __init__(self, ip: bytes, pid: int, loader_hash: int, now_ms: int) -> None:
         """Start counting; now_ms -- ms since 1970."""
         self._fix_string = bytes2string(ip + struct.pack(">hi", wrap16(pid), wrap32(loader_hash)))
-        self._start_time, self._next_start_time = month_of(now_ms)
+        self.start_time, self.next_start_time = month_of(now_ms)
         self.counter = 0
 
     def create_uniq_id(self, now_ms: int) -> str:
         """MessageClientIDSetter#createUniqID: 32 digits, 56 with an IPv6 address."""
-        if now_ms >= self._next_start_time:
-            self._start_time, self._next_start_time = month_of(now_ms)
+        if now_ms >= self.next_start_time:
+            self.start_time, self.next_start_time = month_of(now_ms)
         counter, self.counter = self.counter, wrap32(self.counter + 1)
-        return f"{self._fix_string}{uniq_id_end(now_ms, self._start_time, counter)}"
+        return f"{self._fix_string}{uniq_id_end(now_ms, self.start_time, counter)}"
 
 
 def month_of(now_ms: int) -> tuple[int, int]:

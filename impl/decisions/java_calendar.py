@@ -48,6 +48,11 @@ def time_millis_to_human_string3(time_ms: int) -> str:
     return f"{year_of_era:04d}{month:02d}{day_of_month:02d}{clock}"
 
 
+def time_millis_to_human_string(time_ms: int) -> str:
+    """UtilAll#timeMillisToHumanString: the same with milliseconds; names the index files."""
+    return f"{time_millis_to_human_string3(time_ms)}{time_ms % 1000:03d}"
+
+
 def parse_date_ms(text: str) -> int | None:
     """UtilAll#parseDate with yyyyMMddHHmmss, in ms since 1970; None where Java answers null.
 

@@ -1,7 +1,4 @@
-"""RunningFlags: why a store may refuse to read or write, as bits of one number. Each function answers the new bits.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""RunningFlags: why a store may refuse to read or write, as bits of one number. Each function answers the new bits."""
 
 from __future__ import annotations
 

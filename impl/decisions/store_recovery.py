@@ -1,7 +1,4 @@
-"""Where recovery begins to read, and what it accepts.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""Where recovery begins to read, and what it accepts."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ def first_file_of_abnormal_recovery(store_timestamps_ms: Sequence[int], minimum_
 
     store_timestamps_ms -- of the first record of each file, 0 for a file whose first record has no magic code.
     """
-    for index in range(len(store_timestamps_ms) - 1, -1, -1):
+    for index in range(len(store_timestamps_ms) - 1, 0, -1):
         if is_mapped_file_matched_recover(store_timestamps_ms[index], minimum_ms, message_magic=True):
             return index
     return 0

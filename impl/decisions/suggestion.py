@@ -1,7 +1,4 @@
-"""Which broker a consumer should pull from next: the distance to the log's end against 40 % of the memory.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""Which broker a consumer should pull from next: the distance to the log's end against 40 % of the memory."""
 
 from __future__ import annotations
 

@@ -86,8 +86,15 @@ class File(Protocol):
         """
         ...
 
+    def try_lock(self) -> bool:
+        """FileChannel#tryLock(0, 1, false): have the first byte alone, until this file is closed or the process ends.
+
+        False: another open file has it, in this process or in any other.
+        """
+        ...
+
     def close(self) -> None:
-        """End the use of the file; what is volatile is lost. Closing twice is allowed."""
+        """End the use of the file; what is volatile is lost, and a lock is given back. Closing twice is allowed."""
         ...
 
 

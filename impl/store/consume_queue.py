@@ -21,14 +21,16 @@ from impl.decisions.consume_queue_units import (
     place_of_unit,
     unit_end,
 )
-from impl.decisions.java_arithmetic import quotient, remainder, wrap64
+from impl.decisions.flush_rules import position_in_file
+from impl.decisions.java_arithmetic import quotient
+from impl.decisions.java_errors import JavaError
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE, roll_next_file
+from impl.decisions.store_recovery import first_file_of_normal_recovery
 from impl.ports.disk import Disk
 from impl.store.mapped_file import MappedFile, SelectMappedBufferResult
 from impl.store.mapped_file_queue import MappedFileQueue
 
 _UNIT = struct.Struct(">qiq")
-_RECOVERED_FILES = 3  # ConsumeQueue#recover reads the last three
 
 
 class Unit(NamedTuple):
@@ -39,8 +41,12 @@ class Unit(NamedTuple):
     tags_code: int
 
     def is_valid(self) -> bool:
-        """What every reader of units asks before it believes one."""
+        """See consume_queue_units.is_unit_valid."""
         return is_unit_valid(self.offset, self.size)
+
+    def end(self) -> int:
+        """The end of the record."""
+        return unit_end(self.offset, self.size)
 
 
 PRE_BLANK = Unit(0, PRE_BLANK_SIZE, 0)  # ConsumeQueue#fillPreBlank
@@ -93,13 +99,13 @@ class ConsumeQueue:
         if not queue.mapped_files:
             return
         process_offset = 0
-        for mapped_file in queue.mapped_files[-_RECOVERED_FILES:]:
+        for mapped_file in queue.mapped_files[first_file_of_normal_recovery(len(queue.mapped_files)):]:
             position = 0
             for unit in self._all_units(mapped_file):
                 if not unit.is_valid():
                     break
                 position += CQ_STORE_UNIT_SIZE
-                self.max_physic_offset = unit_end(unit.offset, unit.size)
+                self.max_physic_offset = unit.end()
             process_offset = mapped_file.file_from_offset + position
             if position != self.mapped_file_size:
                 break
@@ -120,14 +126,14 @@ class ConsumeQueue:
         while (mapped_file := self.mapped_file_queue.last_mapped_file()) is not None:
             mapped_file.set_positions(0)
             for number, unit in enumerate(self._all_units(mapped_file)):
-                kept = is_unit_kept(unit.offset, unit.size, phy_offset, first_of_file=number == 0)
-                if not kept and number == 0:
+                if is_unit_kept(unit.offset, unit.size, phy_offset, first_of_file=number == 0):
+                    mapped_file.set_positions((number + 1) * CQ_STORE_UNIT_SIZE)
+                    self.max_physic_offset = unit.end()
+                elif number:
+                    return
+                else:
                     self.mapped_file_queue.delete_last_mapped_file()
                     break
-                if not kept:
-                    return
-                mapped_file.set_positions((number + 1) * CQ_STORE_UNIT_SIZE)
-                self.max_physic_offset = unit_end(unit.offset, unit.size)
             else:
                 return
 
@@ -166,12 +172,11 @@ class ConsumeQueue:
         mapped_file = self.mapped_file_queue.get_last_mapped_file(expected)
         if mapped_file is None:
             return False
-        if is_pre_blank_needed(
-            cq_offset, mapped_file.wrote_position, first_create_in_queue=mapped_file.first_create_in_queue,
-        ):
+        first = mapped_file.first_create_in_queue
+        if is_pre_blank_needed(cq_offset, mapped_file.wrote_position, first_create_in_queue=first):
             self._begin_at(mapped_file, expected)
         current = mapped_file.file_from_offset + mapped_file.wrote_position
-        if place_of_unit(cq_offset, current) == UnitPlace.BUILT_BEFORE:
+        if place_of_unit(cq_offset, current) is UnitPlace.BUILT_BEFORE:
             return True
         self.max_physic_offset = unit_end(offset, size)
         return mapped_file.append_message(_UNIT.pack(offset, size, tags_code))
@@ -180,7 +185,7 @@ class ConsumeQueue:
         """Begin an empty queue in the middle; ConsumeQueue#fillPreBlank."""
         self.min_logic_offset = expected
         self.mapped_file_queue.flushed_where = self.mapped_file_queue.committed_where = expected
-        for _ in range(0, remainder(expected, self.mapped_file_size), CQ_STORE_UNIT_SIZE):
+        for _ in range(0, position_in_file(expected, self.mapped_file_size), CQ_STORE_UNIT_SIZE):
             mapped_file.append_message(_UNIT.pack(*PRE_BLANK))
 
     def flush(self, flush_least_pages: int) -> bool:
@@ -191,13 +196,13 @@ class ConsumeQueue:
 
     def get_index_buffer(self, start_index: int) -> SelectMappedBufferResult | None:
         """ConsumeQueue#getIndexBuffer: the units from this queue offset to the end of their file; release it."""
-        offset = wrap64(start_index * CQ_STORE_UNIT_SIZE)
+        offset = expect_logic_offset(start_index)
         if offset < self.min_logic_offset:
             return None
         mapped_file = self.mapped_file_queue.find_mapped_file_by_offset(offset)
         if mapped_file is None:
             return None
-        return mapped_file.select_mapped_buffer(remainder(offset, self.mapped_file_size))
+        return mapped_file.select_mapped_buffer(position_in_file(offset, self.mapped_file_size))
 
     def unit(self, index: int) -> Unit | None:
         """The unit of a queue offset; None: it is not there."""
@@ -217,7 +222,11 @@ class ConsumeQueue:
         result = None if mapped_file is None else mapped_file.select_mapped_buffer(0)
         if result is None:
             return 0
-        position = self._search(result, timestamp)
+        try:
+            position = self._search(result, timestamp)
+        except JavaError:
+            result.release()
+            raise
         result.release()
         return 0 if position is None else quotient(result.start_offset + position, CQ_STORE_UNIT_SIZE)
 
@@ -260,7 +269,7 @@ class ConsumeQueue:
             unit = Unit._make(_UNIT.unpack(mapped_file.mapped_byte_buffer.read(start, CQ_STORE_UNIT_SIZE)))
             if not unit.is_valid():
                 break
-            last = unit_end(unit.offset, unit.size)
+            last = unit.end()
         return last
 
     def get_min_offset_in_queue(self) -> int:

@@ -130,8 +130,9 @@ class IndexFile:
         slot_position = abs_slot_pos(key_hash, self.hash_slot_num)
         previous = previous_entry(self._buffer.get_int(slot_position), header.index_count)
         seconds = time_diff_seconds(store_timestamp, header.begin_timestamp)
-        entry = _ENTRY.pack(key_hash, phy_offset, seconds, previous)
-        self.mapped_file.file.write(self._entry_position(header.index_count), entry)
+        self.mapped_file.file.write(
+            abs_index_pos(self.hash_slot_num, header.index_count),
+            _ENTRY.pack(key_hash, phy_offset, seconds, previous))
         self._buffer.put_int(slot_position, header.index_count)
         if header.index_count <= 1:
             header.set("begin_phy_offset", phy_offset)
@@ -142,9 +143,6 @@ class IndexFile:
         header.set("end_phy_offset", phy_offset)
         header.set("end_timestamp", store_timestamp)
         return True
-
-    def _entry_position(self, number: int) -> int:
-        return abs_index_pos(self.hash_slot_num, number)
 
     # Select -----------------------------------------------------------------------------------------------------------
 
@@ -164,12 +162,12 @@ class IndexFile:
 
     def _follow_chain(self, phy_offsets: list[int], key: str, max_num: int, begin: int, end: int) -> None:
         key_hash, count = index_key_hash(key), self.header.index_count
-        number = self._buffer.get_int(abs_slot_pos(key_hash, self.hash_slot_num))
-        if count <= 1:
+        number = previous_entry(self._buffer.get_int(abs_slot_pos(key_hash, self.hash_slot_num)), count)
+        if number == INVALID_INDEX or count <= 1:
             return
-        while INVALID_INDEX < number <= count and len(phy_offsets) < max_num:
+        while len(phy_offsets) < max_num:
             entry_hash, phy_offset, seconds, previous = _ENTRY.unpack(
-                self._buffer.read(self._entry_position(number), INDEX_SIZE))
+                self._buffer.read(abs_index_pos(self.hash_slot_num, number), INDEX_SIZE))
             if seconds < 0:
                 return
             time_ms = time_read_ms(self.header.begin_timestamp, seconds)

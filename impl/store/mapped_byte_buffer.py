@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import struct
 
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import BufferUnderflowError
 from impl.ports.disk import File
 
 _INT, _LONG = struct.Struct(">i"), struct.Struct(">q")
-
-
-class BufferUnderflowError(JavaError):
-    """More was read than a buffer has."""
-
-    java_class = "java.nio.BufferUnderflowException"
 
 
 class MappedByteBuffer:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from impl.decisions.flush_rules import is_able_to_flush
 from impl.decisions.java_arithmetic import wrap32
+from impl.decisions.java_errors import IllegalArgumentError
 from impl.decisions.java_text import parse_integer
 from impl.ports.disk import Disk, DiskError
 from impl.store.mapped_byte_buffer import MappedByteBuffer
@@ -87,7 +88,7 @@ class MappedFile(ReferenceResource):
 
         An error of the force is logged in Java, and the bytes count as flushed; so they do after a shutdown.
         """
-        if self._is_able(self.flushed_position, self.get_read_position(), flush_least_pages):
+        if self._is_able(flush_least_pages, self.flushed_position, self.get_read_position()):
             if self.hold():
                 value = self.get_read_position()
                 with suppress(DiskError):  # Java logs "Error occurred when force data to disk."
@@ -102,7 +103,7 @@ class MappedFile(ReferenceResource):
         """MappedFile#commit: move the write buffer to the file; the committed position, or the wrote one without it."""
         if not self.has_write_buffer:
             return self.wrote_position
-        if self._is_able(self.committed_position, self.wrote_position, commit_least_pages) and self.hold():
+        if self._is_able(commit_least_pages, self.committed_position, self.wrote_position) and self.hold():
             self._commit0()
             self.release()
         if self.committed_position == self.file_size and self._pool is not None:
@@ -120,7 +121,7 @@ class MappedFile(ReferenceResource):
                 return
             self.committed_position = wrote
 
-    def _is_able(self, done: int, written: int, least_pages: int) -> bool:
+    def _is_able(self, least_pages: int, done: int, written: int) -> bool:
         """MappedFile#isAbleToFlush, #isAbleToCommit."""
         return is_able_to_flush(least_pages, done, written, full=self.is_full())
 
@@ -129,7 +130,8 @@ class MappedFile(ReferenceResource):
     def select_mapped_buffer(self, position: int, size: int | None = None) -> SelectMappedBufferResult | None:
         """MappedFile#selectMappedBuffer: a part of what is readable, or all from a position on; release it.
 
-        None if it is not readable, or the file is shut down.
+        None if it is not readable, or the file is shut down. Raises IllegalArgumentError for a size that is negative,
+        or so great that the sum of ints is.
         """
         readable = self.get_read_position()
         if size is None:
@@ -140,6 +142,8 @@ class MappedFile(ReferenceResource):
             return None
         if not self.hold():
             return None
+        if not 0 <= size <= self.file_size - position:
+            raise IllegalArgumentError(f"newLimit: {size}")  # the hold stays, as in Java
         return SelectMappedBufferResult(self.file_from_offset + position, position, size, self)
 
     # End --------------------------------------------------------------------------------------------------------------

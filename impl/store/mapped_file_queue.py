@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from impl.common.util_all import offset2_file_name
 from impl.decisions.consume_queue_units import is_queue_file_expired
 from impl.decisions.disk_cleanup import is_file_deleted, may_delete_another
 from impl.decisions.flush_rules import first_file_offset, mapped_file_index, position_in_file
@@ -17,15 +18,10 @@ DESTROY_EXPIRED_INTERVAL_MS = 60_000  # deleteExpiredFileByOffset
 DESTROY_ALL_INTERVAL_MS = 3_000  # destroy
 
 
-def offset_to_file_name(offset: int) -> str:
-    """UtilAll#offset2FileName: at least twenty digits."""
-    return f"-{-offset:020d}" if offset < 0 else f"{offset:020d}"
-
-
 class Allocation(Protocol):
     """AllocateMappedFileService as its requesters see it."""
 
-    def put_request_and_return_mapped_file(self, path: str, next_path: str, file_size: int) -> MappedFile | None:
+    def put_request_and_return_mapped_file(self, path: str, next_path: str) -> MappedFile | None:
         """Make the file of `path`, and ask for the one after it; None if it cannot be made."""
         ...
 
@@ -97,7 +93,7 @@ class MappedFileQueue:
         path, next_path = self._path(create_offset), self._path(wrap64(create_offset + self.mapped_file_size))
         mapped_file: MappedFile | None = None
         if self._allocation is not None:
-            mapped_file = self._allocation.put_request_and_return_mapped_file(path, next_path, self.mapped_file_size)
+            mapped_file = self._allocation.put_request_and_return_mapped_file(path, next_path)
         else:
             try:
                 mapped_file = MappedFile(self.disk, path, self.mapped_file_size, self.now_ms)
@@ -109,7 +105,7 @@ class MappedFileQueue:
         return mapped_file
 
     def _path(self, offset: int) -> str:
-        return f"{self.store_path}/{offset_to_file_name(offset)}"
+        return f"{self.store_path}/{offset2_file_name(offset)}"
 
     def find_mapped_file_by_offset(self, offset: int, return_first_on_not_found: bool = False) -> MappedFile | None:
         """MappedFileQueue#findMappedFileByOffset: the file in which the offset lies, wherever it is in the list."""

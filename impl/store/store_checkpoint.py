@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from impl.decisions.store_rules import checkpoint_min_timestamp, checkpoint_min_timestamp_index
 from impl.ports.disk import PAGE_BYTES, Disk
 from impl.store.mapped_byte_buffer import MappedByteBuffer
 
@@ -36,12 +35,3 @@ class StoreCheckpoint:
         """StoreCheckpoint#shutdown."""
         self.flush()
         self._file.close()
-
-    def get_min_timestamp(self) -> int:
-        """StoreCheckpoint#getMinTimestamp, in ms."""
-        return checkpoint_min_timestamp(self.physic_msg_timestamp, self.logics_msg_timestamp)
-
-    def get_min_timestamp_index(self) -> int:
-        """StoreCheckpoint#getMinTimestampIndex, in ms."""
-        return checkpoint_min_timestamp_index(
-            self.physic_msg_timestamp, self.logics_msg_timestamp, self.index_msg_timestamp)

@@ -25,6 +25,7 @@ from rich.text import Text
 from invariants.front_desk.folder import Folder
 from invariants.front_desk.interrupt import INTERRUPT, reader_left
 from invariants.front_desk.options import SHOWN, ended
+from invariants.report.elsewhere import junit, summary
 from invariants.report.terminal import kind, line, total, verdict_table
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Subject, Verdict, exit_status
 
@@ -140,6 +141,8 @@ class Desk:
     def __enter__(self) -> Self:
         """Open the file of rows, and take over Ctrl-C."""
         try:
+            for name in filter(None, (self._shown_rows.junit, self._shown_rows.summary)):
+                appended(name, "")  # bad input that is known before hours of work
             if self._folder is not None:
                 self._folder.open()
         except BadInputError as error:
@@ -166,10 +169,14 @@ class Desk:
         raise typer.Exit(self._ended(error)) from None
 
     def _kept(self) -> BadInputError | None:
-        """Write the rows into the folder; returns what prevents it."""
+        """Write the rows into the folder, and for other programs; returns what prevents it."""
         try:
             if self._folder is not None and self.rows:
                 self._folder.keep(self.rows)
+            if self._shown_rows.junit is not None:
+                appended(self._shown_rows.junit, junit(self.rows), anew=True)
+            if self._shown_rows.summary is not None:
+                appended(self._shown_rows.summary, summary(self.rows))
         except BadInputError as error:
             return error
         return None
@@ -257,6 +264,16 @@ def guarded(work: Callable[[], None]) -> None:
 def _unwritable(name: str, error: OSError) -> str:
     where = "standard output" if name == "-" else name
     return f"{where}: cannot be written ({error.strerror}); give another file or folder"
+
+
+def appended(name: str, text: str, *, anew: bool = False) -> None:
+    """Write a text to the end of a file; anew -- in place of what is there. Raises BadInputError if that fails."""
+    try:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        with Path(name).open("w" if anew else "a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise BadInputError(_unwritable(name, error)) from error
 
 
 def _missing(error: ModuleNotFoundError) -> str:

@@ -30,12 +30,22 @@ NoSeed: TypeAlias = Annotated[int, typer.Option(
 Everything: TypeAlias = Annotated[bool, typer.Option(
     "--all", help="Show all rows, also where there are many and they are as expected.")]
 
+Junit: TypeAlias = Annotated[str | None, typer.Option(
+    "--junit", metavar="FILE", help="Write a JUnit test case for each row: a failure differs, an error is unknown.")]
+Summary: TypeAlias = Annotated[str | None, typer.Option(
+    "--summary", metavar="FILE", help="Add a table in Markdown to this file, as for $GITHUB_STEP_SUMMARY.")]
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How a command shows its rows. everything -- also the many that are as expected."""
+    """How a command shows its rows.
+
+    everything -- also the many that are as expected. junit, summary -- files for other programs.
+    """
 
     everything: bool = False
+    junit: str | None = None
+    summary: str | None = None
 
 
 _USUAL = Shown()
@@ -46,11 +56,14 @@ SHOWN: ContextVar[Shown] = ContextVar("SHOWN", default=_USUAL)
 def judging(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the options that are the same wherever there are rows; a desk in it follows them."""
     declared = inspect.signature(command, eval_str=True)
-    more = [inspect.Parameter("everything", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Everything)]
+    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
+            for name, default, option in (("everything", False, Everything), ("junit", None, Junit),
+                                          ("summary", None, Summary))]
 
     @wraps(command)
-    def shown(*, everything: bool = False, **given: object) -> None:
-        before = SHOWN.set(Shown(everything))
+    def shown(*, everything: bool = False, junit: str | None = None, summary: str | None = None, **given: object,
+              ) -> None:
+        before = SHOWN.set(Shown(everything, junit, summary))
         try:
             command(**given)
         finally:

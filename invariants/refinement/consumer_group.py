@@ -132,16 +132,17 @@ class ConsumerGroup(Map):
         return member
 
     def _requeue(self) -> None:
-        """From now on the queues are those in a route of a living member, and those still held.
+        """Somebody starts, or has another route: a rebalance that has ended knew other queues."""
+        self._name_queues()
+        self.monitor.begin_anew()
 
-        A rebalance that has ended knew others.
-        """
+    def _name_queues(self) -> None:
+        """From now on the queues are those in a route of a living member, and those still held."""
         named, value = self.reading.given.named, self.monitor.values
         wanted = {mq for mq in named["Queue"] if any(True in value("holds", m, mq) for m in named["Member"])}
         wanted.update(*(process.routes[-1] for process in self.members.alive()))
         if wanted != named["Queue"].keys():
             self.reading.given.name(QUEUE, sorted(wanted))
-        self.monitor.begin_anew()
         self.monitor.reconsider()
 
     @hears(events.ConsumerShutDown)
@@ -292,6 +293,8 @@ class ConsumerGroup(Map):
             return []
         process = self.members.processes[member]
         beside, routes = process.beside, len(process.routes)
+        if not self.reading.given.named["Queue"].keys() <= process.routes[-1]:
+            self._name_queues()
         found = self.monitor.take(event, ("settle", (member,)))
         if beside and self.diverges(found):
             found = self.monitor.take(event, ("settle_beside", (member,)))

@@ -14,7 +14,8 @@ What a step reads it may have read earlier than it becomes known: `foresee` take
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from invariants.finding import Finding
@@ -56,6 +57,26 @@ class Outcomes(NamedTuple):
     then: tuple[Mapping[Cell, Any], ...] = ()
 
 
+class Recorder:
+    """Is told which steps monitors take; does nothing with it."""
+
+    def stepped(self, monitor: Monitor, steps: Sequence[Step]) -> None:
+        """The monitor has taken these steps; which state it was in before they were late is not told."""
+
+
+_recorders: list[Recorder] = []
+
+
+@contextmanager
+def recorded_by(recorder: Recorder) -> Iterator[None]:
+    """Let a recorder be told of all monitors that begin in the block."""
+    _recorders.append(recorder)
+    try:
+        yield
+    finally:
+        _recorders.pop()
+
+
 class Monitor:
     """Follows one implementation with one model.
 
@@ -84,6 +105,7 @@ class Monitor:
         self._marks = Fingerprints(reading.defaults.keys() - set(unmarked))
         self._most_cells = SWEEP
         self.version, self.moved, self.keeping = 0, False, False
+        self._recorder = _recorders[-1] if _recorders else None
         self._idle: set[tuple[Step, ...]] = set()  # steps that change nothing in the state of this version
 
     # Looking ----------------------------------------------------------------------------------------------------------
@@ -124,6 +146,8 @@ class Monitor:
             return self.follow(event, [steps])
         writes = self._fold(steps, states.base, reasons)
         found = self._impossible(event, reasons[0], "is") if writes is None else self._enter(event, writes)
+        if self._recorder is not None and writes is not None:
+            self._recorder.stepped(self, steps)
         if not found and self.version == version:
             self._idle.add(steps)
         return found
@@ -176,7 +200,10 @@ class Monitor:
         if not outcomes.writes:
             return self._impossible(event, outcomes.why, "was")
         if len(outcomes.writes) == len(self.states) == 1:
-            return self._enter(event, outcomes.writes[0])
+            found = self._enter(event, outcomes.writes[0])
+            if self._recorder is not None:
+                self._recorder.stepped(self, [outcomes.step])
+            return found
         return self._enter_all(event, [
             (number, writes) for writes in outcomes.writes for number in range(len(self.states))])
 

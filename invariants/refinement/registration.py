@@ -102,8 +102,8 @@ class _Group:
     def registered(self, event: events.ConsumerRegistered) -> list[Finding]:
         """A heartbeat's thread has put its connection, into the object of the table or into a former one."""
         channel, current = self._channel(event.connection), self.value("current")
-        if event.attached and self.value("answered", channel) and self.value("inside", current, channel):
-            return []  # it is there
+        if event.attached and self.value("inside", current, channel) and self._is_no_news(channel):
+            return []
         self._forget()
         steps: list[Step] = [] if self.value("wants", channel) else [("join", (channel,))]
         steps.append(("beat", (channel,)))
@@ -141,6 +141,15 @@ class _Group:
         if channel is None:
             channel = self.members[connection] = connection, self.left_before.get(connection, 0)
         return channel
+
+    def _is_no_news(self, channel: Channel) -> bool:
+        """Whether another heartbeat on a connection that is inside changes nothing that can be seen.
+
+        So it is when the first was answered; and when the connection has ended, and the thread that is to remove it has
+        not come so far: a heartbeat that came before the end finds its entry, and the thread removes it afterwards.
+        """
+        has_left = self.value("came", channel) and not self.value("wants", channel)
+        return bool(self.value("answered", channel) or has_left)
 
     def _leaves(self, channel: Channel) -> list[Step]:
         return [("leave", (channel,))] if self.value("wants", channel) else []

@@ -28,6 +28,7 @@ class pulls_follow_one_another(Rule):
     pull that was about to be made when the queue was taken away and taken again.
     """
 
+    shipped = "violated: X21 a queue that was reset and taken again is pulled by two"
     cite = "PullCallback#onSuccess: setNextOffset, DefaultMQPushConsumerImpl#pullMessage"
     about = "at client_id group mq"
 

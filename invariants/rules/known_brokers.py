@@ -143,6 +143,33 @@ class goodbye_frees_its_sender_only(Rule):
                 yield self.told(f"{at} removes {addr} when {event.broker_addr} says goodbye", at, event.broker_addr)
 
 
+class goodbye_ends_its_own_process(Rule):
+    """A goodbye removes no broker that has registered since it started and has not begun to stop."""
+
+    shipped = "violated: N-27 a goodbye comes after the restart"
+    cite = "RouteInfoManager#unregisterBroker"
+    about = "at broker broker_addr"
+
+    # Brokers that run and have not begun to stop, and where these have registered since they started.
+    running = Kept("broker", machine="broker", begins=(events.BrokerStarted,), ends=(events.BrokerStopping,))
+    heard = Kept("at broker broker_addr", machine="broker", ends=(
+        Match(events.ProcessKilled, of="at"), Match(events.BrokerStopping, of="broker")))
+
+    @on(events.BrokerRegistered)
+    def registered(self, ms: int, at: str, event: events.BrokerRegistered) -> None:
+        broker = machine_of(event.broker_addr)
+        if (broker,) in self.running:
+            self.heard[at, broker, event.broker_addr] = ms
+
+    @on(events.BrokerLiveRemoved)
+    def removed(self, _: int, at: str, event: events.BrokerLiveRemoved) -> Iterator[Told]:
+        key = at, machine_of(event.broker_addr), event.broker_addr
+        heard_ms = self.heard.pop(key, None)
+        if event.why == "unregistered" and heard_ms is not None:
+            yield self.told(f"{at} takes the goodbye of an earlier process for that of {event.broker_addr}", *key,
+                            since_ms=heard_ms)
+
+
 class id_is_not_taken_back(Rule):
     """A broker does not take its id back from one that has taken it, as long as that one is there."""
 

@@ -53,6 +53,25 @@ class goodbye_is_final(Rule):
                             since_ms=self.left_ms[key])
 
 
+class goodbye_waits_for_the_heartbeat(Rule):
+    """No goodbye, and no end of a connection, takes a member away whose heartbeat has entered it and goes on."""
+
+    shipped = "violated: B-33 both are handled at once"
+    cite = "ConsumerManager#registerConsumer, #unregisterConsumer, #doChannelCloseEvent"
+    about = "at group connection"
+
+    entered_ms = Kept(about, begins=(Match(events.ConsumerRegistered, having=lambda event: event.attached),),
+                      ends=(events.SubscriptionsHandled,))
+
+    @on(events.ConsumerRemoved)
+    def leaves(self, _: int, at: str, event: events.ConsumerRemoved) -> Iterator[Told]:
+        key = at, event.group, event.connection
+        entered_ms = self.entered_ms.pop(key, None)
+        if event.attached and event.why in {"unregistered", "closed"} and entered_ms is not None:
+            yield self.told(f"{at} removes {event.client_id} from {event.group} while its heartbeat is handled", *key,
+                            since_ms=entered_ms)
+
+
 class heartbeats_keep_a_member(Rule):
     """A member does not expire within 120 s of its last heartbeat."""
 

@@ -63,6 +63,14 @@ class Edges:
     after: list[Word] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class Tally:
+    """What fires in a batch: per group the number of states by the value of its bits, per single its steps and cuts."""
+
+    seen: list[Counts] = field(default_factory=list)
+    singles: list[tuple[int, int]] = field(default_factory=list)
+
+
 class Expander:
     """The successor relation of a scope, for batches."""
 
@@ -72,6 +80,7 @@ class Expander:
         self.words = ground.layout.words
         self.tables = Tables(ground, table_bits)
         small = [(self._support(i), i) for i in instances]
+        self.earlier: tuple[dict[str, int], dict[str, int]] = {}, {}  # of a search that goes on
         self.groups = [self._group(mask, members) for mask, members in grouped(small, table_bits)]
         self.singles = [self._single(i) for mask, i in small if mask.bit_count() > table_bits]
 
@@ -115,28 +124,26 @@ class Expander:
             fires, cut = self.tables.rewrite(fires), self.tables.rewrite(cut)
         return Single(instance, fires, cut, [np.uint64(bits) for bits in keep], values)
 
-    def moves(self, batch: Batch, *, raw: bool) -> Iterator[list[Word]]:
-        """Arrays of successors, those that are the state itself left out; counts what fires.
+    def moves(self, batch: Batch, tally: Tally, *, raw: bool) -> Iterator[list[Word]]:
+        """Arrays of successors, those that are the state itself left out; what fires is added to the tally.
 
         raw -- leave self-loops and gaps of the tables in (as copies of the state): cheaper when the test for what was
         seen is cheaper than picking.
         """
+        states = batch.words[0]
         for group in self.groups:
             index = batch.index(group.mask)
-            group.seen += np.bincount(index, minlength=len(group.seen))
-            states = batch.words[0]
-            if raw:
-                yield [self._rows(group, index, word, states[word]) for word in range(self.words)]
-                continue
-            chosen = np.flatnonzero(group.moves.take(index, axis=0))
-            rows = chosen // len(group.instances)
-            at = index.take(rows) * len(group.instances) + chosen % len(group.instances)
-            yield [state.take(rows) ^ change.ravel().take(at)
-                   for state, change in zip(states, group.changes, strict=True)]
+            tally.seen.append(np.bincount(index, minlength=len(group.some)))
+            rows = [self._rows(group, index, word, states[word]) for word in range(self.words)]
+            if not raw:
+                chosen = np.flatnonzero(group.moves.take(index, axis=0))
+                rows = [row.take(chosen) for row in rows]
+            yield rows
         for single in self.singles:
-            rows = self._fired(single, batch)
-            if len(rows):
-                yield _apply(single, batch, rows)
+            fired, left = self._fired(single, batch)
+            tally.singles.append((len(fired), left))
+            if len(fired):
+                yield _apply(single, batch, fired)
 
     @staticmethod
     def _rows(group: Group, index: NDArray[np.int64], word: int, state: Word) -> Word:
@@ -145,12 +152,20 @@ class Expander:
         return rows.ravel()
 
     @staticmethod
-    def _fired(single: Single, batch: Batch) -> NDArray[np.int64]:
+    def _fired(single: Single, batch: Batch) -> tuple[NDArray[np.int64], int]:
+        """The rows in which an instance makes a step, and how many there are in which it leaves the scope."""
         rows = np.flatnonzero(batch.truth(single.fires))
-        single.fired += len(rows)
-        if single.cut.op != "const" or single.cut.data:
-            single.left += int(np.count_nonzero(batch.truth(single.cut)))
-        return rows
+        if single.cut.op == "const" and not single.cut.data:
+            return rows, 0
+        return rows, int(np.count_nonzero(batch.truth(single.cut)))
+
+    def count(self, tally: Tally) -> None:
+        """Count what fired in a batch."""
+        for group, seen in zip(self.groups, tally.seen, strict=True):
+            group.seen += seen
+        for single, (fired, left) in zip(self.singles, tally.singles, strict=True):
+            single.fired += fired
+            single.left += left
 
     def stuck(self, batch: Batch) -> NDArray[np.int64]:
         """Rows of the states in which nothing is enabled."""
@@ -187,9 +202,9 @@ class Expander:
         raise LookupError("the instance makes no step there")
 
     def firings(self) -> tuple[dict[str, int], dict[str, int]]:
-        """How often each action made a step, and left the scope, from all states that `moves` has seen."""
-        fired = {i.action.name: 0 for i in self.instances}
-        left = dict.fromkeys(fired, 0)
+        """How often each action made a step, and left the scope: what was counted, and `earlier`."""
+        names = dict.fromkeys(i.action.name for i in self.instances)
+        fired, left = ({name: counts.get(name, 0) for name in names} for counts in self.earlier)
         for group in self.groups:
             for column, instance in enumerate(group.instances):
                 fired[instance.action.name] += int(group.seen @ group.fires[:, column].astype(np.int64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.explorer.search import Exploration
+from model.explorer.exploration import Exploration
 from model.language.batch import Batch, states
 
 

@@ -7,24 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from model.explorer.search import Exploration
+from model.explorer.exploration import Exploration
 from model.explorer.trace import document, path
-from model.language.batch import words
-
-
-def depth_of(found: Exploration, state: int) -> int | None:
-    """Steps from an initial state to a packed state (`Layout.pack`), None when the search did not see it."""
-    wanted = words([state], found.expander.words)
-    for depth, level in enumerate(found.levels):
-        if np.logical_and.reduce([word == value[0] for word, value in zip(level, wanted, strict=True)]).any():
-            return depth
-    return None
+from model.language.batch import states, words
 
 
 def trace_to(found: Exploration, values: Mapping[tuple[str | int, ...], int]) -> dict[str, Any] | None:
-    """A shortest trace to the state with these encoded values by (variable, key, …), None when it was not reached."""
-    state = found.expander.ground.layout.pack(values)
-    depth = depth_of(found, state)
-    if depth is None:
-        return None
-    return document(found.expander.ground, *path(found.expander, found.levels, depth, state))
+    """A shortest trace to a state with these encoded values by (variable, key, …), whatever its other cells are.
+
+    None when the search did not see one.
+    """
+    layout, count = found.expander.ground.layout, found.expander.words
+    mask = sum(layout.cell(str(name), *map(int, keys)).mask for name, *keys in values)
+    bits, asked = words([layout.pack(values)], count), words([mask], count)
+    for depth, level in enumerate(found.levels):
+        same = np.logical_and.reduce([
+            word & which[0] == value[0] for word, value, which in zip(level, bits, asked, strict=True)])
+        if same.any():
+            state = states([word[same][:1] for word in level])[0]
+            return document(found.expander.ground, *path(found.expander, found.levels, depth, state))
+    return None

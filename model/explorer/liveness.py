@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from model.explorer.expand import Expander
+from model.explorer.seen import Levels
 from model.explorer.trace import Document, Step, document, path
 from model.language.batch import Batch, Word, Words, states
 from model.language.instantiate import Instantiation
@@ -35,7 +36,7 @@ _EDGE_BYTES = 60  # an edge, its copy in a sparse matrix, and what scipy makes o
 
 
 def judge(
-    ground: Instantiation, expander: Expander, levels: Sequence[Words], wanted: Property, memory_bytes: int,
+    ground: Instantiation, expander: Expander, levels: Levels, wanted: Property, memory_bytes: int,
 ) -> Document | str | None:
     """Judge a leads_to property over all reachable states.
 
@@ -62,7 +63,7 @@ def judge(
 
 
 def _unfair(
-    ground: Instantiation, expander: Expander, levels: Sequence[Words], wanted: Property, memory_bytes: int,
+    ground: Instantiation, expander: Expander, levels: Levels, wanted: Property, memory_bytes: int,
 ) -> str | None:
     """Say so if an action is fair and ceases, and that leaves no run at all that waits and is fair; or None."""
     both = [name for name in (*wanted.fair, *wanted.strongly_fair) if name in wanted.until_quiet]
@@ -120,7 +121,7 @@ class Avoiding:
     """
 
     def __init__(
-        self, ground: Instantiation, expander: Expander, levels: Sequence[Words], wanted: Property, memory_bytes: int,
+        self, ground: Instantiation, expander: Expander, levels: Levels, wanted: Property, memory_bytes: int,
     ) -> None:
         """Collect states and steps."""
         self.ground, self.expander = ground, expander
@@ -157,7 +158,7 @@ class Avoiding:
         source, target, instance = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return source, target, instance
 
-    def verdict(self, levels: Sequence[Words]) -> Document | str | None:
+    def verdict(self, levels: Levels) -> Document | str | None:
         """None when every fair run reaches the goal; a run that does not; or why it could not be judged."""
         if self.too_large:
             steps, most = len(self.source), self.memory_bytes
@@ -219,7 +220,7 @@ class Avoiding:
             left &= ~(unfair[label] & (self.enabled[column] if self.strong[column] else True))
         return left, trapped
 
-    def lasso(self, levels: Sequence[Words], trap: Bools) -> Document:
+    def lasso(self, levels: Levels, trap: Bools) -> Document:
         """A run that never reaches the goal: to a start, into the trap, and round in it."""
         entry = int(self.order[trap[self.order]][0])
         way = [entry]

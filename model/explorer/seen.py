@@ -1,30 +1,71 @@
-"""Sets of states that only grow: maps of the whole layout while it is small, open addressing else. All are exact."""
+"""Where a search keeps its states: a map of the whole layout while that is small, else sorted shards (`shards`)."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from model.explorer.runs import Shape, decoded, distinct, encoded
+from model.explorer.workers import Workers
 from model.language.batch import Word, Words
 
 Places = NDArray[np.int64]
 
 
-class Seen(Protocol):
-    """A set of packed states.
+class Levels(ABC):
+    """The states by depth, those of each level in ascending order."""
 
-    strict -- whether a state that occurs twice among those that are added is new only once.
+    def __iter__(self) -> Iterator[list[Word]]:
+        """Level by level."""
+        return (self[depth] for depth in range(len(self)))
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many levels there are."""
+
+    @abstractmethod
+    def __getitem__(self, depth: int) -> list[Word]:
+        """All states of a level."""
+
+    @abstractmethod
+    def parts(self, depth: int, size: int, skip: int = 0) -> Iterator[list[Word]]:
+        """The states of a level, at most so many at a time, without the first ones."""
+
+
+class Store(Protocol):
+    """The states that were seen, exactly, and their levels.
+
+    raw -- whether candidates may contain the states from which they come: this store sorts them out at little cost.
     """
 
-    strict: bool
+    raw: ClassVar[bool]
 
-    def add(self, states: Words) -> Places:
-        """Add states and return the places of those that are new."""
+    @property
+    def full(self) -> bool:
+        """Whether `settle` is due."""
 
-    def contains(self, states: Words) -> NDArray[np.bool_]:
-        """Tell which states are in the set."""
+    @property
+    def levels(self) -> Levels:
+        """Those that have begun."""
+
+    def candidates(self, moves: Iterable[list[Word]]) -> list[list[Word]]:
+        """Which successors may be new; changes nothing, so that several threads may ask."""
+
+    def take(self, candidates: list[list[Word]]) -> None:
+        """Add such candidates to the next level."""
+
+    def settle(self, workers: Workers) -> None:
+        """Tell new states from old ones among all that were taken."""
+
+    def close(self, workers: Workers) -> int:
+        """Settle; return the number of states of the next level."""
+
+    def begin(self) -> None:
+        """Let the next level be the last one of `levels`."""
 
     @property
     def bytes(self) -> int:
@@ -32,9 +73,7 @@ class Seen(Protocol):
 
 
 class FlatMap:
-    """One bit for every state of a small layout."""
-
-    strict = False
+    """One bit for every state of a layout."""
 
     def __init__(self, bits: int) -> None:
         """Make room for states of so many bits."""
@@ -42,194 +81,114 @@ class FlatMap:
 
     @property
     def bytes(self) -> int:
-        """Memory in use."""
+        """Memory in use, at most: what is never touched costs nothing."""
         return self._map.nbytes
 
-    def contains(self, states: Words) -> NDArray[np.bool_]:
+    def contains(self, states: Word) -> NDArray[np.bool_]:
         """Tell which states are in the set."""
-        held = self._map.take((states[0] >> _THREE).view(np.int64))
-        held >>= states[0].astype(np.uint8) & _SEVEN
+        held = self._map.take((states >> _THREE).view(np.int64))
+        held >>= states.astype(np.uint8) & _SEVEN
         held &= _ONE
         return held.view(np.bool_)
 
-    def add(self, states: Words) -> Places:
-        """Add states and return the places of those that are new; a state that occurs twice may be new twice."""
-        places = np.flatnonzero(np.logical_not(self.contains(states)))
-        if len(places):
-            new = states[0].take(places)
-            bit = _ONE << (new.astype(np.uint8) & _SEVEN)
-            np.bitwise_or.at(self._map, (new >> _THREE).view(np.int64), bit)
-        return places
+    def missing(self, states: Word) -> Places:
+        """The places of states that are not in the set."""
+        return np.flatnonzero(np.logical_not(self.contains(states)))
+
+    def add(self, states: Word) -> None:
+        """Add states."""
+        bit = _ONE << (states.astype(np.uint8) & _SEVEN)
+        np.bitwise_or.at(self._map, (states >> _THREE).view(np.int64), bit)
 
 
-class PagedMap:
-    """One byte for every state of a larger layout, in pages that are made when they are needed.
+class Dense:
+    """A store for states of one word: a map of the whole layout, and encoded levels."""
 
-    Fast as long as the states that occur lie close together; a search gives it up when they do not.
-    """
+    raw: ClassVar[bool] = True
+    full = False
 
-    strict = False
-
-    def __init__(self, bits: int, page_bits: int = 12) -> None:
+    def __init__(self, bits: int) -> None:
         """Make room for states of so many bits."""
-        self._page_bits = np.uint64(min(bits, page_bits))
-        self._low = np.uint64((1 << int(self._page_bits)) - 1)
-        self._page = np.zeros(1 << (bits - int(self._page_bits)), np.uint64)  # first byte of its page; 0 is nobody's
-        self._map = np.zeros(2 << int(self._page_bits), np.uint8)
-        self._pages = 1
+        self.seen = FlatMap(bits)
+        self.levels = Encoded()
+        self._new: list[Word] = []
+        self._next: list[Word] = [np.zeros(0, np.uint64)]
+        self._fresh = 0
 
     @property
     def bytes(self) -> int:
-        """Memory in use."""
-        return self._map.nbytes + self._pages * 16
+        """Memory in use, copies that are made to sort a level included."""
+        return self.seen.bytes + self.levels.bytes + 8 * (3 * self._fresh + 2 * self.levels.last)
 
-    def _address(self, states: Word) -> NDArray[np.int64]:
-        address = self._page.take((states >> self._page_bits).view(np.int64))
-        address |= states & self._low
-        return address.view(np.int64)
+    def candidates(self, moves: Iterable[list[Word]]) -> list[list[Word]]:
+        """What is not in the map."""
+        return [[states.take(places)] for (states,) in moves if len(places := self.seen.missing(states))]
 
-    def contains(self, states: Words) -> NDArray[np.bool_]:
-        """Tell which states are in the set."""
-        return self._map.take(self._address(states[0])).view(np.bool_)
+    def take(self, candidates: list[list[Word]]) -> None:
+        """Put them into the map; a state that was found twice counts once when the level is closed."""
+        for (states,) in candidates:
+            self.seen.add(states)
+            self._new.append(states)
+            self._fresh += len(states)
 
-    def add(self, states: Words) -> Places:
-        """Add states and return the places of those that are new; a state that occurs twice may be new twice."""
-        places = np.flatnonzero(np.logical_not(self.contains(states)))
-        if len(places):
-            new = states[0].take(places)
-            self._make_pages(new >> self._page_bits)
-            self._map[self._address(new)] = 1
-        return places
+    def settle(self, workers: Workers) -> None:
+        """Nothing is left to do."""
 
-    def _make_pages(self, numbers: Word) -> None:
-        missing = np.flatnonzero(self._page.take(numbers.view(np.int64)) == 0)
-        if not len(missing):
-            return
-        wanted = distinct([numbers.take(missing)])[0]
-        needed = (self._pages + len(wanted)) << int(self._page_bits)
-        if needed > len(self._map):
-            larger = np.zeros(max(needed, 2 * len(self._map)), np.uint8)
-            larger[:len(self._map)] = self._map
-            self._map = larger
-        first = np.arange(self._pages, self._pages + len(wanted), dtype=np.uint64)
-        self._page[wanted.view(np.int64)] = first << self._page_bits
-        self._pages += len(wanted)
+    def close(self, workers: Workers) -> int:
+        """Sort the next level."""
+        del workers
+        self._next = distinct([np.concatenate(self._new)]) if self._new else [np.zeros(0, np.uint64)]
+        self._new, self._fresh = [], len(self._next[0])
+        return self._fresh
+
+    def begin(self) -> None:
+        """Keep the level."""
+        self.levels.append(self._next)
+        self._next, self._fresh = [np.zeros(0, np.uint64)], 0
 
 
-class HashSet:
-    """Open addressing with whole keys, by whole arrays: all candidates not yet placed advance one probe a round.
+class Encoded(Levels):
+    """Levels in memory: the last one as it is, the others encoded."""
 
-    Of several candidates for one empty slot, one wins by writing its number into a claim array and reading it back;
-    then it writes its key. The top bit of the first word, which layouts leave free, marks a slot that is taken.
-    """
-
-    strict = True
-
-    def __init__(self, words: int, slots: int = 1 << 12) -> None:
-        """Start with so many slots (a power of two)."""
-        self._columns = [np.zeros(slots, np.uint64) for _ in range(words)]
-        self._claims = np.zeros(slots, np.int32)
-        self._last = np.int64(slots - 1)
-        self._count = 0
+    def __init__(self) -> None:
+        """Start without any."""
+        self._older: list[tuple[Shape, bytes]] = []
+        self._last: Words = []
 
     @property
     def bytes(self) -> int:
-        """Memory in use."""
-        return sum(column.nbytes for column in self._columns) + self._claims.nbytes
+        """Memory of all but the last."""
+        return sum(len(data) for _, data in self._older)
 
-    def _slots(self, keys: Words) -> NDArray[np.int64]:
-        mixed = keys[0] * _GOLDEN
-        for key in keys[1:]:
-            mixed ^= mixed >> np.uint64(29)
-            mixed = (mixed ^ key) * _GOLDEN
-        mixed ^= mixed >> np.uint64(32)
-        mixed *= _GOLDEN
-        return (mixed >> np.uint64(65 - len(self._claims).bit_length())).view(np.int64)
+    @property
+    def last(self) -> int:
+        """Number of states of the last level."""
+        return len(self._last[0]) if self._last else 0
 
-    def contains(self, states: Words) -> NDArray[np.bool_]:
-        """Tell which states are in the set."""
-        keys = _marked(states)
-        found = np.ones(len(keys[0]), np.bool_)
-        slots, waiting = self._slots(keys), np.arange(len(found))
-        while len(waiting):
-            on, empty = self._differing(keys, waiting, slots)
-            found[waiting.take(on[empty])] = False
-            on = on[~empty]
-            waiting, slots = waiting.take(on), slots.take(on) + 1 & self._last
-        return found
+    def append(self, level: Words) -> None:
+        """Add a level."""
+        if self._last:
+            self._older.append(encoded(self._last))
+        self._last = level
 
-    def _differing(self, keys: Words, waiting: Places, slots: Places) -> tuple[Places, NDArray[np.bool_]]:
-        """Which of the waiting do not find themselves in their slots, and whether they find these empty."""
-        held = self._columns[0].take(slots)
-        differ = held != (keys[0] if len(waiting) == len(keys[0]) else keys[0].take(waiting))
-        for column, key in zip(self._columns[1:], keys[1:], strict=True):
-            differ |= column.take(slots) != key.take(waiting)
-        on = np.flatnonzero(differ)
-        empty: NDArray[np.bool_] = held.take(on) == 0
-        return on, empty
+    def __len__(self) -> int:
+        """How many levels there are."""
+        return len(self._older) + bool(self._last)
 
-    def add(self, states: Words) -> Places:
-        """Add states and return the places of those that are new, each state once."""
-        keys = _marked(states)
-        self._reserve(self._count + len(keys[0]))
-        slots, waiting = self._slots(keys), np.arange(len(keys[0]))
-        new = [waiting[:0]]
-        while len(waiting):
-            on, empty = self._differing(keys, waiting, slots)
-            waiting, slots = waiting.take(on), slots.take(on)
-            won = np.zeros(len(on), np.bool_)
-            won[empty] = self._claim(slots[empty], waiting[empty].astype(np.int32))
-            winners, place = waiting[won], slots[won]
-            for column, key in zip(self._columns, keys, strict=True):
-                column[place] = key.take(winners)
-            new.append(winners)
-            slots += ~empty  # who lost an empty slot looks again: its own state may have won it
-            slots &= self._last
-            waiting, slots = waiting[~won], slots[~won]
-        found = np.sort(np.concatenate(new))
-        self._count += len(found)
-        return found
+    def __getitem__(self, depth: int) -> list[Word]:
+        """All states of a level."""
+        depth = range(len(self))[depth]
+        return list(self._last) if depth == len(self._older) else decoded(*self._older[depth])
 
-    def _claim(self, slots: Places, numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Tell which of several candidates for a slot gets it: whose number is read back."""
-        self._claims[slots] = numbers
-        won: NDArray[np.bool_] = self._claims.take(slots) == numbers
-        return won
+    def parts(self, depth: int, size: int, skip: int = 0) -> Iterator[list[Word]]:
+        """The states of a level, at most so many at a time, without the first ones."""
+        return cut(self[depth], size, skip)
 
-    def _reserve(self, count: int) -> None:
-        """Make room for so many states, all candidates that are about to come included."""
-        slots = len(self._claims)
-        while count > slots * 0.6:
-            slots *= 2
-        if slots > len(self._claims):
-            taken = np.flatnonzero(self._columns[0])
-            old = [column.take(taken) for column in self._columns]
-            self.__init__(len(self._columns), slots)  # type: ignore[misc]
-            old[0] &= ~_MARK
-            self.add(old)
+
+def cut(level: Words, size: int, skip: int = 0) -> Iterator[list[Word]]:
+    """States, at most so many at a time, without the first ones."""
+    for start in range(skip, len(level[0]), size):
+        yield [word[start:start + size] for word in level]
 
 
 _ONE, _SEVEN, _THREE = np.uint8(1), np.uint8(7), np.uint64(3)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MARK = np.uint64(1 << 63)
-
-
-def _marked(states: Words) -> list[Word]:
-    return [states[0] | _MARK, *states[1:]]
-
-
-def distinct(states: Words) -> list[Word]:
-    """The states in ascending order, each once (the first word decides first)."""
-    if len(states) == 1:
-        ordered = [np.sort(states[0])]
-    else:
-        order = np.lexsort(tuple(reversed(states)))
-        ordered = [word.take(order) for word in states]
-    if not len(ordered[0]):
-        return ordered
-    keep = np.ones(len(ordered[0]), np.bool_)
-    same = ordered[0][1:] == ordered[0][:-1]
-    for word in ordered[1:]:
-        same &= word[1:] == word[:-1]
-    np.logical_not(same, out=keep[1:])
-    return [word[keep] for word in ordered]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from model.explorer.expand import Expander
+from model.explorer.seen import Levels
 from model.language.batch import Batch, Words, words
 from model.language.instantiate import Instance, Instantiation
 from model.language.nodes import FREE
@@ -18,24 +19,24 @@ Document = dict[str, Any]
 _BATCH = 1 << 13
 
 
-def path(expander: Expander, levels: Sequence[Words], depth: int, target: int) -> tuple[int, list[Step]]:
+def path(expander: Expander, levels: Levels, depth: int, target: int) -> tuple[int, list[Step]]:
     """A shortest path to a state of the level `depth`: the initial state, and the steps.
 
     No parents were stored: each level is expanded again until it yields the state.
     """
     steps: list[Step] = []
-    for level in reversed(levels[:depth]):
-        before, instance = predecessor(expander, level, target)
+    for number in reversed(range(depth)):
+        before, instance = predecessor(expander, levels.parts(number, _BATCH), target)
         steps.append((instance, target))
         target = before
     return target, steps[::-1]
 
 
-def predecessor(expander: Expander, level: Words, target: int) -> tuple[int, Instance]:
+def predecessor(expander: Expander, level: Iterable[Words], target: int) -> tuple[int, Instance]:
     """The first state of a level with a step to the target; raises LookupError when there is none."""
     wanted = [word[0] for word in words([target], expander.words)]
-    for start in range(0, len(level[0]), _BATCH):
-        batch = Batch([word[start:start + _BATCH] for word in level])
+    for part in level:
+        batch = Batch(part)
         best: tuple[int, int] | None = None
         for edges in expander.edges(batch):
             hit = np.logical_and.reduce([after == word for after, word in zip(edges.after, wanted, strict=True)])

@@ -9,6 +9,7 @@ from model.language.binders import every, exists, forall, setof
 from model.language.expectation import Expectation
 from model.language.misuse import Misuse
 from model.language.mutations import Mutation, drop_assignment, drop_condition, drop_guard
+from model.language.promises import Promise, assume, promise
 from model.language.properties import (
     Premise,
     Property,
@@ -29,8 +30,9 @@ from model.language.values import FALSE, TRUE, Bool, Choice, Maybe, Nat, Set, So
 
 __all__ = [
     "FALSE", "TRUE", "Action", "ActionFunction", "Bool", "Choice", "Concept", "Constant", "Expectation", "Ghost",
-    "Maybe", "Misuse", "Mutation", "Nat", "Premise", "Property", "Rank", "Ranking", "Rigid", "Run", "Set", "Sort",
-    "State", "Steps", "Table", "Term", "action", "always", "count", "drop_assignment", "drop_condition", "drop_guard",
-    "empty", "every", "exists", "forall", "helps", "initially", "ite", "leads_to", "lemma", "lemma_given", "never",
-    "none", "premise", "ranking", "require", "search_only", "setof", "some", "sometimes", "step", "tight", "total",
+    "Maybe", "Misuse", "Mutation", "Nat", "Premise", "Promise", "Property", "Rank", "Ranking", "Rigid", "Run", "Set",
+    "Sort", "State", "Steps", "Table", "Term", "action", "always", "assume", "count", "drop_assignment",
+    "drop_condition", "drop_guard", "empty", "every", "exists", "forall", "helps", "initially", "ite", "leads_to",
+    "lemma", "lemma_given", "never", "none", "premise", "promise", "ranking", "require", "search_only", "setof", "some",
+    "sometimes", "step", "tight", "total",
 ]

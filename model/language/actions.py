@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
@@ -10,7 +10,7 @@ from model.language import nodes, tracing
 from model.language.misuse import misdeclared, misuse
 from model.language.nodes import Node, Variable, make
 from model.language.state import State, signature
-from model.language.tracing import Assignment, Trace, formula
+from model.language.tracing import PROMISED, TESTED, Assignment, Ground, Trace, formula
 from model.language.values import Bool
 
 P = ParamSpec("P")
@@ -22,7 +22,7 @@ class Action:
     """A traced action.
 
     parameters -- nondeterministic choices, in order.
-    guards -- what RocketMQ tests, conjunct by conjunct.
+    guards -- what RocketMQ tests and what is promised, conjunct by conjunct. grounds -- of each guard, why it is one.
     assignments -- in the order of writing; a later one wins. What is not assigned keeps its value.
     cite -- RocketMQ class and method. environment -- whether the world does it. atomic_by -- the lock or the thread
     that makes it one step. flow -- names of the parameters that send and receive, for sequence diagrams.
@@ -39,6 +39,29 @@ class Action:
     atomic_by: str = ""
     flow: tuple[str, str] | None = None
     search_only: tuple[Node, ...] = ()
+    grounds: tuple[Ground, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Guards of which nothing is said are tested, it is not known where."""
+        if len(self.grounds) != len(self.guards):
+            object.__setattr__(self, "grounds", (Ground(TESTED),) * len(self.guards))
+
+    def keeping(self, premises: Collection[str] = ()) -> Action:
+        """The action without the guards that only other premises than these promise."""
+        return self.breaking(self.promises.difference(premises))
+
+    def breaking(self, premises: Collection[str]) -> Action:
+        """The action without the guards that these premises promise."""
+        kept = [(guard, ground) for guard, ground in zip(self.guards, self.grounds, strict=True)
+                if ground.kind != PROMISED or ground.by not in premises]
+        if len(kept) == len(self.guards):
+            return self
+        return replace(self, guards=tuple(guard for guard, _ in kept), grounds=tuple(ground for _, ground in kept))
+
+    @property
+    def promises(self) -> frozenset[str]:
+        """Names of the premises that promise a guard."""
+        return frozenset(ground.by for ground in self.grounds if ground.kind == PROMISED)
 
     @property
     def tested(self) -> Node:
@@ -87,7 +110,7 @@ def action(
         traced = Action(
             body.__name__, parameters, tuple(trace.guards), tuple(trace.assignments), cite,
             " ".join((body.__doc__ or "").split()), environment, atomic_by,
-            _flow(body, flow, names), tuple(trace.search_only))
+            _flow(body, flow, names), tuple(trace.search_only), tuple(trace.grounds))
         if traced.name in owner.concept.actions:
             raise misdeclared(body, f"{owner.concept.name} already has an action {traced.name}", "rename one")
         owner.concept.actions[traced.name] = traced
@@ -136,7 +159,9 @@ def initially(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
 
 def without_guard(traced: Action, number: int) -> Action:
     """Return the action without its guard of that number (0 is the first): a mutation."""
-    return replace(traced, guards=tuple(guard for i, guard in enumerate(traced.guards) if i != number))
+    left = [i for i in range(len(traced.guards)) if i != number]
+    return replace(traced, guards=tuple(traced.guards[i] for i in left),
+                   grounds=tuple(traced.grounds[i] for i in left))
 
 
 def without_condition(traced: Action, variable: str) -> Action:

@@ -214,8 +214,9 @@ class Instantiation:
         return made
 
     def instance(self, action: Action, arguments: tuple[int, ...], number: int = 0, *, pruned: bool = True) -> Instance:
-        """One instance of an action; without `pruned`, its search_only conditions are left out."""
+        """One instance of an action; without `pruned`, its search_only conditions and its promises are left out."""
         env = dict(zip(action.parameters, arguments, strict=True))
+        action = action.breaking(self.scope.breaks) if pruned else action.keeping()
         wanted = (*action.guards, *action.search_only) if pruned else action.guards
         conjuncts = tuple(self.term(guard, env) for guard in wanted)
         effect: Effect = {}

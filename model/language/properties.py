@@ -33,6 +33,11 @@ class Premise:
     condition: Node = nodes.TRUE
     never: tuple[str, ...] = ()
 
+    @property
+    def of_steps(self) -> bool:
+        """Whether it is a guard of the actions that assume it."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Property:
@@ -175,9 +180,9 @@ def premise(condition: Callable[[S], Bool]) -> Premise:
     return Premise(condition.__name__, " ".join((condition.__doc__ or "").split()), traced)
 
 
-def never(*actions: str, because: str) -> Premise:
-    """Return the premise that some actions do not happen; because says it in one sentence."""
-    return Premise("never_" + "_".join(actions), because, never=actions)
+def never(*actions: str, because: str, name: str = "") -> Premise:
+    """Return the premise that some actions do not happen; because says it in one sentence, name in short."""
+    return Premise(name or "never_" + "_".join(actions), because, never=actions)
 
 
 def _owner(condition: Callable[..., object], states: int = 1) -> type[State]:
@@ -220,6 +225,7 @@ def _register(owner: type[State], function: Callable[..., object], kind: str, co
     _check_actions(concept, name, "excludes", declared.excludes)
     for assumed in declared.given:
         _check_actions(concept, name, "given", assumed.never)
+        _check_promise(concept, name, assumed)
     concept.properties[name] = declared
 
 
@@ -228,6 +234,15 @@ def _check_actions(concept: Concept, name: str, role: str, actions: tuple[str, .
         if action not in concept.actions:
             raise misuse(f"{concept.name} has no action {action!r}", f"it has {', '.join(concept.actions) or 'none'}",
                          f"{role}={action!r}", name)
+
+
+def _check_promise(concept: Concept, name: str, assumed: Premise) -> None:
+    """A premise about steps is one that some step of the concept assumes."""
+    known = sorted(frozenset[str]().union(*(action.promises for action in concept.actions.values())))
+    if assumed.of_steps and assumed.name not in known:
+        raise misuse(f"no action of {concept.name} assumes {assumed.name}",
+                     f"give one of {', '.join(known)}" if known else "write assume(…) in an action",
+                     f"given={assumed.name}", name)
 
 
 def _check_mutation(concept: Concept, name: str, mutation: Mutation) -> None:

@@ -27,7 +27,11 @@ class StepReading:
     """
 
     def __init__(self, scope: Scope, *, actions: Mapping[str, Action] | None = None, pruned: bool = True) -> None:
-        """Read a scope; `actions` replaces those of the concept, `pruned=False` drops search_only, as monitors do."""
+        """Read a scope.
+
+        `actions` replaces those of the concept, `pruned=False` drops what is pruned and promised,
+        as monitors do.
+        """
         self.ground = Instantiation(scope)
         self.layout = self.ground.layout
         self._actions = dict(scope.concept.actions if actions is None else actions)
@@ -57,6 +61,7 @@ class StepReading:
     def first_false_conjunct(self, action: str, arguments: tuple[int, ...], state: int) -> Node | None:
         """The first guard (or pruning) that is false, as it was declared; None when the action is enabled."""
         declared = self._actions[action]
+        declared = declared.breaking(self.ground.scope.breaks) if self._pruned else declared.keeping()
         nodes = (*declared.guards, *declared.search_only)
         conjuncts = self.instance(action, arguments).conjuncts
         return next((node for node, term in zip(nodes, conjuncts, strict=False) if not self._code(term)(state)), None)

@@ -25,6 +25,7 @@ class Scope:
     rigid -- for each constant and rigid function, by name: a constant, a function of element numbers or a mapping of
         them. Sets come and go as frozensets of numbers, a Maybe as None or a number.
     name -- as people call it ("3,2 locked"). forbid -- names of actions that do not happen in this scope.
+    breaks -- names of promises that are not kept in this scope.
     elements -- by class or by name of the sort: names of its elements for people; otherwise member0, member1, …
 
     Raises ValueError, one line that says what to give, when a size or a rigid function is missing or does not fit.
@@ -33,12 +34,12 @@ class Scope:
     def __init__(
         self, concept: type[State] | Concept, sizes: Mapping[type[Term] | str, int],
         rigid: Mapping[str, RigidFunction] | None = None, *, name: str = "", forbid: Iterable[str] = (),
-        elements: Mapping[type[Term] | str, Sequence[str]] | None = None,
+        elements: Mapping[type[Term] | str, Sequence[str]] | None = None, breaks: Iterable[str] = (),
     ) -> None:
         """Check the sizes and tabulate the rigid functions."""
         self.concept = concept if isinstance(concept, Concept) else concept.concept
         self.sizes = {_name(sort): size for sort, size in sizes.items()}
-        self.forbid = tuple(forbid)
+        self.forbid, self.breaks = tuple(forbid), tuple(breaks)
         self._check_sizes()
         self.elements = {sort: self._names(sort, size) for sort, size in self.sizes.items()}
         for sort, names in (elements or {}).items():
@@ -59,6 +60,10 @@ class Scope:
         for action in self.forbid:
             if action not in concept.actions:
                 raise ValueError(f"{concept.name} has no action {action}; it has {', '.join(concept.actions)}")
+        known = sorted(frozenset[str]().union(*(action.promises for action in concept.actions.values())))
+        for promised in self.breaks:
+            if promised not in known:
+                raise ValueError(f"{concept.name} has no promise {promised}; it has {', '.join(known) or 'none'}")
 
     def _names(self, sort: str, size: int) -> tuple[str, ...]:
         if self.concept.sorts[sort].kind == NAT:

@@ -6,9 +6,11 @@ from itertools import count, groupby
 
 from model.language.actions import Action
 from model.language.nodes import BOOL, CHOICE, MAYBE, NAT, SET, TRUE, Node, Variable
+from model.language.promises import Promise
 from model.language.properties import LEADS_TO, Premise, Property
 from model.language.rankings import Measure, Ranking, Way
 from model.language.state import Concept
+from model.language.tracing import PROMISED, Ground
 
 _BINARY = {"implies": ("⇒", 1), "iff": ("⇔", 1), "or": ("∨", 2), "and": ("∧", 3), "eq": ("=", 5), "lt": ("<", 5),
            "le": ("≤", 5), "has": ("∋", 5), "add": ("+", 6), "sub": ("−", 6), "plus": ("∪", 6), "minus": ("∖", 6)}
@@ -120,12 +122,19 @@ def constant(node: Node) -> str:
     return ("false", "true")[number] if sort.kind == "bool" else f"{sort.name}#{number}"
 
 
+def heading(declared: Action) -> str:
+    """Name, parameters and citation of an action on one line."""
+    head = f"{declared.name}({_Names().bind(declared.parameters)})"
+    return f"{head}    {declared.cite}{'   [environment]' if declared.environment else ''}"
+
+
 def action(declared: Action) -> str:
     """An action as lines: its heading with the citation, its guards, its assignments."""
     names = _Names()
-    head = f"{declared.name}({names.bind(declared.parameters)})"
-    lines = [f"{head}    {declared.cite}{'   [environment]' if declared.environment else ''}"]
-    lines += [f"    when {_text(guard, names, 0)}" for guard in declared.guards]
+    names.bind(declared.parameters)
+    lines = [heading(declared)]
+    lines += [f"    {ground_words(ground)} {_text(guard, names, 0)}"
+              for guard, ground in zip(declared.guards, declared.grounds, strict=True)]
     lines += [f"    only searched when {_text(guard, names, 0)}" for guard in declared.search_only]
     for assignment in declared.assignments:
         bound = names.bind(assignment.loops)
@@ -135,6 +144,11 @@ def action(declared: Action) -> str:
         lines.append(f"    {f'for {bound}: ' if bound else ''}{cell} := {new}")
         names.release(assignment.loops)
     return "\n".join(lines)
+
+
+def ground_words(ground: Ground) -> str:
+    """How a guard begins."""
+    return f"promised ({ground.by}) that" if ground.kind == PROMISED else "when"
 
 
 def claim(declared: Property) -> str:
@@ -181,7 +195,7 @@ def assumption(declared: Premise) -> str:
     """A premise on one line."""
     if declared.never:
         return f"never {', '.join(declared.never)}"
-    return formula(declared.condition)
+    return formula(declared.meaning if isinstance(declared, Promise) else declared.condition)
 
 
 def concept(declared: Concept) -> str:

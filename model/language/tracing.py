@@ -38,6 +38,22 @@ class Assignment:
     loops: tuple[Variable, ...]
 
 
+TESTED, PROMISED, PRUNING = "tested", "promised", "pruning"
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Why an action happens only where a guard is true.
+
+    kind -- TESTED: the code that the action stands for goes this way only there. PROMISED: whoever runs the system sees
+    to it. PRUNING: nobody does; only a search is kept small. by -- of TESTED the method (or the call of the operating
+    system) that tests it, "" where that is not said; of PROMISED the name of the premise.
+    """
+
+    kind: str
+    by: str = ""
+
+
 @dataclass(slots=True)
 class Trace:
     """What one body has said so far.
@@ -49,6 +65,7 @@ class Trace:
     parameters: tuple[Variable, ...]
     loops: Loops
     guards: list[Node] = field(default_factory=list)
+    grounds: list[Ground] = field(default_factory=list)
     search_only: list[Node] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
     written: set[str] = field(default_factory=set)
@@ -150,17 +167,29 @@ def _keys(info: VariableInfo, key: Any) -> tuple[Node, ...]:
     return tuple(part.node for part in parts)
 
 
-def require(*conditions: Bool) -> None:
-    """State what RocketMQ tests before it does the step."""
-    _require("require", conditions, lambda trace: trace.guards)
+def require(*conditions: Bool, by: str = "") -> None:
+    """State what RocketMQ tests before it does the step; by -- the method that tests it, "Class#method"."""
+    trace = _traced("require", conditions)
+    for node in _conjuncts(trace, conditions):
+        trace.guards.append(node)
+        trace.grounds.append(Ground(TESTED, by))
+
+
+def promised(name: str, condition: Bool) -> None:
+    """Record a guard that is a premise of this name."""
+    trace = _traced("assume", (condition,))
+    for node in _conjuncts(trace, (condition,)):
+        trace.guards.append(node)
+        trace.grounds.append(Ground(PROMISED, name))
 
 
 def search_only(*conditions: Bool) -> None:
     """State what only keeps a search small; monitors of an implementation drop it."""
-    _require("search_only", conditions, lambda trace: trace.search_only)
+    trace = _traced("search_only", conditions)
+    trace.search_only.extend(_conjuncts(trace, conditions))
 
 
-def _require(name: str, conditions: tuple[Bool, ...], into: Any) -> None:
+def _traced(name: str, conditions: tuple[Bool, ...]) -> Trace:
     if not _open:
         raise misuse(f"{name} outside an action", "only actions have guards", name)
     if _open[-1].loops.variables:
@@ -170,10 +199,15 @@ def _require(name: str, conditions: tuple[Bool, ...], into: Any) -> None:
     for condition in conditions:
         if not isinstance(condition, Bool):
             raise misuse(f"{name} of {describe(condition)}", "give a formula")
-        _check_variables(_open[-1], condition.node, *_open[-1].parameters)
-        _check_ghosts(_open[-1], condition.node, "the guard reads the ghost", "a ghost must not decide what happens")
+    return _open[-1]
+
+
+def _conjuncts(trace: Trace, conditions: tuple[Bool, ...]) -> Iterator[Node]:
+    for condition in conditions:
+        _check_variables(trace, condition.node, *trace.parameters)
+        _check_ghosts(trace, condition.node, "the guard reads the ghost", "a ghost must not decide what happens")
         node = condition.node
-        into(_open[-1]).extend(node.args if node.op == "and" else (node,))
+        yield from node.args if node.op == "and" else (node,)
 
 
 def formula(value: object, body: Callable[..., Any], concept: Concept, parameters: tuple[Variable, ...] = ()) -> Node:

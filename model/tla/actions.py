@@ -8,7 +8,7 @@ from itertools import groupby
 from model.language.actions import Action
 from model.language.nodes import NAT, Node, Variable
 from model.language.state import Concept
-from model.language.tracing import Assignment, VariableInfo
+from model.language.tracing import PROMISED, Assignment, VariableInfo
 from model.tla.names import ACTION, GREATEST, SORT, VARIABLE
 from model.tla.terms import WIDTH, Block, Terms, closed, fits, hang
 
@@ -48,8 +48,8 @@ class Actions:
         return f"({', '.join(map(self.terms.bound, parameters))})" if parameters else ""
 
     def _conjuncts(self, action: Action) -> Iterator[Block]:
-        for guard in action.guards:
-            yield self.terms.guard(guard, WIDTH - 7)
+        for guard, ground in zip(action.guards, action.grounds, strict=True):
+            yield self._promised(guard, ground.by) if ground.kind == PROMISED else self.terms.guard(guard, WIDTH - 7)
         for guard in action.search_only:
             yield closed(self.terms.guard(guard, WIDTH - 7), r"  \* only prunes the search")
         for assignment in action.assignments:
@@ -64,6 +64,14 @@ class Actions:
         if kept:
             yield tuple_of("UNCHANGED ", kept)
 
+    def _promised(self, guard: Node, promise: str) -> Block:
+        self.terms.used.add("Promised")
+        head = f'Promised("{promise}", '
+        one = hang(head, self.terms.block(guard, WIDTH - 8 - len(head)))
+        if len(one) > 1:
+            one = [head.rstrip(), *hang("    ", self.terms.block(guard, WIDTH - 12))]
+        return closed(one, ")")
+
     def _inside(self, assignment: Assignment) -> Iterator[Block]:
         """A step that leaves the naturals of a scope is not taken in it."""
         numbers = [key for key in assignment.keys if key.sort.kind == NAT]
@@ -73,7 +81,7 @@ class Actions:
         outside = [number for number in numbers if not fits(number)]
         with self.terms.binding(assignment.loops) as bound:
             for number in outside:
-                text = rf"{self.terms.line(number)} \in {self.names.of(SORT, number.sort.name)}"
+                text = rf"{self.terms.side(number)} \in {self.names.of(SORT, number.sort.name)}"
                 yield [(rf"\A {bound} : {text}" if bound else text) + r"  \* stays in the scope"]
 
     # New values -------------------------------------------------------------------------------------------------------
@@ -118,13 +126,20 @@ class Actions:
             names = [self.terms.bound(key) for key in keys]
             bound = ", ".join(rf"{name} \in {self.terms.domain(sort)}"
                               for name, sort in zip(names, info.keys, strict=True))
-            tests = [f"{self.terms.bound(key)} = {self.terms.line(wanted)}" for key, wanted in conditions]
+            tests = [f"{self.terms.bound(key)} = {self.terms.side(wanted)}" for key, wanted in conditions]
             value = self._value(info, assignment)
+            base, *first = self._named(before)
             if tests:
-                base = before[0] if len(before) == 1 else f"({' '.join(line.strip() for line in before)})"
                 value = _choice(r" /\ ".join(tests), value, f"{base}[{', '.join(names)}]")
         whole = hang(f"[{bound} |-> ", value)
-        return closed(whole if len(value) == 1 else [f"[{bound} |->", *hang("    ", value)], "]")
+        made = closed(whole if len(value) == 1 else [f"[{bound} |->", *hang("    ", value)], "]")
+        return [*first, *hang("IN ", made)] if first and tests else made
+
+    def _named(self, before: Block) -> Block:
+        """The name of what an earlier assignment has made of a table, and its definition if it needs one."""
+        if before in ([self.names.of(VARIABLE, info.name)] for info in self._state):
+            return before
+        return ["before", *hang("LET before == ", before)]
 
     @staticmethod
     def _pattern(info: VariableInfo, assignment: Assignment) -> tuple[list[Variable], list[tuple[Variable, Node]]]:

@@ -10,7 +10,7 @@ from itertools import product
 
 from model.language.instantiate import Instantiation
 from model.language.layout import Layout
-from model.language.nodes import BOOL, CHOICE, FREE, MAYBE, NAT, SET, SortInfo
+from model.language.nodes import BOOL, CHOICE, FREE, MAYBE, NAT, SET, SortInfo, Variable
 from model.language.properties import ALWAYS, LEADS_TO, LEMMA, SOMETIMES, STEP, Property
 from model.language.scope import Scope
 from model.language.tracing import VariableInfo
@@ -61,8 +61,11 @@ class Configuration:
                     given[self.names.of(ANY, name)] = self._elements[name][0]
             if sort.kind == NAT:
                 given[self.names.of(GREATEST, name)] = str(self.scope.size(sort) - 1)
+        if self.module.has_promises:
+            broken = ", ".join(f'"{name}"' for name in self.scope.breaks)
+            given["Broken"] = f"{{{broken}}}"
         for info in self.module.rigid:
-            given[self.names.of(VARIABLE, info.name)] = self._rigid(info)
+            given[self.names.of(VARIABLE, info.name)] = " @@ ".join(self.cases(info))
         return given
 
     @property
@@ -70,17 +73,22 @@ class Configuration:
         """The elements of all free sorts, as model values."""
         return [name for names in self._elements.values() for name in names]
 
-    def _rigid(self, info: VariableInfo) -> str:
-        """A rigid function: what it is for each key."""
+    def cases(self, info: VariableInfo) -> list[str]:
+        """What a rigid function is for each key; what a constant is."""
         table = self.scope.tables[info.name]
         if not info.keys:
-            return self.value(info.value, table[0])
-        bound = [(f"k{place}", self.module.terms.domain(sort)) for place, sort in enumerate(info.keys, 1)]
-        if len(set(table)) == 1:
-            listed = ", ".join(rf"{name} \in {where}" for name, where in bound)
-            return f"[{listed} |-> {self.value(info.value, table[0])}]"
+            return [self.value(info.value, table[0])]
         keys = [self._key(info, key) for key in product(*(range(self.scope.size(sort)) for sort in info.keys))]
-        return " @@ ".join(f"{key} :> {self.value(info.value, value)}" for key, value in zip(keys, table, strict=True))
+        return [f"{key} :> {self.value(info.value, value)}" for key, value in zip(keys, table, strict=True)]
+
+    def _rigid(self, info: VariableInfo) -> Block:
+        """A rigid function, in one line where it is the same for all keys."""
+        table, cases = self.scope.tables[info.name], self.cases(info)
+        if len(set(table)) == 1:
+            keys = [Variable(sort, "k") for sort in info.keys]
+            with self.module.terms.binding(keys) as bound:
+                return [f"[{bound} |-> {self.value(info.value, table[0])}]"]
+        return [f"   {cases[0]}", *(f"@@ {case}" for case in cases[1:])]
 
     def _key(self, info: VariableInfo, numbers: Sequence[int]) -> str:
         values = [self.value(sort, number) for sort, number in zip(info.keys, numbers, strict=True)]
@@ -98,13 +106,9 @@ class Configuration:
     def _body(self) -> Iterator[str]:
         if self.elements:
             yield from ("", "CONSTANTS", "    " + ", ".join(self.elements))
-        constants = self.constants()
         for info in self.module.rigid:
             if info.keys:
-                name = self.names.of(VARIABLE, info.name)
-                cases = constants[name].split(" @@ ")
-                yield from ("", *definition(name + HERE, [cases[0] if len(cases) == 1 else f"   {cases[0]}",
-                                                          *(f"@@ {case}" for case in cases[1:])]))
+                yield from ("", *definition(self.names.of(VARIABLE, info.name) + HERE, self._rigid(info)))
         if self.scope.forbid:
             yield from ("", *comment(f"What happens elsewhere: {', '.join(self.scope.forbid)}."), *self._next())
         for declared in self.scope.concept.properties.values():

@@ -6,18 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from model.language.actions import Action
-from model.language.nodes import CHOICE, FREE, MAYBE, NAT
+from model.language.nodes import CHOICE, FREE, NAT
 from model.language.properties import ALWAYS, LEADS_TO, LEMMA, SOMETIMES, STEP, Premise, Property
 from model.language.state import Concept
 from model.tla.actions import Actions, tuple_of
 from model.tla.initial import initial
-from model.tla.names import ANY, GREATEST, NEVER, PREMISE, PROPERTY, SORT, VARIABLE, Names
+from model.tla.names import ANY, GREATEST, NEVER, PREMISE, PROPERTY, SORT, VARIABLE, Names, module_name
 from model.tla.terms import WIDTH, Block, Terms, closed, hang
 
 # What definitions may need: what it is, its parameters, its body.
 OPERATORS = {
     "Holds": ("A condition that TLC does not split into its alternatives: one instance of an action is one step.",
               ("condition",), "{0} = TRUE"),
+    "Promised": ("A condition that a promise sees to, where that is kept.", ("promise", "condition"),
+                 r"({0} \in Broken \/ {1}) = TRUE"),
     "Monus": ("Subtraction of naturals.", ("a", "b"), "IF {1} <= {0} THEN {0} - {1} ELSE 0"),
     "At": ("A cell of a table whose key may lie outside.", ("table", "key", "otherwise"),
            r"IF {1} \in DOMAIN {0} THEN {0}[{1}] ELSE {2}"),
@@ -55,12 +57,12 @@ class Module:
     def __init__(self, concept: Concept) -> None:
         """Name and write everything; raises NotExpressibleError when something cannot be written."""
         self.concept, self.names = concept, Names(concept)
-        self.name = concept.name
+        self.name = module_name(concept.name)
         self.terms = Terms(self.names, concept.variables)
         self.actions = Actions(concept, self.terms)
         self.state = [info for info in concept.variables.values() if not info.rigid]
         self.rigid = [info for info in concept.variables.values() if info.rigid]
-        self._body = [*self._behaviour(), *self._premises(), *self._properties()]  # tells what it needs
+        self._body = [*self._types(), *self._behaviour(), *self._premises(), *self._properties()]  # tells what it needs
 
     def text(self) -> str:
         """The whole module."""
@@ -78,6 +80,8 @@ class Module:
         yield from ("", "VARIABLES", *_listed((self.names.of(VARIABLE, info.name), "a ghost: only properties read it"
                                                if info.ghost else "") for info in self.state))
         yield from ("", *tuple_of("vars == ", [self.names.of(VARIABLE, info.name) for info in self.state]).copy())
+
+    def _types(self) -> Iterator[str]:
         types = [rf"{self.names.of(VARIABLE, info.name)} \in {self.terms.type_of(info)}" for info in self.state]
         yield from ("", "TypeOK ==", *(rf"    /\ {text}" for text in types))
         if self.rigid:
@@ -102,14 +106,20 @@ class Module:
                 yield self.names.of(GREATEST, name), f"the greatest number of {self.names.of(SORT, name)}"
         if self.has_none:
             yield "None", "what a cell holds that holds nothing"
+        if self.has_promises:
+            yield "Broken", "the promises that are not kept, by name"
         for info in self.rigid:
             yield self.names.of(VARIABLE, info.name), ""
 
     @property
+    def has_promises(self) -> bool:
+        """Whether some action rests on a promise."""
+        return any(action.promises for action in self.concept.actions.values())
+
+    @property
     def has_none(self) -> bool:
-        """Whether some variable may hold nothing."""
-        infos = self.concept.variables.values()
-        return any(sort.kind == MAYBE for info in infos for sort in (*info.keys, info.value))
+        """Whether something may hold nothing."""
+        return "None" in self.terms.used
 
     def _sentence(self, sort: str) -> str:
         return " ".join((self.concept.classes[sort].__doc__ or "").split())
@@ -155,8 +165,8 @@ class Module:
             yield from comment(one.sentence)
             never = ", ".join(one.never)
             name = self.names.of(PREMISE, one.name)
-            yield from [*comment(f"{name}: no step is {never}."), ""] if one.never else [
-                *definition(name, self.terms.block(one.condition)), ""]
+            kept = [rf'"{one.name}" \notin Broken'] if one.of_steps else self.terms.block(one.condition)
+            yield from [*comment(f"{name}: no step is {never}."), ""] if one.never else [*definition(name, kept), ""]
 
     def _properties(self) -> Iterator[str]:
         for kind, title in _KINDS.items():
@@ -171,22 +181,29 @@ class Module:
         name = self.names.of(PROPERTY, declared.name) + suffix
         if declared.kind == LEADS_TO:
             return self._leads_to(name, declared, without)
-        block = self.terms.block(declared.condition)
         if declared.kind == STEP:
-            return definition(name, closed(hang("[][", block), "]_vars"))
-        lines = definition(name, block)
+            return definition(name, self.terms.step(declared.condition))
+        lines = definition(name, self.terms.block(declared.condition))
         if declared.kind == SOMETIMES:
             lines += definition(self.names.of(NEVER, declared.name), [f"~{name}"])
         return lines
 
     def _leads_to(self, name: str, declared: Property, without: Sequence[str]) -> Block:
-        when, goal = (self.terms.block(node, WIDTH - 12) for node in (declared.when, declared.condition))
-        leads = [*closed(hang("(", when), ")"), *closed(hang("~> (", goal), ")")]
-        leads = leads if len(when) + len(goal) > 2 or len("".join(leads)) > WIDTH - 20 else [" ".join(leads)]  # noqa: PLR2004 - a line each
+        with self.terms.binding(declared.parameters) as bound:
+            leads = self._arrow(declared)
+        if bound:
+            leads = [rf"\A {bound} :", *hang("    ", leads)]
         fair = list(self._fairness(declared, without))
         if not fair:
-            return definition(name, leads, long=True)
+            return definition(name, leads)
         return [f"{name} ==", *(rf"       /\ {text}" for text in fair), *closed(hang("    => (", leads), ")")]
+
+    def _arrow(self, declared: Property) -> Block:
+        """`(when) ~> (goal)`, on one line if it is short."""
+        when, goal = (self.terms.block(node, WIDTH - 16) for node in (declared.when, declared.condition))
+        leads = [*closed(hang("(", when), ")"), *closed(hang("~> (", goal), ")")]
+        line = " ".join(leads)
+        return [line] if len(when) == len(goal) == 1 and len(line) < WIDTH - 20 else leads
 
     def _fairness(self, declared: Property, without: Sequence[str]) -> Iterator[str]:
         for names, sign in ((declared.fair, "WF"), (declared.strongly_fair, "SF")):
@@ -199,9 +216,9 @@ class Module:
                 yield f"<>[][~{f'({happens})' if ' ' in happens else happens}]_vars"
 
 
-def definition(name: str, block: Block, *, long: bool = False) -> Block:
+def definition(name: str, block: Block) -> Block:
     """`name == …`, on one line if it is short."""
-    if len(block) == 1 and not long and len(name) + len(block[0]) < WIDTH:
+    if len(block) == 1 and len(name) + len(block[0]) < WIDTH:
         return [f"{name} == {block[0]}"]
     return [f"{name} ==", *hang("    ", block)]
 

@@ -18,10 +18,18 @@ PROVE QED RECURSIVE STATE STEP SUBSET SUFFICES TAKE TEMPORAL THEN THEOREM UNCHAN
 WITNESS TRUE FALSE BOOLEAN STRING
 Nat Int Real Infinity Cardinality IsFiniteSet Print PrintT Assert JavaTime TLCGet TLCSet Permutations SortSeq
 RandomElement Any ToString TLCEval
-Init Next Spec TypeOK vars None Monus At Capped Holds NextHere SpecHere
+Init Next Spec TypeOK vars None Monus At Capped Holds Promised Broken NextHere SpecHere before
 """
 RESERVED = frozenset(_TAKEN.split())
 """What TLA+, its standard modules and every exported module use themselves."""
+
+
+STANDARD = frozenset(("Naturals", "Integers", "Reals", "Sequences", "FiniteSets", "Bags", "TLC", "Randomization"))
+
+
+def module_name(concept: str) -> str:
+    """The name of a concept's module: none of the standard ones."""
+    return f"{concept}Concept" if concept in STANDARD else legal(concept)
 
 
 def legal(name: str) -> str:
@@ -38,7 +46,7 @@ class Names:
 
     def __init__(self, concept: Concept) -> None:
         """Name everything that the concept declares."""
-        self._taken = {legal(concept.name)}
+        self._taken = {module_name(concept.name)}
         self._given: dict[tuple[str, str], str] = {}
         for kind, name, wanted in _declared(concept):
             self.add(kind, name, wanted)

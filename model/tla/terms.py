@@ -63,7 +63,7 @@ class Terms:
         """Nothing is bound yet."""
         self.names, self._variables = names, variables
         self._bound: dict[Variable, str] = {}
-        self.used: set[str] = set()  # operators that the module has to define
+        self.used: set[str] = set()  # operators that the module has to define, and None
         self.forgotten: set[str] = set()  # free sorts of which an element stands for what means nothing
 
     # Sorts ------------------------------------------------------------------------------------------------------------
@@ -75,6 +75,7 @@ class Terms:
         if sort.kind == SET and sort.element:
             return f"SUBSET {self.domain(sort.element)}"
         if sort.kind == MAYBE and sort.element:
+            self.used.add("None")
             return rf"{self.domain(sort.element)} \cup {{None}}"
         return self.names.of(SORT, sort.name)
 
@@ -97,6 +98,8 @@ class Terms:
             return self.names.of(ANY, sort.name)
         if sort.kind == CHOICE:
             return f'"{sort.members[0]}"'
+        if sort.kind == MAYBE:
+            self.used.add("None")
         return {BOOL: "FALSE", NAT: "0", SET: "{}", MAYBE: "None"}[sort.kind]
 
     # Bound variables --------------------------------------------------------------------------------------------------
@@ -152,9 +155,19 @@ class Terms:
                     return closed(hang(f"{{{bound} : ", self.block(args[0], width - len(bound) - 4)), "}")
         return [line]
 
+    def step(self, node: Node) -> Block:
+        """A formula about a step, as a property: between brackets as a key is."""
+        block = self.block(node)
+        bare = node.op in ("forall", "exists") or (node.op in ("and", "or") and len(block) > 1)
+        return closed(hang("[][", block if bare else closed(hang("(", block), ")")), "]_vars")
+
+    def side(self, node: Node) -> str:
+        """A term beside `=` or another comparison, on one line."""
+        return self._text(node, _OPERAND)
+
     def operand(self, node: Node, width: int = WIDTH) -> Block:
         """A term that stands behind `=`."""
-        line = self._text(node, _OPERAND)
+        line = self.side(node)
         return [line] if len(line) <= width else closed(hang("(", self.block(node, width - 2)), ")")
 
     # Lines ------------------------------------------------------------------------------------------------------------
@@ -179,7 +192,7 @@ class Terms:
         if op == "not":
             return self._negation(args[0])
         if op == "absent":
-            return f"{self._text(args[0], _OPERAND)} = None", _COMPARED
+            return f"{self._text(args[0], _OPERAND)} = {self.zero(args[0].sort)}", _COMPARED
         if op in ("plus", "minus"):
             sign = r"\cup" if op == "plus" else "\\"
             return f"{self._text(args[0], _ATOM)} {sign} {{{self._text(args[1], _LOOSE)}}}", _OPERAND
@@ -189,7 +202,7 @@ class Terms:
 
     def _negation(self, inner: Node) -> tuple[str, int]:
         if inner.op == "absent":
-            return f"{self._text(inner.args[0], _OPERAND)} # None", _COMPARED
+            return f"{self._text(inner.args[0], _OPERAND)} # {self.zero(inner.args[0].sort)}", _COMPARED
         if inner.op in _NEGATED:
             left, right = self._sides(inner)
             return f"{left} {_NEGATED[inner.op]} {right}", _COMPARED
@@ -254,8 +267,8 @@ class Terms:
         return f"At({whole}, {f'<<{key}>>' if len(node.args) > 1 else key}, {self.zero(node.sort)})"
 
     def key(self, keys: Sequence[Node]) -> str:
-        """Keys between brackets."""
-        return ", ".join(map(self.line, keys))
+        """Keys between brackets: behind one, TLA+ takes a name and "is in" for the beginning of a function."""
+        return ", ".join(self._text(key, _ATOM if key.sort.kind == BOOL else _LOOSE) for key in keys)
 
 
 def _quantifier(node: Node) -> str:

@@ -20,7 +20,10 @@ from typer.testing import CliRunner
 from impl.hosts.simulation.tape import RandomTape
 from invariants import exploring
 from invariants.__main__ import app
+from invariants.concepts import PROPERTIES
 from invariants.front_desk import catalogue
+from invariants.front_desk.guards import guards
+from invariants.front_desk.premises import legend, under
 from model.language import Misuse
 from model.scopes import SCOPES
 from stateful_tests.worlds.run import Plan, run
@@ -28,7 +31,7 @@ from stateful_tests.worlds.run import Plan, run
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("stateful_tests/**/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in PAGES]
-DOCS = ROOT / "docs"
+DOCS, README = ROOT / "docs", ROOT / "README.md"
 LANGUAGE = DOCS / "language.md"
 pages = pytest.mark.parametrize("page", PAGES, ids=NAMES)
 
@@ -127,6 +130,8 @@ def _unknown(where: str, word: str) -> str:
     try:
         if where in {"show", "verify", "prove", "--property"}:
             catalogue.known(word)
+        elif where == "--guards":
+            list(guards(word))
         elif where == "explore":
             exploring.scopes([word])
         elif where == "list":
@@ -209,6 +214,33 @@ def test_the_variant_that_a_page_shows_is_loaded_and_noticed(tmp_path: Path) -> 
 def test_a_page_that_shows_something_else_is_noticed() -> None:
     assert missing(" 1,444 states · …  ✓ holds", "1,444 states · 11,742 transitions  ✓  holds") == []
     assert missing(" 1,445 states · …", "1,444 states · 11,742 transitions") == ["1,445 states ·"]
+
+
+# The table of the README ----------------------------------------------------------------------------------------------
+
+
+def table_rows() -> dict[str, list[str]]:
+    """What the README says of properties of the models, column by column."""
+    rows = [line.strip("| ").split(" | ") for line in README.read_text("utf-8").splitlines() if line.startswith("| ")]
+    return {name: [*columns, ""] for name, *columns in rows if name in PROPERTIES}
+
+
+def test_the_table_names_all_premises_of_each_proof() -> None:
+    rows = table_rows()
+    assert len(rows) > 20
+    assert {name: columns[1].removesuffix(" |") for name, columns in rows.items()} == {
+        name: under(PROPERTIES[name]) for name in rows}
+
+
+def test_the_table_names_the_hazards_of_each_property() -> None:
+    named = {name: set(re.findall(r"\b[A-Z]+-?\d+[ab]?\b", columns[0])) for name, columns in table_rows().items()}
+    assert named == {name: set(PROPERTIES[name].expected.hazards) for name in named}
+
+
+def test_the_legend_says_what_each_premise_of_the_table_says() -> None:
+    block = "\n".join(legend(PROPERTIES[name] for name in table_rows()))
+    assert len(block.splitlines()) > 40
+    assert block in README.read_text("utf-8")
 
 
 # Files, quoted code, counts -------------------------------------------------------------------------------------------

@@ -65,7 +65,8 @@ ENGINES: dict[str, tuple[str, ...]] = {
 # The outside world: only where the implementation meets it, and where commands, judges and tests run.
 WORLD = ("asyncio", "concurrent", "datetime", "multiprocessing", "random", "secrets", "select", "selectors", "socket",
          "ssl", "subprocess", "threading", "time", "uuid")
-WORLDLY = ("impl.hosts", "stateful_tests", "spark_fuzz", "proofs", "invariants.front_desk")
+WORLDLY = ("impl.hosts", "stateful_tests", "spark_fuzz", "proofs", "invariants.front_desk",
+           "model.explorer.workers")  # its threads only compute
 CLOCK_OF_A_JUDGE = {("invariants.exploring", "time")}  # CPU seconds are a column of its rows
 
 # The implementation meets files only by way of its Disk. A variant of one's own is a Python file.

@@ -64,12 +64,12 @@ def _collect(
     verdicts: list[Verdict], vectors: Path | None, files: list[str], out: Path | None, console: Console,
 ) -> None:
     """Append a verdict for each file, so that what was found survives an error; progress on a terminal."""
-    from stateful_tests.conformance.judge import RECORDINGS, conform
-    from stateful_tests.conformance.replay import recordings
+    from stateful_tests.conformance.judge import RECORDINGS, chosen, conform
 
     directory = RECORDINGS if vectors is None else vectors
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    total = len(recordings(directory, files))
+    paths, found = chosen(directory, files)
+    total = len(paths) + len(found)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("files", total=total)
         for one in conform(directory, files, out, lambda path, rows: progress.update(

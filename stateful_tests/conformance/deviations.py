@@ -1,7 +1,6 @@
 """Differences from the recordings that are known, each with its reason.
 
 A listed deviation must still occur in the project's own recordings: one that no row needs any more is an error there.
-None is known today: every recording that has an adapter is reproduced row by row.
 """
 
 from __future__ import annotations
@@ -27,4 +26,7 @@ class Deviation:
         return re.search(self.pattern, sentence) is not None
 
 
-DEVIATIONS: tuple[Deviation, ...] = ()
+DEVIATIONS: tuple[Deviation, ...] = (
+    Deviation("constants", "nothing of it is implemented$",
+              "tables of parts that are not implemented: producers, pull consumers, the wire, versions"),
+)

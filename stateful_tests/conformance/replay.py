@@ -52,7 +52,8 @@ class FileResult:
     rows -- rows compared; different -- rows that differ for no listed reason; not_understood -- rows that the adapter
     could not interpret. deviating -- rows by the reason that is listed for them; stale -- listed reasons that no row
     of the file needed.
-    first -- the first rows that differ or are not understood, at most SHOWN.
+    first -- the first rows that differ or are not understood, at most SHOWN. label -- its name, if that is not the
+    file's.
     """
 
     path: Path
@@ -65,11 +66,17 @@ class FileResult:
     stale: list[str] = field(default_factory=list)
     first: list[Difference] = field(default_factory=list)
     seconds: float = 0.0
+    label: str = ""
 
     @property
     def name(self) -> str:
-        """The file's name."""
-        return self.path.name
+        """The file's name, or the label."""
+        return self.label or self.path.name
+
+    @property
+    def folder(self) -> Path:
+        """The folder of recordings: that of the file, or that in which the case of an image is."""
+        return self.path.parents[1] if self.label else self.path.parent
 
 
 def stem(name: str) -> str:

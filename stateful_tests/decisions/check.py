@@ -17,11 +17,13 @@ was found.
 from __future__ import annotations
 
 import functools
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
+from impl.decisions.message_queue import MessageQueue
 from invariants import allocation
 from invariants.allocation import EQUAL_LISTS, GROUP, Case, Failure, Observed, Strategy, asked
 from invariants.claim import Finding
@@ -33,6 +35,15 @@ from stateful_tests.conformance.java.check import (
     JavaStrategyHungError,
     check_java,
 )
+from stateful_tests.conformance.port.exchange import (
+    CALL_LIMIT_S as PORT_CALL_LIMIT_S,
+)
+from stateful_tests.conformance.port.exchange import (
+    PortEndedError,
+    PortGarbageError,
+    PortHungError,
+)
+from stateful_tests.conformance.port.strategy import ALLOCATE, PortStrategy
 from stateful_tests.decisions.child import CALL_LIMIT_S, ChildStrategy, StrategyEndedError, StrategyHungError
 from stateful_tests.decisions.strategies import (
     MEMBERS,
@@ -47,8 +58,11 @@ from stateful_tests.decisions.strategies import (
 )
 
 EXAMPLES = 100
+PROGRAM = "a program"
+"""What stands for the language of a strategy that is asked by JSON lines."""
 JAVA_CALL_LIMIT_S = 10.0
-STOPS = (StrategyHungError, StrategyEndedError, JavaStrategyHungError, JavaStrategyDiedError)
+STOPS = (StrategyHungError, StrategyEndedError, JavaStrategyHungError, JavaStrategyDiedError, PortHungError,
+         PortEndedError, PortGarbageError)
 
 
 def check_allocation(reference: str, *, out: Path | None = None, queues: int = QUEUES, members: int = MEMBERS,
@@ -73,6 +87,18 @@ def check_java_allocation(classpath: str, class_name: str, *, out: Path | None =
     command = f"rocketproof check allocation --java {classpath} --class {class_name}"
     with java_candidate(classpath, class_name) as candidate:
         yield from check_strategy(candidate, command, out=out, queues=queues, members=members, examples=examples,
+                                  seed=seed)
+
+
+def check_port_allocation(
+    command: str, function: str | None = None, *, out: Path | None = None, queues: int = QUEUES, members: int = MEMBERS,
+    examples: int = EXAMPLES, seed: int = 0,
+) -> Iterator[Verdict]:
+    """The same for a program in any language; see PortStrategy for what it must do and for the errors."""
+    function = function or ALLOCATE
+    said = f"rocketproof check allocation --exec {shlex.quote(command)} --function {shlex.quote(function)}"
+    with port_candidate(command, function) as candidate:
+        yield from check_strategy(candidate, said, out=out, queues=queues, members=members, examples=examples,
                                   seed=seed)
 
 
@@ -129,17 +155,31 @@ def java_candidate(classpath: str, class_name: str, limit_s: float | None = None
     with check_java(classpath, class_name, limit_s) as strategy:
         call = functools.partial(_thrown_is_a_failure, strategy)
 
-        def announce(cases: Sequence[Case]) -> None:
-            views = [view for case in cases for view in asked(case)]
-            strategy.ahead([(GROUP, view.me, list(view.queues), list(view.members)) for view in views])
+        yield Candidate(Subject("class", class_name, details), EQUAL_LISTS, _everybody(call), None, STOPS,
+                        lambda cases: strategy.ahead(_calls(cases)))
 
-        yield Candidate(Subject("class", class_name, details), EQUAL_LISTS, _everybody(call), None, STOPS, announce)
+
+@contextmanager
+def port_candidate(command: str, function: str, limit_s: float = PORT_CALL_LIMIT_S) -> Iterator[Candidate]:
+    """A function of a program, which ends with the context."""
+    details = {"inputs": EQUAL_LISTS.name, "language": PROGRAM, "function": function}
+    with PortStrategy(command, function, limit_s) as strategy:
+        yield Candidate(Subject("class", command, details), EQUAL_LISTS, _everybody(strategy), None, STOPS,
+                        lambda cases: strategy.ahead(_calls(cases)))
+
+
+def _calls(cases: Sequence[Case]) -> list[tuple[str, str, list[MessageQueue], list[str]]]:
+    """What will be asked about cases, in this order."""
+    views = [view for case in cases for view in asked(case)]
+    return [(GROUP, view.me, list(view.queues), list(view.members)) for view in views]
 
 
 def candidate_of(subject: Subject) -> AbstractContextManager[Candidate]:
     """The class that a subject of kind "class" names, ready to be called."""
     if subject.details.get("language") == "Java":
         return java_candidate(str(subject.details["classpath"]), subject.name)
+    if subject.details.get("language") == PROGRAM:
+        return port_candidate(subject.name, str(subject.details["function"]))
     return python_candidate(subject.name)
 
 

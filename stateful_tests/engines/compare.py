@@ -5,6 +5,8 @@
   either.
 * A property that `prove` calls violated is broken by an initial state.
 * A search with more values of what saturates gives the same verdicts, where both give one.
+
+What TLC says of the same searches is compared in `by_tlc`.
 """
 
 from __future__ import annotations
@@ -14,10 +16,10 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from invariants.verdict import Outcome, Verdict
-from model.explorer.search import Exploration, explore
+from model.explorer import Exploration, explore
 from model.language import Action, Property
 from model.language.nodes import negation
-from model.language.properties import STEP
+from model.language.properties import LEADS_TO, STEP
 from model.language.scope import Scope
 from model.language.values import Term
 from proofs.few import Few
@@ -25,29 +27,41 @@ from proofs.obligations import Induction
 from proofs.prove import Prover
 from proofs.reading import Expr, Reader
 from proofs.solve import Answer, satisfiable
-from stateful_tests.engines.concepts import Drawn
+from stateful_tests.engines.by_tlc import Searched
+from stateful_tests.engines.concepts import Drawn, Waiting
 
 SCOPES, DEPTH, TIMEOUT_MS, MEMORY_BYTES = 3, 2, 300, 4 << 20
+WAITING = 4  # one seed of so many draws a concept with leads_to properties, too
 FEW = 2  # elements of a free sort in a run
 SIZES = (1, 2, 3, 4)  # … in an initial state
 
 
-def compared(seed: int, tally: Counter[str]) -> list[str]:
-    """Contradictions about the concept of a seed, a line each; counts verdicts into the tally."""
-    drawn = Drawn(seed)
+def compared(seed: int, tally: Counter[str], searched: list[Searched] | None = None) -> list[str]:
+    """Contradictions about the concept of a seed, a line each; counts verdicts into the tally.
+
+    searched -- takes the searches, with what `prove` says is true, for TLC.
+    """
+    drawn = {str(seed): Drawn(seed), **({f"{seed}w": Waiting(seed)} if seed % WAITING == 1 else {})}
+    taken = [] if searched is None else searched
+    return [line for name, one in drawn.items() for line in _compared(name, one, tally, taken)]
+
+
+def _compared(name: str, drawn: Drawn, tally: Counter[str], searched: list[Searched]) -> list[str]:
     rows = {row.property: row for row in Prover((0,), TIMEOUT_MS, scopes=()).judge(drawn.concept.properties.values())}
     tally.update(f"prove: {row.outcome.value}" for row in rows.values())
-    claimed = [drawn.concept.properties[name] for name, row in rows.items() if is_claim(row)]
+    claimed = [drawn.concept.properties[row.property] for row in rows.values() if is_claim(row)]
     tally["proved, vacuous or not"] += len(claimed)
-    wrong = [f"{seed} {line}" for scope in drawn.scopes(SCOPES) for line in _searched(drawn, scope, claimed, tally)]
-    wrong += [f"{seed} {p.name}: prove says true, a run of {depth} steps breaks it"
-              for p in claimed if (depth := broken_by_run(p)) is not None]
-    tally["runs unrolled"] += len(claimed)
-    for name, row in rows.items():
+    wrong = [f"{name} {line}" for number, scope in enumerate(drawn.scopes(SCOPES))
+             for line in _searched(drawn, scope, claimed, tally, searched, f"{name}.{number}")]
+    wrong += [f"{name} {p.name}: prove says true, a run of {depth} steps breaks it"
+              for p in claimed if p.kind != LEADS_TO and (depth := broken_by_run(p)) is not None]
+    tally["runs unrolled"] += sum(p.kind != LEADS_TO for p in claimed)
+    tally["leads_to proved, vacuous or not"] += sum(p.kind == LEADS_TO for p in claimed)
+    for row in rows.values():
         if row.outcome is Outcome.VIOLATED:
-            broken = broken_at_first(drawn.concept.properties[name])
+            broken = broken_at_first(drawn.concept.properties[row.property])
             tally["first states undecided"] += broken is None
-            wrong += [f"{seed} {name}: prove says violated, no initial state breaks it"] if broken is False else []
+            wrong += [f"{name} {row.property}: prove says violated, no initial state breaks it"] * (broken is False)
     return wrong
 
 
@@ -56,14 +70,18 @@ def is_claim(row: Verdict) -> bool:
     return row.outcome is Outcome.HOLDS or row.note.startswith("proved, but")
 
 
-def _searched(drawn: Drawn, scope: Scope, claimed: Sequence[Property], tally: Counter[str]) -> Iterator[str]:
+def _searched(
+    drawn: Drawn, scope: Scope, claimed: Sequence[Property], tally: Counter[str], searched: list[Searched], name: str,
+) -> Iterator[str]:
     found = _explored(scope)
     if found is None:
         return
+    searched.append(Searched(name, found, frozenset(p.name for p in claimed)))
     tally.update(f"explore: {found.outcome(p.name)}" for p in found.properties)
     for p in claimed:
         if found.outcome(p.name) == "violated":
             yield f"{p.name}: prove says true, violated in {_sizes(scope)}"
+        tally["leads_to proved and searched"] += p.kind == LEADS_TO and found.outcome(p.name) == "holds"
     older = _explored(_older(scope))
     if older is None or found.unknown or older.unknown or any(found.cut.values()) or any(older.cut.values()):
         return

@@ -12,13 +12,16 @@ from dataclasses import replace
 from random import Random
 
 from model.language import nodes
+from model.language.actions import Action
 from model.language.expectation import expectation
 from model.language.nodes import BOOLEAN, CHOICE, FREE, MAYBE, NAT, Node, SortInfo, Variable, const, make
-from model.language.properties import ALWAYS, LEMMA, STEP, Property
+from model.language.properties import ALWAYS, LEADS_TO, LEMMA, STEP, Property
+from model.language.rankings import Help, Measure, Ranking, Way
 from model.language.scope import Scope
-from model.language.tracing import VariableInfo
+from model.language.tracing import Assignment, VariableInfo
 from stateful_tests.language.random_declarations import Declaration, declaration, drawn, scope
 
+WAITED_FOR = 3
 CONSTANTS = {"Red": "red", "Blue": "blue"}
 # Names that a solver could take for its own symbols: constants are renamed to them.
 NASTY = ("now_v0", "now_v1", "p0_1", "p1_2", "x_1", "x_3", "forgotten_0_v0", "v0_now", "fresh_1", "rigid_v0")
@@ -34,9 +37,7 @@ class Drawn:
         self.declared = _renamed(declaration(drawn(seed), f"Random{seed}", elementary=True), self.chance)
         self.concept = self.declared.traced()
         self.concept.initial = nodes.conjunction(*self._initial())
-        for kind, condition in self._claims():
-            name = f"{kind}{len(self.concept.properties)}"
-            self.concept.properties[name] = Property(name, kind, self.concept, "", condition, expectation("holds"))
+        self._declare()
 
     def scopes(self, count: int) -> Iterator[Scope]:
         """Scopes of some sizes, with random rigid functions."""
@@ -47,6 +48,11 @@ class Drawn:
             sizes |= {name: self.chance.randint(2, 5) for name in ("Count", "Age")}
             sized = replace(self.declared, name=f"{self.declared.name}, {number}", sizes=sizes)
             yield scope(sized, free, self.chance.randrange)
+
+    def _declare(self) -> None:
+        for kind, condition in self._claims():
+            name = f"{kind}{len(self.concept.properties)}"
+            self.concept.properties[name] = Property(name, kind, self.concept, "", condition, expectation("holds"))
 
     def _changing(self) -> list[VariableInfo]:
         return [info for info in self.concept.variables.values() if not info.rigid]
@@ -110,6 +116,63 @@ class Drawn:
         if sort.kind == CHOICE:
             return const(sort, self.chance.randrange(len(sort.members)))
         return const(sort, self.chance.randrange(2) if sort == BOOLEAN else 0)
+
+
+class Waiting(Drawn):
+    """A random concept with fair actions that settle something, and leads_to properties with rankings."""
+
+    def _declare(self) -> None:
+        for number in range(WAITED_FOR):
+            self._wait(f"leads_to{number}")
+
+    def _wait(self, name: str) -> None:
+        """A fair action that settles a variable, cell by cell, what it leads to, and a ranking; all may be wrong."""
+        able = [info for info in self._changing() if all(key.kind != NAT for key in info.keys)]
+        if not able:
+            return
+        info, value = (one := self.chance.choice(able)), self._value(one.value)
+        parameters = _keys(info)
+        cell = _cell(info, parameters, "now")
+        counts = info.value.kind == NAT and not info.value.saturates and self.chance.random() < 0.5  # noqa: PLR2004 - half
+        value = const(info.value, 0) if counts else value
+        settled = self._equal(cell, value)
+        guards = [nodes.negation(settled)] if counts or self.chance.random() < 0.5 else []  # noqa: PLR2004 - half of them
+        guards += [self._any()] if self.chance.random() < 0.2 else []  # noqa: PLR2004 - some
+        new = make("sub", info.value, cell, const(info.value, 1)) if counts else value
+        keys = tuple(make("var", v.sort, payload=v) for v in parameters)
+        action = Action(f"settle_{name}", parameters, tuple(guards), (Assignment(info.name, keys, new, ()),), "nothing")
+        others = [*self.concept.actions]
+        self.concept.actions[action.name] = action
+        quiet = tuple(one for one in others if self.chance.random() < 0.7)  # noqa: PLR2004 - most
+        self._leads_to(name, action, cell, settled, quiet)
+
+    def _leads_to(self, name: str, action: Action, cell: Node, settled: Node, quiet: tuple[str, ...]) -> None:
+        """One cell is settled at last, whichever it is, or all of them are."""
+        variables = action.parameters
+        single = self.chance.random() < 0.5  # noqa: PLR2004 - half of them
+        goal = settled if single else nodes.quantified("forall", variables, settled)
+        when = self.chance.choice((nodes.TRUE, nodes.TRUE, nodes.negation(goal), self._any()))
+        pending = self.chance.choice((nodes.TRUE, nodes.TRUE, nodes.TRUE, self._any()))
+        self.concept.properties[name] = Property(
+            name, LEADS_TO, self.concept, "", goal, expectation("holds"), when=when, until_quiet=quiet,
+            parameters=variables if single else (), fair=(action.name,))
+        counted = () if single else variables
+        term = cell if cell.sort.kind == NAT else nodes.negation(settled)
+        right = Measure(nodes.negation(settled) if self.chance.random() < 0.5 else term, counted)  # noqa: PLR2004 - half
+        measure = self.chance.choice(((right,), (right,), (self._measure(), right), (right, self._measure()), ()))
+        helps = self.chance.choice((nodes.negation(settled), nodes.negation(settled), nodes.TRUE, action.tested))
+        arguments = tuple(make("var", v.sort, payload=v) for v in variables)
+        self.concept.rankings[name] = Ranking(name, "", Way(
+            measure, (Help(action.name, arguments, helps, counted),), pending))
+
+    def _measure(self) -> Measure:
+        """A formula, or a count or a sum of some variable."""
+        info = self.chance.choice(self._changing())
+        keys = _keys(info)
+        cell = _cell(info, keys, "now")
+        if any(key.sort.kind == NAT for key in keys) or self.chance.random() < 0.3:  # noqa: PLR2004 - some
+            return Measure(nodes.negation(self._any()))
+        return Measure(cell if info.value.kind == NAT else self._equal(cell, self._value(info.value)), keys)
 
 
 def _keys(info: VariableInfo) -> tuple[Variable, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from impl.common.headers import LockBatchRequestBody
-from impl.common.request_code import RequestCode
+from impl.common.headers import LockBatchRequestBody, UnregisterClientRequestHeader
+from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.events import (
     BrokerRegistered,
@@ -160,6 +160,21 @@ def test_b31_a_heartbeat_that_was_overtaken_by_one_of_the_same_client_takes_its_
         assert [*world.views.expressions(BROKER, "G")] == ["invoices"]
         world.run_until(lambda: bool(slow), 1_100)
         assert [*world.views.expressions(BROKER, "G")] == ["orders"]
+
+
+def test_b33_a_goodbye_beside_a_heartbeat_of_the_same_client_takes_the_group_away() -> None:
+    with World() as world:
+        one_broker(world)
+        world.ask(ADDR, heartbeat("c1", "orders"), tester="c1")
+        paused = world.pause("registerConsumer: before updateSubscription", 1_000)
+        answers = start_asking(world, "c1", heartbeat("c1", "orders"))
+        world.run_until(lambda: paused.hit, 100)
+        header = UnregisterClientRequestHeader("c1", None, "G")  # of a consumer that the client has had before
+        world.ask(ADDR, Command(RequestCode.UNREGISTER_CLIENT, header=header), tester="c1")
+        world.run_until(lambda: bool(answers), 1_100)
+        assert answers[0].code == ResponseCode.SUCCESS
+        assert world.views.listed(BROKER, "G") == []
+        assert not world.views.has_group(BROKER, "G")
 
 
 def test_b13_a_lost_notification_leaves_two_owners_until_the_timer() -> None:

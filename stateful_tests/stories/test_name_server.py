@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from impl.common.headers import RegisterBrokerRequestHeader
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
 from impl.events import BrokerLiveRemoved, BrokerRegistered, RegistrationEncoded, ThreadDied
@@ -34,6 +35,22 @@ def test_n1_a_late_goodbye_of_the_old_master_removes_the_new_one() -> None:
         world.run(100)
 
         assert alive(world, "machine2")
+        assert world.views.address_of(NS, "broker-a") is None
+        assert world.views.routed(NS, "orders") == []
+        assert world.run_until(lambda: world.views.routed(NS, "orders") == ["broker-a"], 30_000) > 1_000
+
+
+def test_n27_a_goodbye_that_comes_after_the_restart_of_its_broker_removes_the_new_process() -> None:
+    with World() as world:
+        one_broker(world)
+        header = RegisterBrokerRequestHeader("broker-a", "machine1:10911", "DefaultCluster", 0)
+        world.restart("machine1")
+        world.run(1_000)
+        assert world.views.routed(NS, "orders") == ["broker-a"]
+
+        world.ask(NS_ADDR, Command(RequestCode.UNREGISTER_BROKER, header=header))  # of the process before
+
+        assert alive(world, "machine1")
         assert world.views.address_of(NS, "broker-a") is None
         assert world.views.routed(NS, "orders") == []
         assert world.run_until(lambda: world.views.routed(NS, "orders") == ["broker-a"], 30_000) > 1_000

@@ -7,7 +7,9 @@ on the disk when fsync returns, and so folders are not forced.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +17,8 @@ from pathlib import Path
 from impl.hosts.write_buffer import WriteBuffer
 from impl.ports.disk import DiskError, DiskFullError
 
+_LOCK_OF_FIRST_BYTE = struct.pack("hh4xqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0)  # struct flock of Linux
+_HELD_BY_OTHERS = (errno.EAGAIN, errno.EACCES)
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -27,6 +31,8 @@ def _as_java_says() -> Iterator[None]:
         if error.errno in _NO_SPACE:
             raise DiskFullError from error
         raise DiskError(str(error)) from error
+    except ValueError as error:  # a path with a zero byte; Java: "Invalid file path"
+        raise DiskError("Invalid file path") from error
 
 
 class OpenFile:
@@ -92,6 +98,19 @@ class OpenFile:
         """See File in `impl.ports.disk`; all of the file is forced."""
         with _as_java_says():
             os.fsync(self._fd)
+
+    def try_lock(self) -> bool:
+        """See File in `impl.ports.disk`.
+
+        A lock of the open file description, which stands against the locks of other processes' records: those of Java.
+        """
+        try:
+            fcntl.fcntl(self._fd, fcntl.F_OFD_SETLK, _LOCK_OF_FIRST_BYTE)
+        except OSError as error:
+            if error.errno in _HELD_BY_OTHERS:
+                return False
+            raise DiskError(str(error)) from error
+        return True
 
     def close(self) -> None:
         """See File in `impl.ports.disk`."""

@@ -51,9 +51,13 @@ class MachineDisk:
         if path in self.folders:
             raise DiskError(f"{path} (Is a directory)")
         folder = _folder(path)
+        missing = []
         while folder not in self.folders:
-            self.folders[folder] = None
+            missing.append(folder)
             folder = _folder(folder)
+        if any(self.find(one) is not None for one in missing):
+            raise DiskError(f"{path} (Not a directory)")
+        self.folders.update(dict.fromkeys(missing))
         storage = Storage(self.kernel.now_ms)
         self.change(path, storage)
         return storage
@@ -193,6 +197,19 @@ class OpenFile:
         name = self._disk.name_of(storage)
         if name is not None:
             name.durable = True
+
+    def try_lock(self) -> bool:
+        """See File in `impl.ports.disk`."""
+        storage = self._open()
+        if storage.locked_by is not self:
+            if isinstance(storage.locked_by, OpenFile) and storage.locked_by.is_open():
+                return False
+            storage.locked_by = self
+        return True
+
+    def is_open(self) -> bool:
+        """Whether a living process has it open."""
+        return self._process.alive and not self._closed
 
     def close(self) -> None:
         """See File in `impl.ports.disk`."""

@@ -56,16 +56,17 @@ class Storage:
     pages -- number to the PAGE_BYTES of each page that was ever written. length -- in bytes. made_ms -- true time at
     which the file was made or cut; settled -- how many bytes it had then. What is appended in that moment is one change
     with the making, which `disk.py` takes back as a whole; all other writes are kept here, to be taken back one by one.
-    modified_ms -- wall time of the latest write.
+    modified_ms -- wall time of the latest write. locked_by -- the open file that has or had the lock.
     """
 
-    __slots__ = ("_dirty", "_lengths", "_writes", "length", "made_ms", "modified_ms", "pages", "settled")
+    __slots__ = ("_dirty", "_lengths", "_writes", "length", "locked_by", "made_ms", "modified_ms", "pages", "settled")
 
     def __init__(self, made_ms: int) -> None:
         """Begin empty."""
         self.pages: dict[int, bytearray] = {}
         self.length = self.settled = self.modified_ms = 0
         self.made_ms = made_ms
+        self.locked_by: object = None
         self._dirty: dict[int, _Dirty] = {}
         self._lengths: list[tuple[int, int, int]] = []  # when, by which write, from what
         self._writes = 0

@@ -236,9 +236,13 @@ def _forget_its_queues(original: Callable[[DefaultMQPushConsumerImpl, str], None
 
 REPAIRS = (
     Variant(
-        "unregister_own_address", "repair", "UNREGISTER_BROKER frees what its caller's connection has registered.",
-        "apache/rocketmq #5374, #5375, commit debd7b62b6, and the idea of #11043", ("N-1",),
-        (_unregister_own, _unregister_by_its_connection),
+        "unregister_own_address", "repair", "UNREGISTER_BROKER frees the id only if the address has it.",
+        "apache/rocketmq #5374, #5375, commit debd7b62b6", ("N-1",), (_unregister_own,),
+    ),
+    Variant(
+        "unregister_by_its_connection", "repair", "UNREGISTER_BROKER ends what was registered on its connection.",
+        "apache/rocketmq #11043, the idea: clean-up removes what was registered through the connection", ("N-27",),
+        (_unregister_by_its_connection,),
     ),
     Variant(
         "register_the_living", "repair", "A registration whose connection is over is not taken.",

@@ -230,7 +230,7 @@ REPAIRS = (
     ),
     Variant(
         "topics_with_their_connection", "repair", "A heartbeat enters its connection and its topics in one step.",
-        "the idea: one lock around ConsumerGroupInfo#updateChannel and #updateSubscription", ("B-31",),
+        "the idea: one lock around ConsumerGroupInfo#updateChannel and #updateSubscription", ("B-31", "B-33"),
         (_topics_with_their_connection,),
     ),
     Variant(

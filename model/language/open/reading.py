@@ -135,7 +135,7 @@ class OpenReading:
 
     def first_false_conjunct(self, action: str, arguments: tuple[Any, ...], state: State) -> Node | None:
         """The first guard that is false, as it was declared; None when the action is enabled."""
-        declared = self.concept.actions[action]
+        declared = self.code.action(action)
         env = dict(zip(declared.parameters, arguments, strict=True))
         return next((guard for guard in declared.guards if not self.value(guard, state, env=env)), None)
 
@@ -157,7 +157,7 @@ class ScopedReading(OpenReading):
         """Read a scope; pruned -- as in StepReading."""
         self.scope = scope
         super().__init__(scope.concept, {name: self._rigid(name) for name in scope.tables})
-        self.code = _code_of(scope.concept, within=True, pruned=pruned)
+        self.code = _code_of(scope.concept, within=True, pruned=pruned, breaks=scope.breaks)
         self.steps = self.code.steps
         for name, sort in scope.concept.sorts.items():
             if sort.kind == FREE:
@@ -226,17 +226,21 @@ def _unset(sort: SortInfo, given: Given) -> Any:
 class Compiled:
     """The code of one concept's declarations, generated when it is first asked for."""
 
-    def __init__(self, concept: Concept, *, within: bool, pruned: bool) -> None:
-        """Nothing is compiled; within, pruned -- see Writer and StepReading."""
-        self.concept, self.pruned = concept, pruned
+    def __init__(self, concept: Concept, *, within: bool, pruned: bool, breaks: tuple[str, ...]) -> None:
+        """Nothing is compiled; within, pruned -- see Writer and StepReading; breaks -- see Scope."""
+        self.concept, self.pruned, self.breaks = concept, pruned, breaks
         self.writer = Writer(concept, within=within)
         self.steps: dict[str, Code] = {}
         self._terms: dict[Node, tuple[Code, tuple[Variable, ...]]] = {}
 
+    def action(self, name: str) -> Action:
+        """An action, with the promises that are kept."""
+        declared: Action = self.concept.actions[name]
+        return declared.breaking(self.breaks) if self.pruned else declared.keeping()
+
     def step(self, name: str) -> Code:
         """The function of an action."""
-        action: Action = self.concept.actions[name]
-        self.steps[name] = code = compiled(self.writer.action(action, pruned=self.pruned))
+        self.steps[name] = code = compiled(self.writer.action(self.action(name), pruned=self.pruned))
         return code
 
     def term(self, node: Node) -> tuple[Code, tuple[Variable, ...]]:
@@ -250,14 +254,14 @@ class Compiled:
         return found
 
 
-_compiled: dict[tuple[int, bool, bool], tuple[Concept, Compiled]] = {}
+_compiled: dict[tuple[int, bool, bool, tuple[str, ...]], tuple[Concept, Compiled]] = {}
 
 
-def _code_of(concept: Concept, *, within: bool, pruned: bool = False) -> Compiled:
+def _code_of(concept: Concept, *, within: bool, pruned: bool = False, breaks: tuple[str, ...] = ()) -> Compiled:
     """The code of a concept; all its readings share it."""
-    key = id(concept), within, pruned
+    key = id(concept), within, pruned, breaks
     if key not in _compiled:
-        _compiled[key] = concept, Compiled(concept, within=within, pruned=pruned)
+        _compiled[key] = concept, Compiled(concept, within=within, pruned=pruned, breaks=breaks)
     return _compiled[key][1]
 
 

@@ -22,6 +22,10 @@ def outcome(call: Callable[[], Any]) -> dict[str, Any]:
         return {"crash": f"{type(error).__name__}: {error}"}
 
 
+ANY_MESSAGE = {"any": "message"}
+"""Stands for the message of a live exception whose text depends on the Java version: only its class is compared."""
+
+
 def expected(recorded: Mapping[str, Any]) -> dict[str, Any]:
     """The answer in a row; raises KeyError when it has none."""
     if "e" in recorded:
@@ -45,6 +49,8 @@ def compare(recorded: Mapping[str, Any], call: Callable[[], Any], what: str = ""
     wanted, got = expected(recorded), outcome(call)
     if wanted.get("e") == got.get("e") == NullPointerError.java_class:
         return None
+    if wanted.get("m") == ANY_MESSAGE and "e" in got:
+        got = {**got, "m": ANY_MESSAGE}
     return difference(wanted, got, what)
 
 

@@ -16,10 +16,10 @@ from impl.common.message_id import create_message_id, decode_message_id
 from impl.common.message_properties import message_properties2_string, string2_message_properties
 from impl.common.record_layout import BLANK_MAGIC_CODE, MESSAGE_MAGIC_CODE
 from impl.store.dispatch_request import DispatchRequest, check_message_and_return_size
-from impl.store.message_ext_broker_inner import MessageExtBrokerInner
-from impl.store.message_ext_encoder import blank_record
+from impl.store.message_ext_broker_inner import MessageExtBatch, MessageExtBrokerInner
+from impl.store.message_ext_encoder import blank_record, encode_batch, place_batch
 from impl.store.message_ext_encoder import encode as encode_record
-from impl.store.put_message_status import PutMessageStatus
+from impl.store.put_message_status import AppendMessageStatus, PutMessageStatus
 from stateful_tests.conformance.adapters.comparison import compare, difference, outcome
 from stateful_tests.conformance.replay import Adapter, Row
 
@@ -66,6 +66,7 @@ def _unique_id_parts(msg_id: str | None) -> list[Any]:
 def _made(arguments: Mapping[str, Any]) -> str:
     """An id of a process that started in the recorded month and has made so many ids."""
     setter = unique.MessageClientIDSetter(*RECORDED_PREFIX, now_ms=arguments["monthStart"])
+    setter.start_time, setter.next_start_time = arguments["monthStart"], arguments["nextMonth"]
     setter.counter = arguments["counter"]
     return setter.create_uniq_id(arguments["now"])
 
@@ -110,11 +111,22 @@ def batch_codec(row: Row) -> str | None:
 
 
 def _batch(messages: list[Mapping[str, Any]]) -> list[Any]:
-    data = encode_messages(BatchedMessage(message["flag"], bytes.fromhex(message["body"]), dict(message["properties"]))
-                           for message in messages)
-    decoded = [{"flag": flag, "body": body.hex(), "properties": properties}
+    data = encode_messages(map(_batched, messages))
+    decoded = [{"flag": flag, "body": _hex(body), "properties": properties}
                for flag, body, properties in decode_messages(ByteBuffer(data))]
     return [data.hex(), decoded]
+
+
+def _batched(message: Mapping[str, Any]) -> BatchedMessage:
+    return BatchedMessage(message["flag"], _data(message["body"]), _map(message["properties"]))
+
+
+def _data(digits: str | None) -> bytes | None:
+    return None if digits is None else bytes.fromhex(digits)
+
+
+def _map(pairs: list[list[str]] | None) -> dict[str, str] | None:
+    return None if pairs is None else dict(pairs)
 
 
 def _host(recorded: list[Any]) -> InetSocketAddress:
@@ -128,7 +140,7 @@ def _shown_host(host: InetSocketAddress) -> list[Any]:
 
 def _message(fields: Mapping[str, Any]) -> MessageExt:
     return MessageExt(
-        queue_offset=fields["queueOffset"], body=bytes.fromhex(fields["body"]), properties=dict(fields["properties"]),
+        queue_offset=fields["queueOffset"], body=_data(fields["body"]), properties=_map(fields["properties"]),
         topic=fields["topic"], queue_id=fields["queueId"], flag=fields["flag"], sys_flag=fields["sysFlag"],
         commit_log_offset=fields["commitLogOffset"], born_timestamp=fields["born"],
         born_host=_host(fields["bornHost"]), store_timestamp=fields["store"], store_host=_host(fields["storeHost"]),
@@ -213,7 +225,7 @@ def record_encode_check(row: Row) -> str | None:
 
 def _inner(fields: Mapping[str, Any]) -> MessageExtBrokerInner:
     return MessageExtBrokerInner(
-        topic=fields["topic"], body=None if fields["body"] is None else bytes.fromhex(fields["body"]),
+        topic=fields["topic"], body=_data(fields["body"]),
         born_host=_host(fields["bornHost"]), store_host=_host(fields["storeHost"]), queue_id=fields["queueId"],
         flag=fields["flag"], sys_flag=fields["sysFlag"], born_timestamp=fields["born"],
         store_timestamp=fields["store"], reconsume_times=fields["reconsume"],
@@ -237,7 +249,48 @@ def _request(request: DispatchRequest) -> dict[str, Any]:
     }
 
 
+def appended_records(row: Row) -> str | None:
+    """A message or a batch: its records as they lie in the file, or the blank that ends the file instead."""
+    return compare(row, lambda: _appended(row["a"]))
+
+
+def _appended(fields: Mapping[str, Any]) -> dict[str, Any]:
+    start, room = fields["from"] + fields["position"], fields["room"]
+    records: bytearray | None
+    if fields["messages"] is None:
+        encoded = encode_record(_inner(fields), fields["max"])
+        if isinstance(encoded, PutMessageStatus):
+            return {"put": encoded.name}
+        records = encoded
+    else:
+        records = encode_batch(_batch_of(fields), fields["max"]).records
+    offsets = place_batch(
+        records, fields["sysFlag"], max_blank=room, queue_offset=fields["queueOffset"], physical_offset=start,
+        store_timestamp_ms=fields["storedAt"],
+    )
+    if offsets is None:
+        return {"status": AppendMessageStatus.END_OF_FILE.name, "wrote": room, "bytes": blank_record(room).hex(),
+                "msgIds": None, "queueOffset": fields["queueOffset"]}
+    ids = ",".join(create_message_id(_host(fields["storeHost"]), offset) for offset in offsets)
+    return {"status": AppendMessageStatus.PUT_OK.name, "wrote": len(records), "bytes": records.hex(), "msgIds": ids,
+            "queueOffset": fields["queueOffset"]}
+
+
+def _batch_of(fields: Mapping[str, Any]) -> MessageExtBatch:
+    batch = MessageExtBatch(
+        topic=fields["topic"], body=encode_messages(map(_batched, fields["messages"])),
+        born_host=_host(fields["bornHost"]), store_host=_host(fields["storeHost"]),
+        queue_id=fields["queueId"], flag=fields["flag"], sys_flag=fields["sysFlag"], born_timestamp=fields["born"],
+        store_timestamp=fields["store"], reconsume_times=fields["reconsume"],
+        prepared_transaction_offset=fields["prepared"],
+    )
+    for name, value in fields["properties"]:
+        batch.put_property(name, value)
+    return batch
+
+
 ADAPTERS: dict[str, Adapter] = {
+    "appended-records": appended_records,
     "batch-codec": batch_codec,
     "bytes": bytes_and_texts,
     "message-codec": message_codec,

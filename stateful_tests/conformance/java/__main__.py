@@ -27,6 +27,12 @@ _SUBJECTS = {
     "ROOM": "AllocateMessageQueueByMachineRoom", "NEARBY": "AllocateMachineRoomNearby",
     "string-hash": "String#hashCode, tagsString2tagsCode", "messagequeue-order": "MessageQueue",
     "queue-selectors": "SelectMessageQueueByHash", "fault-duration": "MQFaultStrategy#computeNotAvailableDuration",
+    "message-codec": "MessageDecoder#encode, #decode", "batch-codec": "MessageDecoder#encodeMessages, #decodeMessages",
+    "record-encode-check": "CommitLog#checkMessageAndReturnSize",
+    "appended-records": "CommitLog.DefaultAppendMessageCallback#doAppend",
+    "message-id": "MessageDecoder#createMessageId, #decodeMessageId", "unique-id": "MessageClientIDSetter",
+    "properties-to-string": "MessageDecoder#messageProperties2String",
+    "string-to-properties": "MessageDecoder#string2messageProperties", "bytes": "UtilAll", "bloom": "BloomFilter",
 }
 _DECISIONS_PER_ALLOCATION = 20  # so many allocation inputs for one of each small decision
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
+from stateful_tests.conformance.java.message_inputs import NAMES, MessageInputs
 
 _T = TypeVar("_T")
 
@@ -206,6 +207,8 @@ class Generator:
 
     def arguments(self, decision: str) -> Any:
         """The arguments `a` of a row of the recording of that name."""
+        if decision in NAMES:
+            return MessageInputs(self._random).arguments(decision)
         return {
             "string-hash": self.text, "messagequeue-order": lambda: [self._fields(), self._fields()],
             "queue-selectors": self._selector, "fault-duration": self._latency,

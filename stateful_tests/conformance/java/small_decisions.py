@@ -12,6 +12,8 @@ from typing import Any
 
 import jpype
 
+from stateful_tests.conformance.adapters.comparison import ANY_MESSAGE
+from stateful_tests.conformance.java import message_bytes, message_inputs
 from stateful_tests.conformance.java.java_values import JavaValues
 
 _HASH_TYPES = {"Integer": jpype.JInt, "Long": jpype.JLong, "Double": jpype.JDouble, "Boolean": jpype.JBoolean}
@@ -77,8 +79,13 @@ def _fault_duration(_values: JavaValues) -> Callable[[Any], dict[str, Any]]:
 
 _DECISIONS: dict[str, Callable[[JavaValues], Callable[[Any], dict[str, Any]]]] = {
     "string-hash": _string_hash, "messagequeue-order": _message_queue_order, "queue-selectors": _queue_selectors,
-    "fault-duration": _fault_duration,
+    "fault-duration": _fault_duration, **{name: message_bytes.answering(name) for name in message_inputs.NAMES},
 }
+
+
+def _thrown(name: str, message: str | None) -> dict[str, Any]:
+    """An exception as a row has it. What an index out of bounds is told in depends on the Java version."""
+    return {"e": name, "m": ANY_MESSAGE if name.endswith("IndexOutOfBoundsException") else message}
 
 
 def answer(values: JavaValues, decision: str, arguments: Sequence[Any]) -> str:
@@ -88,5 +95,5 @@ def answer(values: JavaValues, decision: str, arguments: Sequence[Any]) -> str:
         try:
             rows.append(decided(argument))
         except jpype.JException as error:
-            rows.append(dict(zip(("e", "m"), values.error(error), strict=True)))
+            rows.append(_thrown(*values.error(error)))
     return json.dumps({"rows": rows})

@@ -38,7 +38,7 @@ class Worker:
         self._jars, self._counter, self._answer = jars, counter, allocation.answer
         self._values, self._strategy = JavaValues(), None
         self.requests: dict[str, Callable[[dict[str, Any]], str]] = {
-            "make": self.make, "allocate": self.allocate, "decide": self.decide,
+            "make": self.make, "allocate": self.allocate, "decide": self.decide, "tell": self.tell,
         }
 
     def make(self, request: dict[str, Any]) -> str:
@@ -59,6 +59,14 @@ class Worker:
         from stateful_tests.conformance.java import small_decisions  # noqa: PLC0415 -- needs JPype
 
         return small_decisions.answer(self._values, request["decision"], request["arguments"])
+
+
+    @staticmethod
+    def tell(request: dict[str, Any]) -> str:
+        """{hazard} -> what the official classes did in its story, as `races`."""
+        from stateful_tests.conformance.java import races  # noqa: PLC0415 -- needs JPype
+
+        return races.told(request["hazard"])
 
 
 def reply(worker: Worker, line: bytes) -> str:

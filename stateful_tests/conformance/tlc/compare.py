@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from invariants.exploring import NEVER_STUCK, judged_in
-from model.explorer.search import Exploration, explore
+from model.explorer import Exploration, explore
 from model.language import Property
 from model.language.properties import LEADS_TO, SOMETIMES, STEP
 from model.language.scope import Scope
@@ -162,7 +162,7 @@ class _Comparing:
 
     def _counts(self, answer: Answer) -> None:
         found = self.found
-        explored = (found.states, found.transitions, found.depth, len(found.levels[0][0]))
+        explored = (found.states, found.transitions, found.depth, len(next(iter(found.levels))[0]))
         checked = (answer.states, answer.transitions, answer.depth, answer.initial)
         theirs = f"refuted {answer.refuted}" if answer.refuted else str(checked) if answer.complete else answer.problem
         self._judge(COUNTS, str(explored), theirs, known=not answer.problem)

@@ -105,6 +105,7 @@ def _name(code: int, text: str) -> str:
 
 def _problem(messages: list[tuple[int, str]], output: str) -> str:
     """The first thing that TLC or its parser complains about, on one line."""
-    errors = [text for code, text in messages if code in _ERRORS or code in _PARSER]
+    parser = re.search(r"(Parse Error|Semantic errors).*?(?=\n\n\n|Residual|@!@)", output, re.DOTALL)
+    errors = [parser[0]] if parser else [text for code, text in messages if code in _ERRORS or code in _PARSER]
     text = " ".join((errors[0] if errors else output[-300:]).split())
     return f"TLC gave no answer: {text[:300]}"

@@ -36,6 +36,7 @@ SMALLEST: dict[str, dict[str, Any]] = {
     "torn_tags_code_is_no_ext_address": {"tags_hash": -1},
     "key_is_found_at_its_time": {"begun": 1, "stored": 2, "begin": 2, "end": 2},
     "first_entry_of_a_later_file_keeps_its_time": {"previous_end": 1, "stored": 1001},
+    "new_record_waits_for_the_slave": {"slave": 1, "end": 0, "size": 1},
     "delayed_message_has_a_delivery_time": {"level": 1, "most": 0},
     "averagely_moves_minimally": {"n": 2, "m": 2, "p": 0, "i": 0, "k": 1},
     "circle_moves_minimally": {"n": 2, "m": 2, "p": 0, "i": 0, "k": 1},

@@ -19,6 +19,7 @@ from invariants.verdict import ExitStatus, Outcome, Verdict, exit_status
 from stateful_tests.conformance.adapters import (
     ADAPTERS,
     allocation,
+    constants,
     consumer,
     message_bytes,
     names,
@@ -28,7 +29,7 @@ from stateful_tests.conformance.adapters import (
 from stateful_tests.conformance.judge import RECORDINGS, conform
 from stateful_tests.conformance.replay import recordings, replay_file, stem
 
-FAMILIES = (allocation, consumer, message_bytes, names, queue_choice, store)
+FAMILIES = (allocation, constants, consumer, message_bytes, names, queue_choice, store)
 DECISION_RECORDINGS = {name for family in FAMILIES for name in family.ADAPTERS}
 SAMPLE = 400  # rows of the large recording that a planted fault is looked for in
 DECISIONS = "impl.decisions"
@@ -151,6 +152,12 @@ def no_room_check(_header: object, _length: int) -> None:
 
 # The same for what messages become as bytes: recording, name below `impl`, fault.
 BYTE_FAULTS: list[tuple[str, str, Any]] = [
+    ("appended-records", "store.message_ext_encoder.is_end_of_file", lambda length, room: length + 8 >= room),
+    ("appended-records", "store.message_ext_encoder.written_properties_length", keep_text),
+    ("appended-records", "store.message_ext_encoder._SEPARATOR", 1),
+    ("appended-records", "store.message_ext_encoder.QUEUE_OFFSET_POSITION", 28),
+    ("constants", "decisions.flags.PERM_READ", 8),
+    ("constants", "common.message_const.PROPERTY_DELAY_TIME_LEVEL", "DELAY_LEVEL"),
     ("batch-codec", "common.message_batch.utf8_bytes", without_surrogates),
     ("batch-codec", "common.message_batch._FIXED_BYTES", 23),
     ("bloom", "broker.bloom_filter.wrap32", abs),

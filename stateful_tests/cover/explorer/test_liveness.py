@@ -14,7 +14,6 @@ from bench import group
 from bench.group import Consumer, Free, Queue
 from model.explorer import Exploration, Tuning, explore, graph
 from model.explorer.liveness import Avoiding, StateIndex
-from model.explorer.seen import HashSet
 from model.language import FALSE, TRUE, Bool, action, every, exists, forall, leads_to, require
 from model.language.batch import states
 from model.language.expectation import expectation
@@ -101,7 +100,7 @@ def test_what_leads_to_nothing_is_violated_from_where_it_begins() -> None:
 
 
 def test_several_words_have_the_same_liveness() -> None:
-    tuning = Tuning(word_bits=5, seen=lambda _, words: HashSet(words))
+    tuning = Tuning(word_bits=5)
     found = judged(scope(2, 2), "settles", "settles_without_taking", tuning=tuning)
     assert (found.outcome("settles"), found.outcome("settles_without_taking")) == ("holds", "violated")
     check_lasso(found, found.scope.concept.properties["settles_without_taking"])

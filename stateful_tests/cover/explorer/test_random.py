@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from model.explorer import Exploration, Tuning, expand, explore, search, seen
+from model.explorer import Exploration, Progress, Tuning, expand, explore, runs, seen, shards
 from model.explorer.checks import WELL_DEFINED
-from model.explorer.seen import HashSet, PagedMap
 from model.language import instantiate, walk
 from model.language.batch import Batch, states
 from model.language.defined import defined, obligations
@@ -26,16 +27,16 @@ from model.language.state import Concept
 from stateful_tests import random_concepts
 
 Values = dict[walk.Cell, int]
-FEWEST, MOST, MACHINES = 20, 200, 30
+FEWEST, MOST, MACHINES, FEW = 20, 200, 30, 8
 
-# Pages of four states, tables of eight slots and batches of three: else small machines never reach a second page, a
-# chain of collisions or a growth.
+# Shards of four states and batches of three: else small machines never reach a second shard or a second batch.
 TUNINGS = {
     "as shipped": Tuning(),
-    "small pages": Tuning(batch=3, table_bits=3, seen=lambda bits, _: PagedMap(bits, 2)),
-    "hashed": Tuning(batch=3, table_bits=0, seen=lambda _, count: HashSet(count, 8)),
-    "two words": Tuning(batch=5, table_bits=4, word_bits=7, seen=lambda _, count: HashSet(count, 8)),
-    "many words": Tuning(batch=7, table_bits=13, word_bits=4, seen=lambda _, count: HashSet(count, 8)),
+    "small batches": Tuning(batch=3, table_bits=3),
+    "shards": Tuning(batch=3, table_bits=0, dense_bits=0, shard=4),
+    "one shard": Tuning(table_bits=3, dense_bits=0),
+    "two words": Tuning(batch=5, table_bits=4, word_bits=7, shard=4),
+    "many words": Tuning(batch=7, table_bits=13, word_bits=4, shard=6),
 }
 
 
@@ -170,15 +171,44 @@ def differences(fast: Exploration, slow: Slow, scope: Scope) -> list[str]:
     return [name for name, (fast_one, slow_one) in compared.items() if fast_one != slow_one]
 
 
-def disagreements(tuning: Tuning) -> Iterator[str]:
-    for concept, scope, slow in machines():
-        fast = explore(scope, list(concept.properties.values()), tuning=tuning)
+def _ends(slow: Slow, progress: Progress) -> None:
+    if progress.depth > len(slow.levels):
+        raise LookupError("a level that no state can be in")
+
+
+def disagreements(tuning: Tuning, disk: Path | None = None, **options: Any) -> Iterator[str]:
+    for number, (concept, scope, slow) in enumerate(machines()[:FEW if disk else None]):
+        directory = disk and disk / str(number)
+        fast = explore(scope, list(concept.properties.values()), tuning=tuning, disk=directory,
+                       progress=partial(_ends, slow), **options)
         yield from (f"{concept.name}: {name}" for name in differences(fast, slow, scope))
 
 
 @pytest.mark.parametrize("name", TUNINGS)
 def test_search_finds_what_a_slow_search_finds(name: str) -> None:
     assert list(disagreements(TUNINGS[name])) == []
+
+
+@pytest.mark.parametrize("name", ["as shipped", "shards", "two words"])
+def test_two_cores_find_what_one_finds(name: str) -> None:
+    assert list(disagreements(TUNINGS[name], cores=2)) == []
+
+
+def test_a_disk_holds_what_memory_would_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settled: list[None] = []
+    plain = shards.Shards.settle
+
+    def settle(*args: Any) -> None:
+        settled.append(None)
+        plain(*args)
+
+    monkeypatch.setattr(shards.Shards, "settle", settle)
+    monkeypatch.setattr(shards, "_PORTION", 1)
+    monkeypatch.setattr(shards, "_COLLECTED", 1)  # what was collected is settled as soon as it is more than the states
+    for name in ("one shard", "many words"):
+        assert list(disagreements(TUNINGS[name], tmp_path / name)) == []
+    assert len(settled) > 100
+    assert list(disagreements(TUNINGS["one shard"], tmp_path / "one shard")) == []  # all of them have ended
 
 
 def test_machines_have_something_to_find() -> None:
@@ -191,54 +221,67 @@ def test_machines_have_something_to_find() -> None:
     assert any(found.reached for found in slow)
 
 
-def test_a_map_that_is_too_sparse_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_SPARSE", 0)
-    monkeypatch.setattr(search, "_BYTES_PER_STATE", 0)
-    assert list(disagreements(TUNINGS["small pages"])) == []
+def _large_gaps_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = runs.encoded
+
+    def cut(states: Any) -> Any:
+        shape, data = plain(states)
+        return dataclasses.replace(shape, escapes=0), data
+
+    monkeypatch.setattr(runs, "_WIDTHS", (np.uint8,))
+    monkeypatch.setattr(shards, "encoded", cut)
 
 
-def _claim_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(HashSet, "_claim", lambda _, slots, __: np.ones(len(slots), np.bool_))
+def _known_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = runs.fresh
+    monkeypatch.setattr(shards, "fresh", lambda _, count, own: plain((), 0 * count, own))
 
 
-def _growth_forgets(monkeypatch: pytest.MonkeyPatch) -> None:
-    def reserve(self: HashSet, count: int) -> None:
-        if count > len(self._claims) * 0.6:
-            self.__init__(len(self._columns), 4 * count.bit_length() << count.bit_length())  # type: ignore[misc]
+def _marks_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = runs._by_sorting
+    monkeypatch.setattr(runs, "_by_sorting", lambda known, own: plain(list(known)[1:], own))
 
-    def fitting(self: HashSet, words: int, slots: int = 8) -> None:
-        plain(self, words, 1 << (slots - 1).bit_length())
 
-    plain = HashSet.__init__
-    monkeypatch.setattr(HashSet, "__init__", fitting)
-    monkeypatch.setattr(HashSet, "_reserve", reserve)
+def _last_run_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = shards.Shards.read
+    monkeypatch.setattr(shards.Shards, "read", lambda self, shard, chosen: plain(self, shard, chosen[-1:]))
+
+
+def _cut_shards_lose_their_first_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = shards.Shards._parted
+
+    def losing(self: shards.Shards, *args: Any) -> Any:
+        made = plain(self, *args)
+        if len(made) > 1:
+            made[0].runs.clear()
+        return made
+
+    monkeypatch.setattr(shards.Shards, "_parted", losing)
+
+
+def _shards_end_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = shards.Shards._portions
+
+    def early(self: shards.Shards, pieces: Any) -> Any:
+        for shard, own in plain(self, pieces):
+            yield shard, [[word[1:] for word in piece] for piece in own if len(piece[0]) > 1] or own
+
+    monkeypatch.setattr(shards.Shards, "_portions", early)
 
 
 def _bits_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seen, "_SEVEN", np.uint8(3))
 
 
-def _page_boundary(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = PagedMap.__init__
-
-    def narrow(self: PagedMap, bits: int, page_bits: int = 12) -> None:
-        plain(self, bits, page_bits)
-        self._low >>= np.uint64(1)
-
-    monkeypatch.setattr(PagedMap, "__init__", narrow)
-
-
-def _new_pages_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PagedMap, "_make_pages", lambda *_: None)
-
-
 def _not_deduplicated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "distinct", lambda words: [np.sort(word) for word in words])
+    monkeypatch.setattr(seen, "distinct", lambda words: [np.sort(word) for word in words])
 
 
 def _last_batch_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = search.batches
-    monkeypatch.setattr(search, "batches", lambda level, size: list(plain(level, size))[:-1] or plain(level, size))
+    for module in (seen, shards):
+        plain = module.cut
+        monkeypatch.setattr(module, "cut", lambda level, size, skip=0, plain=plain: list(plain(level, size, skip))[:-1]
+                            or plain(level, size, skip))
 
 
 def _frame_too_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,9 +320,10 @@ def _frozen_batch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("plant", "tuning"), [
-    (_claim_ignored, "hashed"), (_growth_forgets, "hashed"), (_page_boundary, "small pages"),
-    (_new_pages_are_shared, "small pages"), (_not_deduplicated, "small pages"), (_last_batch_dropped, "hashed"),
-    (_frame_too_narrow, "hashed"), (_frame_too_narrow, "as shipped"), (_stale_reads, "as shipped"),
+    (_large_gaps_are_cut, "one shard"), (_known_is_forgotten, "shards"), (_marks_are_not_read, "two words"),
+    (_last_run_only, "shards"), (_cut_shards_lose_their_first_part, "shards"), (_shards_end_early, "shards"),
+    (_not_deduplicated, "small batches"), (_last_batch_dropped, "small batches"),
+    (_frame_too_narrow, "shards"), (_frame_too_narrow, "as shipped"), (_stale_reads, "as shipped"),
     (_frozen_batch, "two words"), (_bits_are_shared, "as shipped"),
 ])
 def test_a_fault_in_the_explorer_is_noticed(

@@ -13,7 +13,10 @@ import pytest
 from invariants.exploring import explore_own
 from invariants.verdict import Outcome, Verdict
 from model.language.own import OwnFile, load
+from proofs.engine import z3
+from proofs.obligations import Obligation
 from proofs.prove import Prover
+from proofs.ranking import MEANING, Ranked
 
 CONCEPTS = Path(__file__).parent / "concepts"
 FILES = sorted(path for path in CONCEPTS.glob("*.py") if path.stem != "__init__")
@@ -59,6 +62,34 @@ def test_the_judge_is_not_fooled(path: Path, judge: str, name: str, outcome: Out
 def test_every_property_of_a_file_is_expected_by_some_judge(path: Path) -> None:
     named = {*getattr(module(path), "PROVE", {}), *getattr(module(path), "EXPLORE", {})}
     assert named >= {name for concept in loaded(path).concepts for name in concept.properties}
+
+
+NEEDED = {
+    "starts": ("ranked_from_nowhere", "the_door_opens"), "waits": ("ranked_from_nowhere", "a_key_is_found"),
+    "helps": ("ranked_by_many", "the_other_eats_up"), "enables": ("ranked_by_the_disabled", "weak_does_not_suffice"),
+    "rises": ("ranked_by_many", "somebody_stays_asked"), "falls": ("ranked_wrongly", "without_a_measure"),
+    "stays": ("ranked_by_many", "the_turn_comes"),
+}
+"""Of each part of the rule of rankings, a file and a false property that nothing else keeps from being proved."""
+
+
+def test_every_part_of_the_rule_has_a_concept_that_would_fool_it_otherwise() -> None:
+    assert set(NEEDED) == set(MEANING)
+
+
+@pytest.mark.parametrize(("part", "file", "name"), [(part, *where) for part, where in NEEDED.items()])
+def test_without_one_part_the_rule_is_fooled(
+    part: str, file: str, name: str, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = Ranked._owes
+
+    def owes(self: Ranked, owed: str, action: str, hypotheses: Any, goal: Any) -> Obligation:
+        return plain(self, owed, action, hypotheses, z3.BoolVal(True) if owed == part else goal)
+
+    monkeypatch.setattr(Ranked, "_owes", owes)
+    own = loaded(CONCEPTS / f"{file}.py")
+    (declared,) = (concept.properties[name] for concept in own.concepts if name in concept.properties)
+    assert Prover(seeds=(0,), timeout_ms=2_000, scopes=own.scopes).verdict(declared).outcome is Outcome.HOLDS
 
 
 def test_there_are_many_ideas() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ from stateful_tests.stories import verdicts as stories
 from stateful_tests.worlds import glance
 
 COMMANDS = ("list", "show", "verify", "explore", "prove", "conform", "campaign", "kill-matrix", "replay",
-            "report", "check allocation")
+            "report", "check allocation", "store")
 GREEDY = """
 class Greedy:
     def allocate(self, consumer_group, current_cid, mq_all, cid_all):
@@ -114,6 +115,26 @@ def test_judges_of_runs_are_named() -> None:
     assert "  campaign  simulated worlds" in run("show", "one_live_believer").stdout
     assert "  campaign  simulated worlds" not in run("show", "nothing_follows_the_leaver").stdout
     assert run("show", "control_is_silent").stdout.endswith("search    rocketproof kill-matrix\n")
+
+
+def test_guards_of_a_concept_are_shown_with_what_tests_them_or_which_promise_they_are() -> None:
+    shown = run("show", "--guards", "Routes").stdout
+    assert "r: Role, k: Connection)    BrokerController#start\n    ¬runs[a]\n        tested by bind(2)" in shown
+    assert "    ¬leaving[a]\n        promised as goodbyes_beat_restarts" in shown
+    assert "      premise of running_brokers_have_ids, the_known_are_fresh, live_broker_stays_routed" in shown
+    assert "no proof rests on it" in run("show", "--guards", "order_lock").stdout
+    assert set(re.findall(r"^(\w+): ", run("show", "--guards", "route_info").stdout, re.MULTILINE)) == {
+        "Routes", "TopicRoutes", "NameServers", "RouteCache"}
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    ((), "say what to show"), (("one_owner_per_queue", "--guards", "Routes"), "say what to show"),
+    (("--guards", "Routs"), "did you mean 'Routes'"), (("--guards", "zzzz"), "they are consumer_group, "),
+])
+def test_guards_of_nothing_known_are_bad_input(words: tuple[str, ...], said: str) -> None:
+    result = run("show", *words)
+    assert result.exit_code == 2
+    assert said in one_line(result.stderr)
 
 
 @pytest.mark.parametrize(("name", "judge", "status"), [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -10,8 +11,10 @@ from typer.testing import CliRunner
 from invariants.__main__ import app, judged_of_runs, outside
 from invariants.front_desk import search
 from invariants.front_desk.show import shown_hazard
-from invariants.hazards import HAZARDS, SYMPTOMS
+from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
 from invariants.hazards.pages import INDEX, pages
+
+DOCS = Path(__file__).parents[3] / "docs" / "hazards"
 
 
 def told(*words: str) -> str:
@@ -58,5 +61,30 @@ def test_every_hazard_has_a_place_on_the_pages() -> None:
 
 
 @pytest.mark.parametrize("hazard", HAZARDS.values(), ids=HAZARDS)
-def test_symptoms_are_of_the_list(hazard: object) -> None:
-    assert set(getattr(hazard, "symptoms", ())) <= set(SYMPTOMS)
+def test_symptoms_are_of_the_list(hazard: Hazard) -> None:
+    assert set(hazard.symptoms) <= set(SYMPTOMS)
+
+
+def test_the_pages_in_docs_are_those_that_are_made() -> None:
+    made = pages(outside, judged_of_runs())
+    assert {path.name: path.read_text("utf-8") for path in DOCS.glob("*.md")} == made
+
+
+@pytest.mark.parametrize("hazard", HAZARDS.values(), ids=HAZARDS)
+def test_every_hazard_says_what_people_see_and_what_helps(hazard: Hazard) -> None:
+    assert hazard.symptoms
+    assert hazard.seen
+    assert hazard.trigger
+    assert hazard.mitigation
+
+
+@pytest.mark.parametrize(("question", "one_of"), [
+    ("duplicates during a rolling restart", {"D1", "D2", "D8", "D10", "X15"}),
+    ("a queue that nobody consumes", {"U1", "U3", "U4", "L13"}),
+    ("No route info of this topic", {"N-1", "N-2", "N-7", "N-21"}),
+    ("two pods consume the same queues with host networking", {"D6"}),
+    ("my changed tag expression does not take effect", {"B-29", "L4"}),
+    ("after a reset of offsets the consumer goes on where it was", {"L8", "L14", "X18"}),
+])
+def test_what_people_write_leads_to_a_hazard(question: str, one_of: set[str]) -> None:
+    assert one_of & {hit.name for hit in search.search(question)[:4]}

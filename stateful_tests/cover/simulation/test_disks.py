@@ -1,4 +1,4 @@
-"""What every host's Disk does, on every host: a simulated machine, and a folder of this one."""
+"""What every host's Disk does, on every host: a simulated machine, a folder of this one, and one that is only shown."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from impl.common.config_manager import (
     string_to_file_not_safe,
 )
 from impl.hosts.files.directory import Directory
+from impl.hosts.files.overlay import Overlay
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.node import Node
 from impl.hosts.simulation.tape import ReplayTape
@@ -63,14 +64,28 @@ class Real:
         self.disk = Directory(self.root)
 
 
+class Shown:
+    """A folder of this machine that is only shown."""
+
+    def __init__(self, root: Path) -> None:
+        self.disk: Disk = Overlay(root)
+
+    def kill(self) -> None:
+        """What is written here is kept by the Overlay alone, whoever uses it."""
+
+
 async def _nothing(node: Node) -> None:
     pass
 
 
-@pytest.fixture(params=["simulated", "real"])
+@pytest.fixture(params=["simulated", "real", "shown"])
 def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]:
     if request.param == "real":
         yield Real(tmp_path)
+        return
+    if request.param == "shown":
+        yield Shown(tmp_path)
+        assert list(tmp_path.iterdir()) == []
         return
     with Simulation(ReplayTape([])) as world:
         yield Simulated(world)
@@ -171,13 +186,33 @@ def test_a_closed_file_refuses(disk: Disk) -> None:
     file.close()
     file.close()
     refused: list[Callable[[], object]] = [
-        file.length, file.last_modified_ms, file.force, lambda: file.read(0, 1), lambda: file.write(0, b"x"),
-        lambda: file.append(b"x"), lambda: file.put(0, b"x"), lambda: file.commit(0, 1), lambda: file.truncate(0),
+        file.length, file.last_modified_ms, file.force, file.try_lock, lambda: file.read(0, 1),
+        lambda: file.write(0, b"x"), lambda: file.append(b"x"),
+        lambda: file.put(0, b"x"), lambda: file.commit(0, 1), lambda: file.truncate(0),
     ]
     for operation in refused:
         with pytest.raises(DiskError, match="Stream Closed"):
             operation()
     assert disk.length("log") == 0
+
+
+def test_a_lock_is_held_until_its_file_is_closed(disk: Disk) -> None:
+    file, other = disk.open("lock"), disk.open("lock")
+    assert file.try_lock()
+    assert file.try_lock()
+    assert not other.try_lock()
+    other.close()
+    assert not disk.open("lock").try_lock()
+    file.close()
+    assert disk.open("lock").try_lock()
+
+
+def test_a_lock_ends_with_its_process() -> None:
+    with Simulation(ReplayTape([])) as world:
+        machine = Simulated(world)
+        assert machine.disk.open("lock").try_lock()
+        machine.kill()
+        assert machine.disk.open("lock").try_lock()
 
 
 def test_rename_replaces(disk: Disk) -> None:
@@ -224,6 +259,14 @@ def test_folders_are_made_listed_and_deleted_when_they_are_empty(disk: Disk) -> 
     assert disk.length("queue/t") is None
     with pytest.raises(DiskError, match="directory"):
         disk.open("queue/t")
+
+
+def test_no_file_is_made_below_a_file(disk: Disk) -> None:
+    disk.open("store/index")
+    for path in ("store/index/1", "store/index/deep/1"):
+        with pytest.raises(DiskError):
+            disk.open(path)
+    assert (disk.list("store"), disk.list("store/index")) == (["index"], [])
 
 
 def test_a_write_and_a_cut_are_seen_in_the_time_of_the_file(disk: Disk) -> None:
@@ -306,6 +349,7 @@ from impl.hosts.files.directory import Directory
 file = Directory(Path(sys.argv[1])).open("log", 10)
 file.write(0, b"mapped")
 file.put(6, b"ab")
+assert file.try_lock()
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -314,4 +358,26 @@ def test_a_killed_process_leaves_what_it_has_written(tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, timeout=60, check=False)  # noqa: S603  # this interpreter, a program above
     assert done.returncode == -signal.SIGKILL
-    assert Directory(tmp_path).open("log").read(0, 10) == b"mapped" + bytes(4)
+    log = Directory(tmp_path).open("log")
+    assert log.read(0, 10) == b"mapped" + bytes(4)
+    assert log.try_lock()
+
+
+LOCKING = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_lock_that_another_process_has_as_java_takes_it_is_respected(tmp_path: Path) -> None:
+    file = Directory(tmp_path).open("lock")
+    command = [sys.executable, "-c", LOCKING, str(tmp_path / "lock")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:  # noqa: S603  # as above
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"locked\n"
+        assert not file.try_lock()
+        holder.communicate()
+    assert file.try_lock()

@@ -21,7 +21,7 @@ def nothing(*_arguments: Any, **_named: Any) -> None:
 
 # A recording, the name that is replaced inside the store, and what a careless port would put there.
 FAULTS: list[tuple[str, str, Any]] = [
-    ("mapped-file-queue-sequences", "mapped_file_queue.remainder", lambda offset, size: offset // size),
+    ("mapped-file-queue-sequences", "mapped_file_queue.position_in_file", lambda offset, size: offset // size),
     ("mapped-file-queue-sequences", "mapped_file_queue.MappedFileQueue._remove", nothing),
     ("mapped-file-queue-sequences", "mapped_file.MappedFile.is_full", never),
     ("mapped-file-queue-sequences", "mapped_file.MappedFile.set_positions", nothing),
@@ -31,9 +31,9 @@ FAULTS: list[tuple[str, str, Any]] = [
     ("consume-queue-sequences", "consume_queue.Unit.is_valid", never),
     ("consume-queue-sequences", "mapped_file_queue.MappedFileQueue.get_mapped_file_by_time",
      lambda queue, _: queue.last_mapped_file()),
-    ("index-file-sequences", "index_file.quotient", lambda number, _: number),
+    ("index-file-sequences", "index_file.time_diff_seconds", lambda stored_ms, begin_ms: stored_ms - begin_ms),
     ("index-file-sequences", "index_file.IndexHeader.load", nothing),
-    ("index-file-sequences", "index_file.INVALID_INDEX", -1),
+    ("index-file-sequences", "index_file.is_chain_over", lambda *_, **__: True),
 ]
 
 

@@ -176,6 +176,12 @@ def it_fills(s: Shelf) -> tuple[Bool, Bool]:
     return s.end == 0, Place.of(0) < s.end
 
 
+@leads_to(shipped="violated: H-2 it is not there", fair=("look",))
+def what_is_wanted_is_seen(s: Shelf, b: Box) -> tuple[Bool, Bool]:
+    """A box that is wanted is seen at last, or wanted no more."""
+    return s.wanted.has(b), s.seen[b] | ~s.wanted.has(b)
+
+
 scopes = [
     Scope(Shelf, {Box: 2, Place: 3, Age: 3}, {
         "heavy": lambda b: b == 1, "room": 2, "follows": lambda a, b: a != b}, name="a room"),

@@ -16,7 +16,7 @@ from model.language.scope import Scope
 from model.scopes import SCOPES, NamedScope
 from model.tla.configuration import Configuration
 from model.tla.module import Module
-from model.tla.names import Names, legal
+from model.tla.names import Names, legal, module_name
 from model.tla.terms import NotExpressibleError
 
 HERE = Path(__file__).parent
@@ -101,7 +101,7 @@ def test_what_is_expected_to_fail_stands_as_a_comment(named: NamedScope) -> None
     made = Configuration(named.scope)
     text = made.configuration(judged_in(named), refuted(named, judged_in(named)))
     told = set(re.findall(r"^\\\* (?:INVARIANT|PROPERTY) (\w+)", text, re.MULTILINE))
-    assert set(named.violated) & {one.name for one in judged_in(named)} <= told
+    assert {made.checked(one)[1] for one in judged_in(named) if one.name in named.violated} <= told
 
 
 @scoped
@@ -126,6 +126,10 @@ def test_no_two_scopes_have_one_file() -> None:
 ])
 def test_a_name_of_python_is_made_one_of_tla(name: str, wanted: str) -> None:
     assert legal(name) == wanted
+
+
+def test_a_concept_that_is_called_like_a_standard_module_has_a_module_of_its_own() -> None:
+    assert (module_name("Sequences"), module_name("Lease")) == ("SequencesConcept", "Lease")
 
 
 class Clash(State):

@@ -64,6 +64,7 @@ def goodbye(addr: str) -> Told:
 LIVING = Tables(namesrvs=[NS], registered=lambda _: {ADDR: Registration(OLD, active=True)})
 CLOSED = Tables(namesrvs=[NS], registered=lambda _: {ADDR: Registration(OLD, active=False)})
 TIME_PASSES = (1_000, "world", ())
+STARTS = (0, B, BrokerStarted(B, B, 0))
 BOTH_START = ((0, "a", BrokerStarted("a", B, 0)), (0, "b", BrokerStarted("b", B, 0)))
 
 HISTORIES = (
@@ -102,6 +103,10 @@ HISTORIES = (
     Written("goodbye_frees_its_sender_only", broken=(dropped(1), goodbye("a:1")),
             views=Tables(addresses=Turns({(B, 0): "b:1"}, {})), kept=(dropped(1), goodbye("a:1")),
             kept_views=Tables(addresses={(B, 0): "b:1"})),
+    Written("goodbye_ends_its_own_process", broken=(STARTS, registered(1), removed(2, "unregistered")),
+            kept=(STARTS, registered(1), (1, B, BrokerStopping(B)), registered(1), removed(2, "unregistered"))),
+    Written("goodbye_ends_its_own_process", broken=(STARTS, registered(1), removed(2, "unregistered")),
+            kept=(STARTS, registered(1), removed(2, "expired"), removed(3, "unregistered"))),
     Written("id_is_not_taken_back", broken=(BOTH_START[0], takes(1, "a:1"), takes(2, "b:1"), takes(3, "a:1")),
             causes=(),
             kept=(takes(1, "a:1"), takes(2, "b:1"), takes(3, "c:1"), takes(4, "c:1"))),

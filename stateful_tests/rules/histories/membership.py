@@ -16,6 +16,7 @@ from impl.events import (
     GoodbyeTaken,
     HeartbeatRefused,
     ProcessPaused,
+    SubscriptionsHandled,
     WorldHealed,
 )
 from invariants.refinement.follower import Record
@@ -32,6 +33,7 @@ STOPPING = (1, C, ConsumerStopping(C, G))
 SHUT_DOWN = (3, C, ConsumerShutDown(C, G))
 CLOSED = (1, B, ClientChannelClosed(B, AT))
 REFUSED = (2, B, HeartbeatRefused(B, G, C, TOO))
+HANDLED = (1, B, SubscriptionsHandled(B, G, AT, attached=True))
 IDLE_MS = deadlines.close_to_idle(STORMY)
 LATE_MS = END_MS // 2
 EXPIRED_MS = deadlines.expired(STORMY)
@@ -92,6 +94,10 @@ HISTORIES = (
     Written("goodbye_is_final", broken=(GOODBYE, heartbeat(3)), kept=(GOODBYE, heartbeat(3, TOO))),
     Written("goodbye_is_final", broken=(removed(2, "unregistered"), heartbeat(3)),
             kept=(removed(2, "closed"), heartbeat(3))),
+    Written("goodbye_waits_for_the_heartbeat", broken=(heartbeat(1), removed(2, "unregistered")),
+            kept=(heartbeat(1), HANDLED, removed(2, "unregistered"))),
+    Written("goodbye_waits_for_the_heartbeat", broken=(heartbeat(1), removed(2, "closed")),
+            kept=(heartbeat(1), removed(2, "expired"), removed(2, "closed"))),
     Written("heartbeats_keep_a_member", broken=(heartbeat(0), removed(119_999, "expired")),
             kept=(heartbeat(0), removed(120_000, "expired"))),
     Written("heartbeats_keep_a_member", broken=(heartbeat(0), heartbeat(60_000), removed(121_000, "expired")),

@@ -5,7 +5,7 @@ EXTENDS Shelf, TLC
 CONSTANTS
     box0, box1
 
-heavy_here == [k1 \in Box |-> TRUE]
+heavy_here == [k \in Box |-> TRUE]
 
 follows_here ==
        <<box0, box0>> :> FALSE
@@ -27,5 +27,10 @@ it_fills_here ==
        /\ \A b \in Box : SF_vars(put(b))
        /\ <>[][~take]_vars
     => ((end = 0) ~> (0 < end))
+
+\* Fair is what happens here.
+what_is_wanted_is_seen_here ==
+    \A b \in Box :
+        (b \in wanted) ~> (seen[b] \/ b \notin wanted)
 
 ================================================================================

@@ -34,6 +34,19 @@ VARIABLES
 
 vars == <<light, end, lies, under, wanted, near, seen, age>>
 
+\* A condition that TLC does not split into its alternatives: one instance of an action is one
+\* step.
+Holds(condition) == condition = TRUE
+
+\* Subtraction of naturals.
+Monus(a, b) == IF b <= a THEN a - b ELSE 0
+
+\* A cell of a table whose key may lie outside.
+At(table, key, otherwise) == IF key \in DOMAIN table THEN table[key] ELSE otherwise
+
+\* The greatest age stands for itself and all above it.
+Capped(number, greatest) == IF number > greatest THEN greatest ELSE number
+
 TypeOK ==
     /\ light \in Light
     /\ end \in Place
@@ -47,19 +60,6 @@ TypeOK ==
 ASSUME /\ heavy \in [Box -> BOOLEAN]
        /\ room \in Nat
        /\ follows \in [Box \X Box -> BOOLEAN]
-
-\* A condition that TLC does not split into its alternatives: one instance of an action is one
-\* step.
-Holds(condition) == condition = TRUE
-
-\* Subtraction of naturals.
-Monus(a, b) == IF b <= a THEN a - b ELSE 0
-
-\* A cell of a table whose key may lie outside.
-At(table, key, otherwise) == IF key \in DOMAIN table THEN table[key] ELSE otherwise
-
-\* The greatest age stands for itself and all above it.
-Capped(number, greatest) == IF number > greatest THEN greatest ELSE number
 
 --------------------------------------------------------------------------------
 \* Behaviour
@@ -167,7 +167,7 @@ places_are_taken_in_order ==
 \* True of every step
 
 \* No step adds or takes two boxes.
-the_end_moves_by_one == [][end' <= end + 1 /\ end <= end' + 1]_vars
+the_end_moves_by_one == [][(end' <= end + 1 /\ end <= end' + 1)]_vars
 
 --------------------------------------------------------------------------------
 \* Reachable: TLC has to refute that they are never true
@@ -186,5 +186,12 @@ it_fills ==
        /\ <>[][~take]_vars
        /\ <>[][~(\E age_2 \in Age : elapse(age_2))]_vars
     => ((end = 0) ~> (0 < end))
+
+\* A box that is wanted is seen at last, or wanted no more.
+\* Expected: violated (H-2).
+what_is_wanted_is_seen ==
+       /\ \A b \in Box, p \in Place : WF_vars(look(b, p))
+    => (\A b \in Box :
+            (b \in wanted) ~> (seen[b] \/ b \notin wanted))
 
 ================================================================================

@@ -1,0 +1,94 @@
+"""`python -m stateful_tests.conformance.java.stores`: the store beside the real one, live (`make interop`)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from invariants.verdict import BadInputError, ExitStatus, Outcome, Subject, Verdict, exit_status
+from stateful_tests.conformance.java import artefacts, runtime
+from stateful_tests.conformance.judge import RECORDINGS
+from stateful_tests.conformance.store_images import images
+
+PROPERTY = "answers_as_rocketmq"
+
+
+def verdicts(recoveries: int, programs: int, seed: int, out: Path, java_version: str) -> Iterator[Verdict]:
+    """A row for the recoveries and one for the programs; a folder that differs is kept below `out`."""
+    from stateful_tests.conformance.java.stores.programs import program
+    from stateful_tests.conformance.java.stores.recoveries import recovery
+
+    known = list(images(RECORDINGS))
+    yield _verdict("DefaultMessageStore#load of damaged directories", recoveries, seed, out, java_version,
+                   lambda folder, one: (1, recovery(folder, known, one)))
+    yield _verdict("DefaultMessageStore#putMessage, #putMessages", programs, seed, out, java_version, program)
+
+
+def _verdict(
+    name: str, runs: int, seed: int, out: Path, java_version: str, run: Callable[[Path, int], tuple[int, str | None]],
+) -> Verdict:
+    begin, rows, different, note = time.perf_counter(), 0, 0, ""
+    for number in range(seed, seed + runs):
+        folder = Path(tempfile.mkdtemp(prefix="store-"))
+        done, found = run(folder, number)
+        rows += done
+        if found is not None:
+            different += 1
+            kept = out / "stores" / str(number)
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(folder, kept)
+            note = note or f"{kept}: {found}"
+        shutil.rmtree(folder)
+    replay = f"python -m stateful_tests.conformance.java.stores --seed {seed}"
+    return Verdict(
+        PROPERTY, "conform", Subject("implementation", name, {"java": java_version}), Outcome.HOLDS,
+        Outcome.VIOLATED if different else Outcome.HOLDS if rows else Outcome.UNKNOWN, replay, seed=seed, note=note,
+        cost={"rows": rows, "different": different, "seconds": round(time.perf_counter() - begin, 3)})
+
+
+def compare(
+    recoveries: Annotated[int, typer.Option(min=1, help="damaged directories to recover")] = 300,
+    programs: Annotated[int, typer.Option(min=1, help="programs of puts")] = 20,
+    seed: Annotated[int | None, typer.Option(help="of the inputs; a fresh one if none is given")] = None,
+    json: Annotated[str | None, typer.Option(help="file for the verdict rows, - for standard output")] = None,
+    out: Annotated[Path, typer.Option(help="folder for directories that differ")] = Path("out"),
+) -> None:
+    """Compare the store live with that of the official RocketMQ 4.9.3.
+
+    Both load the same damaged directories, and both are given the same puts: answers, states and files are equal.
+
+    python -m stateful_tests.conformance.java.stores --recoveries 2000 --seed 7
+    """
+    chosen = secrets.randbelow(2**31) if seed is None else seed
+    scratch = Path(tempfile.mkdtemp(prefix="java-"))
+    try:
+        version = runtime.start(artefacts.jars(lambda _done, _of: None), scratch)
+    except BadInputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise typer.Exit(ExitStatus.BAD_INPUT) from error
+    from stateful_tests.conformance.java.stores.real import silence
+
+    silence(scratch)
+    rows = []
+    with open(os.devnull if json is None else "/dev/stdout" if json == "-" else json, "w", encoding="utf-8") as file:  # noqa: PTH123  # one of three
+        for row in verdicts(recoveries, programs, chosen, out, version):
+            rows.append(row)
+            print(row.to_json(), file=file, flush=True)
+            numbers = f"{row.cost['rows']:,} compared, {row.cost['different']} different, {row.cost['seconds']:.0f} s"
+            print(f"{row.outcome:9} {row.subject.name}: {numbers}  {row.note}", file=sys.stderr)
+    print(f"Java {version}; seed {chosen}", file=sys.stderr, flush=True)
+    shutil.rmtree(scratch, ignore_errors=True)
+    os._exit(exit_status(rows))  # the threads of the real stores do not end
+
+
+if __name__ == "__main__":
+    typer.run(compare)

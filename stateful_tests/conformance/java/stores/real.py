@@ -1,0 +1,90 @@
+"""The real DefaultMessageStore in this process, by JPype; and what can be seen of it and of ours, in the same words."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import jpype
+
+from impl.store.default_message_store import DefaultMessageStore
+from impl.store.message_store_config import MessageStoreConfig
+
+ROOT = "store"
+_STORE = "org.apache.rocketmq.store"
+_QUIET = '<configuration><root level="OFF"/></configuration>'
+_FIRST_PORT, _PORTS = 20_000, 40_000
+
+
+def silence(scratch: Path) -> None:
+    """Let RocketMQ log nothing; before any of its classes is used."""
+    configuration = scratch / "logback.xml"
+    configuration.write_text(_QUIET)
+    jpype.JClass("java.lang.System").setProperty("logback.configurationFile", str(configuration))
+
+
+def real_store(folder: Path, config: MessageStoreConfig, number: int) -> Any:
+    """A DefaultMessageStore on folder/store; number -- of its port."""
+    java: Any = jpype.JClass(f"{_STORE}.config.MessageStoreConfig")()
+    java.setStorePathRootDir(str(folder / ROOT))
+    java.setStorePathCommitLog(str(folder / ROOT / "commitlog"))
+    java.setMappedFileSizeCommitLog(config.mapped_file_size_commit_log)
+    java.setMappedFileSizeConsumeQueue(config.configured_file_size_consume_queue)
+    java.setMaxHashSlotNum(config.max_hash_slot_num)
+    java.setMaxIndexNum(config.max_index_num)
+    java.setMaxMessageSize(config.max_message_size)
+    java.setMessageIndexSafe(config.message_index_safe)
+    java.setFlushDiskType(jpype.JClass(f"{_STORE}.config.FlushDiskType").valueOf(config.flush_disk_type.value))
+    java.setHaListenPort(_FIRST_PORT + number % _PORTS)
+    statistics = jpype.JClass(f"{_STORE}.stats.BrokerStatsManager")("c", True)
+    return jpype.JClass(f"{_STORE}.DefaultMessageStore")(
+        java, statistics, None, jpype.JClass("org.apache.rocketmq.common.BrokerConfig")())
+
+
+def state_of_real(store: Any) -> dict[str, Any]:
+    """Log, queues, next queue offsets and flags of the real store; queues without anything are left out."""
+    queues = {}
+    for topic in store.getConsumeQueueTable().entrySet():
+        for one in topic.getValue().entrySet():
+            queue = one.getValue()
+            queues[f"{topic.getKey()}-{one.getKey()}"] = [
+                int(queue.getMinOffsetInQueue()), int(queue.getMaxOffsetInQueue()), int(queue.getMaxPhysicOffset()),
+                int(queue.getMinLogicOffset())]
+    table = {str(one.getKey()): int(one.getValue()) for one in store.getCommitLog().getTopicQueueTable().entrySet()}
+    return _state(
+        [int(store.getMinPhyOffset()), int(store.getMaxPhyOffset())], queues, table,
+        int(store.getRunningFlags().getFlagBits()))
+
+
+def state_of_ours(store: DefaultMessageStore) -> dict[str, Any]:
+    """The same of ours."""
+    queues = {f"{queue.topic}-{queue.queue_id}": [
+        queue.get_min_offset_in_queue(), queue.get_max_offset_in_queue(), queue.max_physic_offset,
+        queue.min_logic_offset] for queue in store.queues()}
+    return _state(
+        [store.get_min_phy_offset(), store.get_max_phy_offset()], queues, store.commit_log.topic_queue_table,
+        store.running_flags)
+
+
+def _state(log: list[int], queues: dict[str, list[int]], table: dict[str, int], flags: int) -> dict[str, Any]:
+    return {
+        "log": log, "queues": {name: queues[name] for name in sorted(queues) if queues[name] != [0, 0, -1, 0]},
+        "table": {name: table[name] for name in sorted(table) if table[name]}, "flags": flags,
+    }
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """SHA-256 of each file; index files, which are named by the time, by their order. Configuration is left out.
+
+    Of the checkpoint only the number that a full index file sets: the others go by when a thread ran.
+    """
+    found: dict[str, str] = {}
+    for path in sorted(path for path in (folder / ROOT).rglob("*") if path.is_file()):
+        name, data = str(path.relative_to(folder / ROOT)), path.read_bytes()
+        if name.startswith("config/"):
+            continue
+        if name.startswith("index/"):
+            name = f"index/{sum(other.startswith('index/') for other in found)}"
+        found[name] = data[16:24].hex() if name == "checkpoint" else hashlib.sha256(data).hexdigest()
+    return found

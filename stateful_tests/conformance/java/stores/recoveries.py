@@ -1,0 +1,59 @@
+"""Damaged images, recovered by the real store and by ours: equal states, and equal files."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+from impl.decisions.java_errors import JavaError
+from impl.hosts.files.directory import Directory
+from impl.store.default_message_store import DefaultMessageStore
+from stateful_tests.conformance.adapters.comparison import difference
+from stateful_tests.conformance.java.stores.damage import damaged
+from stateful_tests.conformance.java.stores.real import ROOT, files_of, real_store, state_of_ours, state_of_real
+from stateful_tests.conformance.store_images import Image
+
+LEAST_INDEX_ENTRIES = 100  # smaller index files roll over within a millisecond, and Java then makes one file twice
+
+
+def recovery(folder: Path, images: Sequence[Image], seed: int) -> str | None:
+    """Damage one of the images, let both load it: what differs, with what was done to it."""
+    random = Random(seed)  # noqa: S311  # damage must be the same again
+    image = random.choice([image for image in images if image.config().max_index_num >= LEAST_INDEX_ENTRIES])
+    contents, blows = damaged(image.contents, random)
+    for path, data in contents.items():
+        place = folder / "real" / ROOT / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    shutil.copytree(folder / "real", folder / "ours")
+    shutil.copytree(folder / "real", folder / "before")
+    config = replace(image.config(), message_index_safe=random.randrange(3) == 0)
+    real = real_store(folder / "real", config, seed)
+    ours = DefaultMessageStore(Directory(folder / "ours"), config, _Clock().now_ms)
+    wanted = bool(real.load())
+    try:
+        got: object = ours.load()
+    except JavaError as error:
+        got = error.java_class
+    what = f"{image.name}, {', '.join(blows) or 'as it is'}"
+    found = difference(wanted, got, f"{what}: load")
+    if found is None and wanted:
+        found = difference(state_of_real(real), state_of_ours(ours), f"{what}: state")
+        found = found or difference(files_of(folder / "real"), files_of(folder / "ours"), f"{what}: files")
+    real.getAllocateMappedFileService().shutdown()
+    return found
+
+
+class _Clock:
+    """A clock that shows no time twice: index files are named by it."""
+
+    def __init__(self) -> None:
+        self._time_ms = 1_900_000_000_000
+
+    def now_ms(self) -> int:
+        """One millisecond more than before."""
+        self._time_ms += 1
+        return self._time_ms

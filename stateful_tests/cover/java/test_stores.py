@@ -1,0 +1,61 @@
+"""The store beside the real one, live: equal, damage that strikes, and a planted fault that is noticed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from stateful_tests.conformance.java.stores.damage import BLOWS, damaged
+from stateful_tests.conformance.judge import RECORDINGS
+from stateful_tests.conformance.store_images import Image
+
+ROOT = Path(__file__).parents[3]
+COMPARED = """
+import os, sys
+from pathlib import Path
+from impl.store import commit_log_recovery
+from stateful_tests.conformance.java import artefacts, runtime
+from stateful_tests.conformance.java.stores.__main__ import verdicts
+from stateful_tests.conformance.java.stores.real import silence
+out = Path(sys.argv[1])
+version = runtime.start(artefacts.jars(lambda *_: None), out)
+silence(out)
+rows = list(verdicts(5, 1, 1, out, version))
+commit_log_recovery.first_file_of_abnormal_recovery = lambda times, least_ms: len(times) - 1
+rows.append(next(verdicts(12, 1, 1, out, version)))
+print("".join(row.to_json() + chr(10) for row in rows), flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.java
+def test_damaged_directories_and_puts_and_a_planted_fault(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", COMPARED, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603  # as above
+    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert [row["outcome"] for row in rows] == ["holds", "holds", "violated"], done.stderr
+    assert [row["cost"]["rows"] > 4 for row in rows] == [True, True, True]
+    kept = Path(rows[2]["note"].partition(":")[0])
+    assert sorted(path.name for path in kept.iterdir()) == ["before", "ours", "real"]
+
+
+def drawing(seed: int) -> Random:
+    return Random(seed)  # noqa: S311  # the same damage again
+
+
+def test_each_kind_of_damage_changes_something_and_is_the_same_again() -> None:
+    contents = Image(RECORDINGS / "store" / "crash" / "killed.json").contents
+    for blow in BLOWS:
+        changed = []
+        for seed in range(5):
+            found = dict(contents)
+            blow(found, drawing(seed))
+            changed.append(found != contents)
+        assert any(changed), blow.__name__
+    assert damaged(contents, drawing(3)) == damaged(contents, drawing(3))
+    assert len({tuple(damaged(contents, drawing(seed))[1]) for seed in range(50)}) > 20

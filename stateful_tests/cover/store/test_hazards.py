@@ -1,0 +1,241 @@
+"""The hazards of the store, as they were seen in the real 4.9.3: the same steps, the same damage."""
+
+from __future__ import annotations
+
+import pytest
+
+from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL, PROPERTY_KEYS, PROPERTY_TAGS
+from impl.decisions.java_arithmetic import INT_MAX, string_hash
+from impl.decisions.java_errors import JavaRuntimeError
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
+from impl.store.consume_queue import PRE_BLANK, Unit, units_of
+from impl.store.index_service import IllegalMonitorStateError
+from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
+from impl.store.put_message_status import PutMessageStatus
+from stateful_tests.cover.store.brokers import Broker
+
+CONFIG = MessageStoreConfig(
+    mapped_file_size_commit_log=8_192, configured_file_size_consume_queue=20_000, max_hash_slot_num=101,
+    max_index_num=2_000, flush_disk_type=FlushDiskType.SYNC_FLUSH,
+)
+LOG = "store/commitlog/00000000000000000000"
+
+
+def fresh(**changes: object) -> Broker:
+    return Broker(CONFIG, **changes)
+
+
+def queue_file(topic: str, queue_id: int = 0) -> str:
+    return f"store/consumequeue/{topic}/{queue_id}/00000000000000000000"
+
+
+def units(broker: Broker, topic: str, queue_id: int = 0) -> list[Unit]:
+    result = broker.store.find_consume_queue(topic, queue_id).get_index_buffer(0)
+    if result is None:
+        return []
+    found = list(units_of(result.read()))
+    result.release()
+    return found
+
+
+def ok(broker: Broker, body: bytes = b"body", topic: str = "A", **properties: str) -> int:
+    """Put a message that is flushed, and dispatch it; its queue offset."""
+    future = broker.put(body, topic, properties=properties)
+    broker.store.commit_log.group_commit_service.run_once()
+    broker.dispatch()
+    result = future.result()
+    assert result is not None
+    assert result.status is PutMessageStatus.PUT_OK
+    assert result.append_message_result is not None
+    return result.append_message_result.logics_offset
+
+
+def test_v1_a_batch_whose_properties_add_up_poisons_the_log() -> None:
+    broker = fresh(mapped_file_size_commit_log=4 << 20)
+    ok(broker)
+    batch = broker.put_batch([b"a", b"b"], "A", each={"P": "p" * 20_000}, properties={"Q": "q" * 20_000})
+    assert batch.append_message_result is not None
+    begin = batch.append_message_result.wrote_offset
+    for _ in range(400):
+        broker.put(b"normal", "A")
+    broker.store.commit_log.group_commit_service.run_once()
+    result = batch.result()
+    assert result is not None
+    assert result.status is PutMessageStatus.PUT_OK
+    broker.dispatch()
+    assert broker.store.get_max_offset_in_queue("A", 0) == 1
+    assert broker.store.dispatch_behind_bytes() < 0
+    broker.store.shutdown()
+    assert not broker.store.shut_down_normal
+    broker.restart()
+    assert broker.store.get_max_phy_offset() == begin
+
+
+def test_v2_one_bad_record_takes_all_that_follows_with_it() -> None:
+    broker = fresh()
+    for _ in range(300):
+        ok(broker, bytes(100))
+    broker.store.shutdown()
+    files = broker.disk.list("store/commitlog")
+    third_last = f"store/commitlog/{files[-3]}"
+    broker.write(third_last, 5 * 192 + 100, b"\xff")
+    broker.restart()
+    assert broker.disk.list("store/commitlog") == files[:-2]
+    assert broker.store.get_max_phy_offset() == int(files[-3]) + 5 * 192
+    assert len(broker.messages("A")) == broker.store.get_max_offset_in_queue("A", 0) == 5 * 42 + 5
+
+
+def test_v3_an_empty_queue_file_becomes_a_phantom() -> None:
+    broker = fresh()
+    for _ in range(5):
+        ok(broker)
+    (last,) = broker.messages("A")[-1:]
+    broker.kill()
+    broker.disk.open(queue_file("B"), 20_000)
+    broker.write(LOG, last.commit_log_offset, bytes(last.store_size))
+    broker.restart()
+    assert units(broker, "B") == [Unit(0, 0, 0)]
+    assert ok(broker, b"first", "B") == 1
+    broker.kill()
+    broker.restart()
+    (message,) = [message for message in broker.messages("B") if message.body == b"first"]
+    place = [unit.offset for unit in units(broker, "B")].index(message.commit_log_offset)
+    assert (message.queue_offset, place) == (1, 0)
+
+
+def test_v4_records_that_were_cut_off_come_back() -> None:
+    broker = fresh()
+    for number in range(10):
+        ok(broker, b"%d" % number)
+    fifth = broker.messages("A")[5]
+    broker.kill()
+    broker.write(LOG, fifth.commit_log_offset, bytes(fifth.store_size))
+    broker.write(queue_file("A"), 5 * 20, bytes(5 * 20))
+    broker.restart()
+    assert broker.store.get_max_phy_offset() == fifth.commit_log_offset
+    ok(broker, b"x")
+    assert broker.bodies("A") == [b"0", b"1", b"2", b"3", b"4", b"x"]
+    broker.kill()
+    broker.restart()
+    assert broker.bodies("A") == [b"0", b"1", b"2", b"3", b"4", b"x", b"6", b"7", b"8", b"9"]
+
+
+def test_v5_a_delayed_message_that_recovery_dispatches_is_due_at_once() -> None:
+    broker = fresh()
+    ok(broker, b"later", "A", **{PROPERTY_DELAY_TIME_LEVEL: "18", PROPERTY_TAGS: "tag"})
+    (unit,) = units(broker, RMQ_SYS_SCHEDULE_TOPIC, 17)
+    assert unit.tags_code > broker.now
+    broker.kill()
+    broker.disk.delete(queue_file(RMQ_SYS_SCHEDULE_TOPIC, 17))
+    broker.restart()
+    (unit,) = units(broker, RMQ_SYS_SCHEDULE_TOPIC, 17)
+    assert unit.tags_code == string_hash("tag")
+
+
+def test_v7_only_the_body_is_checked() -> None:
+    broker = fresh()
+    for _ in range(3):
+        ok(broker, b"body", "A", **{PROPERTY_TAGS: "0123456789"})
+    first, _, last = broker.messages("A")
+    broker.kill()
+    broker.disk.delete(queue_file("A"))
+    broker.write(LOG, last.commit_log_offset + last.store_size - 15, bytes(15))
+    broker.write(LOG, first.commit_log_offset + 12, (7).to_bytes(4, "big"))
+    broker.restart()
+    assert [unit.tags_code for unit in units(broker, "A", 7)] == [string_hash("0123456789")]
+    later = [unit for unit in units(broker, "A") if unit != PRE_BLANK]
+    assert [unit.tags_code for unit in later] == [string_hash("0123456789"), 0]
+    assert [broker.store.look_message_by_offset(unit.offset) for unit in later if unit.tags_code == 0] != [None]
+
+
+def test_v8_a_unit_that_two_pages_share_loses_its_tags() -> None:
+    broker = fresh()
+    for _ in range(420):
+        ok(broker, b"", "A", **{PROPERTY_TAGS: "tag"})
+    broker.kill()
+    broker.write(queue_file("A"), 2 * 4_096, bytes(420 * 20 - 2 * 4_096))
+    broker.restart()
+    codes = [unit.tags_code for unit in units(broker, "A")]
+    assert [number for number, code in enumerate(codes) if code != string_hash("tag")] == [409]
+    assert (codes[409], len(codes)) == (0, 420)
+
+
+def test_v9_pre_blanks_that_survive_alone_stop_all_dispatch() -> None:
+    broker = fresh()
+    ok(broker)
+    broker.kill()
+    broker.disk.open(queue_file("B"), 20_000)
+    for number in range(10):
+        broker.write(queue_file("B"), number * 20, INT_MAX.to_bytes(12, "big") + bytes(8))
+    broker.store = broker.load()
+    assert broker.store.start()
+    assert broker.store.dispatch_behind_bytes() < -(2**31) + 1_000
+    ok(broker)
+    assert broker.store.get_max_offset_in_queue("A", 0) == 1
+
+
+def test_v10_an_index_that_rolls_over_vouches_for_queues_that_were_not_flushed() -> None:
+    broker = fresh(max_index_num=200)
+    for number in range(420):
+        ok(broker, bytes(60), "A", **{PROPERTY_KEYS: f"k{number}"})
+        if number == 99:
+            broker.store.flush_consume_queue_service.do_flush()
+        if number % 100 == 99:
+            broker.now += 6_000
+    broker.kill()
+    broker.write(queue_file("A"), 100 * 20, bytes(320 * 20))
+    broker.restart()
+    found = units(broker, "A")
+    assert 100 < len(found) < 420
+    assert found[100].offset > found[99].offset + 8_192
+    assert broker.store.commit_log.topic_queue_table["A-0"] == len(found)
+
+
+def test_v12_a_second_process_recovers_the_directory_before_it_asks_for_the_lock() -> None:
+    broker = fresh()
+    for _ in range(60):
+        ok(broker, bytes(100), "A", **{PROPERTY_KEYS: "k"})
+    broker.store.allocate_mapped_file_service.mmap_operation()
+    prepared, index = broker.disk.list("store/commitlog")[-1], broker.disk.list("store/index")
+    with pytest.raises(JavaRuntimeError, match="Lock failed"):
+        broker.load().start()
+    assert prepared not in broker.disk.list("store/commitlog")
+    assert broker.disk.list("store/index") != index
+    for _ in range(60):
+        ok(broker, bytes(100))
+        broker.store.allocate_mapped_file_service.mmap_operation()
+    assert len(broker.messages("A")) == 120
+    broker.kill()
+    store = broker.load()
+    assert not store.start()
+    assert not store.go_on_starting()
+
+
+@pytest.mark.parametrize("safe", [False, True])
+def test_v13_a_crash_costs_the_index_unless_it_is_safe(*, safe: bool) -> None:
+    broker = fresh(message_index_safe=safe)
+    for number in range(420):
+        ok(broker, bytes(20), "A", **{PROPERTY_KEYS: f"k{number}"})
+        if number in (150, 300):
+            broker.now += 6_000
+            broker.store.flush_consume_queue_service._last_flush_ms = 0  # an interval of 500 ms
+            broker.store.flush_consume_queue_service.do_flush()
+    broker.kill()
+    broker.restart()
+    found = [number for number in range(420) if broker.found(f"k{number}", "A")]
+    assert (len(found) == 420) is safe
+    assert found == list(range(found[0], 420))
+
+
+def test_v14_an_index_that_cannot_be_made_stops_dispatch_and_nobody_is_told() -> None:
+    broker = fresh()
+    broker.disk.open("store/index")
+    for _ in range(3):
+        with pytest.raises(IllegalMonitorStateError):
+            ok(broker)
+    future = broker.put(b"", "A")
+    broker.store.commit_log.group_commit_service.run_once()
+    result = future.result()
+    assert result is not None
+    assert (result.status, broker.store.running_flags) == (PutMessageStatus.PUT_OK, 0)
+    assert broker.store.get_max_offset_in_queue("A", 0) == 1

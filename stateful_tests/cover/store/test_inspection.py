@@ -1,0 +1,193 @@
+"""`rocketproof store`: what is said of a directory, that it stays as it is, and how much memory it takes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from impl.hosts.files.directory import Directory
+from impl.store.message_store_config import MessageStoreConfig
+from invariants.__main__ import app
+from invariants.verdict import BadInputError
+from stateful_tests.conformance.judge import RECORDINGS
+from stateful_tests.conformance.store_images import images
+from stateful_tests.cover.store.brokers import SMALL, Broker
+from stateful_tests.stores.inspection import Inspection, inspect
+from stateful_tests.stores.sizes import Sizes, sizes_of
+from stateful_tests.stores.told import told
+
+IMAGES = {image.name: image for image in images(RECORDINGS)}
+
+
+def laid_out(contents: Mapping[str, bytes], root: Path) -> Path:
+    for path, data in contents.items():
+        place = root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    return root
+
+
+def looked_at(root: Path) -> Inspection:
+    return inspect(root, sizes_of(root))
+
+
+def hazards(found: Inspection) -> list[str]:
+    return [problem.hazard for problem in found.problems]
+
+
+def fingerprint(root: Path) -> dict[str, Any]:
+    return {str(path): (path.stat().st_mtime_ns, path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest())
+            for path in sorted(root.rglob("*"))}
+
+
+@pytest.mark.parametrize(("name", "expected"), [
+    ("crash/killed", ["V13"]), ("crash/torn_body", ["V13", "V2"]), ("crash/torn_body_recovered", ["V4"]),
+    ("crash/lost_queue", []), ("expired/clean", ["V18", "V18"]), ("no_abort_dirty/flipped_bit", ["V2"]),
+    ("no_abort_dirty/flipped_bit_recovered", ["V2"]), ("plain_rolls/without_consumequeue", []),
+    ("tags_keys_properties/clean", []), ("transactions/clean", []),
+])
+def test_images_of_the_real_broker(name: str, expected: list[str], tmp_path: Path) -> None:
+    image = IMAGES[name]
+    root = laid_out(image.contents, tmp_path)
+    before = fingerprint(root)
+    found = looked_at(root)
+    assert fingerprint(root) == before
+    assert (hazards(found), found.starts) == (expected, True)
+    recovered = image.recovered()
+    answers = image.answers if image.has_answers or recovered is None else recovered.answers
+    ends = {(queue["topic"], queue["queueId"]): queue["max"] for queue in answers["queues"]}
+    if name != "crash/torn_body_recovered" and int(answers["runtime"]["commitLogMaxOffset"]) == found.log_end:
+        assert {(queue.topic, queue.queue_id): queue.max_offset for queue in found.queues} == ends | {
+            (queue.topic, queue.queue_id): 0 for queue in found.queues if queue.max_offset == 0}
+    conf = image.config()
+    if found.index:
+        assert (found.sizes.hash_slots, found.sizes.index_entries) == (conf.max_hash_slot_num, conf.max_index_num)
+    assert "only read, nothing in it was changed" in next(told(found))
+
+
+def on_files(root: Path, prepare: Callable[[Broker], None]) -> Path:
+    """A directory that a broker with small files has left."""
+    broker = Broker()
+    broker.store.shutdown()
+    broker.disk = Directory(root)  # type: ignore[assignment]  # as a store sees both
+    broker.restart()
+    prepare(broker)
+    broker.kill()
+    return root / "store"
+
+
+def put_ten(broker: Broker) -> None:
+    for number in range(10):
+        broker.put(b"%d" % number, properties={"KEYS": f"k{number}", "TAGS": "tag"})
+        broker.dispatch()
+
+
+def put_four_files(broker: Broker) -> None:
+    for _ in range(7):
+        broker.put(bytes(800))
+
+
+def test_units_that_do_not_fit_their_records(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_ten)
+    queue = root / "consumequeue" / "T" / "0" / "00000000000000000000"
+    data = bytearray(queue.read_bytes())
+    data[2 * 20 + 12:3 * 20] = bytes(8)
+    data[4 * 20:5 * 20] = data[3 * 20:4 * 20]
+    queue.write_bytes(data)
+    os.truncate(root / "abort", 0)
+    found = looked_at(root)
+    said = [(problem.position, problem.hazard) for problem in found.problems if "unit" in problem.sentence]
+    assert said == [(40, "V8"), (80, "V3")]
+
+
+def test_a_directory_that_does_not_start(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_four_files)
+    (root / "abort").unlink()
+    (root / "commitlog" / "00000000000000002048").unlink()
+    found = looked_at(root)
+    assert (hazards(found), found.starts) == (["V22", "V22"], False)
+    (root / "commitlog" / "00000000000000008192").write_bytes(b"")
+    found = looked_at(root)
+    assert [problem.file for problem in found.problems][:2] == [
+        "commitlog/00000000000000004096", "commitlog/00000000000000008192"]
+    assert found.problems[1].sentence == "0 bytes, not 2048: the broker does not start"
+    assert list(told(found))[-1] == "the broker does not start on this directory"
+
+
+HOLDING = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_directory_that_a_broker_holds(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_ten)
+    command = [sys.executable, "-c", HOLDING, str(root / "lock")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:  # noqa: S603  # as above
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"locked\n"
+        (problem,) = [problem for problem in looked_at(root).problems if problem.file == "lock"]
+        holder.communicate()
+    assert (problem.hazard, f"process {holder.pid} holds" in problem.sentence) == ("V12", True)
+    assert "lock" not in [problem.file for problem in looked_at(root).problems]
+
+
+def test_sizes_that_the_files_do_not_say(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_ten)
+    assert sizes_of(root) == Sizes(2_048, 200, SMALL.max_hash_slot_num, SMALL.max_index_num)
+    assert sizes_of(root, {"hash_slots": 3, "index_entries": 4}) == Sizes(2_048, 200, 3, 4)
+    assert sizes_of(tmp_path) == Sizes()
+    for index in (root / "index").iterdir():
+        index.write_bytes(index.read_bytes()[:40] + b"\x7f" * 300)
+    with pytest.raises(BadInputError, match="are no index file of any size; give --hash-slots and --index-entries"):
+        sizes_of(root)
+
+
+def test_ten_gibibytes_of_sparse_files_take_no_memory(tmp_path: Path) -> None:
+    root, file_bytes = on_files(tmp_path, put_ten), MessageStoreConfig().mapped_file_size_commit_log
+    log = root / "commitlog"
+    (record,) = [path.read_bytes() for path in log.iterdir() if path.name == "0" * 20]
+    for path in log.iterdir():
+        path.unlink()
+    for number in range(10):
+        with (log / f"{number * file_bytes:020d}").open("wb") as file:
+            file.write(record if number == 0 else b"")
+            file.truncate(file_bytes)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = looked_at(root)
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 100
+    assert (found.starts, found.log_end > 0, len(found.deleted)) == (True, True, 10)
+    assert [(queue.max_offset, queue.before) for queue in found.queues] == [(10, 10)]
+
+
+def run(*arguments: str | Path) -> Any:
+    return CliRunner(env={"COLUMNS": "160"}).invoke(app, ["store", *map(str, arguments)])
+
+
+def test_the_command(tmp_path: Path) -> None:
+    root = laid_out(IMAGES["crash/torn_body"].contents, tmp_path / "store")
+    result = run(root)
+    assert result.exit_code == 1
+    assert "queue       HbrCrashU-0  0 … 40  1 units cut\n" in result.stdout
+    assert "✗ commitlog/00000000000000131072:26657: a start ends the log here: the checksum" in result.stdout
+    result = run(root, "--json", "-")
+    assert json.loads(result.stdout)["problems"][1]["position"] == 26_657
+    clean = laid_out(IMAGES["transactions/clean"].contents, tmp_path / "clean")
+    assert run(clean).exit_code == 0
+    assert run(clean, "--log-file-bytes", "4096").exit_code == 1
+    result = run(tmp_path)
+    assert (result.exit_code, "no folder commitlog in it" in result.stderr) == (2, True)
+    assert "rocketproof store" in run("--help").stdout.partition("Examples:")[2]

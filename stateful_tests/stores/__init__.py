@@ -1,0 +1,1 @@
+"""Store directories of brokers, looked at without changing them."""

@@ -1,0 +1,57 @@
+"""An inspection, as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl.decisions.java_calendar import time_millis_to_human_string3
+from stateful_tests.stores.inspection import Inspection, Problem, QueueSeen
+
+
+def told(found: Inspection) -> Iterator[str]:
+    """Line by line."""
+    sizes = found.sizes
+    yield f"{found.directory}: only read, nothing in it was changed"
+    yield f"last stop   {'clean' if found.clean else 'not clean: the file abort is there'}"
+    yield (f"sizes       log files {sizes.commit_log_bytes:,} bytes, queue files {sizes.consume_queue_bytes:,} bytes, "
+           f"index {sizes.hash_slots:,} slots and {sizes.index_entries:,} entries")
+    yield "checkpoint  " + ", ".join(
+        f"{name} {_time(time_ms)}" for name, time_ms in zip(("log", "queues", "index"), found.checkpoint, strict=True))
+    if found.log_files or found.queues:
+        yield from _after_a_start(found)
+    yield ""
+    yield from map(_line, found.problems)
+    if not found.problems:
+        yield "no problem found"
+    if not found.starts:
+        yield "the broker does not start on this directory"
+
+
+def _after_a_start(found: Inspection) -> Iterator[str]:
+    yield ""
+    yield "after a start of the broker:"
+    yield f"log         {found.log_files} files, offsets {found.log_begin:,} … {found.log_end:,}"
+    for queue in found.queues:
+        name = f"{queue.topic}-{queue.queue_id}"
+        yield f"queue       {name}  {queue.min_offset:,} … {queue.max_offset:,}{_changed(queue)}"
+    for file in found.index:
+        what = f"{file.entries:,} entries, {_time(file.begin_timestamp)} … {_time(file.end_timestamp)}"
+        yield f"index       {file.file}  {what}{'' if file.kept else ', deleted'}"
+    for name in found.deleted:
+        yield f"deleted     {name}"
+
+
+def _changed(queue: QueueSeen) -> str:
+    if queue.max_offset > queue.before:
+        return f"  {queue.max_offset - queue.before} units built"
+    return f"  {queue.before - queue.max_offset} units cut" if queue.max_offset < queue.before else ""
+
+
+def _line(problem: Problem) -> str:
+    place = problem.file if problem.position is None else f"{problem.file}:{problem.position}"
+    return f"✗ {place}: {problem.sentence}{f' ({problem.hazard})' if problem.hazard else ''}"
+
+
+def _time(time_ms: int) -> str:
+    """A time in UTC, to the second; "none" for 0."""
+    return time_millis_to_human_string3(time_ms) if time_ms else "none"
