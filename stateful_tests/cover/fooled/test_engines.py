@@ -30,7 +30,7 @@ def test_no_judge_says_what_another_refutes() -> None:
     assert tally["prove: violated"] > 10
     assert tally["explore: violated"] > tally["explore: holds"] / 3
     assert tally["compared with older ages"] > 500
-    assert tally["leads_to proved and searched"] > 20
+    assert tally["leads_to proved and searched"] > 5, "none of them about nothing"
 
 
 def test_the_same_seed_gives_the_same_concept() -> None:
