@@ -25,6 +25,7 @@ _LARGEST = 1 << 20  # states of a shard: with its window it lies in a third-leve
 _SMALLEST = 1 << 8
 _WORKING = 32  # bytes for each state of a shard that is worked on
 _COLLECTED = 1 << 25  # bytes of successors; and at least one for each state, as all of them are decoded
+_USED, _RESIDENT = 5, 9  # of so many resident bytes so many are in use: the allocator keeps what was freed
 _KNOWN = 4  # successors for each that is new, at least, where there are many
 _PORTION = 1 << 10  # candidates from one piece that a shard gets on the average: below that, merging is cheaper
 _SAMPLES = 1 << 12
@@ -56,7 +57,8 @@ class Shards:
         memory_bytes -- for everything. most -- states of a shard; 0 chooses.
         """
         self.storage, self._cores = storage or Memory(), cores
-        self._memory, self._working = memory_bytes, memory_bytes // 8
+        self._memory = memory_bytes * _USED // _RESIDENT
+        self._working = self._memory // 8
         self._most = most or min(_LARGEST, max(_SMALLEST, self._working // (2 * cores * _WORKING)))
         self.shards = [Shard(0, 0)]
         self._files = 1
@@ -66,8 +68,8 @@ class Shards:
 
     @property
     def bytes(self) -> int:
-        """Memory in use, and to work with."""
-        return self.storage.bytes + self._taken + self._at_work()
+        """Memory in use, to work with, and kept by the allocator."""
+        return (self.storage.bytes + self._taken + self._at_work()) * _RESIDENT // _USED
 
     def _at_work(self) -> int:
         """Memory to work with: shards that are decoded, with their candidates and windows."""

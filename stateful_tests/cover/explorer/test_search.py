@@ -314,8 +314,8 @@ def test_a_search_may_stop_when_everything_is_decided() -> None:
 
 
 def test_memory_is_bounded() -> None:
-    found = everything(group.scope("3,2"), memory_bytes=600_000)
-    assert "600000 bytes" in found.unknown
+    found = everything(group.scope("3,2"), memory_bytes=900_000)
+    assert "900000 bytes" in found.unknown
     assert 5_000 < found.states < 216_000
     assert (found.outcome("settled_is_shared"), found.outcome("one_owner")) == ("unknown", "violated")
     assert len(found.violations["one_owner"]["steps"]) == 6
