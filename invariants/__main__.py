@@ -536,6 +536,7 @@ def replay_one(desk: Desk, file: Path) -> bool:
 def replayed(document: dict[str, Any]) -> Verdict:
     """Run evidence again, whichever judge it is from."""
     from invariants.exploring import replay_trace
+    from invariants.front_desk import catalogue
     from invariants.front_desk.replay import replay_graph
     from stateful_tests.conformance.tlc.verdicts import AGREES, agreements
     from stateful_tests.machines.judge import replay_program
@@ -543,8 +544,9 @@ def replayed(document: dict[str, Any]) -> Verdict:
     from stateful_tests.worlds.evidence import replay_run
 
     kind = document["kind"]
-    if document["property"] == AGREES:
-        return next(agreements([document["subject"]["name"]]))
+    if document["property"] == AGREES or kind == "proof":
+        return next(agreements([document["subject"]["name"]]) if kind != "proof"
+                    else prover.proved(catalogue.chosen([document["property"]])))
     if kind in {"trace", "graph"}:
         return replay_trace(document) if kind == "trace" else replay_graph(document)
     if kind == "run":

@@ -3,8 +3,8 @@
 A file is one JSON object:
 
     format      "rocketproof-evidence/1"
-    kind        "trace" (steps of a model), "counterexample" (arguments of a decision or strategy), "graph" (of states)
-                or "run" (a tape and what it did, as `stateful_tests.worlds.evidence` says)
+    kind        "trace" (steps of a model), "counterexample" (arguments of a decision or strategy), "graph" (of states),
+                "proof" (what it leans on) or "run" (a tape and what it did, as `stateful_tests.worlds.evidence` says)
     property, judge, subject, replay      as in the verdict row
     sentence    what went wrong, one English sentence
 
@@ -19,6 +19,14 @@ A graph adds
 
     nodes       [{id, depth: steps from an initial state, cells: {variable cell: value}}]
     edges       [{source: id, target: id, action, arguments: {name: element}}]
+
+A proof adds
+
+    outcome     "holds"
+    claim       the formula
+    seconds     CPU time of all its obligations
+    tables      [{title, rows: [[what, for which obligation]]}]: premises, lemmas, guards, slowest obligations
+    open        [obligation, …] that were not proved again in the time
 
 A counterexample adds
 

@@ -167,7 +167,7 @@ def _verdict(  # noqa: PLR0913, PLR0917 - the columns of a row
     if named.file:
         details["file"] = named.file
     words = [named.file, named.name] if named.file else [named.name]
-    words = [*map(repr, words)] if mutation is None else ["--twins"]
+    words = [*map(repr, words)] if mutation is None else [*([repr(named.file)] if named.file else []), "--twins"]
     replay = f"rocketproof explore {' '.join(words)} --property {name}"
     if outcome is Outcome.HOLDS and cost.get("cut"):
         note = note or "within the scope: steps that leave it were cut"
@@ -228,17 +228,36 @@ def explore_twins(properties: Sequence[str] = (), *, out: Path | None = None) ->
     The row is expected to be violated; it holds if no scope that keeps the property's premises notices.
     """
     by_size = sorted(scopes(), key=lambda named: named.states)
-    for declared in PROPERTIES.values():
-        if not properties or declared.name in properties:
-            able = [named for named in by_size if named.scope.concept is declared.concept
-                    and keeps(named.scope, declared) and declared.name not in named.violated]
-            for mutation in declared.broken_by:
-                yield _twin(declared, mutation, able, out)
+    wanted = [p for p in PROPERTIES.values() if not properties or p.name in properties]
+    yield from _twins(wanted, by_size, "model/scopes.py", out)
+
+
+def explore_own_twins(
+    scopes: Sequence[Scope], properties: Sequence[str] = (), *, file: Path, out: Path | None = None,
+) -> Iterator[Verdict]:
+    """Do the same with scopes of a user's own, of this file; raises BadInputError when no mutation is named there."""
+    named = [own_scope(scope, file) for scope in scopes]
+    concepts = {id(scope.concept): scope.concept for scope in scopes}
+    wanted = [p for concept in concepts.values() for p in concept.properties.values()
+              if p.broken_by and (not properties or p.name in properties)]
+    if not wanted:
+        raise BadInputError(f'{file}: no mutation is named; write broken_by=(drop_guard("action", 0),)')
+    yield from _twins(wanted, named, str(file), out)
+
+
+def _twins(
+    wanted: Sequence[Property], by_size: Sequence[NamedScope], home: str, out: Path | None,
+) -> Iterator[Verdict]:
+    for declared in wanted:
+        able = [named for named in by_size if named.scope.concept is declared.concept
+                and keeps(named.scope, declared) and declared.name not in named.violated]
+        if declared.broken_by and not able:
+            raise BadInputError(f"{declared.name}: no scope keeps its premises; add one to {home}")
+        for mutation in declared.broken_by:
+            yield _twin(declared, mutation, able, out)
 
 
 def _twin(declared: Property, mutation: Mutation, able: Sequence[NamedScope], out: Path | None) -> Verdict:
-    if not able:
-        raise BadInputError(f"{declared.name}: no scope keeps its premises; add one to model/scopes.py")
     for named in able:
         started = time.process_time()
         found = explore(named.scope, [declared], mutation=mutation, until_decided=True)

@@ -51,6 +51,10 @@ NO_MACHINE: dict[str, tuple[str, str]] = {
         "filter_is_as_new_as_its_subscription", "no member of a machine writes an expression that does not compile"),
     "contender_gets_the_lock": (
         "abandoned_lock_is_freed", "a run has an end: what must come true is promised within a time"),
+    "ownership_converges_at_last": (
+        "queue_is_not_left_alone", "a run has an end: what must come true is promised within a time"),
+    "dead_broker_is_dropped_at_last": (
+        "dead_broker_is_dropped", "a run has an end: what must come true is promised within a time"),
     "listeners_do_not_overlap": (
         "listeners_do_not_overlap", "no listener of a machine works longer than a lease; those of campaigns do"),
 }

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from invariants.front_desk.desk import Desk
     from invariants.verdict import Verdict
     from model.explorer import Progress
+    from model.language.scope import Scope
 
 MEMORY_BYTES = 4 << 30
 EXAMPLES = examples(
@@ -61,7 +62,11 @@ def explore(  # noqa: PLR0913, PLR0917 - one parameter for each option
     with Desk(json, out=out) as desk:
         names, properties, room = scope or [], property or [], Room(memory_bytes, cores, disk)
         if names and names[0].endswith(".py"):
-            desk.judge("explore", of_file(desk, Path(names[0]), names[1:], properties, room, out))
+            file, scopes = Path(names[0]), names[1:]
+            if not twins or scopes:
+                desk.judge("explore", of_file(desk, file, scopes, properties, room, out))
+            if twins:
+                desk.judge("explore twins", planted_in(file, properties, out))
             return
         if not twins or names:
             desk.judge("explore", searched(desk, names, properties, room=room, out=out, heavy=heavy))
@@ -74,6 +79,23 @@ def of_file(
 ) -> Iterator[Verdict]:
     """Verdicts about the scopes of a user's file; raises BadInputError when nothing is judged."""
     from invariants.exploring import explore_own
+
+    scopes = own_scopes(path, names, properties)
+    yield from explore_own(scopes, properties, file=path, room=room, out=out, progress=_told(desk))
+
+
+def planted_in(path: Path, properties: Sequence[str], out: Path | None) -> Iterator[Verdict]:
+    """Verdicts about the mutations that properties of a user's file name; raises BadInputError if there are none."""
+    from invariants.exploring import explore_own_twins
+
+    yield from explore_own_twins(own_scopes(path, (), properties), properties, file=path, out=out)
+
+
+def own_scopes(path: Path, names: Sequence[str], properties: Sequence[str]) -> list[Scope]:
+    """The scopes of a user's file by the beginning of their names, all without names.
+
+    Raises BadInputError where there are none, and for a property that none of them has.
+    """
     from invariants.verdict import BadInputError
     from model.language import Misuse
     from model.language.own import load
@@ -91,7 +113,7 @@ def of_file(
     for name in properties:
         if name not in known:
             raise BadInputError(f"{path} has no property {name}; it has {', '.join(sorted(known)) or 'none'}")
-    yield from explore_own(scopes, properties, file=path, room=room, out=out, progress=_told(desk))
+    return scopes
 
 
 def _told(desk: Desk) -> Callable[[str, Progress], None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,7 +14,9 @@ from invariants.front_desk.options import Json, Names, Out, Property, Seed, desk
 
 if TYPE_CHECKING:
     from invariants.front_desk.catalogue import Chosen
+    from invariants.front_desk.desk import Desk
     from invariants.verdict import Verdict
+    from model.language import Property as Declared
 
 SEEDS, TIMEOUT_MS = 5, 5_000
 EXAMPLES = examples(
@@ -23,6 +25,7 @@ EXAMPLES = examples(
     "rocketproof prove allocation_is_exclusive --seeds 20",
     "rocketproof prove --timeout-ms 60000 --json -",
     "rocketproof prove --solver cvc5",
+    "rocketproof prove --explain one_live_believer",
     "rocketproof prove lease.py",
 )
 
@@ -40,6 +43,8 @@ def prove(  # noqa: PLR0913, PLR0917 - one parameter for each option
         help="Who proves; cvc5 is an independent second opinion (pip install 'rocketproof\\[cvc5]').")] = "z3",
     dump: Annotated[Path | None, typer.Option(
         metavar="DIR", help="Write each obligation of a protocol as an SMT-LIB file with readable names.")] = None,
+    explain: Annotated[bool, typer.Option(
+        "--explain", help="Say what each proof of a protocol leans on: premises, lemmas, guards.")] = False,
     cti: Annotated[Path | None, typer.Option(
         file_okay=False, help="A folder for counterexamples to induction. States there that runs have visited "
                               "(`rocketproof steer`) are asked before the solver is.")] = None,
@@ -55,6 +60,7 @@ def prove(  # noqa: PLR0913, PLR0917 - one parameter for each option
     from invariants.front_desk.desk import Desk
 
     with Desk(json, out=out) as desk:
+        from invariants.concepts import PROPERTIES
         from invariants.front_desk import catalogue
         from invariants.verdict import BadInputError
 
@@ -67,14 +73,25 @@ def prove(  # noqa: PLR0913, PLR0917 - one parameter for each option
             claims = own.chosen(file, path, wanted)
             seeds_used = range(seed, seed + seeds)
             rows = own.proved(file, path, claims, seeds_used, timeout_ms, out, solver, dump, cti)
-            desk.judge("prove", rows, len(claims))
+            declared = {one.name: one for one in claims}
+            desk.judge("prove", explained(desk, rows, declared, None) if explain else rows, len(claims))
             return
         chosen = catalogue.chosen(wanted)
         total = provable(chosen)
         if not total:
             raise BadInputError(f"no proof is claimed of {', '.join(wanted)}; "
                                 f"`rocketproof show {wanted[0]}` says who judges it")
-        desk.judge("prove", proved(chosen, range(seed, seed + seeds), timeout_ms, out, solver, dump, cti), total)
+        rows = proved(chosen, range(seed, seed + seeds), timeout_ms, out, solver, dump, cti)
+        desk.judge("prove", explained(desk, rows, PROPERTIES, out) if explain else rows, total)
+
+
+def explained(
+    desk: Desk, rows: Iterator[Verdict], declared: Mapping[str, Declared], out: Path | None,
+) -> Iterator[Verdict]:
+    """The rows; at the end the desk says what each proof leans on."""
+    from proofs.explain import with_reasons
+
+    return with_reasons(rows, declared, desk.closing.append, out)
 
 
 def provable(chosen: Chosen) -> int:

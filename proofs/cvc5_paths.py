@@ -6,17 +6,15 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import z3
-
 from proofs import terms
 from proofs.cvc5_solver import PLAIN, Options, Session
-from proofs.domains import Values
+from proofs.domains import Values, number_called, truth_called
 from proofs.path_questions import Asked, rule_of_multiples
 from proofs.paths import PathTable
 from proofs.solve import Answer
 from proofs.terms import Context, Term, fresh_context
 
-STRATEGIES: tuple[Options, ...] = (PLAIN, {"nl-ext": "none"}, {"nl-ext-tplanes": "true"})
+STRATEGIES: tuple[Options, ...] = (PLAIN, {"decision": "internal"}, {"simplification": "none"})
 EFFORT: Options = {"rlimit-per": "500000"}
 """What is tried for an obligation, in cvc5's resource units, some 700 a millisecond: unlike seconds they are the same
 everywhere. Nearly all are answered by the first within a tenth.
@@ -73,10 +71,10 @@ class _Values:
         self._session, self._solver, self._context = session, solver, context
 
     def truth(self, name: str) -> bool:
-        return bool(self._value(z3.Bool(name, self._context)).getBooleanValue())
+        return bool(self._value(truth_called(name, self._context)).getBooleanValue())
 
     def number(self, name: str) -> int:
-        return int(self._value(z3.Int(name, self._context)).getIntegerValue())
+        return int(self._value(number_called(name, self._context)).getIntegerValue())
 
     def _value(self, constant: Term) -> Any:
         return self._solver.getValue(self._session.read(constant))

@@ -20,7 +20,8 @@ from proofs.written import Written
 
 Options = Mapping[str, str]
 PLAIN: Options = {}
-STRATEGIES: tuple[Options, ...] = (PLAIN, {"full-saturate-quant": "true"}, {"enum-inst": "true", "e-matching": "false"})
+STRATEGIES: tuple[Options, ...] = (
+    PLAIN, {"full-saturate-quant": "true"}, {"enum-inst": "true", "e-matching": "false"}, {"finite-model-find": "true"})
 FINITE: tuple[Options, ...] = ({"arrays-exp": "true"}, {"arrays-exp": "true", "finite-model-find": "true"})
 """What is tried for a proof, and for a model; the next one when the one before gives up."""
 
@@ -121,9 +122,10 @@ def has_model(formulas: Sequence[Expr], timeout_ms: int) -> bool:
     return session.asked(read, 0, FINITE, within(timeout_ms))[0] is Answer.REFUTED
 
 
-def answer_to(script: str) -> str:
+def answer_to(script: str, timeout_ms: int = 5_000) -> str:
     """What cvc5 says to a script in SMT-LIB: the last line that it prints."""
     solver = cvc5.Solver(cvc5.TermManager())
+    solver.setOption("tlimit-per", str(timeout_ms))
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "script")
     said = ""

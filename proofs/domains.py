@@ -20,20 +20,30 @@ def symbolic_arguments(domains: Mapping[str, Domain], run: Run) -> dict[str, Any
 
 def within(domains: Mapping[str, Domain], context: Context) -> Term:
     """The formula "every argument is in its domain"."""
-    bounds = [bound for name, domain in domains.items() for bound in _bounds(domain, z3.Int(name, context))]
+    bounds = [bound for name, domain in domains.items() for bound in _bounds(domain, number_called(name, context))]
     return terms.conjunction(bounds, context)
 
 
 def leaves(domains: Mapping[str, Domain], context: Context) -> list[Term]:
     """One integer term for each argument, in their order: what a smallest counterexample is small in."""
     one, zero = terms.number(1, context), terms.number(0, context)
-    return [terms.choice(z3.Bool(name, context), one, zero) if _is_truth(domain) else z3.Int(name, context)
+    return [terms.choice(truth_called(name, context), one, zero) if _is_truth(domain) else number_called(name, context)
             for name, domain in domains.items()]
 
 
 def equal_to(domains: Mapping[str, Domain], arguments: Mapping[str, Any], context: Context) -> list[Term]:
     """Formulas that say that the arguments are these."""
     return [_is(domain, name, arguments[name], context) for name, domain in domains.items()]
+
+
+def number_called(name: str, context: Context) -> Term:
+    """An argument that is an integer; its name has a space, which no word of a solver's own language has."""
+    return z3.Int(f"argument {name}", context)
+
+
+def truth_called(name: str, context: Context) -> Term:
+    """An argument that is true or false."""
+    return z3.Bool(f"argument {name}", context)
 
 
 class Values(Protocol):
@@ -59,8 +69,8 @@ def _is_truth(domain: Domain) -> bool:
 
 def _symbolic(domain: Domain, name: str, run: Run) -> Any:
     if _is_truth(domain):
-        return SymbolicBool(run, z3.Bool(name, run.context))
-    term = z3.Int(name, run.context)
+        return SymbolicBool(run, truth_called(name, run.context))
+    term = number_called(name, run.context)
     return SymbolicInteger(run, term) if isinstance(domain, Integers) else domain.values[run.concrete(term)]
 
 
@@ -74,9 +84,9 @@ def _bounds(domain: Domain, term: Term) -> list[Term]:
 
 def _is(domain: Domain, name: str, value: Any, context: Context) -> Term:
     if _is_truth(domain):
-        return terms.equality(z3.Bool(name, context), terms.truth(value, context))
+        return terms.equality(truth_called(name, context), terms.truth(value, context))
     number = value if isinstance(domain, Integers) else domain.values.index(value)
-    return terms.equality(z3.Int(name, context), terms.number(number, context))
+    return terms.equality(number_called(name, context), terms.number(number, context))
 
 
 def _value(domain: Domain, name: str, values: Values) -> Any:

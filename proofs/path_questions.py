@@ -9,10 +9,12 @@ from typing import Any, Protocol, TypeAlias
 import z3
 
 from proofs import terms
-from proofs.domains import Values
+from proofs.domains import Values, number_called, truth_called
 from proofs.paths import PathTable, multiples, solver_for
 from proofs.solve import Answer
 from proofs.terms import Context, Term, fresh_context
+
+AT_ONCE = 16  # cases in one question: fewer are asked too often, more are too hard
 
 
 class Asked(Protocol):
@@ -54,11 +56,11 @@ class ModelValues:
 
     def truth(self, name: str) -> bool:
         """The value of a formula of this name."""
-        return bool(z3.is_true(self._model.eval(z3.Bool(name, self._model.ctx), model_completion=True)))
+        return bool(z3.is_true(self._model.eval(truth_called(name, self._model.ctx), model_completion=True)))
 
     def number(self, name: str) -> int:
         """The value of an integer of this name."""
-        return int(self._model.eval(z3.Int(name, self._model.ctx), model_completion=True).as_long())
+        return int(self._model.eval(number_called(name, self._model.ctx), model_completion=True).as_long())
 
 
 class _AskedZ3:
@@ -83,7 +85,11 @@ class _AskedZ3:
         return answer, None if model is None else ModelValues(model)
 
     def none_possible(self, cases: Sequence[Sequence[Term]]) -> bool:
-        """Ask of all cases at once, and one by one if that is too hard."""
+        """Ask of some cases at once, and one by one if that is too hard."""
+        parts = (cases[start:start + AT_ONCE] for start in range(0, len(cases), AT_ONCE))
+        return all(self._none_of(part) for part in parts)
+
+    def _none_of(self, cases: Sequence[Sequence[Term]]) -> bool:
         context = self._table.domain.ctx
         answer, _ = self._plainly([terms.disjunction([terms.conjunction(case, context) for case in cases], context)])
         if answer is not Answer.UNKNOWN:

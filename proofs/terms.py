@@ -50,11 +50,15 @@ def number(value: int, context: Context) -> Term:
 
 def conjunction(terms: Sequence[Term], context: Context) -> Term:
     """All of them; true if there are none."""
+    if not terms:
+        return truth(True, context)
     return _formula(z3core.Z3_mk_and(context.ctx, len(terms), _array(terms)), context)
 
 
 def disjunction(terms: Sequence[Term], context: Context) -> Term:
     """One of them at least; false if there are none."""
+    if not terms:
+        return truth(False, context)
     return _formula(z3core.Z3_mk_or(context.ctx, len(terms), _array(terms)), context)
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from invariants.report import grouping, runs, sequence, words
 from invariants.report.graph import LARGEST, draw
-from invariants.report.shapes import Counterexample, Graph, Trace, read, text
+from invariants.report.shapes import Counterexample, Graph, Proof, Trace, read, text
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 
 
@@ -51,7 +51,7 @@ def anchors(evidence: Iterable[str]) -> dict[str, str]:
 
 
 def exhibits(shown: Sequence[Shown], evidence: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Exhibit]]:
-    """Evidence by section (traces, runs, counterexamples, graphs, others; planted for whatever shows a planted bug).
+    """Evidence by section; planted is for whatever shows a planted bug.
 
     What rows rest on comes first, by property (headlines lead), hazard and subject; then the files that no row names.
     """
@@ -62,7 +62,7 @@ def exhibits(shown: Sequence[Shown], evidence: Mapping[str, Mapping[str, Any]]) 
     named = sorted((file for file in owners if file in evidence), key=lambda file: (_place(owners[file].row), file))
     place = anchors(evidence)
     sections: dict[str, list[Exhibit]] = {
-        "traces": [], "runs": [], "counterexamples": [], "graphs": [], "others": [], "planted": []}
+        "traces": [], "runs": [], "counterexamples": [], "proofs": [], "graphs": [], "others": [], "planted": []}
     for file in [*named, *sorted(set(evidence) - set(owners))]:
         body, owner = evidence[file], owners.get(file)
         section, drawing, flaw = _drawing(file, body)
@@ -114,6 +114,7 @@ _DRAWN: dict[str, tuple[str, Callable[[Mapping[str, Any], str], Any]]] = {
     "trace": ("traces", _trace),
     "counterexample": ("counterexamples", lambda evidence, _: read(Counterexample, evidence)),
     "run": ("runs", lambda evidence, _: runs.drawing(evidence)),
+    "proof": ("proofs", lambda evidence, _: read(Proof, evidence)),
     "graph": ("graphs", _graph),
 }
 """Section and drawing by the kind of evidence."""

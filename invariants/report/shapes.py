@@ -109,6 +109,22 @@ class Counterexample(Shape):
     table: Table = Table()
 
 
+class Reasons(Shape):
+    """One kind of what a proof leans on: what, and for which obligation."""
+
+    title: Words
+    rows: tuple[tuple[Words, Words], ...]
+
+
+class Proof(Shape):
+    """Evidence of kind "proof"."""
+
+    claim: Words = ""
+    seconds: float = Field(ge=0)
+    tables: tuple[Reasons, ...]
+    open: tuple[Words, ...] = ()
+
+
 class Node(Shape):
     """A state of a small scope: steps from an initial one, and its variables."""
 

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from invariants.report import grouping, words
 from invariants.report.runs import Run
-from invariants.report.shapes import Counterexample, Step, Trace, read, text
+from invariants.report.shapes import Counterexample, Proof, Step, Trace, read, text
 from invariants.verdict import Outcome, Verdict
 
 LONGEST = 40  # rows that are still read one by one
@@ -183,6 +183,10 @@ def evidence_view(document: Mapping[str, Any]) -> RenderableType:
         case "graph":
             states = f"{len(document['nodes'])} states, {len(document['edges'])} steps."
             return _text(f"{document['sentence']} {states}")
+        case "proof":
+            proof = read(Proof, document)
+            return Group(sentence, *(_text(f"  {table.title}: {', '.join(what for what, _ in table.rows)}")
+                                     for table in proof.tables))
     found = read(Counterexample, document)
     arguments = [_text(f"  {name} = {words.one_line(value)[:_SHOWN]}") for name, value in found.arguments.items()]
     table = [_table(found.table.columns, found.table.rows)] if found.table.columns else []

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from impl import events
+from impl.decisions.allocation import AllocateMessageQueueByConfig, AllocateMessageQueueByMachineRoom
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, cause
 from invariants.rules.match import Match, machine_of
@@ -96,3 +97,41 @@ class listeners_overlap_behind_a_lease(Ascription):
         cause("D7", "a listener worked for longer than its client believes in the lock", when=lambda rule, told: any(
             told.since_ms - begun_ms > deadlines.CLIENT_LEASE_MS for begun_ms in rule.facts.busy.values())),
     )
+
+
+class settled_members_share_a_queue(Ascription):
+    """Lists that are configured by hand may overlap."""
+
+    judges = "one_owner_when_settled"
+    excuses = (
+        cause("A-4", "a member has a list that was configured by hand",
+              when=lambda rule, _: any(isinstance(one.strategy, AllocateMessageQueueByConfig)
+                                       for one in rule.views.consumers())),
+    )
+
+
+class settled_members_leave_a_queue_out(Ascription):
+    """What a strategy is not told of it gives to nobody."""
+
+    judges = "every_queue_owned_when_settled"
+    excuses = (
+        cause("L13", "a strategy knows only the queues, or the rooms, that were configured",
+              when=lambda rule, _: any(isinstance(one.strategy, (
+                  AllocateMessageQueueByConfig, AllocateMessageQueueByMachineRoom)) for one in rule.views.consumers())),
+    )
+
+
+class route_names_another_broker(Ascription):
+    """An id belongs to whoever registered it last."""
+
+    judges = "live_broker_stays_routed"
+    excuses = (
+        cause("N-15", "two brokers of one name were started with one id",
+              when=lambda rule, _: any(len(brokers) > 1 for brokers in rule.started.values())),
+    )
+
+    started = Kept("broker_name broker_id", survives="all")
+
+    @on(events.BrokerStarted)
+    def starts(self, _: int, at: str, event: events.BrokerStarted) -> None:
+        self.started.setdefault((event.broker_name, event.broker_id), set()).add(at)

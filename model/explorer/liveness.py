@@ -23,11 +23,13 @@ from model.explorer.seen import Levels
 from model.explorer.trace import Document, Step, document, path
 from model.language.batch import Batch, Word, Words, states
 from model.language.instantiate import Instantiation
-from model.language.nodes import Variable, const, substitute
+from model.language.nodes import FALSE, Variable, conjunction, const, negation, substitute
 from model.language.properties import Property
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+VACUOUS = "about nothing: no run waits for the goal"
 
 _BATCH = 1 << 13
 _EDGE_BYTES = 60  # an edge, its copy in a sparse matrix, and what scipy makes of it
@@ -49,30 +51,37 @@ def judge(
         if any(i.action.search_only for i in expander.instances if i.action.name == name):
             return f"{name} is fair and pruned (search_only): where it would go on is not known"
     unknown: str | None = None
+    waits = False
     for elements in ground.environments(wanted.parameters):
-        verdict = _of(ground, expander, levels, _about(wanted, elements), memory_bytes)
+        graph = Avoiding(ground, expander, levels, _about(wanted, elements), memory_bytes)
+        verdict = graph.verdict(levels)
         if isinstance(verdict, dict):
             chosen = {v.name: ground.scope.text(v.sort, number) for v, number in elements.items()}
             return {**verdict, "elements": chosen} if chosen else verdict
-        unknown = unknown or verdict
-    return unknown
+        unknown, waits = unknown or verdict, waits or graph.waits
+    return unknown or (_unfair(ground, expander, levels, wanted, memory_bytes) if waits else VACUOUS)
+
+
+def _unfair(
+    ground: Instantiation, expander: Expander, levels: Levels, wanted: Property, memory_bytes: int,
+) -> str | None:
+    """Say so if an action is fair and ceases, and that leaves no run at all that waits and is fair; or None."""
+    both = [name for name in (*wanted.fair, *wanted.strongly_fair) if name in wanted.until_quiet]
+    if not both:
+        return None
+    for elements in ground.environments(wanted.parameters):
+        waiting = conjunction(wanted.when, negation(wanted.condition))
+        endless = _about(replace(wanted, when=waiting, condition=FALSE), elements)
+        found = Avoiding(ground, expander, levels, endless, memory_bytes).verdict(levels)
+        if found is not None:
+            return found if isinstance(found, str) else None
+    return f"about nothing: {both[0]} is fair and ceases, and no run is both"
 
 
 def _about(wanted: Property, elements: Mapping[Variable, int]) -> Property:
     """What the property says of these elements."""
     by = {variable: const(variable.sort, number) for variable, number in elements.items()}
     return replace(wanted, when=substitute(wanted.when, by), condition=substitute(wanted.condition, by), parameters=())
-
-
-def _of(
-    ground: Instantiation, expander: Expander, levels: Levels, wanted: Property, memory_bytes: int,
-) -> Document | str | None:
-    graph = Avoiding(ground, expander, levels, wanted, memory_bytes)
-    if graph.too_large:
-        return f"{wanted.name}: {len(graph.source)} steps avoid the goal and more than {memory_bytes} bytes are needed"
-    graph.start_from(wanted)
-    trap = graph.trap()
-    return graph.leaving() if trap is None else graph.lasso(levels, trap)
 
 
 class StateIndex:
@@ -108,7 +117,7 @@ class Avoiding:
     """The reachable states outside the goal, and the steps between them.
 
     source, target, instance -- one entry per step: numbers of states and of the instance. too_large -- there are more
-    steps than the memory allows.
+    steps than the memory allows. waits -- whether some state demands the goal and is outside it, once that was asked.
     """
 
     def __init__(
@@ -120,7 +129,8 @@ class Avoiding:
         kept = [[word[outside] for word in level] for level in levels if (outside := ~_truth(level, goal)).any()]
         self.states = [np.concatenate(parts) for parts in zip(*kept, strict=True)] if kept else [
             np.zeros(0, np.uint64) for _ in range(expander.words)]
-        self.count, self.too_large = len(self.states[0]), False
+        self.wanted, self.memory_bytes = wanted, memory_bytes
+        self.count, self.too_large, self.waits = len(self.states[0]), False, False
         fair = (*wanted.fair, *wanted.strongly_fair)
         self.fair = [i for i in expander.instances if i.action.name in fair]
         self.strong = np.array([i.action.name in wanted.strongly_fair for i in self.fair], np.bool_)
@@ -148,9 +158,19 @@ class Avoiding:
         source, target, instance = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return source, target, instance
 
-    def start_from(self, wanted: Property) -> None:
+    def verdict(self, levels: Levels) -> Document | str | None:
+        """None when every fair run reaches the goal; a run that does not; or why it could not be judged."""
+        if self.too_large:
+            steps, most = len(self.source), self.memory_bytes
+            return f"{self.wanted.name}: {steps} steps avoid the goal and more than {most} bytes are needed"
+        self.start()
+        trap = self.trap()
+        return self.leaving() if trap is None else self.lasso(levels, trap)
+
+    def start(self) -> None:
         """Keep what is reached, outside the goal, from a state where the property demands the goal."""
-        starts = np.flatnonzero(_truth(self.states, self.ground.term(wanted.when)))
+        starts = np.flatnonzero(_truth(self.states, self.ground.term(self.wanted.when)))
+        self.waits = len(starts) > 0
         everything = np.append(self.source, np.full(len(starts), self.count)), np.append(self.target, starts)
         order, self.parent = breadth_first_order(_matrix(*everything, self.count + 1), self.count)
         self.order = order[1:]

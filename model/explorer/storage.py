@@ -186,8 +186,10 @@ class Directory:
     def restore(self, files: dict[int, list[Run]]) -> None:
         """Check the files that a record names and remove the others; raises DiskError for a damaged one."""
         with self._told():
-            for left in {*self.path.glob("shard-*.bin")} - {self._file(file) for file in files}:
-                left.unlink()
+            named = {self._file(file) for file in files}
+            for left in self.path.glob("shard-*.bin"):
+                if left not in named:
+                    left.unlink()
         for file, runs in files.items():
             self._entries += len(runs)
             with self._told():

@@ -21,7 +21,7 @@ from model.tla.configuration import Configuration
 from model.tla.module import Module, definition, text_of
 from model.tla.names import PROPERTY, VARIABLE
 from model.tla.terms import NotExpressibleError
-from stateful_tests.conformance.tlc.compare import COUNTS, compared_scope
+from stateful_tests.conformance.tlc.compare import compared_scope
 from stateful_tests.conformance.tlc.run import Answer, run
 
 STATES = 5000  # a larger scope is left out: it would hold up all others
@@ -119,7 +119,8 @@ def _lasting(one: Searched, tally: Counter[str]) -> Iterator[str]:
     for judged in comparison.judged:
         ceasing = judged.name in declared and declared[judged.name].until_quiet
         missed = not judged.agrees and judged.checked == "holds" and bool(ceasing)
-        tally[f"tlc: leads_to {'run without names' if missed else judged.checked}"] += judged.name != COUNTS
+        if judged.name in declared:
+            tally[f"tlc: leads_to {'run without names' if missed else judged.checked}"] += 1
         if judged.known and not judged.agrees and not missed:
             yield f"{one.name}: explore says {judged.name} {judged.explored}, TLC {judged.checked}"
     if comparison.unknown and not one.found.why(""):

@@ -57,8 +57,12 @@ def _compared(name: str, drawn: Drawn, tally: Counter[str], searched: list[Searc
               for p in claimed if p.kind != LEADS_TO and (depth := broken_by_run(p)) is not None]
     tally["runs unrolled"] += sum(p.kind != LEADS_TO for p in claimed)
     tally["leads_to proved, vacuous or not"] += sum(p.kind == LEADS_TO for p in claimed)
-    return wrong + [f"{name} {row.property}: prove says violated, no initial state breaks it" for row in rows.values()
-                    if row.outcome is Outcome.VIOLATED and not _broken_at_first(drawn.concept.properties[row.property])]
+    for row in rows.values():
+        if row.outcome is Outcome.VIOLATED:
+            broken = broken_at_first(drawn.concept.properties[row.property])
+            tally["first states undecided"] += broken is None
+            wrong += [f"{name} {row.property}: prove says violated, no initial state breaks it"] * (broken is False)
+    return wrong
 
 
 def is_claim(row: Verdict) -> bool:
@@ -115,16 +119,21 @@ def broken_by_run(declared: Property) -> int | None:
     """The number of steps of a run that breaks a property, if there is one of at most DEPTH steps."""
     actions = [*declared.concept.actions.values()]
     for depth in range(declared.kind == STEP, DEPTH + 1):
-        if any(_breaks(declared, run, FEW) for run in product(actions, repeat=depth)):
+        if any(_breaks(declared, run, FEW) is Answer.REFUTED for run in product(actions, repeat=depth)):
             return depth
     return None
 
 
-def _broken_at_first(declared: Property) -> bool:
-    return any(_breaks(declared, (), size) for size in SIZES)
+def broken_at_first(declared: Property) -> bool | None:
+    """Whether some initial state breaks a property; None: Z3 cannot tell of some number of elements, in the time."""
+    answers = [_breaks(declared, (), size) for size in SIZES]
+    if Answer.REFUTED in answers:
+        return True
+    return None if Answer.UNKNOWN in answers else False
 
 
-def _breaks(declared: Property, run: Sequence[Action], size: int) -> bool:
+def _breaks(declared: Property, run: Sequence[Action], size: int) -> Answer:
+    """Whether no such run breaks the property with so many elements (proved), or one does (refuted)."""
     reading = Few(declared.concept, size)
     induction = Induction(reading, ())
     formulas: list[Expr] = [*induction.base, reading.formula(declared.concept.initial, induction.now)]
@@ -137,4 +146,4 @@ def _breaks(declared: Property, run: Sequence[Action], size: int) -> bool:
         before, state = state, reading.after(action, state, env)
     first, last = (before, state) if declared.kind == STEP else (state, None)
     formulas.append(reading.formula(negation(declared.condition), first, after=last))
-    return satisfiable(formulas, (0,), TIMEOUT_MS).answer is Answer.REFUTED
+    return satisfiable(formulas, (0,), TIMEOUT_MS).answer

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from impl.decisions.allocation import (
+    AllocateMessageQueueAveragely,
+    AllocateMessageQueueByConfig,
+    AllocateMessageQueueByMachineRoom,
+)
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
@@ -51,8 +57,12 @@ def subscribed(expression: str) -> tuple[int, str, Any]:
     return 0, "broker-a", ConsumerRegistered("broker-a", "G", "c1", "c1:1", True, False, said)
 
 
-def causes(name: str, now_ms: int, *records: tuple[int, str, Any]) -> set[str]:
-    views: Any = Tables()
+def consumer(strategy: Any) -> Any:
+    return SimpleNamespace(strategy=strategy)
+
+
+def causes(name: str, now_ms: int, *records: tuple[int, str, Any], strategy: Any = None) -> set[str]:
+    views: Any = Tables(consumers=[consumer(strategy)])
     watch = Watch(views, BOUNDS, [rule for rule in RULES.values() if issubclass(rule, Ascription)])
     for record in records:
         watch.segment(record[1], [record])
@@ -90,6 +100,9 @@ def causes(name: str, now_ms: int, *records: tuple[int, str, Any]) -> set[str]:
     ("pull_is_filtered_by_own_expression", 1, (subscribed("a"), subscribed("b")), {"B-3", "L3"}),
     ("pull_is_filtered_by_own_expression", 1, (subscribed("a"), subscribed("a")), set()),
     ("pull_is_filtered_by_own_expression", LATE_MS, ((0, "c1", ClockJumped(-1)),), {"L4"}),
+    ("live_broker_stays_routed", LATE_MS, (STARTS, (0, "b", BrokerStarted("b", "broker-a", 0))), {"N-15"}),
+    ("live_broker_stays_routed", 1, (STARTS, (0, "b", BrokerStarted("b", "broker-a", 1))), set()),
+    ("live_broker_stays_routed", 1, (STARTS, STARTS), set()),
     ("listeners_do_not_overlap", LEASE_MS + 1, (LISTENS,), {"D7"}),
     ("listeners_do_not_overlap", LEASE_MS, (LISTENS,), set()),
     ("listeners_do_not_overlap", LEASE_MS + 1, (LISTENS, (1, "c1", ListenerEnded("c1", "G", MQ))), set()),
@@ -98,6 +111,17 @@ def test_a_finding_is_put_down_to_what_was_seen(
     name: str, now_ms: int, records: tuple[tuple[int, str, Any], ...], hazards: set[str],
 ) -> None:
     assert causes(name, now_ms, *records) == hazards
+
+
+@pytest.mark.parametrize(("name", "strategy", "hazards"), [
+    ("one_owner_when_settled", AllocateMessageQueueByConfig([MQ]), {"A-4"}),
+    ("one_owner_when_settled", AllocateMessageQueueAveragely(), set()),
+    ("every_queue_owned_when_settled", AllocateMessageQueueByConfig([MQ]), {"L13"}),
+    ("every_queue_owned_when_settled", AllocateMessageQueueByMachineRoom(), {"L13"}),
+    ("every_queue_owned_when_settled", AllocateMessageQueueAveragely(), set()),
+])
+def test_a_finding_is_put_down_to_a_strategy(name: str, strategy: Any, hazards: set[str]) -> None:
+    assert causes(name, 1, strategy=strategy) == hazards
 
 
 def test_the_properties_of_rules_are_those_that_no_model_declares() -> None:

@@ -1,7 +1,7 @@
 """Steering: simulated worlds are led towards a state that somebody wants to see, and tell how near they came.
 
-A run is its tape. The tapes that led nearest are kept; the next run plays the beginning of one of them, up to where it
-was nearest or somewhere before, and goes on by chance. One run in FRESH begins anew, in another arm.
+A run is its tape. Of the runs that lacked the same cells the nearest and shortest is remembered; the next run plays a
+part of what one of them did until it was nearest, and goes on by chance. One run in FRESH begins anew, in another arm.
 """
 
 from __future__ import annotations
@@ -21,27 +21,26 @@ from model.language.open.trails import VISITED, Going, Trail, written
 from model.language.state import Concept
 from stateful_tests.worlds.run import Plan, run
 
-RUNS = 100
 WORKLOADS, PROFILES = ("smallest", "clustering", "subscriptions", "smallest_ordered"), ("threads", "network", "storm")
-FRESH, KEPT, STORED = 3, 8, 2_000
-"""One run in so many begins anew; so many runs are remembered; so many trails a folder keeps."""
+FRESH, KEPT, STORED = 2, 8, 2_000
+"""One run in so many begins anew; so many runs have children; so many trails a folder keeps."""
 
 
 class SteeredTape(RandomTape):
     """The beginning of another tape, and chance from there on; the same for the same seed."""
 
-    __slots__ = ("_given",)
+    __slots__ = ("given",)
 
     def __init__(self, given: Sequence[int], seed: int) -> None:
         """Play these choices first."""
         super().__init__(seed)
-        self._given = given
+        self.given = given
 
     def pick(self, n: int, where: Where = "", one_in: int = 1) -> int:
         """See Tape."""
-        if n < 2 or len(self.choices) >= len(self._given):  # noqa: PLR2004 - one possibility is no choice
+        if n < 2 or len(self.choices) >= len(self.given):  # noqa: PLR2004 - one possibility is no choice
             return super().pick(n, where, one_in)
-        value = self._given[len(self.choices)]
+        value = self.given[len(self.choices)]
         self.choices.append(value if 0 < value < n else 0)
         return self.choices[-1]
 
@@ -85,7 +84,8 @@ class _Watched(Recorder):
         taken = self.steps.setdefault(monitor, [])
         taken += steps
         nearness = self._of(monitor)
-        if nearness is None or len(monitor.states) > 1 or (self.best and not self.best[0].distance):
+        of_another = len(self.tape.choices) < len(self.tape.given)
+        if nearness is None or of_another or len(monitor.states) > 1 or (self.best and not self.best[0].distance):
             return
         nearest = self.best[0].distance if self.best else 1 << 30
         near = nearness.to(monitor.states.base, monitor.reading.given.named, monitor.states.defaults, nearest)
@@ -107,18 +107,24 @@ def steered(goal: Wanted, subject: str, seed: int, runs: int) -> Iterator[Neares
     """
     chance = random.Random(seed)  # noqa: S311 - anybody can replay it
     arms = [Plan(subject, workload, profile) for workload, profile in product(WORKLOADS, PROFILES)]
-    kept: list[Nearest] = []
+    kept: dict[tuple[str, ...], Nearest] = {}
     for number in range(seed, seed + runs):
+        plan = arms[number % len(arms)]
+        given: tuple[int, ...] = ()
         if kept and chance.randrange(FRESH):
-            parent = kept[min(chance.randrange(len(kept)), chance.randrange(len(kept)))]
-            plan, given = parent.plan, parent.choices[:chance.choice((len(parent.choices),
-                                                                      chance.randrange(len(parent.choices) + 1)))]
-        else:
-            plan, given = arms[number % len(arms)], ()
+            parents = sorted(kept.values(), key=_worth)[:KEPT]
+            parent = parents[min(chance.randrange(len(parents)), chance.randrange(len(parents)))]
+            plan, given = parent.plan, parent.choices[:chance.randrange(len(parent.choices) + 1)]
         found = lived(goal, plan, given, number)
         if found is not None:
-            kept = sorted([*kept, found], key=lambda one: (one.near.distance, len(one.choices)))[:KEPT]
+            what = tuple(sorted(cell[0] for cell in found.near.differing))
+            kept[what] = min(kept.get(what, found), found, key=_worth)
             yield found
+
+
+def _worth(one: Nearest) -> tuple[bool, int, int]:
+    """The nearer, and the sooner, the better; where the model does not follow, nothing leads on."""
+    return one.reached and not one.confirmed, one.near.distance, len(one.choices)
 
 
 def lived(goal: Wanted, plan: Plan, given: tuple[int, ...], seed: int) -> Nearest | None:

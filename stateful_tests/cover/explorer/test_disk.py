@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from bench import group
+from invariants.exploring import Room, explore_scopes
 from model.explorer import DiskError, Exploration, Progress, Tuning, explore, shards
 from model.explorer.storage import RECORD, Directory
 
@@ -163,6 +164,17 @@ def test_two_searches_do_not_share_a_directory(tmp_path: Path) -> None:
     with closing(Directory(tmp_path)), pytest.raises(DiskError, match="another search is at work"):
         search(tmp_path)
     assert search(tmp_path).unknown == ""
+
+
+def test_rows_are_those_of_a_search_in_memory(tmp_path: Path) -> None:
+    def rows(room: Room | None = None) -> list[tuple[object, ...]]:
+        return [(row.property, row.subject, row.outcome, row.note, row.cost["states"], row.cost["transitions"])
+                for row in explore_scopes(["filters", "order lock, B-22a"], room=room)]
+
+    plain = rows()
+    assert rows(Room(cores=2, disk=tmp_path)) == plain
+    assert {file.name for file in tmp_path.iterdir()} == {"filters", "order-lock-B-22a"}
+    assert rows(Room(disk=tmp_path)) == plain
 
 
 def test_the_command_refuses_a_directory_in_one_line(tmp_path: Path) -> None:

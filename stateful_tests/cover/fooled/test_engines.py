@@ -30,7 +30,7 @@ def test_no_judge_says_what_another_refutes() -> None:
     assert tally["prove: violated"] > 10
     assert tally["explore: violated"] > tally["explore: holds"] / 3
     assert tally["compared with older ages"] > 500
-    assert tally["leads_to proved and searched"] > 20
+    assert tally["leads_to proved and searched"] > 5, "none of them about nothing"
 
 
 def test_the_same_seed_gives_the_same_concept() -> None:
@@ -93,4 +93,6 @@ def test_a_fault_in_an_engine_is_noticed(
     assert main(words) == 0
     plant(monkeypatch)
     assert main(words) == 1
-    assert f"{seed} " in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert any("prove says true" in line or "otherwise with" in line for line in lines), lines
+    assert any(line.startswith((f"{seed} ", f"{seed}w ")) for line in lines), lines

@@ -51,6 +51,26 @@ def test_a_violation_is_replayed(lease: Path, tmp_path: Path) -> None:
     assert proved.exit_code == 3
 
 
+def test_faults_that_a_file_names_are_planted_and_replayed(lease: Path, tmp_path: Path) -> None:
+    result = run("explore", lease, "--twins", "--out", "out")
+    assert result.exit_code == 0, result.stdout + result.stderr
+    assert "1 of 1 planted mutation noticed" in result.stdout
+    (evidence,) = (tmp_path / "out" / "evidence").glob("*.json")
+    assert "confirmed" in run("replay", evidence).stdout
+    both = run("explore", lease, "two clients", "--twins", "--json", "rows.jsonl")
+    assert (both.exit_code, "well_defined" in both.stdout, "planted" in both.stdout) == (0, True, True)
+    rows = (tmp_path / "rows.jsonl").read_text("utf-8")
+    assert f"rocketproof explore '{lease}' --twins --property one_live_client" in rows
+
+
+def test_a_planted_fault_that_no_search_notices_differs(lease: Path) -> None:
+    changed(lease, 'drop_guard("grant", 0)', 'drop_guard("forget", 0)')
+    assert run("explore", lease, "--twins").exit_code == 1
+    changed(lease, 'broken_by=(drop_guard("forget", 0),)', "broken_by=()")
+    result = run("explore", lease, "--twins")
+    assert (result.exit_code, "no mutation is named" in result.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(("old", "new", "line"), [
     ("~s.granted | (s", "s.granted or (s", "lease.py:42: in grant: s.granted or (s.period < s.age): a formula is not"),
     ("class Ms(Nat", "class Ms(Nut", "lease.py:18: NameError: name 'Nut' is not defined; correct the line"),

@@ -58,6 +58,24 @@ def test_names_that_would_be_equal_are_told_apart() -> None:
     assert read == ["x", "x.2", "x.3", "select.2", "|wörld|", "x"]
 
 
+@pytest.mark.parametrize("name", ["names_of_the_writer", "names_of_the_solver", "two_sorts_of_one_name",
+                                  "described_sets", "ranked_by_many"])
+def test_no_name_confuses_a_reader(name: str, tmp_path: Path) -> None:
+    """Words of SMT-LIB, of solvers and of the writer as names: both read every file, and contradict no answer."""
+    file = Path(__file__).parents[1] / "fooled" / "concepts" / f"{name}.py"
+    CliRunner().invoke(app, ["prove", str(file), "--seeds", "1", "--timeout-ms", "500", "--dump", str(tmp_path)])
+    statuses = set()
+    for path in sorted(tmp_path.rglob("*.smt2")):
+        text = path.read_text("utf-8")
+        status = text.partition(":status ")[2].partition(")")[0]
+        statuses.add(status)
+        solver = z3.SimpleSolver()
+        solver.set("timeout", 500)
+        solver.from_string(text)
+        assert {str(solver.check()), answer_to(text, 500), status} - {"unknown"} in ({"sat"}, {"unsat"}, set()), path
+    assert "unsat" in statuses
+
+
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     result = CliRunner().invoke(app, ["prove", "one_live_believer", "--dump", str(tmp_path / "file" / "below")])

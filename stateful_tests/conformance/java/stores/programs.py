@@ -29,6 +29,7 @@ _CONFIG = MessageStoreConfig(
 _GREATEST_PUTS = 80
 _STORE_HOST = bytes([127, 0, 0, 1]), 10_911
 _V6 = bytes(range(1, 17))
+_LONG_DELAYS = ["6", "18", "99", "0", "-1"]  # nothing is due, and put by the real store, while a program runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def drawn(random: Random) -> Put:
 def _properties(random: Random) -> dict[str, str]:
     choices = {
         "KEYS": ["a", "a b", "k1 k2  k3", " ", "x" * 50, "é ü"], "TAGS": ["t", "Aa", "BB", "é", "t || u"],
-        "DELAY": ["1", "18", "99", "0", "-1"], "WAIT": ["true", "false", "TRUE", "no"],
+        "DELAY": _LONG_DELAYS, "WAIT": ["true", "false", "TRUE", "no"],
         "UNIQ_KEY": [random.randbytes(16).hex().upper()], "own": ["v", "x" * random.randrange(1, 400)],
     }
     return {name: random.choice(values) for name, values in choices.items() if random.randrange(3) == 0}

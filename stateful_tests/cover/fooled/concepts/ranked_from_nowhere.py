@@ -38,7 +38,7 @@ PROVE = {
 EXPLORE = {
     "the_door_opens": "violated",
     "a_key_is_found": "violated",
-    "never_asked_for": "holds",
+    "never_asked_for": "unknown: about nothing",
     "leans": "violated",
     "he_calls": "violated",
     "every_number_is_tried": "violated",
