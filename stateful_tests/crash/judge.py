@@ -42,10 +42,10 @@ def judged(
 
 def _verdict(survey: Survey, name: str, effort: Effort, out: Path | None) -> Verdict:
     workload, expected = survey.life.workload, _expected(survey.life.workload, survey.kind, name)
-    limit = f"--images {effort.images}" if effort.minutes is None else f"--minutes {effort.minutes}"
+    images = effort.images if survey.exact else survey.covered  # the same draws again, also if time has ended them
     row = Verdict(
         name, JUDGE, _subject(workload, survey.kind), expected, Outcome.HOLDS,
-        f"rocketproof crash --workload {workload.name} {limit} --seed {effort.seed}",
+        f"rocketproof crash --workload {workload.name} --images {images} --seed {effort.seed}",
         cost={"images": survey.images, "distinct": survey.distinct, "recoveries": survey.recoveries,
               "cpu_seconds": round(survey.cpu_seconds, 2)},
         seed=None if survey.exact else effort.seed, note=_scope(survey))

@@ -117,6 +117,6 @@ class Survey:
 def _until(drawn: Iterator[Found], minutes: float, now: Callable[[], float] = time.monotonic) -> Iterator[Found]:
     end = now() + 60 * minutes
     for found in drawn:
+        yield found
         if now() > end:
             return
-        yield found
