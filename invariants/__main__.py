@@ -450,6 +450,38 @@ def store(
     guarded(answered)
 
 
+@app.command(epilog=examples(
+    "rocketproof crash", "rocketproof crash --workload sync_torn --out out/crash",
+    "rocketproof crash --minutes 10 --json rows.jsonl"))
+@judging
+def crash(
+    workload: Annotated[list[str] | None, typer.Option(
+        metavar="NAME", help="Only this workload (docs/crash.md); may be repeated.")] = None,
+    images: Annotated[int, typer.Option(
+        min=1, help="So many combinations of a workload and a kind of crash are all recovered; of more, so many are "
+        "drawn.")] = 10_000,
+    minutes: Annotated[float | None, typer.Option(
+        min=0, help="Where there are more than --images: draw for this time, shared by all workloads.")] = None,
+    seed: Seed = 0, json: Json = None, out: Out = None,
+) -> None:
+    """Crash a store after every step of bounded workloads, and recover every disk that can be left.
+
+    Each process that is killed, each machine that loses its power, each choice of pages, lengths and names that were
+    not forced; recovered by impl/store, and judged by what was put and acknowledged.
+
+    Exit status: 0 as expected, 1 some outcome differs, 2 bad input, 3 some outcome is unknown, or interrupted.
+    """
+    from invariants.front_desk.desk import Desk
+
+    with Desk(json, out=out) as desk:
+        from stateful_tests.crash import judge
+        from stateful_tests.crash.survey import KINDS, Effort
+        from stateful_tests.crash.workloads import WORKLOADS
+
+        share = None if minutes is None else minutes / (len(workload or WORKLOADS) * len(KINDS))
+        desk.judge("crash", judge.judged(workload or [], Effort(images, share, seed), out=out, tell=desk.tell))
+
+
 # Evidence -------------------------------------------------------------------------------------------------------------
 
 
@@ -530,11 +562,14 @@ def compared_again(document: dict[str, Any]) -> Verdict:
     from stateful_tests.conformance.judge import IMAGE, RECORDINGS, replayed_image
     from stateful_tests.conformance.port import judge as port
     from stateful_tests.conformance.replay import lines, stem
+    from stateful_tests.crash import judge as crashes
     from stateful_tests.decisions.replay import replay_counterexample
 
     about = document["subject"]["kind"]
     if about == "endpoint":
         return port.replayed(document)
+    if about == crashes.SUBJECT:
+        return crashes.replayed(document)
     if about == "recording":
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])

@@ -1,0 +1,1 @@
+"""Fast tests: the crash atlas."""

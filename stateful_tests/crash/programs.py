@@ -1,0 +1,194 @@
+"""A store on a recording disk that lives through a program, and what it was told and has promised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from impl.common.byte_buffer import ByteBuffer
+from impl.common.inet_socket_address import InetSocketAddress
+from impl.common.message_batch import BatchedMessage, encode_messages
+from impl.common.message_const import PROPERTY_KEYS, PROPERTY_TAGS
+from impl.ports.disk import PAGE_BYTES
+from impl.store.default_message_store import DefaultMessageStore
+from impl.store.dispatch_request import check_message_and_return_size
+from impl.store.message_ext_broker_inner import MessageExtBatch, MessageExtBrokerInner
+from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
+from impl.store.put_message_result import PutMessageFuture
+from impl.store.put_message_status import PutMessageStatus
+from stateful_tests.crash.recorder import Recorder
+
+_BORN, _STORED = (InetSocketAddress(bytes([127, 0, 0, 1]), port) for port in (4_711, 10_911))
+_T0 = 1_700_000_000_000
+_CHECKPOINT_MS = 61_000
+_BEFORE_PROPERTIES_BYTES = 91  # of a record without body and topic
+_ROLL_SPARE_BYTES = 40  # a record is longer than its body by more than this
+Store = Callable[[Recorder, MessageStoreConfig, Callable[[], int]], DefaultMessageStore]
+
+
+class Workload(NamedTuple):
+    """A program for a store.
+
+    name -- of the workload; sentence -- what it is about. has_index -- whether there are index files. expected -- kind
+    of crash to the properties that it breaks in RocketMQ as shipped, each with the hazards. operations -- lines:
+
+    put TOPIC [KEYS]    one message; batch TOPIC NUMBER -- so many in one batch
+    roll TOPIC          a message that does not fit into the last file of the log, and begins the next
+    edge TOPIC          a message of which only the properties lie on the next page of the log
+    dispatch            the dispatcher catches up
+    flush               group commit with SYNC_FLUSH, else the thorough flush of the log
+    queues, checkpoint  the queues are flushed if they have two new pages; all of them, and the checkpoint
+    stop, kill, start   an orderly stop; the end of the process; a new process
+    """
+
+    name: str
+    sentence: str
+    flush: FlushDiskType
+    operations: tuple[str, ...]
+    has_index: bool = False
+    expected: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
+
+    @property
+    def config(self) -> MessageStoreConfig:
+        """Files of two pages for the log, and of one for all else."""
+        return MessageStoreConfig(
+            mapped_file_size_commit_log=8_192, configured_file_size_consume_queue=400, max_hash_slot_num=3,
+            max_index_num=9, max_message_size=16_000, message_index_enable=self.has_index, flush_disk_type=self.flush)
+
+
+class Message(NamedTuple):
+    """A message that was put. offset -- of its record in the log. keys -- without the empty ones."""
+
+    topic: str
+    queue_id: int
+    queue_offset: int
+    offset: int
+    tags_code: int
+    keys: tuple[str, ...]
+    record: bytes
+
+    def __str__(self) -> str:
+        """For people."""
+        return f"message {self.queue_offset} of {self.topic}-{self.queue_id}"
+
+
+class Life:
+    """What a store has lived through. acknowledged -- place in messages to the step after which PUT_OK was answered."""
+
+    def __init__(self, workload: Workload, store: Store = DefaultMessageStore) -> None:
+        """Live through the workload; store -- makes each process."""
+        self.workload, self.recorder, self._make = workload, Recorder(), store
+        self.messages: list[Message] = []
+        self.acknowledged: dict[int, int] = {}
+        self._waiting: list[tuple[PutMessageFuture, range]] = []
+        self._now = _T0
+        self._start()
+        for operation in workload.operations:
+            self._live(*operation.split())
+            self._take_answers()
+
+    def _now_ms(self) -> int:
+        self._now += 1
+        return self._now
+
+    @cached_property
+    def by_offset(self) -> dict[int, Message]:
+        """The messages by the offset of their record; of several the last."""
+        return {message.offset: message for message in self.messages}
+
+    @cached_property
+    def keys(self) -> Sequence[tuple[str, str]]:
+        """Topic and key of all messages."""
+        return sorted({(message.topic, key) for message in self.messages for key in message.keys})
+
+    def acknowledged_by(self, step: int) -> list[tuple[Message, int]]:
+        """What was acknowledged before a crash after this step, and since which step."""
+        return [(self.messages[number], since) for number, since in self.acknowledged.items() if since <= step]
+
+    # Operations -------------------------------------------------------------------------------------------------------
+
+    def _live(self, what: str, *words: str) -> None:
+        if words:
+            self._take(what, words[0], words[1:])
+            return
+        operations: dict[str, Callable[[], object]] = {
+            "dispatch": self.store.reput_message_service.do_reput, "flush": self._flush,
+            "queues": self.store.flush_consume_queue_service.do_flush, "checkpoint": self._checkpoint,
+            "stop": self.store.shutdown, "kill": self._kill, "start": self._start}
+        operations[what]()
+
+    def _take(self, what: str, topic: str, words: Sequence[str]) -> None:
+        """Put what the operation says."""
+        if what == "batch":
+            self._put_batch(topic, int(words[0]))
+        elif what == "roll":
+            self._put(topic, b"r" * (self._room(self.workload.config.mapped_file_size_commit_log) - _ROLL_SPARE_BYTES))
+        elif what == "edge":
+            self._put(topic, b"e" * (self._room(PAGE_BYTES) - _BEFORE_PROPERTIES_BYTES - len(topic)))
+        else:
+            self._put(topic, b"%d" % len(self.messages), " ".join(words))
+
+    def _flush(self) -> None:
+        if self.workload.flush is FlushDiskType.SYNC_FLUSH:
+            self.store.commit_log.group_commit_service.run_once()
+        else:
+            self.store.commit_log.flush_real_time_service.flush(0)
+
+    def _checkpoint(self) -> None:
+        self._now += _CHECKPOINT_MS
+        self.store.flush_consume_queue_service.do_flush()
+
+    def _kill(self) -> None:
+        self.store._lock_file.close()  # noqa: SLF001  # as the operating system does
+        self._waiting.clear()
+
+    def _start(self) -> None:
+        self.store = self._make(self.recorder, self.workload.config, self._now_ms)
+        if not (self.store.load() and self.store.start()):
+            raise RuntimeError(f"{self.workload.name}: the store does not start")
+
+    def _room(self, part_bytes: int) -> int:
+        """How many bytes of the log are left until the next multiple of part_bytes."""
+        return part_bytes - self.store.get_max_phy_offset() % part_bytes
+
+    def _put(self, topic: str, body: bytes, keys: str = "") -> None:
+        message = MessageExtBrokerInner(topic, body, _BORN, _STORED)
+        message.put_property(PROPERTY_TAGS, "tag")
+        if keys:
+            message.put_property(PROPERTY_KEYS, keys)
+        message.write_properties()
+        self._note(self.store.async_put_message(message))
+
+    def _put_batch(self, topic: str, number: int) -> None:
+        body = encode_messages([
+            BatchedMessage(0, b"%d" % (len(self.messages) + one), {PROPERTY_TAGS: "tag"}) for one in range(number)])
+        self._note(self.store.async_put_messages(MessageExtBatch(topic, body, _BORN, _STORED)))
+
+    def _note(self, future: PutMessageFuture) -> None:
+        result = future.append_message_result
+        if result is None:
+            raise RuntimeError(f"{self.workload.name}: a put is refused")
+        first = len(self.messages)
+        self.messages += [self._message(offset) for offset in result.phy_offsets]
+        self._waiting.append((future, range(first, len(self.messages))))
+
+    def _message(self, offset: int) -> Message:
+        found = self.store.commit_log.get_message(offset, 4)
+        if found is None:
+            raise RuntimeError(f"{self.workload.name}: a record cannot be read")
+        record = found.mapped_file.file.read(found.position, found.get_int(0))
+        found.release()
+        request = check_message_and_return_size(ByteBuffer(record), check_crc=True)
+        return Message(request.topic, request.queue_id, request.consume_queue_offset, offset, request.tags_code,
+                       tuple((request.keys or "").split()), record)
+
+    def _take_answers(self) -> None:
+        left = []
+        for future, messages in self._waiting:
+            result = future.result()
+            if result is None:
+                left.append((future, messages))
+            elif result.status is PutMessageStatus.PUT_OK:
+                self.acknowledged.update(dict.fromkeys(messages, self.recorder.steps))
+        self._waiting = left

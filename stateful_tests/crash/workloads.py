@@ -1,0 +1,75 @@
+"""The workloads of the crash atlas, and what crashes in them break in RocketMQ as shipped."""
+
+from __future__ import annotations
+
+from impl.store.message_store_config import FlushDiskType
+from stateful_tests.crash.programs import Workload
+from stateful_tests.crash.recovery import (
+    CONSECUTIVE,
+    IDEMPOTENT,
+    KEYS,
+    MISSED,
+    NAMES,
+    PREFIX,
+    STARTS,
+    SURVIVES,
+)
+from stateful_tests.crash.survey import JOURNALLED, MACHINE, PROCESS
+
+Expected = dict[str, tuple[str, ...]]
+_STARTS: Expected = {STARTS: ("V22",)}
+_TORN: Expected = {**_STARTS, PREFIX: ("V7",), NAMES: ("V7",)}
+_PHANTOM: Expected = {**_STARTS, NAMES: ("V3",), CONSECUTIVE: ("V3",), IDEMPOTENT: ("V3",)}
+_AS_IF_STOPPED: Expected = {
+    **_STARTS, SURVIVES: ("V26",), NAMES: ("V3", "V26"), MISSED: ("V26",), CONSECUTIVE: ("V3", "V26"),
+    IDEMPOTENT: ("V3", "V26")}
+# Nothing promises that a message is on the disk which ASYNC_FLUSH has acknowledged; its loss is no hazard.
+_UNFLUSHED: Expected = {SURVIVES: ()}
+
+_SYNC, _ASYNC = FlushDiskType.SYNC_FLUSH, FlushDiskType.ASYNC_FLUSH
+
+WORKLOADS = {one.name: one for one in (
+    Workload(
+        "sync_two_topics", "Messages of two topics, the queues flushed with the checkpoint.", _SYNC,
+        ("put A", "flush", "put B", "flush", "dispatch", "put A", "flush", "dispatch", "checkpoint"),
+        expected={PROCESS: _STARTS, JOURNALLED: _STARTS, MACHINE: _AS_IF_STOPPED}),
+    Workload(
+        "sync_roll", "A batch, and a record that begins the next file of the log.", _SYNC,
+        ("put A", "flush", "batch A 3", "flush", "dispatch", "roll A", "flush", "dispatch"),
+        expected={PROCESS: _STARTS, JOURNALLED: _STARTS, MACHINE: _STARTS}),
+    Workload(
+        "sync_index", "Messages with keys.", _SYNC,
+        ("put A k", "flush", "dispatch", "put A k l", "flush", "dispatch", "checkpoint"), has_index=True,
+        expected={PROCESS: _STARTS, JOURNALLED: _STARTS, MACHINE: {**_STARTS, KEYS: ("V26",), IDEMPOTENT: ("V26",)}}),
+    Workload(
+        "sync_torn", "A record that two pages share, its properties on the second.", _SYNC,
+        ("put A", "flush", "edge A", "put B", "flush", "dispatch"),
+        expected={PROCESS: _TORN, JOURNALLED: _TORN,
+                  MACHINE: {**_AS_IF_STOPPED, PREFIX: ("V7",), NAMES: ("V7", "V26")}}),
+    Workload(
+        "sync_stop", "An orderly stop, and a new start.", _SYNC,
+        ("put A", "flush", "dispatch", "stop", "start", "put A", "flush", "dispatch"),
+        expected={PROCESS: _STARTS, JOURNALLED: _STARTS, MACHINE: _STARTS}),
+    Workload(
+        "sync_kill", "A kill, the recovery from it, and work after it: a crash may hit the recovery too.", _SYNC,
+        ("put A", "flush", "put B", "dispatch", "kill", "start", "put A", "flush", "dispatch", "checkpoint"),
+        expected={PROCESS: _STARTS, JOURNALLED: _PHANTOM, MACHINE: _AS_IF_STOPPED}),
+    Workload(
+        "async_roll", "Messages that are acknowledged before they are flushed, in two files of the log.", _ASYNC,
+        ("put A", "dispatch", "put A", "flush", "roll A", "dispatch", "put B", "dispatch", "flush"),
+        expected={PROCESS: _STARTS, JOURNALLED: {**_PHANTOM, **_UNFLUSHED},
+                  MACHINE: {**_AS_IF_STOPPED, **_UNFLUSHED}}),
+    Workload(
+        "async_torn", "A record that two pages share, acknowledged before it is flushed.", _ASYNC,
+        ("put A", "edge A", "put B", "dispatch", "flush", "put A", "dispatch", "queues"),
+        expected={PROCESS: _TORN,
+                  JOURNALLED: {**_PHANTOM, **_TORN, NAMES: ("V3", "V7"), **_UNFLUSHED},
+                  MACHINE: {**_AS_IF_STOPPED, PREFIX: ("V7",), NAMES: ("V3", "V7", "V26"), **_UNFLUSHED}}),
+    Workload(
+        "async_index", "Messages with keys in two files of the log, acknowledged before they are flushed.", _ASYNC,
+        ("put A k", "dispatch", "put B k l", "dispatch", "roll A", "put A m", "dispatch", "flush", "checkpoint"),
+        has_index=True,
+        expected={PROCESS: _STARTS, JOURNALLED: {**_PHANTOM, **_UNFLUSHED},
+                  # The name of the log's first file can be lost, and that of the second not: a loss of ASYNC_FLUSH too.
+                  MACHINE: {**_AS_IF_STOPPED, PREFIX: (), KEYS: ("V26",), **_UNFLUSHED}}),
+)}
