@@ -23,7 +23,7 @@ from model.explorer.seen import Levels
 from model.explorer.trace import Document, Step, document, path
 from model.language.batch import Batch, Word, Words, states
 from model.language.instantiate import Instantiation
-from model.language.nodes import Variable, const, substitute
+from model.language.nodes import FALSE, Variable, const, substitute
 from model.language.properties import Property
 
 Ints = NDArray[np.int64]
@@ -55,7 +55,25 @@ def judge(
             chosen = {v.name: ground.scope.text(v.sort, number) for v, number in elements.items()}
             return {**verdict, "elements": chosen} if chosen else verdict
         unknown = unknown or verdict
-    return unknown
+    return unknown or _about_nothing(ground, expander, levels, wanted, memory_bytes)
+
+
+def _about_nothing(
+    ground: Instantiation, expander: Expander, levels: Levels, wanted: Property, memory_bytes: int,
+) -> str | None:
+    """Say why no run that waits is fair, or None: what is fair and ceases must be impossible at last."""
+    both = sorted({*wanted.fair} & {*wanted.until_quiet})
+    waits = False
+    for elements in ground.environments(wanted.parameters) if both else ():
+        endless = replace(_about(wanted, elements), condition=FALSE)
+        graph = Avoiding(ground, expander, levels, endless, memory_bytes)
+        if graph.too_large:
+            return f"{both[0]} is fair and ceases: it is not known whether a run does both"
+        graph.start_from(endless)
+        if graph.trap() is not None:
+            return None
+        waits = waits or bool(len(graph.order))
+    return f"{both[0]} is fair and ceases: no run does both" if waits else None
 
 
 def _about(wanted: Property, elements: Mapping[Variable, int]) -> Property:
