@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 
+from model.explorer.checks import WELL_DEFINED
 from model.explorer.search import explore
 from model.language import Action, Concept, Premise, Property, Run
 from model.language.defined import obligations
@@ -180,11 +181,13 @@ def _scope(
 
 def _reached(scope: Scope, wanted: Sequence[Action]) -> set[str]:
     """Actions that a search of the scope finds possible; what only prunes a search need not hold there."""
-    scope, expected = _sound(scope), expectation("holds")
+    expected = expectation("holds")
     claims = [Property(one.name, SOMETIMES, scope.concept, "", possible, expected)
               for one in wanted for possible in (quantified("exists", one.parameters, one.tested),)]
     try:
         found = explore(scope, claims, memory_bytes=MEMORY_BYTES, until_decided=True)
+        if WELL_DEFINED in found.violations:
+            found = explore(_sound(scope), claims, memory_bytes=MEMORY_BYTES, until_decided=True)
     except ValueError:  # no state is initial in the scope, or too many
         return set()
     if found.blurred:  # a step that saturation blurs may be none
