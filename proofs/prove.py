@@ -253,8 +253,12 @@ class Prover:
         unseen = self.witnesses.unseen(declared.concept, declared.given, wanted)
         if unseen:
             return f"no run was found in which {unseen[0]} happens"
-        waits = declared.kind != LEADS_TO or self.witnesses.waits(declared)
-        return "" if waits else "no run was found that waits for the goal"
+        if declared.kind == LEADS_TO and not self.witnesses.waits(declared):
+            return "no run was found that waits for the goal"
+        both = sorted({*declared.fair} & {*declared.until_quiet})
+        if both and not self.witnesses.fair(declared):
+            return f"no run was found that is fair: {both[0]} is fair and ceases"
+        return ""
 
     def _blind(self, declared: Property) -> str:
         """Name a mutation that the proof does not notice, or ""; that a proof fails is for Z3 to say."""

@@ -7,13 +7,18 @@ searched in small scopes, those that are known first; then Z3 chooses sizes and 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 
+from model.explorer.checks import WELL_DEFINED
 from model.explorer.search import explore
 from model.language import Action, Concept, Premise, Property, Run
+from model.language.defined import obligations
 from model.language.expectation import expectation
-from model.language.nodes import NAT, TRUE, Node, negation, quantified
+from model.language.nodes import FALSE, NAT, TRUE, Node, negation, quantified
 from model.language.properties import SOMETIMES
 from model.language.scope import Scope
+from model.language.tracing import TESTED, Ground
 from model.language.values import Term
 from model.language.walk import value as value_of
 from proofs import terms
@@ -55,6 +60,7 @@ class Witnesses:
         for (other, more), found in self._seen.items():
             if other == id(concept) and set(more) >= set(given):
                 seen |= found  # a run under more premises is one under these
+        missed |= {name for name in wanted if name not in seen and self._impossible(concept, given, name)}
         left = {name: concept.actions[name] for name in sorted(wanted) if name not in seen and name not in missed}
         found = self._search(concept, given, left)
         seen |= found
@@ -65,6 +71,12 @@ class Witnesses:
         """Whether a run was found under its premises that waits for the goal of a leads_to property."""
         waiting = Action("wait", declared.parameters, (declared.when, negation(declared.condition)), (), "")
         return bool(self._search(declared.concept, declared.given, {waiting.name: waiting}))
+
+    def fair(self, declared: Property) -> bool:
+        """Whether a fair run under its premises was found, from where a leads_to property asks for its goal."""
+        endless = replace(declared, condition=FALSE)
+        left = {declared.name: Action(declared.name, declared.parameters, (declared.when,), (), "")}
+        return any(_violated(scope, endless) for scope in self._candidates(declared.concept, declared.given, left))
 
     def _search(self, concept: Concept, given: Sequence[Premise], wanted: Mapping[str, Action]) -> set[str]:
         """Names of those of the actions that some run makes possible."""
@@ -77,6 +89,15 @@ class Witnesses:
             if not left:
                 break
         return seen
+
+    def _impossible(self, concept: Concept, given: Sequence[Premise], name: str) -> bool:
+        """Whether no state of the lemmas lets an action happen that asks about all naturals: a scope has a greatest."""
+        if not _over_naturals(concept.actions[name].tested):
+            return False
+        induction = Induction(Unbounded(concept), given)
+        action = next(one for one in induction.actions if one.name == name)
+        asked = (*induction.states(induction.lemmas), *induction.enabled(action))
+        return satisfiable(asked, (0,), self._timeout_ms).answer is Answer.PROVED
 
     def _start(self, concept: Concept, given: Sequence[Premise]) -> str:
         for size in FEW:
@@ -165,11 +186,37 @@ def _reached(scope: Scope, wanted: Sequence[Action]) -> set[str]:
               for one in wanted for possible in (quantified("exists", one.parameters, one.tested),)]
     try:
         found = explore(scope, claims, memory_bytes=MEMORY_BYTES, until_decided=True)
+        if WELL_DEFINED in found.violations:
+            found = explore(_sound(scope), claims, memory_bytes=MEMORY_BYTES, until_decided=True)
     except ValueError:  # no state is initial in the scope, or too many
         return set()
     if found.blurred:  # a step that saturation blurs may be none
         return set()
     return {name for name, reached in found.reached.items() if reached}
+
+
+def _sound(scope: Scope) -> Scope:
+    """The scope with the steps alone that are well defined: at its end another one reads 0, where no table ends."""
+    made = copy(scope)
+    made.concept = replace(scope.concept, actions={
+        name: action if owed is TRUE else replace(
+            action, guards=(*action.guards, owed), grounds=(*action.grounds, Ground(TESTED)))
+        for name, action in scope.concept.actions.items() for owed in (obligations(action),)})
+    return made
+
+
+def _over_naturals(node: Node) -> bool:
+    """Whether a formula quantifies over naturals."""
+    own = node.op in ("forall", "exists") and any(variable.sort.kind == NAT for variable in node.payload)
+    return own or any(map(_over_naturals, node.args))
+
+
+def _violated(scope: Scope, declared: Property) -> bool:
+    """Whether a search of the scope finds that the property is violated."""
+    try:
+        return explore(scope, [declared], memory_bytes=MEMORY_BYTES).outcome(declared.name) == "violated"
+    except ValueError:  # no state is initial in the scope, or too many
+        return False
 
 
 def needless(concept: Concept, run: Run, timeout_ms: int) -> str:

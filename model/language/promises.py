@@ -58,4 +58,4 @@ def promise(condition: Callable[P, Bool]) -> Promise[P]:
 def assume(promised: Promise[P], *args: P.args, **kwargs: P.kwargs) -> None:
     """State that a promise keeps the step from happening elsewhere."""
     assert promised.body is not None  # noqa: S101 - narrows for mypy
-    tracing.promised(promised.name, promised.body(*args, **kwargs))
+    tracing.promised(promised, promised.body(*args, **kwargs))

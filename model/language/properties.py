@@ -243,6 +243,9 @@ def _check_promise(concept: Concept, name: str, assumed: Premise) -> None:
         raise misuse(f"no action of {concept.name} assumes {assumed.name}",
                      f"give one of {', '.join(known)}" if known else "write assume(…) in an action",
                      f"given={assumed.name}", name)
+    if assumed.of_steps and concept.promises.get(assumed.name) is not assumed:
+        raise misuse(f"the actions of {concept.name} assume another promise {assumed.name}", "rename one",
+                     f"given={assumed.name}", name)
 
 
 def _check_mutation(concept: Concept, name: str, mutation: Mutation) -> None:

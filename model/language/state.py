@@ -15,7 +15,7 @@ from model.language.values import Bool, Maybe, Set, Term, maybe_of, set_of, spel
 
 if TYPE_CHECKING:
     from model.language.actions import Action
-    from model.language.properties import Property
+    from model.language.properties import Premise, Property
     from model.language.rankings import Ranking
     from model.language.runs import Run
 
@@ -36,7 +36,7 @@ class Concept:
     variables -- state variables, constants and rigid functions, by name, in order of declaration.
     classes -- the Python classes of the sorts that occur, by sort name.
     actions, properties, runs -- by name, in order of declaration. rankings -- by the property that they are about.
-    initial -- the initial condition.
+    promises -- those that its actions assume, by name. initial -- the initial condition.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Concept:
     properties: dict[str, Property] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     rankings: dict[str, Ranking] = field(default_factory=dict)
+    promises: dict[str, Premise] = field(default_factory=dict)
     initial: Node = nodes.TRUE
 
     @property
@@ -233,6 +234,9 @@ def _inherit(cls: type[State], concept: Concept, parent: Concept, without: tuple
         if name not in without and concept.actions.setdefault(name, traced) is not traced:
             raise misannotated(cls.__name__, "", f"two of its bases have an action {name}",
                                f'leave both out by without=("{name}",) and declare the joint action')
+    for name, promised in parent.promises.items():
+        if concept.promises.setdefault(name, promised) is not promised:
+            raise misannotated(cls.__name__, "", f"its bases have two promises {name}", "rename one")
     for name in parent.variables:
         _check_name(cls, name)
     concept.variables |= parent.variables

@@ -14,6 +14,7 @@ from model.language.nodes import BOOL, NAT, Node, SortInfo, Variable, make
 from model.language.values import Bool, Term, describe, one
 
 if TYPE_CHECKING:
+    from model.language.properties import Premise
     from model.language.state import Concept
 
 
@@ -175,12 +176,14 @@ def require(*conditions: Bool, by: str = "") -> None:
         trace.grounds.append(Ground(TESTED, by))
 
 
-def promised(name: str, condition: Bool) -> None:
-    """Record a guard that is a premise of this name."""
+def promised(premise: Premise, condition: Bool) -> None:
+    """Record a guard that is this premise; a concept knows one promise of each name."""
     trace = _traced("assume", (condition,))
+    if trace.concept.promises.setdefault(premise.name, premise) is not premise:
+        raise misuse(f"{trace.concept.name} has two promises {premise.name}", "rename one", "assume", premise.name)
     for node in _conjuncts(trace, (condition,)):
         trace.guards.append(node)
-        trace.grounds.append(Ground(PROMISED, name))
+        trace.grounds.append(Ground(PROMISED, premise.name))
 
 
 def search_only(*conditions: Bool) -> None:

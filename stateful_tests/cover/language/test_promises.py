@@ -161,6 +161,26 @@ def test_a_promise_that_no_action_assumes_is_no_premise_and_no_scope_breaks_it()
         Scope(Tank, {Level: 6}, breaks=("nobody_opens",))
 
 
+def test_a_promise_is_not_taken_for_another_of_its_name() -> None:
+    @promise
+    def fillers_look(s: Tank, by: Level) -> Bool:
+        """More fits than the actions assume."""
+        return s.level + by <= 9
+
+    with pytest.raises(Misuse, match="the actions of Tank assume another promise fillers_look; rename one"):
+        @lemma_given(fillers_look)
+        def much_fits(s: Tank) -> Bool:
+            """It would be proved with a guard that the premise does not give."""
+            return s.level <= 3
+
+    with pytest.raises(Misuse, match="Tank has two promises fillers_look; rename one"):
+        @action("Tank#refill")
+        def refill(s: Tank, by: Level) -> None:
+            """Some more is filled in."""
+            assume(fillers_look, s, by)
+            s.level = s.level + by
+
+
 def test_a_promise_outside_an_action_is_refused() -> None:
     with pytest.raises(Misuse, match="assume outside an action"):
         assume(fillers_look, Tank(), Level.of(1))
