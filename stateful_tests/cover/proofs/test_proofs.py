@@ -102,11 +102,11 @@ def test_a_property_that_is_false_at_first_is_violated() -> None:
 
 
 def test_a_proof_of_nothing_is_unknown() -> None:
-    @always(shipped="holds", given=(never("start", because="Nobody ever starts."),))
-    def toy_quiet(s: Group) -> Bool:
-        """Nobody holds anything."""
-        return forall(~s.up[m] & ~s.holds[m, q] & ~s.fetched[m] for m, q in every(Member, Queue))
-    declared = Group.concept.properties.pop("toy_quiet")
+    @always(shipped="holds", given=(never("join", because="Nobody ever starts."),))
+    def toy_quiet(s: Convergence) -> Bool:
+        """Nobody lives."""
+        return forall(~s.alive[m] for m in every(Member))
+    declared = Convergence.concept.properties.pop("toy_quiet")
     row = Prover(seeds=(0,)).verdict(declared)
     assert row.outcome is Outcome.UNKNOWN
     assert "perhaps of nothing" in row.note
