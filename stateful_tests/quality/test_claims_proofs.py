@@ -44,9 +44,10 @@ SURVIVORS = {
 
 
 def holding_claims() -> dict[FunctionType, list[Claim]]:
+    """By function; of the store's functions the recordings notice mutants that its claims do not (docs/decisions.md)."""
     found: dict[FunctionType, list[Claim]] = defaultdict(list)
     for claim in CLAIMS.values():
-        if claim.expected.outcome == "holds":
+        if claim.expected.outcome == "holds" and claim.predicate.__module__ != "invariants.store_decisions":
             for function in claim.subjects:
                 found[function].append(claim)
     return found
