@@ -44,7 +44,7 @@ SURVIVORS = {
 
 
 def holding_claims() -> dict[FunctionType, list[Claim]]:
-    """By function; of the store's functions the recordings notice mutants that its claims do not (docs/decisions.md)."""
+    """By function; those of the store are left out: recordings notice mutants that its claims do not."""
     found: dict[FunctionType, list[Claim]] = defaultdict(list)
     for claim in CLAIMS.values():
         if claim.expected.outcome == "holds" and claim.predicate.__module__ != "invariants.store_decisions":
