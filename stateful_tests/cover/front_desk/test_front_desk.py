@@ -525,12 +525,13 @@ def test_a_judge_that_crashes_is_unknown_and_the_others_go_on(
         raise ZeroDivisionError("by accident")
 
     monkeypatch.setattr(exploring, "explore_scopes", broken)
+    monkeypatch.setattr(sys, "argv", ["rocketproof", "verify", "abandoned_lock_is_freed"])
     result = run("verify", "abandoned_lock_is_freed", "--out", tmp_path)
     found = rows((tmp_path / "verdicts.jsonl").read_text(encoding="utf-8"))
     assert result.exit_code == 3
     assert (found[0].property, found[0].outcome) == (CRASHED, Outcome.UNKNOWN)
     assert "ZeroDivisionError: by accident" in found[0].note
-    assert found[0].replay.startswith("rocketproof ")
+    assert found[0].replay == "rocketproof verify abandoned_lock_is_freed"
     assert {row.judge for row in found[1:]} == {"explore", "prove"}
 
 
