@@ -288,14 +288,16 @@ def test_a_variant_file_that_names_no_function_is_2(tmp_path: Path) -> None:
     assert "no_such_function: there is none; correct the name" in result.stderr
 
 
-def test_a_property_that_no_row_is_about_is_2_and_never_silent(
+def test_a_property_that_is_asked_for_has_a_row_though_a_bug_is_planted(
     cluster: Cluster, bug: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(commands, "open_cluster", lambda _master: nullcontext(cluster))
-    words = ["campaign", "--variant", str(bug), *SELECTED, "--minutes", "0.001", "--out", str(tmp_path / "out")]
+    rows = tmp_path / "rows.jsonl"
+    words = ["campaign", "--variant", str(bug), *SELECTED, "--minutes", "0.001", "--json", str(rows)]
     result = CliRunner().invoke(app, [*words, "--property", "refines_route_info"])
-    assert result.exit_code == 2
-    assert "no row of this campaign is about it; a planted bug has one row, planted_bug_is_noticed" in result.stderr
+    told = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
+    assert [(row["property"], row["outcome"]) for row in told] == [("refines_route_info", "violated")]
+    assert result.exit_code == 1
 
 
 def test_a_folder_of_another_campaign_or_version_is_2_and_its_verdicts_stay(
