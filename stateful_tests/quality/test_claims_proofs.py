@@ -44,7 +44,7 @@ SURVIVORS = {
 
 
 def holding_claims() -> dict[FunctionType, list[Claim]]:
-    """By function; those of the store are left out: recordings notice mutants that its claims do not."""
+    """By function; without the claims about the store, whose mutants are not counted yet (docs/decisions.md)."""
     found: dict[FunctionType, list[Claim]] = defaultdict(list)
     for claim in CLAIMS.values():
         if claim.expected.outcome == "holds" and claim.predicate.__module__ != "invariants.store_decisions":
