@@ -317,6 +317,7 @@ app.add_typer(export_app, name="export")
 app.command("prove", epilog=prover.EXAMPLES)(prover.prove)
 app.command("machine", epilog=machines.EXAMPLES)(machines.machine)
 app.command("campaign", epilog=campaigning.CAMPAIGN)(campaigning.campaign)
+app.command("compare", epilog=campaigning.COMPARE)(campaigning.compare)
 app.command("kill-matrix", epilog=campaigning.KILL_MATRIX)(campaigning.kill_matrix)
 
 

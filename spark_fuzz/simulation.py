@@ -218,7 +218,7 @@ def version(subjects: tuple[str, ...]) -> str:
     root = here.parent
     files = [file for room in _JUDGED for file in sorted((root / room).rglob("*.py"))]
     files += sorted((root / "invariants").glob("*.py"))
-    files += [here / f"{name}.py" for name in ("effect", "hunts", "runs", "simulation", "work")]
+    files += [here / f"{name}.py" for name in ("effect", "hunts", "pairing", "pairs", "runs", "simulation", "work")]
     own = [Path(name.partition("+")[2]) for name in subjects if name.endswith(".py")]
     content = blake2b(digest_size=6)
     for file in [*files, *own]:

@@ -45,7 +45,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "pyarrow": ("spark_fuzz.ledger",),
     "typer": (COMMANDS, "invariants.front_desk.*", "spark_fuzz.front_desk", "stateful_tests.rules.mutants", TESTS),
     "rich": (COMMANDS, "invariants.front_desk.*", "invariants.report.terminal", "spark_fuzz.cells",
-             "spark_fuzz.progress", TESTS),
+             "spark_fuzz.compare_table", "spark_fuzz.progress", TESTS),
     "matplotlib": ("invariants.report.*",),
     "jinja2": ("invariants.report.*",),
     "pydantic": ("invariants.report.*",),
