@@ -13,7 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from impl.variants.variant import Replacement
 from invariants.evidence import replayed
+from invariants.report.compared import COMPARED
+from invariants.report.compared import Comparison as Shown
+from invariants.report.shapes import read
 from invariants.runs import COMPARE, WORSE
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz.asked import USUAL, Asked
@@ -25,10 +29,10 @@ from spark_fuzz.pairs import Pair
 from spark_fuzz.runs import Key
 from spark_fuzz.simulation import Aim
 from spark_fuzz.told import SIDES, Told, documented
+from spark_fuzz.touched import Other, Others, proofs
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.subjects import subject_named
 
-COMPARED = "compare.json"
 BASE, CHANGED = SIDES
 SHORTER = 6
 """So many tapes are made shorter, those of what is broken first."""
@@ -46,10 +50,9 @@ def aim_of(
     return Comparison(base, changed, worlds, file).checked()
 
 
-def compared(folder: Path) -> Mapping[str, Any]:
+def compared(folder: Path) -> Shown:
     """What the file of a comparison says."""
-    document: Mapping[str, Any] = json.loads((folder / COMPARED).read_text(encoding="utf-8"))
-    return document
+    return read(Shown, json.loads((folder / COMPARED).read_text(encoding="utf-8")))
 
 
 class Comparing:
@@ -59,6 +62,7 @@ class Comparing:
         """Nothing is known yet."""
         self._aim, self._folder, self._asked = aim, folder, asked
         self.found = Differences(subject_named(aim.base))
+        self.others = Others()
         self._arms: dict[Arm, Known] = {}
         self._failed: list[str] = []
         self._tapes: dict[tuple[str, Key], Recording] = {}
@@ -77,6 +81,8 @@ class Comparing:
                 self._answered(row)
             elif row["error"] is not None:
                 self._failed.append(f"{row['unit']}: {row['error']}")
+            elif row["kind"] == "touched":
+                self.others.take(row)
             else:
                 self._take(Pair.from_row(row))
         if self.found.pairs >= LOOKS * self._looked:
@@ -171,6 +177,7 @@ class Comparing:
     def verdicts(self) -> list[Verdict]:
         """A row for the change, then one for each property, what differs first."""
         rows = [self._verdict(name) for name in self.found.names]
+        rows += [self._claim(one) for one in self.others.found if one.worse]
         order = list(Effect)
         return [self._change(rows), *sorted(rows, key=lambda row: order.index(Effect(row.subject.details["effect"])))]
 
@@ -192,6 +199,14 @@ class Comparing:
             hazard=base.hazards(name) if outcome is Outcome.VIOLATED and not broken else (),
             cost=_cost(whole), evidence=None if file is None else str(file), seed=self._aim.seed, note=note,
         )
+
+    def _claim(self, one: Other) -> Verdict:
+        """The row of a property of decisions that small inputs show to be broken."""
+        note = f"claims about decisions are false of {one.base:,} → {one.changed:,} of {one.of:,} small inputs"
+        return Verdict(
+            one.about, COMPARE, self._subject(effect=str(Effect.BROKEN)), Outcome.HOLDS, Outcome.VIOLATED,
+            self._command(), seed=self._aim.seed, note=note,
+            cost={"inputs": one.of, "base_violated": one.base, "changed_violated": one.changed})
 
     def _failure(self, name: str) -> Failure | None:
         what = self._shown_by(name)
@@ -226,8 +241,9 @@ class Comparing:
 
     @property
     def executed(self) -> bool:
-        """Whether some run called what is replaced, or was another run."""
-        return bool(self.found.calls.total()) or self.found.same_digest < self.found.pairs
+        """Whether some run or some other judge called what is replaced, or some run was another one."""
+        found = self.found
+        return bool(found.calls.total() or self.others.found) or found.same_digest < found.pairs
 
     @property
     def said(self) -> str:
@@ -237,12 +253,17 @@ class Comparing:
         if not self.executed:
             return "never executed"
         effects = {self.found.effect(name) for name in self.found.names}
+        effects |= {Effect.BROKEN for one in self.others.found if one.worse}
         told = [str(one) for one in Effect if one in effects - {Effect.UNCHANGED, Effect.NOT_MET}]
         return " and ".join(told) or "no difference seen"
 
     def headline(self) -> str:
         """What came of it, in a sentence."""
-        return Told(self.found, "").headline(self.said)
+        return Told(self.found, "").headline(self.said, [one.about for one in self.others.found if one.worse])
+
+    def _replacements(self) -> list[Replacement]:
+        """What the change replaces, and what repairs do that it leaves out."""
+        return [one for variant in subject_named(self._aim.changed).changes for one in variant.replacements]
 
     def _subject(self, **details: str) -> Subject:
         known = subject_named(self._aim.changed)
@@ -257,7 +278,9 @@ class Comparing:
                    if (failure := self._failure(name)) is not None and failure.believed}
         document = {
             "base": self._aim.base, "change": subject_named(self._aim.changed).title, "file": self._aim.file,
-            "said": self.said, "headline": self.headline(), **documented(self.found, replays)}
+            "said": self.said, "headline": self.headline(), **documented(self.found, replays),
+            "others": [one.to_json() for one in self.others.found],
+            "proofs": [one.to_json() for one in proofs(self._replacements())]}
         return {COMPARED: json.dumps(document, indent=1, ensure_ascii=False) + "\n", **tests(self._shown())}
 
 

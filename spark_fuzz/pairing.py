@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from invariants.verdict import BadInputError
+from spark_fuzz import touched
 from spark_fuzz.simulation import BETWEEN, SEEDS, Aim
 from spark_fuzz.work import Unit
 
@@ -80,16 +81,18 @@ def units(aim: Comparison, known: Callable[[Arm], Known]) -> Iterator[Unit | int
     plan = _Plan(aim)
     first = plan.first()
     yield from (plan.unit(arm) for arm in first)
-    yield plan.given.total()
+    yield len(first)
+    asked = list(touched.units(aim.base, aim.changed))
+    yield from asked
     calling = {arm[0] for arm in first if known(arm).called}
     others = [arm for arm in plan.arms if arm not in first and (arm[0] in calling or not calling)]
-    ends = [plan.given.total()]
+    ends = [len(first)]
     while True:
         fresh, others = others[:len(first)], others[len(first):]
         yield ends[max(0, len(ends) - 2)]  # the last round need not have ended, so that nobody waits
         again = plan.again(len(first), known)
         yield from (plan.unit(arm) for arm in (*fresh, *again))
-        ends.append(plan.given.total())
+        ends.append(plan.given.total() + len(asked))
         if not (fresh or again):
             if not any(known(arm).called for arm in plan.given):
                 return

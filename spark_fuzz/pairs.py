@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from spark_fuzz import touched
 from spark_fuzz.effect import fingerprint
 from spark_fuzz.runs import Key, looked_again
 from spark_fuzz.work import Row, Unit
@@ -28,6 +29,7 @@ COLUMNS = {
 """Rows name workload, profile and strategy, and are
 
 pair     the seed; what came of both sides as JSON (`Side`); the tapes of those that show what the other does not
+touched  what another judge says (`spark_fuzz.touched`): which one as the property, of what as the sentence
 again    of units that look again at a tape: see `spark_fuzz.runs`
 """
 
@@ -109,9 +111,12 @@ class Pair:
 
 
 def work(unit: Unit) -> Iterator[Row]:
-    """The rows of a unit: pairs, or a look at a tape."""
+    """The rows of a unit: pairs, what other judges say, or a look at a tape."""
     if "choices" in unit.body:
         yield from looked_again(Plan(**unit.body["plan"]), unit.body)
+        return
+    if "asked" in unit.body:
+        yield from touched.work(unit)
         return
     base, changed = unit.body["subjects"]
     for seed in range(*unit.body["seeds"]):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from invariants.finding import put_down_to
+from invariants.report.compared import probability
 from spark_fuzz.differences import HOW_LONG, Answer, Differences, Effect, Seen, quartiles
 
 SIDES = ("base", "changed")
@@ -27,10 +28,14 @@ class Told:
                 for one in self._answers[1:] if one.effect not in _QUIET]
         return "; ".join([f"broken {counted(whole.seen, whole.of)}, {chance(whole)}", *ways])
 
-    def headline(self, said: str) -> str:
-        """What came of a change: what differs, what was called, how many digests are equal."""
+    def headline(self, said: str, claims: Sequence[str]) -> str:
+        """What came of a change: what differs, what was called, how many digests are equal.
+
+        claims -- properties of decisions that are broken.
+        """
         found = self._found
         each = {effect: [name for name in found.names if found.effect(name) is effect] for effect in Effect}
+        each[Effect.BROKEN] += claims
         told = [f"{effect}: {', '.join(names)}" for effect, names in each.items() if names and effect not in _QUIET]
         calls = ", ".join(f"{place} ({count:,} calls in {found.reached[place]:,} of {found.pairs:,} runs)"
                           for place, count in found.calls.items())
@@ -59,11 +64,6 @@ def chance(answer: Answer) -> str:
     times = f"{answer.base_ms / 1000:.1f} → {answer.changed_ms / 1000:.1f} s on average, " if answer.base_ms or (
         answer.changed_ms) else ""
     return f"{times}only with the change {asked.more:,}, only without {asked.fewer:,}, p {probability(answer.p)}"
-
-
-def probability(p: float) -> str:
-    """Two digits."""
-    return "1" if p >= 1 else f"{p:.2g}"
 
 
 def documented(found: Differences, replays: Mapping[str, str]) -> dict[str, Any]:
