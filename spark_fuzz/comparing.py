@@ -36,8 +36,6 @@ from stateful_tests.worlds.subjects import subject_named, subject_on
 BASE, CHANGED = SIDES
 SHORTER = 6
 """So many tapes are made shorter, those of what is broken first."""
-LOOKS = 1.1
-"""Questions are answered anew when there are so many times the pairs of the last time."""
 
 
 def aim_of(
@@ -70,7 +68,6 @@ class Comparing:
         self._failed: list[str] = []
         self._tapes: dict[tuple[str, Key], Recording] = {}
         self._failures: dict[tuple[str, Key], Failure] = {}
-        self._looked = 0
         self._cpu_us = 0
 
     # Rows ---------------------------------------------------------------------------------------------------------
@@ -88,8 +85,7 @@ class Comparing:
                 self.others.take(row)
             else:
                 self._take(Pair.from_row(row))
-        if self.found.pairs >= LOOKS * self._looked:
-            self._look()
+        self._look()
 
     def _answered(self, row: Row) -> None:
         for failure in self._failures.values():
@@ -102,10 +98,9 @@ class Comparing:
     def _take(self, pair: Pair) -> None:
         self.found.take(pair)
         arm = (pair.plan.workload, pair.plan.profile, pair.plan.strategy)
-        before, alike = self._arms.get(arm, Known()), pair.base.digest == pair.changed.digest
+        called = any(pair.changed.calls.values()) or pair.base.digest != pair.changed.digest
         apart = not pair.base.judged_as(pair.changed)
-        called = any(pair.changed.calls.values()) or not alike
-        self._arms[arm] = Known(before.called or called, before.apart or apart)
+        self._arms[arm] = self.known(arm) + Known(1, int(called), int(apart))
         sides = ((BASE, self._aim.base, pair.base, pair.base_tape, pair.changed),
                  (CHANGED, self._aim.changed, pair.changed, pair.changed_tape, pair.base))
         for name, subject, side, tape, other in sides:
@@ -131,7 +126,6 @@ class Comparing:
 
     def _look(self) -> None:
         """Have a tape looked at again for each property that seems to differ."""
-        self._looked = self.found.pairs
         for name in self.found.names:
             what = self._shown_by(name)
             if what is not None and what not in self._failures and what in self._tapes:
