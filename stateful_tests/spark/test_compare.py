@@ -25,34 +25,6 @@ from spark_fuzz.work import Unit, attempt
 from stateful_tests.spark import planted
 from stateful_tests.worlds.evidence import replay_run
 
-_LOOP = """
-from impl.broker.consumer_group_info import ConsumerGroupInfo
-from impl.decisions.java_errors import not_null
-from impl.variants.variant import Variant, replace
-
-
-@replace(ConsumerGroupInfo, "add_subscriptions")
-async def add_subscriptions(self, sub_list, threads):
-    updated = False
-    for sub in sub_list:
-        topic = not_null(sub.topic)
-        old = self.subscription_table.get(topic)
-        LOOKED_UP
-        if old is None:
-            updated |= self.subscription_table.put_if_absent(topic, sub) is None
-        elif sub.sub_version > old.sub_version:
-            self.subscription_table.put(topic, sub)
-    return updated
-
-
-VARIANT = Variant("loop", "change", "The first loop of updateSubscription.", "4.9.3", replacements=(add_subscriptions,))
-"""
-SHIPPED_LOOP = _LOOP.replace(
-    "LOOKED_UP", 'await threads.interleave("updateSubscription: the topic has been looked up")')
-"""ConsumerGroupInfo#updateSubscription, first loop, word for word."""
-ONE_STEP = _LOOP.replace("        LOOKED_UP\n", "")
-"""The same as ConcurrentHashMap#compute would have it: a repair of B-29."""
-
 UNCALLED = """
 from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.variants.variant import Variant, replace
@@ -112,7 +84,7 @@ def rows(book: Comparing) -> dict[str, Verdict]:
 
 
 def test_a_real_repair_comes_out_fixed(tmp_path: Path) -> None:
-    book = compared(tmp_path, ONE_STEP, "shipped", RACES)
+    book = compared(tmp_path, planted.ONE_STEP, "shipped", RACES)
     row = rows(book)["refines_subscription"]
     assert row.subject.details["effect"] == Effect.FIXED
     assert (row.expected, row.outcome) == (Outcome.HOLDS, Outcome.HOLDS)
@@ -131,7 +103,7 @@ def test_a_real_repair_comes_out_fixed(tmp_path: Path) -> None:
 
 
 def test_the_shipped_loop_copied_out_makes_no_difference(tmp_path: Path) -> None:
-    book = compared(tmp_path, SHIPPED_LOOP, "shipped", [(SMALLEST, 2, 4)])
+    book = compared(tmp_path, planted.SHIPPED_LOOP, "shipped", [(SMALLEST, 2, 4)])
     row = rows(book)[WORSE]
     assert row.outcome is Outcome.HOLDS
     assert row.subject.details["said"] == "no difference seen"
