@@ -22,7 +22,7 @@ from invariants.runs import COMPARE, WORSE
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.confirmed import documents, file_of, settle, tests
-from spark_fuzz.differences import HOW_LONG, Answer, Differences, Effect
+from spark_fuzz.differences import FEWEST, HOW_LONG, Answer, Differences, Effect
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.pairing import Arm, Comparison, Known
 from spark_fuzz.pairs import Pair
@@ -30,7 +30,7 @@ from spark_fuzz.runs import Key
 from spark_fuzz.simulation import Aim
 from spark_fuzz.told import SIDES, Told, documented
 from spark_fuzz.touched import Other, Others, proofs
-from spark_fuzz.work import Row, Unit
+from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.subjects import subject_named, subject_on
 
 BASE, CHANGED = SIDES
@@ -56,6 +56,10 @@ def compared(folder: Path) -> Shown:
     return read(Shown, json.loads((folder / COMPARED).read_text(encoding="utf-8")))
 
 
+NONE_SEEN = f"no difference seen; what differs in fewer than {FEWEST} runs cannot be told from chance"
+TOO_FEW = f"fewer than {FEWEST} pairs were judged, which say nothing yet: give it more time"
+
+
 class Comparing:
     """The book. aim -- checked. folder -- of the comparison, for the commands that it names. asked -- for how long."""
 
@@ -73,10 +77,14 @@ class Comparing:
     # Rows ---------------------------------------------------------------------------------------------------------
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Take rows of units of either kind, and failed ones, in the order of the plan."""
+        """Take rows of units of either kind, and failed ones, in the order of the plan.
+
+        Raises BadInputError for a mistake in the file of the change.
+        """
         rows = list(rows)
         self._cpu_us += rows[0]["cpu_us"] if rows else 0
         for row in rows:
+            refuse_mistake(row)
             if " again " in row["unit"]:
                 self._answered(row)
             elif row["error"] is not None:
@@ -228,6 +236,8 @@ class Comparing:
             outcome = Outcome.UNKNOWN
         elif not self.executed:
             outcome = Outcome.NEVER_EXECUTED
+        elif self.said == TOO_FEW:
+            outcome = Outcome.UNKNOWN
         doubts = [effects[name].note for name in broken if name not in believed] + self._failed + self.found.unknown
         note = "; ".join([self.headline(), *(doubts[:1] if outcome is Outcome.UNKNOWN else ())])
         return Verdict(
@@ -252,7 +262,7 @@ class Comparing:
         effects = {self.found.effect(name) for name in self.found.names}
         effects |= {Effect.BROKEN for one in self.others.found if one.worse}
         told = [str(one) for one in Effect if one in effects - {Effect.UNCHANGED, Effect.NOT_MET}]
-        return " and ".join(told) or "no difference seen"
+        return " and ".join(told) or (NONE_SEEN if self.found.enough else TOO_FEW)
 
     def headline(self) -> str:
         """What came of it, in a sentence."""

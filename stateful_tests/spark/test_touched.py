@@ -24,7 +24,7 @@ def test_recorded_calls_are_compared_where_they_call_the_change(tmp_path: Path) 
     written(tmp_path, SHIPPED_LOOP.replace("sub.sub_version >", "sub.sub_version >="))
     aim = aim_of(str(tmp_path / "change.py"), "shipped")
     units = list(touched.units(aim.base, aim.changed))
-    assert len(units) <= 4  # noqa: PLR2004 - the claims, and recordings whose adapters reach the class
+    assert len(units) <= 4
     rows = [row for unit in units for row in attempt(touched.work, unit) if row.get("kind")]
     others = touched.Others()
     for row in rows:
