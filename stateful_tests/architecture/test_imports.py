@@ -45,7 +45,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "pyspark": ("spark_fuzz.*", "stateful_tests.spark.test_daemon"),
     "pyarrow": ("spark_fuzz.ledger",),
     "typer": (COMMANDS, DESK, "invariants.front_desk.*", "spark_fuzz.front_desk", "stateful_tests.rules.mutants",
-              TESTS),
+              "stateful_tests.cover.front_desk.commands", TESTS),
     "rich": (COMMANDS, "invariants.front_desk.*", "invariants.report.terminal", "spark_fuzz.cells",
              "spark_fuzz.progress", TESTS),
     "matplotlib": ("invariants.report.*",),
