@@ -5,7 +5,6 @@ Each command imports its engine when it runs, so that --help is there at once.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -359,7 +358,6 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
         sizes: dict[str, int] = {"queues": queues, "members": members, "examples": random, "seed": seed}
         match python, java, class_name, program, function:
             case str(), None, None, None, None:
-                sys.path.insert(0, str(Path.cwd()))  # the user's class is looked up from here
                 rows = check.check_allocation(python, out=out, **sizes)
             case None, str(), str(), None, None:
                 rows = check.check_java_allocation(java, class_name, out=out, **sizes)
@@ -575,7 +573,6 @@ def compared_again(document: dict[str, Any]) -> Verdict:
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])
     if about in ("implementation", IMAGE):
         return replay_row(document, document, replayed_image if about == IMAGE else live_row)
-    sys.path.insert(0, str(Path.cwd()))  # a user's class is looked up from here
     return replay_counterexample(document)
 
 

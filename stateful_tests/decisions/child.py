@@ -21,6 +21,7 @@ from invariants.verdict import BadInputError
 START_LIMIT_S = 30.0
 CALL_LIMIT_S = 5.0
 _CHUNK_BYTES = 1 << 16
+_ROOMS = Path(__file__).parents[2]
 
 
 class StrategyHungError(Exception):
@@ -41,17 +42,19 @@ class ChildStrategy:
     def __init__(self, reference: str, *, limit_s: float = CALL_LIMIT_S, hash_seed: int = 0) -> None:
         """Start the child and make the object.
 
-        reference -- MODULE:CLASS, importable from here. limit_s -- wall seconds of one call. hash_seed -- the child's
-        PYTHONHASHSEED: two children with different seeds differ where a strategy depends on hash().
+        reference -- MODULE:CLASS, importable from here or from the working directory. limit_s -- wall seconds of one
+        call. hash_seed -- the child's PYTHONHASHSEED: two children with different seeds differ where a strategy
+        depends on hash().
 
         Raises BadInputError, in one sentence, when the class cannot be made.
         """
         self.reference, self._limit_s = reference, limit_s
-        path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+        path = os.pathsep.join([str(_ROOMS), *(entry or str(Path.cwd()) for entry in sys.path)])
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": str(hash_seed)}
         self._child = subprocess.Popen(  # noqa: S603  # our own module
-            [sys.executable, "-m", "stateful_tests.decisions.worker", reference], env=environment,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+            [sys.executable, "-P", "-m", "stateful_tests.decisions.worker", reference, str(Path.cwd())],
+            env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
         self._end = weakref.finalize(self, _kill, self._child)
         self._buffer = b""
