@@ -228,7 +228,8 @@ def _answers(host: str, port: int) -> bool:
 
 def _settings(master: str, scratch: Path) -> dict[str, str]:
     """Spark's settings for a master; a cluster's workers get the rooms as a zip file that lies in their folder."""
-    settings = {**SETTINGS, "spark.master": master}
+    # PYTHONSAFEPATH: a package of the user's that is called as a room, in the working directory, is not what is meant.
+    settings = {**SETTINGS, "spark.master": master, "spark.executorEnv.PYTHONSAFEPATH": "1"}
     if plain := re.match(r"local(?:\[(\d+|\*)\])?$", master):
         settings["spark.master"] = f"local[{plain[1] or 1},{ATTEMPTS + 1}]"
     if master.startswith("local"):
