@@ -51,7 +51,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "typer": (COMMANDS, DESK, "invariants.front_desk.*", "spark_fuzz.front_desk", "stateful_tests.rules.mutants",
               "stateful_tests.cover.front_desk.commands", TESTS),
     "rich": (COMMANDS, "invariants.front_desk.*", "invariants.report.terminal", "spark_fuzz.cells",
-             "spark_fuzz.progress", TESTS),
+             "spark_fuzz.compare_table", "spark_fuzz.progress", TESTS),
     "matplotlib": ("invariants.report.*",),
     "jinja2": ("invariants.report.*",),
     "pydantic": ("invariants.report.*",),
