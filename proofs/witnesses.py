@@ -24,6 +24,7 @@ from model.language.values import Term
 from model.language.walk import value as value_of
 from proofs import terms
 from proofs.again import is_fair_run, is_run, sees_the_greatest, some_run
+from proofs.dead import dead
 from proofs.enumerated import Enumerated, values
 from proofs.few import Few
 from proofs.obligations import Induction, Steps, kept
@@ -93,16 +94,22 @@ class Witnesses:
 
     def _search(self, concept: Concept, given: Sequence[Premise], wanted: Mapping[str, Action]) -> set[str]:
         """Names of those of the actions that some run makes possible."""
-        seen, left = set[str](), dict(wanted)
-        for scope in self._candidates(concept, given, left):
-            found = self._reached(scope, given, [one for name, one in left.items() if name not in scope.forbid])
-            seen |= found
-            for name in found:
+        left = dict(wanted)
+        self._strike(self._known(concept, given, left), given, left)
+        dying = dead(concept, given, left, self._timeout_ms) if left else set[str]()
+        alive = {name: action for name, action in left.items() if name not in dying}
+        self._strike(self._all_made(concept, given, alive), given, alive)
+        missed = {name for name, action in alive.items() if not sees_the_greatest(concept, given, action)
+                  or not some_run(concept, given, action, self._timeout_ms)}
+        return wanted.keys() - dying - missed
+
+    def _strike(self, scopes: Iterator[Scope], given: Sequence[Premise], left: dict[str, Action]) -> None:
+        """Take out of those left what runs of some scopes make possible."""
+        for scope in scopes:
+            for name in self._reached(scope, given, [one for name, one in left.items() if name not in scope.forbid]):
                 del left[name]
             if not left:
                 break
-        return seen | {name for name, action in left.items() if sees_the_greatest(concept, given, action)
-                       and some_run(concept, given, action, self._timeout_ms)}
 
     def _reached(self, scope: Scope, given: Sequence[Premise], wanted: Sequence[Action]) -> set[str]:
         """Actions that a search of the scope finds possible, by runs without bounds.
@@ -142,18 +149,29 @@ class Witnesses:
         formulas = (*induction.base, reading.formula(initial, induction.now))
         return satisfiable(formulas, (0,), self._timeout_ms).answer
 
-    def _candidates(self, concept: Concept, given: Sequence[Premise], left: Mapping[str, Action],
-                    ) -> Iterator[Scope]:
+    def _candidates(
+        self, concept: Concept, given: Sequence[Premise], left: Mapping[str, Action],
+    ) -> Iterator[Scope]:
         """Scopes that keep the premises, as long as some action is left."""
+        yield from self._known(concept, given, left)
+        yield from self._all_made(concept, given, left)
+
+    def _known(self, concept: Concept, given: Sequence[Premise], left: Mapping[str, Action]) -> Iterator[Scope]:
+        """Those that are known."""
         never = {name for premise in given for name in premise.never}
         for scope in self._scopes:
             if left.keys() - set(scope.forbid) and scope.concept is concept and never <= set(scope.forbid) \
                     and all(premise.name not in scope.breaks and value_of(premise.condition, scope, {}, {})
                             for premise in given):
                 yield scope
-        for elements, naturals in SMALL if left else ():
-            sizes = {name: naturals if info.kind == NAT else elements for name, info in concept.sorts.items()}
-            yield from self._made(concept, given, sizes, left)
+
+    def _all_made(self, concept: Concept, given: Sequence[Premise], left: Mapping[str, Action]) -> Iterator[Scope]:
+        """Those of small sizes, each once."""
+        sizes = [{name: naturals if info.kind == NAT else elements for name, info in concept.sorts.items()}
+                 for elements, naturals in SMALL]
+        for place, size in enumerate(sizes):
+            if left and size not in sizes[:place]:
+                yield from self._made(concept, given, size, left)
 
     def _made(
         self, concept: Concept, given: Sequence[Premise], sizes: Mapping[str, int], left: Mapping[str, Action],
