@@ -51,6 +51,8 @@ class MatrixAim:
             raise BadInputError(f"--seeds {seeds}: give a number from 1")
         subjects = tuple(dict.fromkeys([CONTROL, *map(subject_of, variants or BUGS)]))
         check_subjects(subjects)
+        for name in subjects:
+            _check_hunted(name)
         return cls(subjects, seeds, seed)
 
     def header(self) -> dict[str, Any]:
@@ -65,6 +67,17 @@ class MatrixAim:
             for subject in self.subjects:
                 body = {"subject": subject, "hunt": number, "worlds": self.worlds}
                 yield Unit(BETWEEN.join([subject, f"hunt {number}"]), body, self.worlds)
+
+
+def _check_hunted(name: str) -> None:
+    """Raise BadInputError for a subject that is neither a planted bug on all repairs nor lacks the repair of a hazard.
+
+    The control is no base of any other.
+    """
+    known = subject_named(name)
+    if known.kind not in {None, "bug"} or known.base not in {None, CONTROL}:
+        raise BadInputError(f"{known.title}: a kill matrix hunts planted bugs that lie on repaired; say "
+                            f"`rocketproof campaign --subject {shlex.quote(name)}`")
 
 
 @dataclass
@@ -161,7 +174,7 @@ class Matrix:
         control, effect = subject == CONTROL, self.effect(subject)
         cells = self.cells(subject)
         killers = {judge: cell for judge, cell in cells.items() if cell.killed}
-        outcome = Outcome.VIOLATED if killers else Outcome.HOLDS
+        outcome = Outcome.HOLDS if bool(killers) is not control else Outcome.VIOLATED
         note = "; ".join(f"{judge}: {cell.property} in {cell.killed} of {cell.of}" for judge, cell in killers.items())
         why = self._unknown(hunted)
         if why and (hunted.doubts or not killers):
@@ -172,7 +185,7 @@ class Matrix:
         file = Path("evidence") / file_of(hunted.failure) if hunted.failure and shown else None
         return Verdict(
             SILENT if control else NOTICED, "campaign", Subject("variant", subject) if control else named(subject),
-            Outcome.HOLDS if control else Outcome.VIOLATED, outcome,
+            Outcome.HOLDS, outcome,
             replayed(self._folder / file) if file else self._command(subject),
             cost={**_cost(hunted, killers), **({} if control else effect.cost())},
             evidence=str(file) if file else None, seed=self._aim.seed,
@@ -278,10 +291,10 @@ def _asked_cell(asked: Row | None) -> Cell:
 
 def _sentence(subject: str) -> str:
     """What a subject is, in a sentence."""
-    name = subject.removeprefix(f"{CONTROL}+")
-    if name in BUGS or subject_named(subject).file:
-        return subject_named(subject).variants[-1].sentence
-    return "All repairs." if subject == CONTROL else f"All repairs but those of {name.removeprefix(f'{CONTROL}-')}."
+    known = subject_named(subject)
+    if known.top is not None:
+        return known.top.sentence
+    return f"All repairs but those of {', '.join(known.undone)}." if known.undone else "All repairs."
 
 
 def _cost(hunted: _Hunted, killers: Mapping[str, Cell]) -> dict[str, float]:

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+Kind = Literal["repair", "bug", "change"]
+"""What is expected of a variant: a repair makes its hazards go away; a bug is planted so that judges notice it; of a
+change is expected what holds of its base."""
+KINDS: tuple[str, ...] = get_args(Kind)
 
 
 class VariantError(ValueError):
@@ -35,22 +40,30 @@ class Replacement:
 
 @dataclass(frozen=True)
 class Variant:
-    """A repair or a planted bug.
+    """A repair, a planted bug, or a change.
 
-    name -- as in the name of a subject. sentence -- what it does. cite -- the fix, the report or the idea. hazards --
-    those that a repair makes go away. replacements -- two variants may name the very same one. over -- variants that
-    are left out at the places that this one replaces, also what they have put around. undoes -- repairs that are left
-    out everywhere where this one is in place.
+    name -- as in the name of a subject. kind -- what is expected of it. sentence -- what it does. cite -- the fix, the
+    report or the idea. hazards -- those that a repair makes go away. replacements -- two variants may name the very
+    same one. over -- variants that are left out at the places that this one replaces, also what they have put around.
+    undoes -- repairs that are left out everywhere where this one is in place.
+    Raises VariantError if the kind is none.
     """
 
     name: str
-    kind: Literal["repair", "bug"]
-    sentence: str
-    cite: str
+    kind: Kind = ""  # type: ignore[assignment]  # a file without a kind is told what to add
+    sentence: str = ""
+    cite: str = ""
     hazards: tuple[str, ...] = ()
     replacements: tuple[Replacement, ...] = ()
     over: tuple[str, ...] = ()
     undoes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what does not say what is expected of it."""
+        if self.kind not in KINDS:
+            raise VariantError(
+                f'variant {self.name} does not say its kind: add kind="change" if nothing may get worse, kind="bug" if '
+                'it is planted to be noticed, kind="repair" if it makes hazards go away')
 
 
 def place_name(owner: type | ModuleType, attribute: str) -> str:
@@ -73,6 +86,11 @@ def is_path(name: str) -> bool:
     return "/" in name or name.endswith(".py") or Path(name).is_file()
 
 
+def absolute(path: str) -> str:
+    """The path of a file wherever a command is given."""
+    return str(Path(path).resolve())
+
+
 def load_variant(path: str) -> Variant:
     """The VARIANT of a file of one's own; raises VariantError if it cannot be had."""
     file = Path(path)
@@ -84,6 +102,8 @@ def load_variant(path: str) -> Variant:
     module = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
+    except VariantError as error:
+        raise VariantError(f"{path}: {error}") from error
     except Exception as error:
         what = " ".join(f"{type(error).__name__}: {error}".split())
         raise VariantError(f"{path} cannot be imported: mend it first ({what})") from error

@@ -130,7 +130,7 @@ def test_a_campaign_notices_the_bug_and_leaves_the_control_alone(
 ) -> None:
     noticed = next(one for one in undisturbed[0] if one.property == NOTICED)
     control = [one for one in undisturbed[0] if one.subject.name == "repaired"]
-    assert noticed.outcome is Outcome.VIOLATED
+    assert noticed.outcome is Outcome.HOLDS
     assert str(noticed.evidence).removeprefix("evidence/") in undisturbed[1]
     assert {one.outcome for one in control} <= {Outcome.HOLDS, Outcome.VIOLATED, Outcome.NOT_MET}
     assert exit_status(undisturbed[0]) is ExitStatus.AS_EXPECTED
@@ -296,8 +296,10 @@ def test_a_property_that_is_asked_for_has_a_row_though_a_bug_is_planted(
     words = ["campaign", "--variant", str(bug), *SELECTED, "--minutes", "0.001", "--json", str(rows)]
     result = CliRunner().invoke(app, [*words, "--property", "refines_route_info"])
     told = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
-    assert [(row["property"], row["outcome"]) for row in told] == [("refines_route_info", "violated")]
-    assert result.exit_code == 1
+    assert [(row["property"], row["outcome"]) for row in told] == [
+        (NOTICED, "holds"), ("refines_route_info", "violated")]
+    assert result.exit_code == 0
+    assert "repaired+early: it was noticed: refines_route_info: " in result.stdout
 
 
 def test_a_folder_of_another_campaign_or_version_is_2_and_its_verdicts_stay(

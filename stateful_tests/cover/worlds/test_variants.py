@@ -18,8 +18,9 @@ from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere, Source
 from impl.hosts.simulation.tape import RandomTape
-from impl.variants.catalogue import BUGS, NO_REPAIR, NOT_EXPRESSIBLE, REPAIRS, variants_of
+from impl.variants.catalogue import BUGS, NO_REPAIR, NOT_EXPRESSIBLE, REPAIRS
 from impl.variants.stack import active
+from impl.variants.subjects import variants_of
 from impl.variants.variant import Replacement, Variant, VariantError, around, load_variant, replace
 from invariants.hazards import HAZARDS
 from stateful_tests.stories.storm import STORMY, group_world

@@ -14,8 +14,8 @@ from impl.client.process_queue import ProcessQueue
 from impl.common.heartbeat_data import ConsumerData
 from impl.decisions.subscription import SubscriptionData
 from impl.ports.threads import UNINTERRUPTED, Interleave, run_now
-from impl.variants.catalogue import variants_of
 from impl.variants.stack import Calls, active
+from impl.variants.subjects import variants_of
 from impl.variants.variant import VariantError
 
 PAGE = Path(__file__).parents[3] / "docs" / "variants.md"
