@@ -26,7 +26,7 @@ from spark_fuzz.effect import FINGERPRINT_BYTES, Effect
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.sightings import named
 from spark_fuzz.simulation import BETWEEN, CONTROL, check_subjects, subject_of
-from spark_fuzz.work import Row, Unit
+from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.subjects import subject_named
 
 SEEDS = 20
@@ -106,9 +106,10 @@ class Matrix:
         self._of = {subject: _Hunted(Effect(subject)) for subject in aim.subjects}
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Take rows of units, failed ones too."""
+        """Take rows of units, failed ones too; raises BadInputError for a mistake in a file of one's own."""
         counted: set[str] = set()
         for row in rows:
+            refuse_mistake(row)
             hunted = self._of[_subject(row["unit"])]
             if row["unit"] not in counted:
                 counted.add(row["unit"])

@@ -26,7 +26,7 @@ from spark_fuzz.effect import Effect
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.scopes import Share, shares
 from spark_fuzz.tallies import About, as_a_whole, begun, cost_of, doubt, visited
-from spark_fuzz.work import Row, Unit
+from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import Subject as Known
 from stateful_tests.worlds.subjects import subject_named
@@ -49,10 +49,14 @@ class Sightings:
     # Rows ---------------------------------------------------------------------------------------------------------
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Take rows of units of either kind, and failed ones, in the order of the plan."""
+        """Take rows of units of either kind, and failed ones, in the order of the plan.
+
+        Raises BadInputError for a mistake in a file of one's own.
+        """
         for row in rows:
             plan = simulation.plan_of(row["unit"])
             about = self._about[plan.subject]
+            refuse_mistake(row)
             if simulation.is_again(row["unit"]):
                 about.failures.answer(row)
             elif row["error"] is not None:

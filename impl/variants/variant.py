@@ -9,6 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_args
 
+from impl.variants.mistakes import import_error, unknown_name
+
 Kind = Literal["repair", "bug", "change"]
 """What is expected of a variant: a repair makes its hazards go away; a bug is planted so that judges notice it; of a
 change is expected what holds of its base."""
@@ -21,16 +23,19 @@ class VariantError(ValueError):
 
 @dataclass(frozen=True)
 class Replacement:
-    """One function that takes the place of another.
+    """Something that takes the place of something else: a function, a property, a constant.
 
-    owner -- the class or module that has the function. attribute -- its name there. function -- with the same
-    parameters; or, if around, a function of what stands there that gives what is to stand there.
+    owner -- the class or module that has it. attribute -- its name there. value -- what is to stand there, a function
+    with the same parameters; or, if around, a function of what stands there that gives what is to stand there. added
+    -- whether the owner has nothing under this name. where -- file and line, for who has made a mistake there.
     """
 
     owner: type | ModuleType
     attribute: str
-    function: Callable[..., Any]
+    value: Any
     around: bool = False
+    added: bool = False
+    where: str = ""
 
     @property
     def place(self) -> str:
@@ -73,12 +78,17 @@ def place_name(owner: type | ModuleType, attribute: str) -> str:
 
 def replace(owner: type | ModuleType, attribute: str) -> Callable[[Callable[..., Any]], Replacement]:
     """Declare the function below: it takes the place of owner.attribute, and what stands around that stays there."""
-    return lambda function: Replacement(owner, attribute, function)
+    return lambda function: Replacement(owner, attribute, function, where=_line(function))
 
 
 def around(owner: type | ModuleType, attribute: str) -> Callable[[Callable[..., Any]], Replacement]:
     """Declare the function below: it is given what stands at owner.attribute and gives what is to stand there."""
-    return lambda function: Replacement(owner, attribute, function, around=True)
+    return lambda function: Replacement(owner, attribute, function, around=True, where=_line(function))
+
+
+def _line(function: Callable[..., Any]) -> str:
+    code = getattr(function, "__code__", None)
+    return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 
 
 def is_path(name: str) -> bool:
@@ -91,23 +101,29 @@ def absolute(path: str) -> str:
     return str(Path(path).resolve())
 
 
-def load_variant(path: str) -> Variant:
+def load_variant(named: str) -> Variant:
     """The VARIANT of a file of one's own; raises VariantError if it cannot be had."""
-    file = Path(path)
+    file = Path(absolute(named))
+    path = str(file)
     if not file.is_file():
-        raise VariantError(f"no file {path}: give the path of a Python file that defines VARIANT")
+        raise VariantError(f"no file {named}: give the path of a Python file that defines VARIANT")
     spec = spec_from_file_location(f"variant of {file.resolve()}", file) if file.suffix == ".py" else None
     if spec is None or spec.loader is None:
-        raise VariantError(f"{path} is no Python file: give one that ends with .py and defines VARIANT")
+        raise VariantError(f"{named} is no Python file: give one that ends with .py and defines VARIANT")
     module = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except VariantError as error:
         raise VariantError(f"{path}: {error}") from error
     except Exception as error:
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        raise VariantError(f"{path} cannot be imported: mend it first ({what})") from error
+        raise VariantError(import_error(path, error)) from error
     variant = getattr(module, "VARIANT", None)
     if not isinstance(variant, Variant):
         raise VariantError(f"{path} defines no VARIANT: assign it an impl.variants.variant.Variant")
+    if not all(isinstance(one, Replacement) for one in variant.replacements):
+        raise VariantError(f"{path}: the replacements of {variant.name} are no Replacements: several are given as "
+                           "replacements=(one, two), those of classes as replacements=(*First, *Second)")
+    code = compile(file.read_text("utf-8"), path, "exec")
+    if unknown := unknown_name(code, module):
+        raise VariantError(unknown)
     return variant

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from impl.variants.catalogue import NO_REPAIR
+from impl.variants.mistakes import blamed
 from impl.variants.stack import Calls, active
 from impl.variants.subjects import REPAIRED, SHIPPED, Composed, composed
 from impl.variants.variant import Kind, Variant, VariantError
@@ -75,6 +76,11 @@ class Subject:
         names = {variant.name for variant in self.variants}
         laid = (variant for variant in self.variants if variant.name not in before)
         return (*laid, *(variant for name, variant in before.items() if name not in names))
+
+    def mistake(self, error: Exception) -> BadInputError | None:
+        """What people are told of an error of a run that comes from a file of theirs; None for any other error."""
+        told = blamed(error, self.composed.files)
+        return BadInputError(told) if told else None
 
     @contextmanager
     def running(self) -> Iterator[Calls]:
