@@ -13,6 +13,7 @@ MACHINE, CAMPAIGN, KILL_MATRIX, STORY = "machine", "campaign", "kill-matrix", "s
 SAME_RUN, WITHIN = "same_tape_same_run", "visited_states_are_reachable"
 NOTICED, SILENT = "planted_bug_is_noticed", "control_is_silent"
 CHANGED = "variant_changes_runs"
+COMPARE, WORSE = "compare", "change_makes_nothing_worse"
 
 
 class OfRuns(NamedTuple):
@@ -34,6 +35,7 @@ OF_RUNS: dict[str, OfRuns] = {
     WITHIN: OfRuns("No run visits a state that the explorer does not reach in the same scope.", (CAMPAIGN,)),
     NOTICED: OfRuns("Some judge notices the bug that is planted.", (CAMPAIGN, KILL_MATRIX)),
     CHANGED: OfRuns("What a variant replaces is called, and its runs are not those of its base.", (CAMPAIGN,)),
+    WORSE: OfRuns("With a change no property is broken more often or longer than on its base.", (COMPARE,)),
     SILENT: OfRuns("Nothing is seen of the repaired control but what has no repair.", (KILL_MATRIX,)),
 }
 """By name."""

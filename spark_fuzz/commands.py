@@ -18,10 +18,11 @@ from typing import Any
 
 from invariants.runs import CHANGED, NOTICED, SAME_RUN, WITHIN
 from invariants.verdict import BadInputError, Outcome, Verdict
-from spark_fuzz import decisions, hunts, runs, simulation
+from spark_fuzz import decisions, hunts, pairing, pairs, runs, simulation
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.campaign import Campaign, run
 from spark_fuzz.cluster import Cluster, open_cluster
+from spark_fuzz.comparing import Comparing
 from spark_fuzz.confirmed import plain
 from spark_fuzz.findings import Findings
 from spark_fuzz.ledger import open_ledger
@@ -155,6 +156,34 @@ def of_matrix(aim: MatrixAim, folder: Path, asked: Asked = USUAL) -> Campaign:
     header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
     return Campaign(header, hunts.COLUMNS, (), aim.units(), hunts.work, book, book.questions, book.wishes, book.settle,
                     book.files, "runs")
+
+
+def compare(
+    minutes: float, aim: pairing.Comparison, master: str = "local[*]", out: Path | None = None, *,
+    cluster: Cluster | None = None, screen: Screen | None = None,
+) -> Iterator[Verdict]:
+    """A verdict for a change, and one for each property; parameters as of campaign_decisions.
+
+    aim -- checked. The folder holds compare.json, which `invariants.report.compared` reads.
+    """
+    folder = out or compare_folder(aim)
+    campaign = of_comparison(aim, folder, Asked((), minutes, master))
+    return performed(campaign, folder, minutes, master, cluster=cluster, screen=screen)
+
+
+def of_comparison(aim: pairing.Comparison, folder: Path, asked: Asked = USUAL) -> Campaign:
+    """A comparison as a campaign; aim -- checked."""
+    book = Comparing(aim, folder, asked)
+    header = {**aim.header(), "version": simulation.version(aim.worlds.subjects), **_python()}
+    units = pairing.units(aim, book.known)
+    return Campaign(header, pairs.COLUMNS, (), units, pairs.work, book, book.questions, book.wishes, book.settle,
+                    book.files, "runs", len(aim.worlds.workloads))
+
+
+def compare_folder(aim: pairing.Comparison) -> Path:
+    """Where a comparison is stored unless it is told."""
+    name = plain(subject_named(aim.changed).title)[-40:]
+    return Path("out") / f"compare-{name}-{simulation.version(aim.worlds.subjects)}-{aim.seed}"
 
 
 def matrix_folder(aim: MatrixAim) -> Path:
