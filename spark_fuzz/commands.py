@@ -31,7 +31,7 @@ from spark_fuzz.progress import Screen
 from spark_fuzz.sightings import Sightings
 from stateful_tests.worlds.subjects import subject_named, subject_on
 
-SPARK_ENDS_S = 1.2
+SPARK_ENDS_S = 0.5
 """Until JVM and workers are gone."""
 
 
@@ -204,7 +204,8 @@ def performed(
     screen = screen or Screen(silent=True)
     if cluster is not None:
         return _performed(campaign, folder, minutes * 60, limit, screen, nullcontext(cluster))
-    return _performed(campaign, folder, minutes * 60 - SPARK_ENDS_S, limit, screen, open_cluster(master))
+    started = open_cluster(master, 60 * minutes if limit is None else 0.0)
+    return _performed(campaign, folder, 60 * minutes - SPARK_ENDS_S, limit, screen, started)
 
 
 def _performed(
@@ -222,7 +223,7 @@ def _performed(
     try:
         with (
             stop.listening(), open_ledger(folder, campaign.header, campaign.columns) as ledger, screen.shown(),
-            started as spark,
+            runs.collecting_seldom(), started as spark,
         ):
             left_s = seconds - (time.monotonic() - began)
             for reached in run(campaign, spark, ledger, left_s, limit=limit, watch=watch):
