@@ -84,7 +84,7 @@ def test_the_body_of_a_class_replaces_methods_properties_static_methods_and_cons
 
         def read(self, by: int) -> int:
             def more(value: int) -> int:
-                return value + self.read_ms
+                return value + Meter().read_ms
 
             return more(by)
 
