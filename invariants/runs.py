@@ -16,6 +16,7 @@ SAME_RUN, WITHIN = "same_tape_same_run", "visited_states_are_reachable"
 NOTICED, SILENT = "planted_bug_is_noticed", "control_is_silent"
 HARMLESS, MENDED = "change_breaks_nothing", "repair_mends_its_hazards"
 CHANGED = "variant_changes_runs"
+COMPARE, WORSE = "compare", "change_makes_nothing_worse"
 OF_KIND: Mapping[str, str] = {"bug": NOTICED, "change": HARMLESS, "repair": MENDED}
 """Kind of a variant to the property that says whether what is expected of it is so."""
 
@@ -41,6 +42,7 @@ OF_RUNS: dict[str, OfRuns] = {
     HARMLESS: OfRuns("What holds of the base of a change holds with the change.", (MACHINE, CAMPAIGN)),
     MENDED: OfRuns("With a repair nothing breaks but by hazards that it does not repair.", (MACHINE, CAMPAIGN)),
     CHANGED: OfRuns("What a variant replaces is called, and its runs are not those of its base.", (CAMPAIGN,)),
+    WORSE: OfRuns("With a change no property is broken more often or longer than on its base.", (COMPARE,)),
     SILENT: OfRuns("Nothing is seen of the repaired control but what has no repair.", (KILL_MATRIX,)),
 }
 """By name."""

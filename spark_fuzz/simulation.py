@@ -207,6 +207,7 @@ def _judged(turns: Sequence[int], turn: int) -> int:
 
 # Version --------------------------------------------------------------------------------------------------------------
 
+_WORKING = ("effect", "hunts", "pairing", "pairs", "runs", "simulation", "touched", "work")
 _JUDGED = ("impl", "model", "invariants/refinement", "stateful_tests/worlds")
 
 
@@ -217,7 +218,7 @@ def version(subjects: tuple[str, ...]) -> str:
     root = here.parent
     files = [file for room in _JUDGED for file in sorted((root / room).rglob("*.py"))]
     files += sorted((root / "invariants").glob("*.py"))
-    files += [here / f"{name}.py" for name in ("effect", "hunts", "runs", "simulation", "work")]
+    files += [here / f"{name}.py" for name in _WORKING]
     own = [Path(file) for name in subjects for file in subject_named(name).composed.files]
     content = blake2b(digest_size=6)
     for file in [*files, *own]:

@@ -164,7 +164,7 @@ def test_a_killed_worker_changes_nothing(
     original = Crew.take
 
     def kill(self: Crew, wait_s: float) -> list[Done]:
-        daemons = running("-m spark_fuzz.daemon")
+        daemons = running("-m spark_fuzz.early")
         workers = [pid for pid, parent in daemons.items() if parent in daemons]
         if workers and not killed:
             killed.append(workers[0])
@@ -291,7 +291,7 @@ def test_a_variant_file_that_names_no_function_is_2(tmp_path: Path) -> None:
 def test_a_property_that_is_asked_for_has_a_row_though_a_bug_is_planted(
     cluster: Cluster, bug: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(commands, "open_cluster", lambda _master: nullcontext(cluster))
+    monkeypatch.setattr(commands, "open_cluster", lambda *_: nullcontext(cluster))
     rows = tmp_path / "rows.jsonl"
     words = ["campaign", "--variant", str(bug), *SELECTED, "--minutes", "0.001", "--json", str(rows)]
     result = CliRunner().invoke(app, [*words, "--property", "refines_route_info"])
