@@ -21,6 +21,7 @@ from stateful_tests.worlds import glance
     ("refines_order_lock", "campaign", 0), ("listener_keeps_its_lock", "campaign", 0),
     ("control_is_silent", "campaign", 0),
     ("visited_states_are_reachable", "campaign", 0), ("planted_bug_is_noticed", "campaign", 0),
+    ("change_breaks_nothing", "campaign", 0), ("repair_mends_its_hazards", "campaign", 0),
     ("variant_changes_runs", "campaign", 0), ("same_tape_same_run", "campaign", 0),
     ("living_members_do_not_expire", "campaign", 3),
 ])
