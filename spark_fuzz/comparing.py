@@ -23,6 +23,7 @@ from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.confirmed import documents, file_of, settle, tests
 from spark_fuzz.differences import FEWEST, HOW_LONG, Answer, Differences, Effect
+from spark_fuzz.effect import fails
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.pairing import Arm, Comparison, Known
 from spark_fuzz.pairs import Pair
@@ -165,8 +166,16 @@ class Comparing:
         return (wished for what in ordered if (wished := self._failures[what].wish()) is not None)
 
     def settle(self) -> bool:
-        """Play a tape here that a worker has seen fail again; whether there was one."""
-        return settle(self._failures.values(), self._folder)
+        """Play a tape here that a worker has seen fail again; whether there was one.
+
+        With the base in place it is played as well: what fails there too is not the change's doing.
+        """
+        played = settle(self._failures.values(), self._folder)
+        for (side, key), failure in self._failures.items():
+            if side == CHANGED and (shown := failure.believed) is not None and fails(
+                    replace(shown.plan, subject=self._aim.base), shown.choices, key):
+                self.found.shown_by_base(key)
+        return played
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
         """A failing run for each difference."""
