@@ -108,7 +108,7 @@ class Comparing:
         self.found.take(pair)
         arm = (pair.plan.workload, pair.plan.profile, pair.plan.strategy)
         called = any(pair.changed.calls.values()) or pair.base.digest != pair.changed.digest
-        apart = not pair.base.judged_as(pair.changed)
+        apart = pair.base.shown.keys() != pair.changed.shown.keys()
         self._arms[arm] = self.known(arm) + Known(1, int(called), int(apart))
         sides = ((BASE, self._aim.base, pair.base, pair.base_tape, pair.changed),
                  (CHANGED, self._aim.changed, pair.changed, pair.changed_tape, pair.base))

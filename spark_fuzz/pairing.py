@@ -98,6 +98,7 @@ def units(aim: Comparison, known: Callable[[Arm], Known]) -> Iterator[Unit | int
         others = [arm for arm in others if arm not in fresh]
         before = plan.given.total()
         yield from (plan.unit(arm) for arm in fresh)
+        yield plan.given.total() + len(asked)
         yield from (plan.unit(arm) for arm in plan.again(len(first), known))
         if plan.given.total() == before:
             return
