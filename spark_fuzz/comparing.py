@@ -31,7 +31,7 @@ from spark_fuzz.simulation import Aim
 from spark_fuzz.told import SIDES, Told, documented
 from spark_fuzz.touched import Other, Others, proofs
 from spark_fuzz.work import Row, Unit
-from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.subjects import subject_named, subject_on
 
 BASE, CHANGED = SIDES
 SHORTER = 6
@@ -41,13 +41,16 @@ LOOKS = 1.1
 
 
 def aim_of(
-    file: str, base: str, seed: int, workloads: Sequence[str] = (), profiles: Sequence[str] = (),
+    file: str, base: str | None, seed: int = 0, workloads: Sequence[str] = (), profiles: Sequence[str] = (),
     strategies: Sequence[str] = (),
 ) -> Comparison:
-    """The comparison that people name; raises BadInputError, one line, for what is not there or does not fit."""
-    changed = f"{base}+{Path(file).resolve() if file.endswith('.py') else file}"
+    """The comparison that people name; raises BadInputError, one line, for what is not there or does not fit.
+
+    file -- of a variant, or the name of a planted bug. base -- a subject; None: what the kind of the variant says.
+    """
+    changed = subject_named(subject_on(base, file))
     worlds = Aim((), tuple(workloads), tuple(profiles), tuple(strategies), seed)
-    return Comparison(base, changed, worlds, file).checked()
+    return Comparison(changed.base or changed.name, changed.name, worlds, file).checked()
 
 
 def compared(folder: Path) -> Shown:

@@ -128,6 +128,7 @@ def lived(
     """Live through a plan as the tape says; in the block the world can still be looked at.
 
     judged -- False: no followers, only the promises. until -- property and signature of what ends the run when seen.
+    Raises BadInputError, one line, for an error of a file of one's own.
     """
     workload, judges = WORKLOADS[plan.workload], Judges(until)
     profile = played(PROFILES[plan.profile], plan.strategy, tape)
@@ -142,6 +143,10 @@ def lived(
             judges.unknown, kept = str(error), {}
         except SeenError:
             kept = {}
+        except Exception as error:
+            if (mistake := subject_named(plan.subject).mistake(error)) is not None:
+                raise mistake from error
+            raise
         yield world, _record(world, judges, kept, tape, dict(calls))
 
 

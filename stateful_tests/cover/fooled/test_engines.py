@@ -61,14 +61,14 @@ def _saturation_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _lemmas_are_believed_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = Induction._inductive
+    plain = Induction.inductive
 
     def believing(self: Induction, goals: Any, assumed: Any) -> Iterator[Obligation]:
         for one in plain(self, goals, assumed):
             if one.part != "initially" or not one.invariant.startswith("lemma"):
                 yield one
 
-    monkeypatch.setattr(Induction, "_inductive", believing)
+    monkeypatch.setattr(Induction, "inductive", believing)
 
 
 def _unproved(part: str) -> Callable[[pytest.MonkeyPatch], None]:
