@@ -1,9 +1,9 @@
-"""What the real DefaultMessageStore has after a start, in the words of the crash atlas, so that its judges can judge it."""
+"""What the real DefaultMessageStore has after a start, in the words of the crash atlas and for its judges."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,9 @@ from stateful_tests.crash.recovery import Recovered
 START_LIMIT_S = 10.0  # a start takes some 50 ms
 
 
-def recovered(folder: Path, config: MessageStoreConfig, number: int, keys: tuple[tuple[str, str], ...] = ()) -> Recovered:
+def recovered(
+    folder: Path, config: MessageStoreConfig, number: int, keys: tuple[tuple[str, str], ...] = (),
+) -> Recovered:
     """Let the real store load and start on folder/store; number -- of its port. keys -- topics and keys to ask for."""
     real = real_store(folder, config, number)
     if not bool(real.load()):
@@ -70,13 +72,13 @@ def _length(log: Any, result: Any) -> int:
     if result is None:
         return 0
     try:
-        request = log.checkMessageAndReturnSize(result.getByteBuffer(), False, False)  # noqa: FBT003  # Java's own
+        request = log.checkMessageAndReturnSize(result.getByteBuffer(), False, False)  # Java's own
         return int(request.getMsgSize()) if request.isSuccess() else 0
     finally:
         result.release()
 
 
-def _units(real: Any) -> Mapping[tuple[str, int], dict[int, Unit]]:
+def _units(real: Any) -> dict[tuple[str, int], dict[int, Unit]]:
     found: dict[tuple[str, int], dict[int, Unit]] = {}
     for topic in real.getConsumeQueueTable().entrySet():
         for one in topic.getValue().entrySet():
