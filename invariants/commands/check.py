@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -53,7 +51,6 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
         sizes: dict[str, int] = {"queues": queues, "members": members, "examples": random, "seed": seed}
         match python, java, class_name, program, function:
             case str(), None, None, None, None:
-                sys.path.insert(0, str(Path.cwd()))  # the user's class is looked up from here
                 rows = check.check_allocation(python, out=out, **sizes)
             case None, str(), str(), None, None:
                 rows = check.check_java_allocation(java, class_name, out=out, **sizes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -109,7 +108,6 @@ def compared_again(document: dict[str, Any]) -> Verdict:
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])
     if about in ("implementation", IMAGE):
         return replay_row(document, document, replayed_image if about == IMAGE else live_row)
-    sys.path.insert(0, str(Path.cwd()))  # a user's class is looked up from here
     return replay_counterexample(document)
 
 

@@ -16,6 +16,7 @@ app.command("explore", epilog=explorer.EXAMPLES)(explorer.explore)
 app.command("prove", epilog=prover.EXAMPLES)(prover.prove)
 app.command("machine", epilog=machines.EXAMPLES)(machines.machine)
 app.command("campaign", epilog=campaigning.CAMPAIGN)(campaigning.campaign)
+app.command("compare", epilog=campaigning.COMPARE)(campaigning.compare)
 app.command("kill-matrix", epilog=campaigning.KILL_MATRIX)(campaigning.kill_matrix)
 
 new_app = desk_app(help="Write a file to begin with.")

@@ -15,6 +15,7 @@ from stateful_tests.child import Child, ChildEndedError, ChildHungError
 
 START_LIMIT_S = 30.0
 CALL_LIMIT_S = 5.0
+_ROOMS = Path(__file__).parents[2]
 
 
 class ChildStrategy:
@@ -27,16 +28,17 @@ class ChildStrategy:
     def __init__(self, reference: str, *, limit_s: float = CALL_LIMIT_S, hash_seed: int = 0) -> None:
         """Start the child and make the object.
 
-        reference -- MODULE:CLASS, importable from here. limit_s -- wall seconds of one call. hash_seed -- the child's
-        PYTHONHASHSEED: two children with different seeds differ where a strategy depends on hash().
+        reference -- MODULE:CLASS, importable from here or from the working directory. limit_s -- wall seconds of one
+        call. hash_seed -- the child's PYTHONHASHSEED: two children with different seeds differ where a strategy
+        depends on hash().
 
         Raises BadInputError, in one sentence, when the class cannot be made.
         """
         self.reference, self._limit_s = reference, limit_s
-        path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+        path = os.pathsep.join([str(_ROOMS), *(entry or str(Path.cwd()) for entry in sys.path)])
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": str(hash_seed)}
-        worker = [sys.executable, "-m", "stateful_tests.decisions.worker"]
-        self._child = Child([*worker, reference], environment=environment)
+        worker = [sys.executable, "-P", "-m", "stateful_tests.decisions.worker"]
+        self._child = Child([*worker, reference, str(Path.cwd())], environment=environment)
         try:
             reply = self._reply(f"making {reference}", b"", START_LIMIT_S)
         except (ChildHungError, ChildEndedError) as error:
