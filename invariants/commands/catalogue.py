@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,21 +44,30 @@ def list_catalogue(
 
 @app.command(epilog=examples(
     "rocketproof show one_live_believer", "rocketproof show averagely_is_exclusive", "rocketproof show B-29",
-    "rocketproof show --guards Routes"))
+    "rocketproof show --guards Routes", "rocketproof show out/evidence/FILE.json"))
 def show(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A property, a claim, or a hazard.")] = None,
+    name: Annotated[str | None, typer.Argument(
+        metavar="NAME", help="A property, a claim, a hazard, or a file of evidence.")] = None,
     guards: Annotated[str | None, typer.Option(
         metavar="CONCEPT", help="Instead the guards of a concept: what tests each, or which premise it is.")] = None,
 ) -> None:
-    """Show one property (claim, premises, formula, hazards), or one hazard.
+    """Show one property (claim, premises, formula, hazards), one hazard, or the picture of one file of evidence.
 
     A property comes with its judges, the verdict expected of RocketMQ as shipped, and the actions around it; a hazard
     with what users see of it, what brings it about, what helps, what it breaks, and its story.
     """
-    from invariants.front_desk.desk import guarded
+    from invariants import evidence
+    from invariants.front_desk.desk import console, guarded
     from invariants.front_desk.guards import guards as guards_of
     from invariants.front_desk.show import shown, shown_hazard
     from invariants.hazards import HAZARDS
+    from invariants.report.terminal import evidence_view
+
+    def printed() -> None:
+        if name is not None and name.endswith(".json"):
+            console().print(evidence_view(evidence.read(Path(name))), crop=False)
+        else:
+            print("\n".join(lines()))
 
     def lines() -> Iterator[str]:
         if (name is None) == (guards is None):
@@ -67,7 +77,7 @@ def show(
         judged = judged_of_runs()
         return shown_hazard(HAZARDS[name], outside(name), judged) if name in HAZARDS else shown(name, judged)
 
-    guarded(lambda: print("\n".join(lines())))
+    guarded(printed)
 
 
 @app.command(epilog=examples(

@@ -37,9 +37,7 @@ _FIRST = ("rows", "different", "states", "transitions", "depth", "cut", "obligat
 
 def standing(row: Verdict) -> str:
     """Whether a row is "expected", "different" or "unknown"."""
-    if row.outcome.is_unknown:
-        return "unknown"
-    return "expected" if row.as_expected else "different"
+    return row.standing
 
 
 def standing_words(row: Verdict) -> str:

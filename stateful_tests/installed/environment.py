@@ -93,17 +93,19 @@ class Environment:
 PROJECT = {
     "model/__init__.py": "MINE = True\n",
     "model/strategies.py": """\
+from typing import Any
+
 from model import MINE
 
 
 class RoundRobin:
-    def allocate(self, consumer_group, current_cid, mq_all, cid_all):
+    def allocate(self, consumer_group: str, current_cid: str, mq_all: list[Any], cid_all: list[str]) -> list[Any]:
         assert MINE
         return [queue for place, queue in enumerate(mq_all) if cid_all[place % len(cid_all)] == current_cid]
 
 
 class Greedy:
-    def allocate(self, consumer_group, current_cid, mq_all, cid_all):
+    def allocate(self, consumer_group: str, current_cid: str, mq_all: list[Any], cid_all: list[str]) -> list[Any]:
         return list(mq_all)
 """,
     "impl/main.go": "package main\n",
@@ -118,6 +120,27 @@ async def nothing(self, sub_list, threads):
 
 
 VARIANT = Variant("nothing-is-added", "bug", "No subscription is taken.", "an experiment", replacements=(nothing,))
+""",
+    "test_mine.py": """\
+import sys
+
+from hypothesis import settings
+from hypothesis.stateful import RuleBasedStateMachine
+
+from model import MINE
+from model.strategies import RoundRobin
+from rocketproof import state_machine
+
+TestChange = state_machine("subscription", variant="change.py").TestCase
+TestChange.settings = settings(TestChange.settings, max_examples=1)
+Rounds: type[RuleBasedStateMachine] = state_machine("consumer_group", strategy=RoundRobin())
+TestRounds = Rounds.TestCase
+TestRounds.settings = settings(TestRounds.settings, max_examples=1)
+
+
+def test_names_are_mine() -> None:
+    assert MINE
+    assert "invariants" not in sys.modules
 """,
 }
 """A project of a user's: a package and a folder of it are called like rooms, and it has a change to be judged."""

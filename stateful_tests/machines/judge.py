@@ -38,7 +38,7 @@ def judged(
     none.
     """
     machine, started, whole = machine_named(concept), time.process_time(), Whole.of(concept, subject)
-    left, rules = _chosen(machine, names), [*(() if names else BY_NAME)]
+    left, rules = chosen(machine, names), [*(() if names else BY_NAME)]
     healed = {rule.name for rule in promised()}
     trial = Trial(subject, (), to_the_end=any(name in healed for name in left), on_program=lambda one: tell(
         f"{one.programs:,} of {effort.examples:,} programs, {len(one.found)} properties broken"))
@@ -70,7 +70,8 @@ def _cost(trial: Trial) -> dict[str, float]:
     return {"programs": trial.programs, "segments": trial.segments}
 
 
-def _chosen(machine: type[WorldMachine], names: Sequence[str]) -> list[str]:
+def chosen(machine: type[WorldMachine], names: Sequence[str]) -> list[str]:
+    """The properties of these names, or all of the machine; raises BadInputError for one that it does not judge."""
     unknown = next((name for name in names if name not in machine.judged and name not in BY_NAME), None)
     if unknown is not None:
         raise BadInputError(f"{machine.concept} does not judge {unknown}; it judges {', '.join(machine.judged)}, "

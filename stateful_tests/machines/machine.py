@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Final, TypeVar, cast
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from hypothesis.strategies import SearchStrategy, runner, sampled_from
 
+from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from invariants.finding import Finding
@@ -57,13 +58,18 @@ def replay_of(concept: str, subject: str, program: Program) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A program that broke a property; at_the_end -- when all of it was done, and the world healed."""
+    """A program that broke a property.
+
+    at_the_end -- when all of it was done, and the world healed. own_strategy -- members used another strategy than
+    RocketMQ's, of which no command knows.
+    """
 
     concept: str
     subject: str
     seen: Finding
     program: Program
     at_the_end: bool
+    own_strategy: bool = False
 
     @property
     def replay(self) -> str:
@@ -72,8 +78,9 @@ class Found:
 
     def __str__(self) -> str:
         """For people."""
+        replay = "this test again; Hypothesis remembers the program" if self.own_strategy else self.replay
         return (f"{self.seen.property} is violated at {self.seen.time_ms:,} ms: {self.seen.sentence}\n"
-                f"{listed(self.program)}\nreplay: {self.replay}")
+                f"{listed(self.program)}\nreplay: {replay}")
 
 
 @dataclass
@@ -82,6 +89,7 @@ class Trial:
 
     subject -- see `worlds.subjects`. wanted -- properties whose violation is a failure; None: all that the subject is
     expected to keep. to_the_end -- heal after each program, and judge the promises. on_program -- called after each.
+    strategy -- that all members use; None: RocketMQ's.
 
     programs, segments -- how many there were. calls -- how often what the subject changes was called, by place. found
     -- property to the shortest program that broke it. last -- property to the last such program. unknown -- why
@@ -92,6 +100,7 @@ class Trial:
     wanted: tuple[str, ...] | None = None
     to_the_end: bool = True
     on_program: Callable[[Trial], object] = bool
+    strategy: AllocateMessageQueueStrategy | None = None
     programs: int = 0
     segments: int = 0
     calls: Counter[str] = field(default_factory=Counter)
@@ -168,6 +177,7 @@ class WorldMachine(RuleBasedStateMachine):
             followed = self.workload.followers(self.world)
             self.watch = watching(self.world, self.workload.promises, bounds=BOUNDS)
             self.judges.following = Following([self.watch, *(one for one in followed if one.name in self.judged)])
+            self.world.strategy = self.trial.strategy
             self.workload.build(self.world)
             self._opened = opened.pop_all()
 
@@ -264,7 +274,8 @@ class WorldMachine(RuleBasedStateMachine):
         """Note what is new; raises ViolatedError for the first of it that is a failure."""
         judged, program = len(self.seen), tuple(self.program)
         self.seen += list(self.judges.seen.values())[judged:]
-        found = [Found(self.concept, self.trial.subject, one, program, self._ending) for one in self.seen[judged:]]
+        found = [Found(self.concept, self.trial.subject, one, program, self._ending, self.trial.strategy is not None)
+                 for one in self.seen[judged:]]
         for broken in found:
             self.trial.note(broken)
         failure = next((broken for broken in found if self._fails(broken.seen)), None)

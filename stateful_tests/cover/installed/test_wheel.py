@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 from importlib import metadata
 from pathlib import Path
 from zipfile import ZipFile
@@ -62,8 +63,7 @@ def test_a_project_with_a_package_of_a_rooms_name_is_judged(installed: Environme
 
 
 @pytest.mark.parametrize("words", [
-    ("verify", "one_owner_while_nobody_joins"), ("prove", "allocation_is_exclusive"), ("conform", "--file", "bytes"),
-    ("search", "duplicates"), ("list", "lock"), ("show", "D1"),
+    ("verify", "one_owner_while_nobody_joins"), ("conform", "--file", "bytes"), ("search", "duplicates"),
 ], ids=lambda words: words[0])
 def test_a_command_has_what_it_needs(words: tuple[str, ...], installed: Environment, mine: Path) -> None:
     done = ran(installed.command, *words, folder=mine)
@@ -76,3 +76,22 @@ def test_a_change_of_ones_own_is_judged(installed: Environment, mine: Path) -> N
     done = ran(installed.command, *play, folder=mine)
     assert done.returncode == 1, done.stderr
     assert "pull_finds_its_subscription" in {json.loads(row)["property"] for row in done.stdout.splitlines()}
+
+
+def test_machines_and_verdicts_are_tests_in_a_project_of_ones_own(installed: Environment, mine: Path) -> None:
+    judged = "check allocation --python model.strategies:Greedy --queues 2 --members 2 --examples 1"
+    done = ran(installed.python, "-m", "pytest", "-q", "-rA", "--rocketproof-run", judged, folder=mine)
+    assert done.returncode == 1, done.stdout + done.stderr
+    outcomes = {line for line in done.stdout.splitlines() if line.startswith(("PASSED", "FAILED", "ERROR"))}
+    assert "PASSED test_mine.py::test_names_are_mine" in outcomes
+    assert "PASSED test_mine.py::TestRounds::runTest" in outcomes
+    assert {line.partition(" - ")[0] for line in outcomes if line.startswith(("FAILED", "ERROR"))} == {
+        "FAILED test_mine.py::TestChange::runTest",
+        f"FAILED rocketproof {judged}::allocation_is_exclusive[model.strategies:Greedy]"}
+    assert "replay: rocketproof machine subscription --subject repaired+change.py --program" in done.stdout
+
+
+def test_a_machine_is_typed(installed: Environment, mine: Path) -> None:
+    done = ran(sys.executable, "-m", "mypy", "--strict", "--python-executable", installed.python, "test_mine.py",
+               folder=mine)
+    assert done.stdout == "Success: no issues found in 1 source file\n", done.stdout + done.stderr
