@@ -77,10 +77,15 @@ class Subject:
         laid = (variant for variant in self.variants if variant.name not in before)
         return (*laid, *(variant for name, variant in before.items() if name not in names))
 
-    def mistake(self, error: Exception) -> BadInputError | None:
-        """What people are told of an error of a run that comes from a file of theirs; None for any other error."""
-        told = blamed(error, self.composed.files)
-        return BadInputError(told) if told else None
+    @contextmanager
+    def telling_mistakes(self) -> Iterator[None]:
+        """Raise BadInputError, one line, for an error of the block that comes from a file of one's own."""
+        try:
+            yield
+        except Exception as error:
+            if told := blamed(error, self.composed.files, ("impl", "invariants.views")):
+                raise BadInputError(told) from error
+            raise
 
     @contextmanager
     def running(self) -> Iterator[Calls]:
