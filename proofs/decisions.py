@@ -21,6 +21,7 @@ import invariants.decisions
 from invariants.claim import CLAIMS, Claim, DiscardedError, Finding, chosen, counterexample, judged
 from invariants.verdict import Outcome, Verdict
 from proofs import terms
+from proofs.apart import apart, ended
 from proofs.domains import Values, concrete_arguments, equal_to, leaves, symbolic_arguments, within
 from proofs.mutants import Mutant, mutants
 from proofs.path_questions import Z3, Asked, ModelValues, Solver, checked
@@ -41,8 +42,10 @@ def prove_decisions(names: Sequence[str] | None = None, *, seeds: Sequence[int] 
     out -- folder for the evidence of violations; None: none is written.
     solver -- who is asked about the paths; that they are all paths is asked of it, too.
     """
-    for claim in chosen(names):
-        yield prove_claim(claim, seeds, solver=solver).saved(out)
+    def lost(claim: Claim, how: str) -> Verdict:
+        return judged(claim, "prove", Outcome.UNKNOWN, ended(how), seed=seeds[0]).verdict
+
+    return apart(chosen(names), lambda claim: prove_claim(claim, seeds, solver=solver).saved(out), lost)
 
 
 def prove_claim(

@@ -1,8 +1,6 @@
-"""Which variants there are, and which of them make up a subject."""
+"""Which repairs and planted bugs there are, and what cannot be repaired or planted."""
 
 from __future__ import annotations
-
-from difflib import get_close_matches
 
 from impl.variants.bugs import broker_clients, listening, mixed, name_server, ports, rebalancing, seeded, upkeep
 from impl.variants.bugs import locks as lock_bugs
@@ -20,9 +18,7 @@ from impl.variants.repairs import (
     tables,
 )
 from impl.variants.repairs import rebalancing as runs
-from impl.variants.variant import Variant, VariantError, is_path, load_variant
-
-SHIPPED, REPAIRED = "shipped", "repaired"
+from impl.variants.variant import Variant
 
 REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
@@ -80,44 +76,3 @@ NOT_EXPRESSIBLE: dict[str, str] = {
     "po-commit-flag-to-slave": "pulls are not sent here, so that no request can carry a commit to a slave",
 }
 """Entries of the groups NS, BC, RB, OL, PO and XL of known bugs that cannot be planted, and why."""
-
-
-def variants_of(subject: str) -> tuple[Variant, ...]:
-    """The variants of a subject, in the order in which they are put in place.
-
-    subject -- shipped: none; repaired: all repairs; repaired-HAZARD: all but those of this hazard; repaired+BUG: a bug
-    on top, without the repairs that it undoes; repaired+PATH: the same with the VARIANT of a file (PATH ends with .py).
-    Raises VariantError for anything else.
-    """
-    repairs = tuple(REPAIRS.values())
-    if subject == SHIPPED:
-        return ()
-    if subject == REPAIRED:
-        return repairs
-    if subject.startswith(f"{REPAIRED}-"):
-        return _without(subject.removeprefix(f"{REPAIRED}-"))
-    if subject.startswith(f"{REPAIRED}+"):
-        added = _added(subject.removeprefix(f"{REPAIRED}+"))
-        return (*(repair for repair in repairs if repair.name not in added.undoes), added)
-    raise VariantError(f"no subject {subject!r}: say shipped, repaired, repaired-HAZARD, repaired+BUG, or "
-                       "repaired+PATH of a Python file")
-
-
-def _without(hazard: str) -> tuple[Variant, ...]:
-    hazards = sorted({name for repair in REPAIRS.values() for name in repair.hazards})
-    if hazard in NO_REPAIR:
-        raise VariantError(f"hazard {hazard} has no repair that could be left out; it is in the subject repaired")
-    if hazard not in hazards:
-        raise VariantError(f"no repair is for hazard {hazard!r}: say one of {', '.join(hazards)}")
-    return tuple(repair for repair in REPAIRS.values() if hazard not in repair.hazards)
-
-
-def _added(name: str) -> Variant:
-    added = load_variant(name) if is_path(name) else BUGS.get(name)
-    if added is None:
-        near = get_close_matches(name, BUGS, n=3) or sorted(BUGS)
-        raise VariantError(f"no planted bug {name!r}: say {' or '.join(near[:3])}, or another of the catalogue")
-    unknown = [repair for repair in (*added.undoes, *added.over) if repair not in REPAIRS]
-    if unknown:
-        raise VariantError(f"variant {added.name} names {unknown[0]!r} in `undoes` or `over`: there is no such repair")
-    return added

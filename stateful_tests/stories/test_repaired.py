@@ -24,8 +24,9 @@ from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.tape import RandomTape
 from impl.namesrv.server import SERVER_WORKER_THREADS
 from impl.ports.remoting import Command, Connection
-from impl.variants.catalogue import REPAIRS, variants_of
+from impl.variants.catalogue import REPAIRS
 from impl.variants.stack import active
+from impl.variants.subjects import variants_of
 from stateful_tests.stories import test_broker_clients as clients
 from stateful_tests.stories import test_client_tables as tables
 from stateful_tests.stories import test_clients as alone

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from invariants.__main__ import app, judged_of_runs, outside
+from invariants.__main__ import app
+from invariants.commands.catalogue import judged_of_runs, outside
 from invariants.front_desk import search
 from invariants.front_desk.show import shown_hazard
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard

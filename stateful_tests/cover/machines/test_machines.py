@@ -306,7 +306,8 @@ def test_a_variant_of_a_file_goes_by_its_name(tmp_path: Path) -> None:
                     'VARIANT = Variant("mine", "bug", "Nothing.", "a toy")\n', "utf-8")
     result = run("machine", "consumer_group", "--variant", str(file), "--program", D1, "--json", "-", "--out",
                  str(tmp_path / "out"))
-    (row,) = rows(result.stdout)
+    row, whole = rows(result.stdout)
+    assert (row["outcome"], row["expected"], whole["outcome"]) == ("violated", "violated", "never executed")
     assert row["subject"] == {"kind": "variant", "name": "repaired+mine",
                               "details": {"concept": "consumer_group", "file": str(file)}}
     assert row["evidence"].startswith("evidence/machine-consumer_group-repaired_mine-")
@@ -396,7 +397,7 @@ def test_what_cannot_be_judged_is_unknown(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(("words", "says"), [
     (["nothing"], "no machine for 'nothing'; there are consumer_group,"),
     (["consumer_group", "--subject", "fixed"], "no subject 'fixed'"),
-    (["consumer_group", "--variant", "seeded-nothing"], "no planted bug 'seeded-nothing'"),
+    (["consumer_group", "--variant", "seeded-nothing"], "no subject 'seeded-nothing': say"),
     (["consumer_group", "--variant", "gone.py"], "no file gone.py"),
     (["consumer_group", "--variant", "x", "--subject", "shipped"], "give --subject or --variant, not both"),
     (["consumer_group", "--property", "one_lock_holder"], "does not judge one_lock_holder; it judges"),
