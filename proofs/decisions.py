@@ -21,6 +21,7 @@ import invariants.decisions
 from invariants.claim import CLAIMS, Claim, DiscardedError, Finding, chosen, counterexample, judged
 from invariants.verdict import Outcome, Verdict
 from proofs import dump_claims, terms
+from proofs.apart import apart, ended
 from proofs.domains import Values, concrete_arguments, equal_to, leaves, symbolic_arguments, within
 from proofs.mutants import Mutant, mutants
 from proofs.path_questions import Z3, Asked, ModelValues, Solver, checked, falsehood, spoken
@@ -42,8 +43,13 @@ def prove_decisions(names: Sequence[str] | None = None, *, seeds: Sequence[int] 
     solver -- who is asked about the paths; that they are all paths is asked of it, too.
     dump -- folder for the obligations as SMT-LIB files; None: none is written.
     """
-    for claim in chosen(names):
-        yield prove_claim(claim, seeds, solver=solver, dump=dump).saved(out)
+    def lost(claim: Claim, how: str) -> Verdict:
+        return judged(claim, "prove", Outcome.UNKNOWN, ended(how), seed=seeds[0]).verdict
+
+    def proved(claim: Claim) -> Verdict:
+        return prove_claim(claim, seeds, solver=solver, dump=dump).saved(out)
+
+    return apart(chosen(names), proved, lost)
 
 
 def prove_claim(

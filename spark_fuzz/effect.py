@@ -92,7 +92,7 @@ class Effect:
     def sentence(self) -> str:
         """As people read it."""
         known = subject_named(self.subject)
-        what = "un-repaired" if known.undone else "replaced"
+        what = "un-repaired" if known.top is None else "replaced"
         calls = ", ".join(f"{place} ({_times(count)})" for place, count in self.calls.items())
         told = f"{what}: {calls or 'nothing'}, in {self.most_reached:,} of {self.runs:,} runs"
         return f"{told}; differs from {known.base} in {self.different:,} of {self.compared:,} runs on the same tapes"

@@ -124,6 +124,7 @@ class Channel:
             return False
         kernel = self.kernel
         self.used_ms = now_ms = kernel.now_ms
+        self.network.messages += 1
         flow = self.network.flow(self, message) if kernel.tape.telling else None
         delay_ms = LATENCY_MS + self.stalled_ms - now_ms if self.stalled_ms > now_ms else LATENCY_MS
         if kernel.profile is CALM:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from invariants.verdict import ExitStatus
 from model.language.actions import Action
 from model.language.nodes import TRUE
 from model.language.saturation import Kept
@@ -15,8 +18,8 @@ from proofs.engine import z3
 from proofs.obligations import Induction, Obligation
 from proofs.ranking import Ranked
 from proofs.unbounded import Unbounded
-from stateful_tests.engines.__main__ import main
-from stateful_tests.engines.compare import compared
+from stateful_tests.engines import __main__ as engines
+from stateful_tests.engines.__main__ import found, main
 from stateful_tests.engines.concepts import Drawn
 
 CONCEPTS = 40
@@ -24,7 +27,7 @@ CONCEPTS = 40
 
 def test_no_judge_says_what_another_refutes() -> None:
     tally: Counter[str] = Counter()
-    assert [line for seed in range(CONCEPTS) for line in compared(seed, tally)] == []
+    assert [*found(range(CONCEPTS), tally, tlc=False)] == []
     assert tally["prove: holds"] > 5
     assert tally["proved, vacuous or not"] > 40
     assert tally["prove: violated"] > 10
@@ -96,3 +99,11 @@ def test_a_fault_in_an_engine_is_noticed(
     lines = capsys.readouterr().out.splitlines()
     assert any("prove says true" in line or "otherwise with" in line for line in lines), lines
     assert any(line.startswith((f"{seed} ", f"{seed}w ")) for line in lines), lines
+
+
+def test_concepts_that_end_the_solver_are_unknown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(engines, "compared", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
+    assert main(["--concepts", "3"]) == ExitStatus.UNKNOWN
+    assert "unknown, for the solver ended its process: signal SIGSEGV 3" in capsys.readouterr().out

@@ -1,0 +1,65 @@
+"""Sentences about routes, registrations and key values at name servers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impl.events import name_server as told
+from impl.events.sentences.said import Said
+
+_WHY = {
+    "unregistered": "{at} forgets {broker_addr}: it was unregistered",
+    "destroyed": "{at} forgets {broker_addr}: its connection is closed",
+    "expired": "{at} forgets {broker_addr}: no registration for 120 s",
+}
+
+
+def _registered(event: told.BrokerRegistered, _: Any) -> str:
+    said = "{at} registers {broker_addr} as {broker_name}, id {broker_id}"
+    return said if event.version is None else said + " (version {version}): {topics}"
+
+
+def _live_removed(event: told.BrokerLiveRemoved, _: Any) -> str:
+    return _WHY.get(event.why, "{at} forgets {broker_addr} ({why})")
+
+
+def _found(event: told.BrokerFound, _: Any) -> str:
+    if event.broker_addr is None:
+        return "{at} looks for the broker of a closed connection of {connection}, and finds none"
+    return "{at} looks for the broker of a closed connection of {connection}: {broker_addr}"
+
+
+def _queried(event: told.VersionQueried, _: Any) -> str:
+    return "{at} tells {broker_addr} that it has " + ("another version" if event.changed else "the same version")
+
+
+def _route(event: told.RouteAnswered, _: Any) -> str:
+    if not event.addrs:
+        return "{at} answers with a route of {topic} without any broker"
+    return "{at} answers with the route of {topic}: {addrs}"
+
+
+def _key_value(event: told.KVConfigPut, _: Any) -> str:
+    return "{at} deletes the key {key}" if event.value is None else "{at} sets the key {key} to {value}"
+
+
+SENTENCES: dict[type, Said] = {
+    told.BrokerRegistered: Said(_registered, "registrations"),
+    told.BrokerUnregistered: Said("{at} unregisters {broker_name}, id {broker_id}, at the word of {broker_addr}",
+                                  "brokers unregistered"),
+    told.BrokerLiveRemoved: Said(_live_removed, "brokers forgotten"),
+    told.BrokerFound: Said(_found, "closed connections looked up"),
+    told.BrokerDropped: Said("{at} takes {broker_addr} out of its routes", "brokers taken out of routes"),
+    told.BrokerUpdateTimestamp: Said("{at} takes a question of {broker_addr} as a sign of life", "signs of life"),
+    told.TopicDeleted: Said("{at} deletes the topic {topic}", "topics deleted"),
+    told.WritePermWiped: Said("{at} takes the right to write from all queues of {broker_name}", "rights taken away"),
+    told.WritePermAdded: Said("{at} gives all queues of {broker_name} the rights to read and write", "rights given"),
+    told.VersionQueried: Said(_queried, "versions compared"),
+    told.RegistrationAnswered: Said("{at} answers the registration of {broker_addr} (code {code})",
+                                    "registrations answered"),
+    told.RouteAnswered: Said(_route, "routes answered"),
+    told.KVConfigPut: Said(_key_value, "key values set"),
+    told.KVConfigLoaded: Said("{at} loads its key values from its file: {values}", "key values loaded"),
+    told.ClusterInfoFetched: Said("{at} answers which brokers there are: {broker_names}; in clusters: {cluster_names}",
+                                  "cluster questions"),
+}

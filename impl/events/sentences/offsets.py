@@ -1,0 +1,44 @@
+"""Sentences about offsets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impl.events import offsets as told
+from impl.events.sentences.said import Said
+
+
+def _committed(event: told.OffsetCommitted, before: Any) -> str:
+    said = "{connection} commits offset {offset} of queue {queue_id} of {topic} for {group} at {at}"
+    if not event.connection:
+        said = "{at} has offset {offset} of queue {queue_id} of {topic} for {group} from now on"
+    if isinstance(before, told.OffsetCommitted) and before.offset > event.offset:
+        return said + "; {before.offset} stood there: the older offset wins"
+    return said
+
+
+def _answered(event: told.OffsetAnswered, _: Any) -> str:
+    if event.offset < 0:
+        return "{at} tells {connection} that {group} has no offset of queue {queue_id} of {topic}"
+    return "{at} tells {connection} the offset of {group} for queue {queue_id} of {topic}: {offset}"
+
+
+def _pushed(event: told.OffsetResetPushed, _: Any) -> str:
+    said = "{at} tells {connection} to reset its offsets of {topic} in {group}"
+    return said if event.delivered else said + ", and cannot send it"
+
+
+SENTENCES: dict[type, Said] = {
+    told.OffsetCommitted: Said(_committed, "offset commits"),
+    told.GroupOffsetsRemoved: Said("{at} forgets all offsets of {group}", "offsets of groups forgotten"),
+    told.OffsetAnswered: Said(_answered, "offsets asked for"),
+    told.OffsetResetPushed: Said(_pushed, "resets sent"),
+    told.OffsetReset: Said("{at} sets its offset of {mq} to {offset}: a reset", "offsets reset"),
+    told.ResetReceived: Said("{at} is told to reset its offsets in {group}: {offsets}", "resets received"),
+    told.OffsetSent: Said("{at} sends offset {offset} of {mq}", "offsets sent"),
+    told.OffsetsWritten: Said("{at} writes its offsets of {group} into its file: {offsets}", "offsets written"),
+    told.OffsetCorrected: Said("{at} corrects its offset of {mq} to {offset}: the broker does not have the other",
+                               "offsets corrected"),
+    told.OffsetUpdated: Said("{at} remembers offset {offset} of {mq}, to commit it later", "offsets remembered"),
+    told.OffsetsReset: Said("an operator lets {at} reset {topic} for {group}: {offsets}", "resets ordered"),
+}

@@ -1,0 +1,42 @@
+"""Sentences about subscriptions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impl.events import subscriptions as told
+from impl.events.sentences.said import Said
+
+_UNREAD = " – in an object that has left the table, which nobody reads"
+
+
+def _updated(event: told.SubscriptionUpdated, before: Any) -> str:
+    new = "version {sub_version} of {topic} ({sub_string})"
+    if before is None or not isinstance(before, told.SubscriptionUpdated):
+        said = f"{{at}} puts {new} into the table of {{group}}"
+    else:
+        said = "{at} replaces version {before.sub_version} of {topic} by version {sub_version}"
+        if before.sub_version > event.sub_version:
+            said += ": an older subscription wins"
+        elif before.sub_string != event.sub_string:
+            said += ": {before.sub_string} becomes {sub_string} for the whole group"
+    return said if event.attached else said + _UNREAD
+
+
+def _removed(event: told.SubscriptionRemoved, _: Any) -> str:
+    said = "{at} removes {topic} from the subscriptions of {group}: the heartbeat does not name it"
+    return said if event.attached else said + _UNREAD
+
+
+def _handled(event: told.SubscriptionsHandled, _: Any) -> str:
+    said = "{at} is through with the subscriptions in a heartbeat of {connection} in {group}"
+    return said if event.attached else said + _UNREAD
+
+
+SENTENCES: dict[type, Said] = {
+    told.SubscriptionsHandled: Said(_handled, "subscriptions looked through"),
+    told.SubscriptionUpdated: Said(_updated, "subscriptions put"),
+    told.SubscriptionRemoved: Said(_removed, "subscriptions removed"),
+    told.VersionRaised: Said("{at} subscribes {topic} anew: version {sub_version} counts for its pulls, "
+                             "no broker knows it yet", "versions raised"),
+}

@@ -1,0 +1,215 @@
+"""Values of events as people say them in the sentences of one run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from impl.decisions.message_queue import MessageQueue
+from impl.events.sentences.said import Said
+
+_FEW = 5
+"""So many names are listed; of more only the number is said."""
+_MINUTE_MS = 60_000
+_SECOND_MS = 1_000
+_EVERYTHING = "*"
+
+
+class Words:
+    """The names that one run gives to its clients, its queues and its versions.
+
+    Versions are numbered by their age, 1 is the oldest: people compare 2 and 3 faster than two times in milliseconds.
+    """
+
+    def __init__(self, records: Iterable[tuple[int, str, Any]], sentences: Mapping[type, Said]) -> None:
+        """Read all records of the run: time, machine, event. sentences -- by the class of the event."""
+        self._sentences = sentences
+        self._clients: dict[str, set[str]] = defaultdict(set)
+        self._brokers: dict[str, set[str]] = defaultdict(set)
+        self._versions: dict[Any, set[Any]] = defaultdict(set)
+        for _, at, event in records:
+            for name in getattr(event, "_fields", ()):
+                self._read(name, getattr(event, name), at, event)
+
+    def _read(self, name: str, value: Any, at: str, event: Any) -> None:
+        if name == "message_model":
+            self._clients[event.client_id].add(at)
+        elif isinstance(value, MessageQueue):
+            self._brokers[value.topic].add(value.broker_name)
+        elif name == "sub_version":
+            self._versions[event.group, event.topic].add(value)
+        elif name == "version" and value is not None:
+            self._versions[_broker(at, event)].add(value)
+        elif name == "subscriptions":
+            for topic, _, version in value:
+                self._versions[event.group, topic].add(version)
+
+    def sentence(self, at: str, event: Any, before: Any = None) -> str:
+        """The sentence about an event of a machine; before -- the event before it about the same things, if any.
+
+        Raises KeyError for an event whose class has no sentence.
+        """
+        template = self._sentences[event.__class__].template(event, before)
+        return template.format_map(_Fields(self, at, event, before))
+
+    def several(self, event: Any) -> str:
+        """What many events like this one are called."""
+        return self._sentences[event.__class__].several
+
+    # Values -----------------------------------------------------------------------------------------------------------
+
+    def client(self, client_id: str | None) -> str:
+        """The machine of a client if the id is of one machine alone, else the id without RocketMQ's default name."""
+        machines = self._clients.get(client_id or "", set())
+        if len(machines) == 1:
+            return next(iter(machines))
+        return "a client without an id" if client_id is None else client_id.removesuffix("@DEFAULT")
+
+    def queue(self, mq: MessageQueue) -> str:
+        """A queue; its broker is named where the topic has queues at several."""
+        at = f" at {mq.broker_name}" if len(self._brokers[mq.topic]) > 1 else ""
+        return f"queue {mq.queue_id} of {mq.topic}{at}"
+
+    def queues(self, mqs: Iterable[MessageQueue]) -> str:
+        """Several queues, by their topics and brokers."""
+        places: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for mq in sorted(mqs):
+            places[mq.topic, mq.broker_name].append(mq.queue_id)
+        said = []
+        for (topic, broker), ids in places.items():
+            at = f" at {broker}" if len(self._brokers[topic]) > 1 else ""
+            said.append(f"queue{'s' * (len(ids) > 1)} {spans(ids)} of {topic}{at}")
+        return listed(said) or "no queue"
+
+    def version(self, of: Any, version: Any) -> str:
+        """The number of a version among those of the same thing, by age; of -- (group, topic), or a broker."""
+        known = sorted(self._versions[of])
+        return str(known.index(version) + 1 if version in known else version)
+
+    def subscriptions(self, event: Any) -> str:
+        """What a heartbeat subscribes."""
+        said = []
+        for topic, text, version in sorted(event.subscriptions, key=str):
+            if topic is not None and topic.startswith("%RETRY%"):
+                continue
+            of = f" ({text})" if text != _EVERYTHING else ""
+            said.append(f"{topic}{of} in version {self.version((event.group, topic), version)}")
+        return listed(said) or "no topic"
+
+
+class _Fields(dict[str, Any]):
+    """The fields of an event as texts."""
+
+    def __init__(self, words: Words, at: str, event: Any, before: Any) -> None:
+        super().__init__()
+        self._words, self._at, self._event, self._before = words, at, event, before
+
+    def __missing__(self, name: str) -> Any:
+        if name == "at":
+            return self._at
+        if name == "before":
+            return _Before(_Fields(self._words, self._at, self._before, None))
+        return _text(self._words, self._at, name, self._event)
+
+
+class _Before:
+    """The same for {before.field}."""
+
+    def __init__(self, fields: _Fields) -> None:
+        self._fields = fields
+
+    def __getattr__(self, name: str) -> Any:
+        return self._fields[name]
+
+
+def _text(words: Words, at: str, name: str, event: Any) -> str:
+    """The value of a field in words."""
+    value = getattr(event, name)
+    match name:
+        case "version":
+            said = words.version(_broker(at, event), value)
+        case "sub_version":
+            said = words.version((event.group, event.topic), value)
+        case "subscriptions":
+            said = words.subscriptions(event)
+        case _:
+            said = _BY_FIELD.get(name, _by_type)(words, value)
+    return said
+
+
+def _by_type(words: Words, value: Any) -> str:
+    """A value of a field that means what its type says."""
+    if isinstance(value, MessageQueue):
+        return words.queue(value)
+    if isinstance(value, tuple | frozenset):
+        return _several(words, value)
+    return "none" if value is None else str(value)
+
+
+def _several(words: Words, value: Any) -> str:
+    """A set or a tuple."""
+    if not value:
+        return "none"
+    first = next(iter(value))
+    if isinstance(first, MessageQueue):
+        return words.queues(value)
+    if isinstance(first, tuple) and isinstance(first[0], MessageQueue):
+        return listed([f"{words.queue(mq)} at {offset}" for mq, offset in sorted(value)])
+    if isinstance(first, tuple):
+        return listed([f"{pair[-2]}: {_by_type(words, pair[-1])}" for pair in sorted(value, key=str)])
+    if isinstance(first, int):
+        return spans(value)
+    return listed([str(one) for one in (sorted(value, key=str) if isinstance(value, frozenset) else value)])
+
+
+def _broker(at: str, event: Any) -> str:
+    """The machine of the broker whose data version an event has."""
+    return machine(event.broker_addr) if hasattr(event, "broker_addr") else at
+
+
+def machine(address: str | None) -> str:
+    """The machine of "machine:port"."""
+    return "nobody" if address is None else address.rpartition(":")[0] or address
+
+
+def duration(ms: int | None) -> str:
+    """A length of time as people say it."""
+    if ms is None:
+        return "never"
+    if abs(ms) < _SECOND_MS:
+        return f"{ms} ms"
+    return f"{ms / _SECOND_MS:,.10g} s" if abs(ms) < 2 * _MINUTE_MS else f"{ms / _MINUTE_MS:,.1f} min"
+
+
+def spans(numbers: Iterable[int]) -> str:
+    """Numbers, neighbours as a span: "0-3, 7"."""
+    found: list[list[int]] = []
+    for one in sorted(numbers):
+        if found and one == found[-1][1] + 1:
+            found[-1][1] = one
+        else:
+            found.append([one, one])
+    return listed([str(low) if low == high else f"{low}-{high}" for low, high in found])
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Texts with commas, or how many there are."""
+    return ", ".join(texts) if len(texts) <= _FEW else f"{', '.join(texts[:_FEW - 1])} and {len(texts) - _FEW + 1} more"
+
+
+def _clients(words: Words, client_ids: Iterable[str | None]) -> str:
+    return listed([words.client(one) for one in client_ids]) or "nobody"
+
+
+_BY_FIELD: Mapping[str, Callable[[Words, Any], str]] = {
+    "client_id": Words.client, "holder": Words.client, "client_ids": _clients, "members": _clients,
+    "connection": lambda _, value: machine(value), "broker_addr": lambda _, value: machine(value),
+    "namesrv_addr": lambda _, value: machine(value), "master_addr": lambda _, value: machine(value),
+    "answers": lambda _, value: listed([machine(one) for one in value]) or "nobody",
+    "addrs": lambda _, value: listed(sorted(machine(one) for one in value)),
+    "ms": lambda _, value: duration(value), "seen_after_ms": lambda _, value: duration(value),
+    "waited_ms": lambda _, value: duration(value),
+    "error": lambda _, value: value.rpartition(".")[2],
+}
+"""How fields are said that mean the same in all events that have them."""
