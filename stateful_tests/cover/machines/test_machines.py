@@ -16,6 +16,8 @@ from impl.events import ProcessStarted, WorldHealed
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.__main__ import app
 from invariants.concepts import CONCEPTS, PROPERTIES
+from invariants.front_desk.catalogue import DECISION, STRATEGY, entries
+from invariants.hazards import HAZARDS
 from invariants.rules.declared import BY_NAME
 from invariants.rules.promises import ownership_converges_in_time
 from invariants.rules.watch import Watch
@@ -205,6 +207,14 @@ def test_what_hazards_break_has_a_machine_or_a_reason_why_not() -> None:
     without = {name for name, one in PROPERTIES.items() if one.expected.hazards and name not in judged}
     assert without == {*NO_MACHINE}
     assert all(has_story(instead) for instead, _ in NO_MACHINE.values())
+
+
+def test_each_hazard_breaks_what_a_machine_judges_or_says_why_not() -> None:
+    shown = {hazard for machine in MACHINES.values() for hazards in machine.judged.values() for hazard in hazards}
+    shown |= {hazard for rule in BY_NAME.values() for hazard in rule.expected.hazards}
+    shown |= {hazard for one in entries() if one.kind in {DECISION, STRATEGY} and "machine" in one.judges
+              for hazard in one.hazards}
+    assert {name for name, hazard in HAZARDS.items() if not hazard.no_machine} == shown
 
 
 def test_every_machine_judges_what_its_followers_and_promises_say() -> None:
