@@ -15,6 +15,10 @@ class Finding:
     read. signature -- the same for all runs that go wrong in the same way: no names of elements, no numbers.
     causes -- the hazards whose own cause was seen in the run; the signature names them too. time_ms -- of the world;
     -1: it is not known yet.
+    about -- whom it concerns: names of fields, as events have them, with their values. earlier -- the record (time in
+    ms, machine, event) that it contradicts, if the judge knows. differs -- where tables differ from a model: variable,
+    elements, value in the tables, value in the model. machine -- whose step showed it. position -- how many
+    records the world had then; -1: it is not known yet.
     """
 
     property: str
@@ -23,6 +27,11 @@ class Finding:
     signature: tuple[str, ...]
     causes: tuple[str, ...] = ()
     time_ms: int = -1
+    about: tuple[tuple[str, Any], ...] = ()
+    earlier: tuple[int, str, Any] | None = None
+    differs: tuple[tuple[str, tuple[Any, ...], Any, Any], ...] = ()
+    machine: str = ""
+    position: int = -1
 
     @builtins.property
     def key(self) -> tuple[str, ...]:

@@ -15,9 +15,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from invariants.pictures import text as text_of
+from invariants.pictures.marks import EARLIER, FINDING
 from invariants.report import grouping, words
 from invariants.report.runs import Run
-from invariants.report.shapes import Counterexample, Proof, Step, Trace, read, text
+from invariants.report.shapes import Counterexample, Picture, Proof, Step, Trace, read, text
 from invariants.verdict import Outcome, Verdict
 
 LONGEST = 40  # rows that are still read one by one
@@ -26,6 +28,7 @@ _LONGEST_NAME = 39  # the same among many rows
 _SHOWN = 2000  # characters of a value
 _STYLES = {"expected": "", "different": "bold red", "unknown": "bold yellow"}
 _MARKS = {"expected": "", "different": " ≠ expected", "unknown": ""}
+_MOMENTS = {EARLIER: "bold yellow", FINDING: "bold red"}
 # Columns that stand to the right, that stay on one line, that step back.
 _NUMBERS, _WHOLE, _DIM = {"#", "ms", "of", "time"}, {"judge", "expected"}, {"#", "of", "time", "cost"}
 _QUIET = {Outcome.HOLDS, Outcome.NOT_MET}  # outcomes that have nothing to show again where they are expected
@@ -179,7 +182,7 @@ def evidence_view(document: Mapping[str, Any]) -> RenderableType:
         case "trace":
             return trace_table(document)
         case "run":
-            return _run(read(Run, document), document, sentence)
+            return _run(read(Run, document), document)
         case "graph":
             states = f"{len(document['nodes'])} states, {len(document['edges'])} steps."
             return _text(f"{document['sentence']} {states}")
@@ -217,13 +220,20 @@ def _action(step: Step) -> Text:
     return shown
 
 
-def _run(run: Run, document: Mapping[str, Any], sentence: Text) -> RenderableType:
-    """The faults and deeds of a run as sentences, and what went wrong."""
+def _run(run: Run, document: Mapping[str, Any]) -> RenderableType:
+    """The picture of what led to the failure, and what was broken."""
     about = "{property}: {plan[subject]}, workload {plan[workload]}, profile {plan[profile]}".format_map(document)
-    table = _table(("ms", "who", "what happened"),
-                   [(f"{told.time_ms:,}", told.who, told.sentence) for told in run.told])
-    table.add_row(f"{document['time_ms']:,}", "", sentence)
-    return Group(_text(about, "bold"), table)
+    claim = _text(f"✗ {run.picture.claim or text(document.get('sentence', ''))}", "bold")
+    return Group(_text(about, "bold"), Text(""), *picture_lines(run.picture), claim)
+
+
+def picture_lines(picture: Picture) -> list[Text]:
+    """The lines of a picture; those of its two moments stand out."""
+    shown = []
+    for one in text_of.lines(picture.lifelines, picture.rows, picture.left_out):
+        style = next((_MOMENTS[mark] for mark, sign in text_of.SIGNS.items() if f" {sign} " in one), "")
+        shown.append(Text(one, style=style, no_wrap=True, overflow="ignore"))
+    return shown
 
 
 def conclusion(stored: Outcome, found: Verdict) -> Text:

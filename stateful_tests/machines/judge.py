@@ -14,7 +14,7 @@ from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.machines.machine import Found, Trial, WorldMachine
 from stateful_tests.machines.program import Program, parsed
 from stateful_tests.machines.search import Effort, machine_named, played, shortest, survey
-from stateful_tests.worlds.evidence import BEFORE_MS, shown
+from stateful_tests.worlds.evidence import pictured
 from stateful_tests.worlds.healing import promised
 from stateful_tests.worlds.subjects import subject_named
 
@@ -129,8 +129,7 @@ def document(found: Found, verdict: Verdict) -> dict[str, Any]:
         verdict, "run", seen.sentence, program=[str(line) for line in found.program], choices=machine.tape.choices,
         plan={"subject": found.subject, "workload": found.concept, "profile": "the program", "strategy": JUDGE},
         digest=machine.world.simulation.digest(), signature=[seen.property, *seen.signature], time_ms=seen.time_ms,
-        told=_told(machine, seen.time_ms),
-        **shown(machine.world, lambda ms: 0 <= seen.time_ms - ms <= BEFORE_MS))
+        told=_told(machine, seen.time_ms), picture=pictured(machine.world, seen))
 
 
 def _told(machine: WorldMachine, until_ms: int) -> list[dict[str, Any]]:
