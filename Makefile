@@ -70,7 +70,7 @@ lock:
 	  --python-version 3.11 --no-annotate --custom-compile-command "make lock" --upgrade --quiet -o $(LOCKED)
 
 # The virtual environment: made with the newest Python that is there, filled with the locked packages and this project.
-$(READY): $(LOCKED) pyproject.toml
+$(READY): $(LOCKED) pyproject.toml setup.py
 	@python=$$(.ci/python) && { [ -x $(BIN)/python ] || "$$python" -m venv $(VENV) || { \
 	  echo "$$python cannot make a virtual environment; on Debian: apt-get install python3-venv" >&2; rm -rf $(VENV); exit 2; }; }
 	@echo "installing the locked packages into $(VENV) (once; some 500 MB to download)"

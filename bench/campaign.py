@@ -1,7 +1,8 @@
 """What campaigns make of the cores and the time that they are given, beside the same units under multiprocessing.
 
-A campaign over worlds is run for so many minutes, start and end of Spark included, in a folder that is thrown away.
-Then plain multiprocessing does the units that it did; the digests of both must be the same. One JSON object a line:
+A campaign over worlds is run for so many minutes, start and end of Spark included, in a folder that is thrown away; the
+archive of Spark's classes, which is made once on a machine (`spark_fuzz.archive`), is made before. Then plain
+multiprocessing does the units that it did; the digests of both must be the same. One JSON object a line:
 
     subject, runner, cores, minutes      what is measured
     seconds, start_seconds               wall time of all; until the first unit could be given
@@ -10,7 +11,9 @@ Then plain multiprocessing does the units that it did; the digests of both must 
     in_looks                             the same of units that look again at failures, and make them simpler
     occupied                             share of cores x the time after the start in which a core had a unit at all,
                                          by the clock: what other programs take from the cores does not count against it
-    of_cpu                               share of units in the CPU time of all processes of the campaign, its own too
+    cpu_seconds                          of all processes of the campaign, its own too, until Spark is told to end
+    of_cpu                               shares of that: `runs`, `looks`, `workers` (outside of units), `jvm`, `driver`;
+                                         a machine that does other things meanwhile changes them hardly
     runs_per_second                      of `seconds`
     overrun                              seconds / (60 x minutes) - 1
 
@@ -26,7 +29,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,7 +39,7 @@ import typer
 
 from spark_fuzz import runs, simulation
 from spark_fuzz.campaign import run
-from spark_fuzz.cluster import open_cluster
+from spark_fuzz.cluster import open_cluster, prepare
 from spark_fuzz.commands import SPARK_ENDS_S, of_worlds
 from spark_fuzz.ledger import open_ledger
 from spark_fuzz.work import Row, Unit, attempt
@@ -44,14 +47,14 @@ from spark_fuzz.work import Row, Unit, attempt
 
 @dataclass
 class Measured:
-    """What one runner did. rows -- by unit; what begins with `cpu` or `unit` is in seconds.
+    """What one runner did. rows -- by unit.
 
-    cpu_s -- of all processes. unit_s -- wall time in units, None where it was not measured.
+    cpu_s -- CPU seconds of all processes, by kind. unit_s -- wall time in units, None where it was not measured.
     """
 
     start_s: float
     seconds: float = 0.0
-    cpu_s: float = 0.0
+    cpu_s: Mapping[str, float] = field(default_factory=dict)
     unit_s: float | None = None
     rows: dict[str, list[Row]] = field(default_factory=dict)
 
@@ -82,31 +85,51 @@ class Measured:
             "in_runs": round(self.cpu_in_s(again=False) / given_s, 3),
             "in_looks": round(self.cpu_in_s(again=True) / given_s, 3),
             "occupied": None if self.unit_s is None else round(self.unit_s / worked_s, 3),
-            "of_cpu": round((self.cpu_in_s(again=False) + self.cpu_in_s(again=True)) / self.cpu_s, 3),
+            "cpu_seconds": round(sum(self.cpu_s.values()), 3), "of_cpu": self._of_cpu(),
             "runs_per_second": round(lived / self.seconds, 2),
             "overrun": round(self.seconds / (60 * minutes) - 1, 3),
         }
 
+    def _of_cpu(self) -> dict[str, float]:
+        """The share of each kind of work in the CPU time of all processes."""
+        in_s = {"runs": self.cpu_in_s(again=False), "looks": self.cpu_in_s(again=True)}
+        in_s["workers"] = self.cpu_s["workers"] - sum(in_s.values())
+        in_s |= {kind: self.cpu_s[kind] for kind in ("jvm", "driver")}
+        return {kind: round(spent_s / sum(self.cpu_s.values()), 3) for kind, spent_s in in_s.items()}
 
-def cpu_seconds() -> float:
-    """CPU time of this process, of all that it has started, and of what these have started; as Linux tells it."""
+
+def cpu_seconds() -> dict[str, float]:
+    """CPU time of this process (`driver`), and of what it and its children have started: `jvm`, `workers`.
+
+    That of a process that has ended counts for the one that waited for it. Linux tells it, in /proc.
+    """
     parents: dict[int, int] = {}
-    ticks: dict[int, int] = {}
+    spent: dict[int, tuple[str, int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended meanwhile
-            fields = stat.read_text(encoding="utf-8").rpartition(")")[2].split()
-            process = int(stat.parent.name)
+            before, _, after = stat.read_text(encoding="utf-8").rpartition(")")
+            process, fields = int(stat.parent.name), after.split()
             parents[process] = int(fields[1])
-            ticks[process] = sum(map(int, fields[11:15]))
+            spent[process] = before.partition("(")[2], sum(map(int, fields[11:15]))
     ours = {os.getpid()}
     while found := {process for process, parent in parents.items() if parent in ours} - ours:
         ours |= found
-    return sum(ticks[process] for process in ours) / os.sysconf("SC_CLK_TCK")
+    kinds = {"driver": 0.0, "jvm": 0.0, "workers": 0.0}
+    for process in ours:
+        name, ticks = spent[process]
+        kind = "driver" if process == os.getpid() else "jvm" if name == "java" else "workers"
+        kinds[kind] += ticks / os.sysconf("SC_CLK_TCK")
+    return kinds
+
+
+def spent_since(before: Mapping[str, float]) -> dict[str, float]:
+    """What has been added to `cpu_seconds`."""
+    return {kind: after_s - before[kind] for kind, after_s in cpu_seconds().items()}
 
 
 def campaigned(subject: str, minutes: float, cores: int) -> tuple[Measured, list[Unit]]:
     """What a campaign did, and the units of its search."""
-    began, cpu_s = time.perf_counter(), cpu_seconds()
+    began, before = time.perf_counter(), cpu_seconds()
     given: list[Unit] = []
 
     def noted(units: Iterable[Unit | int]) -> Iterator[Unit | int]:
@@ -119,10 +142,10 @@ def campaigned(subject: str, minutes: float, cores: int) -> tuple[Measured, list
         campaign = of_worlds(simulation.Aim((subject,)).checked(), folder)
         campaign = replace(campaign, units=noted(campaign.units))
         with open_ledger(folder, campaign.header, campaign.columns) as ledger:
-            with open_cluster(f"local[{cores}]") as cluster:
+            with runs.collecting_seldom(), open_cluster(f"local[{cores}]", 60 * minutes) as cluster:
                 measured = Measured(time.perf_counter() - began)
                 *_, last = run(campaign, cluster, ledger, 60 * minutes - measured.start_s - SPARK_ENDS_S)
-                measured.cpu_s = cpu_seconds() - cpu_s
+                measured.cpu_s = spent_since(before)
             measured.seconds = time.perf_counter() - began
             measured.unit_s = sum(last.worked_s.values())
         with open_ledger(folder, campaign.header, campaign.columns) as ledger:
@@ -132,12 +155,12 @@ def campaigned(subject: str, minutes: float, cores: int) -> tuple[Measured, list
 
 def pooled(units: list[Unit], cores: int) -> Measured:
     """What plain multiprocessing makes of the units."""
-    began, cpu_s = time.perf_counter(), cpu_seconds()
+    began, before = time.perf_counter(), cpu_seconds()
     with multiprocessing.get_context("spawn").Pool(cores, initializer=runs.warm_up) as pool:
         pool.map(_started, range(cores), chunksize=1)
         measured = Measured(time.perf_counter() - began)
         measured.rows = {rows[0]["unit"]: rows for rows in pool.imap_unordered(_attempted, units)}
-        measured.cpu_s = cpu_seconds() - cpu_s
+        measured.cpu_s = spent_since(before)
     measured.seconds = time.perf_counter() - began
     return measured
 
@@ -170,6 +193,7 @@ def main(
 ) -> None:
     """How much of cores x time campaigns spend in runs, one JSON object a line."""
     lines = []
+    prepare()
     for one in subject or ["repaired", "shipped"]:
         for line in compare(one, minutes, cores):
             lines.append(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -28,7 +28,7 @@ class Finding:
     causes: tuple[str, ...] = ()
     time_ms: int = -1
     about: tuple[tuple[str, Any], ...] = ()
-    earlier: tuple[int, str, Any] | None = None
+    earlier: tuple[int, str, Any] | None = field(default=None, compare=False)  # known on replay only
     differs: tuple[tuple[str, tuple[Any, ...], Any, Any], ...] = ()
     machine: str = ""
     position: int = -1

@@ -60,12 +60,13 @@ class Subject:
 class Verdict:
     """One row of the verdict table.
 
-    property -- its name, a positive claim. judge -- prove, explore, exhaust, machine, story, campaign, conform, crash,
-    check. subject -- what was judged. expected -- of RocketMQ 4.9.3 as shipped. outcome -- what was found.
-    hazard -- names of the hazards that explain a violation (expected or found). cost -- plain numbers: states,
-    transitions, obligations, rows, runs, cpu_seconds, … evidence -- path of the file that holds trace, counterexample,
-    graph or run; relative to the output directory. seed -- where chance took part. replay -- the one command that shows
-    the same verdict again. note -- one sentence: why unknown, within which scope, what the counterexample says.
+    property -- its name, a positive claim. judge -- prove, explore, exhaust, machine, story, campaign, compare,
+    conform, crash, check. subject -- what was judged. expected -- of RocketMQ 4.9.3 as shipped. outcome -- what was
+    found. hazard -- names of the hazards that explain a violation (expected or found). cost -- plain numbers:
+    states, transitions, obligations, rows, runs, cpu_seconds, … evidence -- path of the file that holds trace,
+    counterexample, graph or run; relative to the output directory. seed -- where chance took part. replay -- the
+    one command that shows the same verdict again. note -- one sentence: why unknown, within which scope, what the
+    counterexample says.
     """
 
     property: str
@@ -87,9 +88,16 @@ class Verdict:
             return self.expected is Outcome.VIOLATED
         return self.outcome is self.expected and not self.outcome.is_unknown
 
+    @builtins.property
+    def standing(self) -> str:
+        """Whether the outcome is "expected", "different" or "unknown"."""
+        if self.outcome.is_unknown:
+            return "unknown"
+        return "expected" if self.as_expected else "different"
+
     def to_json(self) -> str:
-        """One line of JSON with sorted keys."""
-        return json.dumps(asdict(self), sort_keys=True)
+        """One line of JSON with sorted keys; it has the standing, too."""
+        return json.dumps({**asdict(self), "standing": self.standing}, sort_keys=True)
 
     @classmethod
     def from_json(cls, line: str) -> Self:
@@ -99,6 +107,7 @@ class Verdict:
             subject = Subject(**row.pop("subject"))
             expected, outcome = Outcome(row.pop("expected")), Outcome(row.pop("outcome"))
             hazard = tuple(row.pop("hazard", ()))
+            row.pop("standing", None)
             return cls(subject=subject, expected=expected, outcome=outcome, hazard=hazard, **row)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise BadInputError(f"not a verdict row ({error}): {line[:120]!r}; write rows with --json FILE") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 import z3
@@ -21,14 +21,19 @@ class Few(Unbounded):
     What speaks of elements, sets and Maybes is written out, so that only naturals are left for Z3 to quantify over.
     """
 
-    def __init__(self, concept: Concept, size: int) -> None:
-        """Give every free sort this number of elements."""
+    def __init__(self, concept: Concept, size: int | Mapping[str, int]) -> None:
+        """Give every free sort this number of elements, or each its own by its name."""
         super().__init__(concept)
         self._size = size
 
     def _elements(self, info: SortInfo) -> list[Expr]:
         """Constants for the elements of a free sort; `well_formed` says that there are no others."""
-        return [z3.Const(f"element {i} of {info.name}", self.sort(info)) for i in range(self._size)]
+        size = self._size if isinstance(self._size, int) else self._size[info.name]
+        return [z3.Const(f"element {i} of {info.name}", self.sort(info)) for i in range(size)]
+
+    def value(self, info: SortInfo, number: int) -> Expr:
+        """A number, or a value of a sort that has finitely many, by its place among them."""
+        return self.constant(info, number) if info.kind == NAT else self._values(info)[number]
 
     def _values(self, info: SortInfo) -> list[Expr]:
         """All values of a sort that has finitely many."""

@@ -17,10 +17,11 @@ from typing import Any
 from invariants import evidence
 from invariants.exploring import keeps
 from invariants.verdict import Outcome, Subject, Verdict
-from model.language import Concept, Premise, Property, Run
-from model.language.properties import ALWAYS, LEADS_TO, LEMMA, STEP
+from model.language import Concept, Mutation, Premise, Property, Run
+from model.language.properties import ALWAYS, LEADS_TO, LEMMA, NEEDED, STEP
 from model.language.scope import Scope
 from model.scopes import SCOPES
+from proofs.apart import apart, ended
 from proofs.counterexample import counterexample, told, wanted
 from proofs.obligations import Induction, Obligation, Steps, actions, support
 from proofs.ranking import MEANING, owed
@@ -113,13 +114,20 @@ class Prover:
         self._layers: dict[tuple[int, tuple[Premise, ...]], Record] = {}
 
     def judge(self, properties: Iterable[Property]) -> Iterator[Verdict]:
-        """Give one row per property for which a proof is claimed."""
-        for declared in properties:
-            if provable(declared):
-                yield self.verdict(declared)
-            for run in declared.concept.runs.values():
-                if run.property == declared.name:
-                    yield self.tightness(declared, run)
+        """Give one row per property for which a proof is claimed, in a process apart: unknown if the solver ends it."""
+        yield from chain.from_iterable(apart(properties, self._rows, self._lost))
+
+    def _rows(self, declared: Property) -> list[Verdict]:
+        runs = [run for run in declared.concept.runs.values() if run.property == declared.name]
+        return [*([self.verdict(declared)] if provable(declared) else []),
+                *(self.tightness(declared, run) for run in runs)]
+
+    def _lost(self, declared: Property, how: str) -> list[Verdict]:
+        """The row of a property whose proof ended the process."""
+        subject = Subject("model", subject_name(declared.concept), {
+            "concept": declared.concept.name, "kind": declared.kind, **self.solver.details})
+        return [Verdict(declared.name, "prove", subject, Outcome.HOLDS, Outcome.UNKNOWN,
+                        f"{self.replay} {declared.name}", note=ended(how))]
 
     def verdict(self, declared: Property) -> Verdict:
         """Prove one property."""
@@ -197,7 +205,7 @@ class Prover:
         """Prove that a premise is needed: where it is false, a run violates the property."""
         started = time.process_time()
         record = Record()
-        reading, questions = self.solver.asker(declared.concept, f"{run.premise.name}_is_needed")
+        reading, questions = self.solver.asker(declared.concept, f"{run.premise.name}{NEEDED}")
         record.work(questions, Steps(reading, run).obligations())
         if record.failed is None:
             record.vacuous = needless(declared.concept, run, self.timeout_ms)
@@ -206,7 +214,7 @@ class Prover:
         subject = Subject("model", subject_name(declared.concept),
                           {"concept": declared.concept.name, "kind": "run", "run": run.name,
                            "unless": run.premise.name, **self.solver.details})
-        return Verdict(f"{run.premise.name}_is_needed", "prove", subject, Outcome.HOLDS, outcome,
+        return Verdict(f"{run.premise.name}{NEEDED}", "prove", subject, Outcome.HOLDS, outcome,
                        f"{self.replay} {declared.name}", cost=cost, note=note or run.sentence)
 
     def _cost(self, record: Record, started: float) -> dict[str, float]:
@@ -261,15 +269,20 @@ class Prover:
         return ""
 
     def _blind(self, declared: Property) -> str:
-        """Name a mutation that the proof does not notice, or ""; that a proof fails is for Z3 to say."""
+        """Name a mutation that the proof does not notice, or ""; that a proof fails is for Z3 to say.
+
+        The limit of effort, which hardly any true proof meets, can crash Z3. Then nothing is proved, which is noticed.
+        """
         reading, questions = Z3(self.seeds[:1], self.timeout_ms).asker(declared.concept, "", MUTANT_EFFORT)
         induction = Induction(reading, declared.given)
-        for mutation in declared.broken_by:
+
+        def proved_all_the_same(mutation: Mutation) -> str:
             changed = induction.mutated(mutation)
             needed = chain(changed.of_lemmas(changed.lemmas), owed(changed, declared), changed.of_actions())
-            if all(questions.asked(one).answer is Answer.PROVED for one in needed if one.action):
-                return str(mutation)
-        return ""
+            proved = all(questions.asked(one).answer is Answer.PROVED for one in needed if one.action)
+            return str(mutation) if proved else ""
+
+        return next(filter(None, apart(declared.broken_by, proved_all_the_same, lambda *_: "")), "")
 
 
 def subject_name(concept: Concept) -> str:

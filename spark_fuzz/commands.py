@@ -16,21 +16,22 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from invariants.runs import CHANGED, NOTICED, SAME_RUN, WITHIN
-from invariants.verdict import BadInputError, Outcome, Verdict
-from spark_fuzz import decisions, hunts, runs, simulation
+from invariants.runs import CHANGED, NOTICED, OF_KIND, SAME_RUN, WITHIN
+from invariants.verdict import BadInputError, Verdict
+from spark_fuzz import decisions, hunts, pairing, pairs, runs, simulation
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.campaign import Campaign, run
 from spark_fuzz.cluster import Cluster, open_cluster
+from spark_fuzz.comparing import Comparing
 from spark_fuzz.confirmed import plain
 from spark_fuzz.findings import Findings
 from spark_fuzz.ledger import open_ledger
 from spark_fuzz.matrix import Matrix, MatrixAim
 from spark_fuzz.progress import Screen
 from spark_fuzz.sightings import Sightings
-from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.subjects import subject_named, subject_on
 
-SPARK_ENDS_S = 1.2
+SPARK_ENDS_S = 0.5
 """Until JVM and workers are gone."""
 
 
@@ -86,16 +87,20 @@ def campaign_worlds(
 
 
 def _check_judged(aim: simulation.Aim, properties: Sequence[str]) -> None:
-    judged = {SAME_RUN, WITHIN, CHANGED, NOTICED, *(name for one in aim.workloads for name in runs.judged(one))}
+    of_runs = (SAME_RUN, WITHIN, CHANGED, *OF_KIND.values())
+    judged = {*of_runs, *(name for one in aim.workloads for name in runs.judged(one))}
     for name in properties:
         if name not in judged:
             raise BadInputError(f"--property {name}: no workload of this campaign is judged by it; "
                                 f"`rocketproof show {name}` says who judges it")
 
 
-def subjects_of(subjects: Sequence[str], variants: Sequence[str]) -> tuple[str, ...]:
-    """The subjects that people name, and those of the variants; without any the control."""
-    return (*subjects, *map(simulation.subject_of, variants)) or (simulation.CONTROL,)
+def subjects_of(subjects: Sequence[str], variants: Sequence[str], base: str | None = None) -> tuple[str, ...]:
+    """The subjects that people name, and those of the variants on their base; without any the control."""
+    if base is not None and not variants:
+        raise BadInputError(f"--base {base}: say with --variant what lies on it")
+    named = [subject_named(one).name for one in subjects]
+    return (*named, *(subject_on(base, one) for one in variants)) or (simulation.CONTROL,)
 
 
 def worlds_folder(aim: simulation.Aim) -> Path:
@@ -129,12 +134,6 @@ def kill_matrix(
     return performed(campaign, folder, minutes, master, cluster=cluster, screen=screen)
 
 
-def noticed(verdicts: Sequence[Verdict]) -> list[str]:
-    """What came of planted bugs, in lines: those that were noticed, and how to see it again."""
-    bugs = [one for one in verdicts if one.property == NOTICED and one.outcome is Outcome.VIOLATED]
-    return [f"{one.subject.name} was noticed: {one.note}\n    {one.replay}" for one in bugs]
-
-
 def covered(verdicts: Sequence[Verdict]) -> list[str]:
     """How much of each enumerable scope was visited, in lines."""
     return [f"visited, {one.subject.name}, {one.subject.details['scope']}: {one.note}"
@@ -157,6 +156,34 @@ def of_matrix(aim: MatrixAim, folder: Path, asked: Asked = USUAL) -> Campaign:
                     book.files, "runs")
 
 
+def compare(
+    minutes: float, aim: pairing.Comparison, master: str = "local[*]", out: Path | None = None, *,
+    cluster: Cluster | None = None, screen: Screen | None = None,
+) -> Iterator[Verdict]:
+    """A verdict for a change, and one for each property; parameters as of campaign_decisions.
+
+    aim -- checked. The folder holds compare.json, which `invariants.report.compared` reads.
+    """
+    folder = out or compare_folder(aim)
+    campaign = of_comparison(aim, folder, Asked((), minutes, master))
+    return performed(campaign, folder, minutes, master, cluster=cluster, screen=screen)
+
+
+def of_comparison(aim: pairing.Comparison, folder: Path, asked: Asked = USUAL) -> Campaign:
+    """A comparison as a campaign; aim -- checked."""
+    book = Comparing(aim, folder, asked)
+    header = {**aim.header(), "version": simulation.version(aim.worlds.subjects), **_python()}
+    units = pairing.units(aim, book.known)
+    return Campaign(header, pairs.COLUMNS, (), units, pairs.work, book, book.questions, book.wishes, book.settle,
+                    book.files, "runs", len(aim.worlds.workloads))
+
+
+def compare_folder(aim: pairing.Comparison) -> Path:
+    """Where a comparison is stored unless it is told."""
+    name = plain(subject_named(aim.changed).title)[-40:]
+    return Path("out") / f"compare-{name}-{simulation.version(aim.worlds.subjects)}-{aim.seed}"
+
+
 def matrix_folder(aim: MatrixAim) -> Path:
     """Where a kill matrix is stored unless it is told."""
     known = blake2b("\0".join(aim.subjects).encode(), digest_size=3).hexdigest()
@@ -177,7 +204,8 @@ def performed(
     screen = screen or Screen(silent=True)
     if cluster is not None:
         return _performed(campaign, folder, minutes * 60, limit, screen, nullcontext(cluster))
-    return _performed(campaign, folder, minutes * 60 - SPARK_ENDS_S, limit, screen, open_cluster(master))
+    started = open_cluster(master, 60 * minutes if limit is None else 0.0)
+    return _performed(campaign, folder, 60 * minutes - SPARK_ENDS_S, limit, screen, started)
 
 
 def _performed(
@@ -195,7 +223,7 @@ def _performed(
     try:
         with (
             stop.listening(), open_ledger(folder, campaign.header, campaign.columns) as ledger, screen.shown(),
-            started as spark,
+            runs.collecting_seldom(), started as spark,
         ):
             left_s = seconds - (time.monotonic() - began)
             for reached in run(campaign, spark, ledger, left_s, limit=limit, watch=watch):

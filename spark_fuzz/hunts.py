@@ -138,14 +138,14 @@ def _asked(subject: str) -> Row:
     """The first claim that is falsified under the subject's variants though it holds of RocketMQ as shipped."""
     with subject_named(subject).running():
         tried = 0
-        for name, falsified in _answers():
+        for name, falsified in answers():
             tried += 1
             if falsified:
                 return {"kind": "asked", "subject": subject, "judge": DECISIONS, "property": name, "steps": tried}
     return {"kind": "asked", "subject": subject, "judge": DECISIONS, "property": None, "steps": tried}
 
 
-def _answers() -> Iterator[tuple[str, bool]]:
+def answers() -> Iterator[tuple[str, bool]]:
     """For every claim and small input: the property, and whether it is falsified."""
     for claim in CLAIMS.values():
         if claim.expected.outcome == "holds":

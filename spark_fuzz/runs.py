@@ -12,6 +12,7 @@ import json
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -23,6 +24,7 @@ from invariants.refinement.coverage import Visited
 from invariants.runs import SAME_RUN
 from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS
 from spark_fuzz.effect import called_rows, fingerprint
+from spark_fuzz.simulation import LOOKS
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.evidence import seen_as
 from stateful_tests.worlds.healing import watching
@@ -77,14 +79,30 @@ def judged(workload: str) -> tuple[str, ...]:
 def warm_up() -> None:
     """Make a process that has nothing else to do ready for runs, or for being forked.
 
-    It lives once through the worlds that need all of the models, so that their code is there; what it has by then is
-    never looked at by the garbage collector again, and new objects less often: worlds are short.
+    It lives once through the worlds that need all of the models, so that their code is there; see `collect_seldom`.
     """
     for workload in ("orderly", "subscriptions"):
         run(Plan("repaired", workload, "calm"), ReplayTape([]))
+    collect_seldom()
+
+
+def collect_seldom() -> None:
+    """Garbage is not looked for in what there is by now, and less often in what is new: worlds are short."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+@contextmanager
+def collecting_seldom() -> Iterator[None]:
+    """The same for the time of a block."""
+    before = gc.get_threshold()
+    collect_seldom()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def work(unit: Unit) -> Iterator[Row]:
@@ -197,19 +215,24 @@ def _effect(plan: Plan, records: Sequence[RunRecord]) -> Iterator[Row]:
 
 
 def looked_again(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
-    """Play a tape twice, if wanted one that is made simpler from it; a row for each way to fail that is asked about."""
+    """Play a tape twice, if wanted one that is made simpler from it; a row for each way to fail that is asked about.
+
+    Both plays must have the digest of the tape's run; one of them is judged.
+    """
     tape, digest, made, rest = bytes.fromhex(body["choices"]), body["digest"], 0, None
     if body["runs"]:
         shorter = Simplest(plan, tape, body["keys"][0], body["runs"], body["at"])
         tape, digest, made, rest = bytes(shorter.choices), None, shorter.runs, shorter.at
-    records = [run(plan, ReplayTape(tape)) for _ in range(2)]
-    differ = len({*(one.digest for one in records), digest or records[0].digest}) > 1
+    record = run(plan, ReplayTape(tape))
+    # Judges change no run, and are half of its cost; where they gave up, the run ended with them.
+    other = run(plan, ReplayTape(tape), judged=bool(record.unknown))
+    differ = len({record.digest, other.digest, digest or record.digest}) > 1
     for wanted in map(tuple, body["keys"]):
-        found = seen_as(records[1], wanted)
+        found = seen_as(record, wanted)
         yield {
             "kind": "again", **asdict(plan), "property": wanted[0], "signature": json.dumps(wanted[1:]),
-            "runs": made + len(records), "violated": int(found is not None and not differ), "unknown": int(differ),
-            "choices": tape, "digest": bytes.fromhex(records[1].digest), "rest": json.dumps(rest),
+            "runs": made + LOOKS, "violated": int(found is not None and not differ), "unknown": int(differ),
+            "choices": tape, "digest": bytes.fromhex(record.digest), "rest": json.dumps(rest),
             "time_ms": None if found is None else found.time_ms,
             "sentence": None if found is None else found.sentence,
         }

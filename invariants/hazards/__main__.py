@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from invariants.__main__ import judged_of_runs, outside
+from invariants.commands.catalogue import judged_of_runs, outside
 from invariants.hazards.pages import pages
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from invariants.report import grouping, reading, words
 from invariants.report.campaigns import COVERAGE, MATRIX
+from invariants.report.compared import COMPARED
 from invariants.report.view import Files, view
 from invariants.verdict import Verdict
 
@@ -29,10 +30,10 @@ _FILTERS = (
 
 
 def render(rows: Sequence[Verdict], evidence: Mapping[str, dict[str, Any]], coverage: Files = (), matrices: Files = (),
-           ) -> str:
+           comparisons: Files = ()) -> str:
     """The page for these rows; evidence maps the name that a row gives to the content of that file.
 
-    coverage, matrices -- of campaigns, with the folder that has them; see `campaigns.py`.
+    coverage, matrices, comparisons -- of campaigns, with the folder that has them; see `campaigns.py`, `compared.py`.
 
     The same input gives the same page: there is no clock in it. A row whose evidence is not in the mapping says so;
     evidence that no row names is shown too.
@@ -40,7 +41,8 @@ def render(rows: Sequence[Verdict], evidence: Mapping[str, dict[str, Any]], cove
     style, script = (_HERE.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     template = _environment().get_template("page.html.j2")
-    return template.render(page=view(rows, evidence, coverage, matrices), style=style, script=script, digest=digest)
+    page = view(rows, evidence, coverage, matrices, comparisons)
+    return template.render(page=page, style=style, script=script, digest=digest)
 
 
 def write_report(directory: Path) -> Path:
@@ -50,8 +52,8 @@ def write_report(directory: Path) -> Path:
     """
     rows = reading.rows(directory)
     page = directory / NAME
-    coverage, matrices = (reading.campaign_files(directory, name) for name in (COVERAGE, MATRIX))
-    page.write_text(render(rows, reading.evidence_files(directory, rows), coverage, matrices), encoding="utf-8")
+    files = (reading.campaign_files(directory, name) for name in (COVERAGE, MATRIX, COMPARED))
+    page.write_text(render(rows, reading.evidence_files(directory, rows), *files), encoding="utf-8")
     return page
 
 

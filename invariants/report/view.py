@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from invariants.report import grouping, words
 from invariants.report.campaigns import COVERAGE, MATRIX, Matrix, growths
+from invariants.report.compared import COMPARED, Comparison
 from invariants.report.exhibits import Shown, anchors, exhibits
 from invariants.report.grouping import Group
 from invariants.report.shapes import read
@@ -47,7 +48,7 @@ class Table(NamedTuple):
 
 
 def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]], coverage: Files = (), matrices: Files = (),
-         ) -> dict[str, Any]:
+         comparisons: Files = ()) -> dict[str, Any]:
     """Arrange rows and evidence for the template; rows and all that counts them are without planted bugs.
 
     The same input gives the same view, in whatever folder or year it is made.
@@ -59,8 +60,10 @@ def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]], cov
     outcomes, missed = Counter(row.outcome for row in real), sum(not row.as_expected for row in twins)
     counts = Counter(map(words.standing, real))
     flaws: list[str] = []
+    compared = _drawn(comparisons, COMPARED, lambda document: read(Comparison, document), flaws)
+    title = f"{compared[0].change}: {compared[0].said}" if len(compared) == 1 else _title(counts, missed, len(twins))
     return {
-        "title": _title(counts, missed, len(twins)), "counts": counts, "outcomes": outcomes, "signs": _signs(outcomes),
+        "title": title, "comparisons": compared, "counts": counts, "outcomes": outcomes, "signs": _signs(outcomes),
         "judges": judges, "concepts": sorted({one.concept for one in shown}), "kinds": grouping.kinds(real),
         "tables": _tables(shown, twins), "rows": shown,
         "attention": [one for one in [*shown, *planted] if not one.row.as_expected],

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("model", "invariants", "impl", "stateful_tests", "proofs", "spark_fuzz")
+ROOMS = ("rocketproof", "model", "invariants", "impl", "stateful_tests", "proofs", "spark_fuzz")
 
 
 def modules() -> Iterator[tuple[str, Path]]:

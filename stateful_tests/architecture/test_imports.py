@@ -30,12 +30,17 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "stateful_tests.spark": ("model", "invariants", "impl", "spark_fuzz"),
     "stateful_tests.language.z3_reader": ("model", "invariants", "impl", "proofs"),
     "stateful_tests.engines": ("model", "invariants", "proofs"),
+    "stateful_tests.decisions.worker": ("invariants", "impl", "rocketproof.home"),
     "spark_fuzz": ("model", "invariants", "impl", "proofs", "stateful_tests"),
+    "rocketproof": ("invariants", "stateful_tests"),
+    "rocketproof.home": (),
+    "rocketproof.pytest_plugin": ("rocketproof",),
 }
 
 # What others have written has a home each: patterns of the modules that may import it. Nothing else may be imported.
 TESTS = "stateful_tests.*.test_*"
 COMMANDS = "*.__main__"
+DESK = "invariants.commands.*"
 ENGINES: dict[str, tuple[str, ...]] = {
     "z3": ("proofs.*",),
     "cvc5": ("proofs.cvc5_solver",),
@@ -44,16 +49,17 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "networkx": ("model.explorer.*", "invariants.report.*", TESTS),
     "pyspark": ("spark_fuzz.*", "stateful_tests.spark.test_daemon"),
     "pyarrow": ("spark_fuzz.ledger",),
-    "typer": (COMMANDS, "invariants.front_desk.*", "spark_fuzz.front_desk", "stateful_tests.rules.mutants", TESTS),
+    "typer": (COMMANDS, DESK, "invariants.front_desk.*", "spark_fuzz.front_desk", "stateful_tests.rules.mutants",
+              "stateful_tests.cover.front_desk.commands", TESTS),
     "rich": (COMMANDS, "invariants.front_desk.*", "invariants.report.terminal", "spark_fuzz.cells",
-             "spark_fuzz.progress", TESTS),
+             "spark_fuzz.compare_table", "spark_fuzz.progress", TESTS),
     "matplotlib": ("invariants.report.*",),
     "jinja2": ("invariants.report.*",),
     "pydantic": ("invariants.report.*",),
     "markupsafe": ("invariants.report.*",),
     "snowballstemmer": ("invariants.front_desk.search",),
-    "hypothesis": ("stateful_tests.*",),
-    "pytest": ("stateful_tests.*",),
+    "hypothesis": ("stateful_tests.*", "rocketproof"),
+    "pytest": ("stateful_tests.*", "rocketproof.pytest_plugin"),
     "mypy": ("stateful_tests.cover.language.test_mypy",),
     "websocket": ("stateful_tests.cover.report.browser",),
     "jpype": ("stateful_tests.conformance.java.*",),
@@ -66,7 +72,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
 # The outside world: only where the implementation meets it, and where commands, judges and tests run.
 WORLD = ("asyncio", "concurrent", "datetime", "multiprocessing", "random", "secrets", "select", "selectors", "socket",
          "ssl", "subprocess", "threading", "time", "uuid")
-WORLDLY = ("impl.hosts", "stateful_tests", "spark_fuzz", "proofs", "invariants.front_desk",
+WORLDLY = ("impl.hosts", "stateful_tests", "spark_fuzz", "proofs", "invariants.front_desk", "rocketproof",
            "model.explorer.workers")  # its threads only compute
 CLOCK_OF_A_JUDGE = {("invariants.exploring", "time")}  # CPU seconds are a column of its rows
 
@@ -84,7 +90,7 @@ LEAN = ("model", "invariants", "impl", "stateful_tests.worlds")
 def is_free(module: str) -> bool:
     """Composition roots, and tests."""
     last = module.rpartition(".")[2]
-    return last in ("__main__", "conftest") or last.startswith("test_")
+    return last in ("__main__", "conftest") or last.startswith("test_") or fnmatchcase(module, DESK)
 
 
 def offences(module: str, source: str) -> list[str]:
@@ -183,6 +189,7 @@ def test_the_rule_can_be_broken(module: str, line: str) -> None:
 
 def test_roots_are_free() -> None:
     assert offences("invariants.__main__", "from proofs.prove import Prover") == []
+    assert offences("invariants.commands.verify", "from proofs.prove import Prover") == []
     assert offences("stateful_tests.cover.proofs.test_proofs", "from proofs.prove import Prover") == []
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("model", "invariants", "impl", "stateful_tests", "proofs", "spark_fuzz", "bench")
+ROOMS = ("rocketproof", "model", "invariants", "impl", "stateful_tests", "proofs", "spark_fuzz", "bench")
 PYTHON = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
 SPECIFICATION = [path for room in ("model", "invariants") for path in sorted((ROOT / room).glob("*.py"))
                  if "from model.language import" in path.read_text("utf-8")

@@ -28,6 +28,7 @@ from invariants import allocation
 from invariants.allocation import EQUAL_LISTS, GROUP, Case, Failure, Observed, Strategy, asked
 from invariants.claim import Finding
 from invariants.verdict import Outcome, Subject, Verdict
+from stateful_tests.child import ChildEndedError, ChildGarbageError, ChildHungError
 from stateful_tests.conformance.java.check import (
     JavaStrategy,
     JavaStrategyDiedError,
@@ -35,16 +36,9 @@ from stateful_tests.conformance.java.check import (
     JavaStrategyHungError,
     check_java,
 )
-from stateful_tests.conformance.port.exchange import (
-    CALL_LIMIT_S as PORT_CALL_LIMIT_S,
-)
-from stateful_tests.conformance.port.exchange import (
-    PortEndedError,
-    PortGarbageError,
-    PortHungError,
-)
+from stateful_tests.conformance.port.exchange import CALL_LIMIT_S as PORT_CALL_LIMIT_S
 from stateful_tests.conformance.port.strategy import ALLOCATE, PortStrategy
-from stateful_tests.decisions.child import CALL_LIMIT_S, ChildStrategy, StrategyEndedError, StrategyHungError
+from stateful_tests.decisions.child import CALL_LIMIT_S, ChildStrategy
 from stateful_tests.decisions.strategies import (
     MEMBERS,
     QUEUES,
@@ -61,8 +55,7 @@ EXAMPLES = 100
 PROGRAM = "a program"
 """What stands for the language of a strategy that is asked by JSON lines."""
 JAVA_CALL_LIMIT_S = 10.0
-STOPS = (StrategyHungError, StrategyEndedError, JavaStrategyHungError, JavaStrategyDiedError, PortHungError,
-         PortEndedError, PortGarbageError)
+STOPS = (ChildHungError, ChildEndedError, ChildGarbageError, JavaStrategyHungError, JavaStrategyDiedError)
 
 
 def check_allocation(reference: str, *, out: Path | None = None, queues: int = QUEUES, members: int = MEMBERS,

@@ -1,9 +1,10 @@
 """The child process in which a user's strategy runs: it may raise, print, hang or exit, and takes nothing with it.
 
-`python -m stateful_tests.decisions.worker MODULE:CLASS` answers one JSON line per JSON line. The first line that it
-writes says whether the class could be made: {"made": true} or {"bad_input": sentence}. A request is
-{group, me, queues: [[topic, broker, id], …], members}; its reply {"queues": [row or text, …]}, {"none": true} or
-{"failure": text}. What the strategy prints is dropped. When its parent is gone, the process ends itself.
+`python -m stateful_tests.decisions.worker MODULE:CLASS FOLDER` answers one JSON line per JSON line. What the class
+imports is looked up in the folder first; a user's own package `model` means itself there. The first line of all says
+whether the class could be made: {"made": true} or {"bad_input": sentence}. A request is {group, me, queues: [[topic,
+broker, id], …], members}; its reply {"queues": [row or text, …]}, {"none": true} or {"failure": text}. What the
+strategy prints is dropped. When its parent is gone, the process ends itself.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any, TextIO
 
 from impl.decisions.message_queue import MessageQueue
 from invariants.verdict import BadInputError
+from rocketproof.home import step_aside
 
 MEMORY_BYTES = 4 << 30  # address space: a strategy that eats memory fails by itself, not the machine
 _WATCH_S = 0.5
@@ -108,6 +110,7 @@ def main() -> None:
         protocol.flush()
 
     try:
+        step_aside(sys.argv[2], sys.argv[1].partition(":")[0])
         allocate = made(sys.argv[1])
     except BadInputError as error:
         tell({"bad_input": str(error)})

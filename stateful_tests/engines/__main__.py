@@ -1,7 +1,7 @@
 """Compares the engines on random concepts: `python -m stateful_tests.engines --concepts 10000 --seed 0 --tlc`.
 
 Exit status: 0 no contradiction, 1 some judge says what another one refutes, or TLC gave no answer; each is a line with
-its seed. 2 no Java, or no TLC.
+its seed. 2 no Java, or no TLC. 3 the solver has crashed: some concepts were not compared.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from invariants.verdict import BadInputError, ExitStatus
+from proofs.apart import apart
 from stateful_tests.engines.by_tlc import Searched, contradictions
 from stateful_tests.engines.compare import compared
 
 BATCH = 100  # concepts in a run of TLC
+UNKNOWN = "unknown, for the solver ended its process: "
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -37,17 +39,27 @@ def main(arguments: list[str] | None = None) -> int:
         return ExitStatus.BAD_INPUT
     print(f"{chosen.concepts} concepts, {wrong} contradictions; "
           + ", ".join(f"{what} {count}" for what, count in sorted(tally.items())))
-    return int(wrong > 0)
+    unknown = any(what.startswith(UNKNOWN) for what in tally)
+    return ExitStatus.DIFFERENT if wrong else ExitStatus.UNKNOWN if unknown else ExitStatus.AS_EXPECTED
 
 
 def found(seeds: range, tally: Counter[str], *, tlc: bool) -> Iterator[str]:
-    """Contradictions about the concepts of these seeds; tlc -- ask TLC, too, some concepts at a time."""
-    for first in seeds[::BATCH]:
+    """Contradictions about the concepts of these seeds; tlc -- ask TLC, too, some concepts at a time.
+
+    A batch is judged in a process apart, which Z3 may end: then the tally says how many of its concepts are unknown.
+    """
+    def judged(batch: range) -> tuple[list[str], Counter[str]]:
+        told: Counter[str] = Counter()
         searched: list[Searched] = []
-        for seed in range(first, min(first + BATCH, seeds.stop)):
-            yield from compared(seed, tally, searched)
-        if tlc:
-            yield from contradictions(searched, tally)
+        lines = [line for seed in batch for line in compared(seed, told, searched)]
+        return lines + (list(contradictions(searched, told)) if tlc else []), told
+
+    def lost(batch: range, how: str) -> tuple[list[str], Counter[str]]:
+        return [], Counter({f"{UNKNOWN}{how}": len(batch)})
+
+    for lines, told in apart((seeds[first:first + BATCH] for first in range(0, len(seeds), BATCH)), judged, lost):
+        tally.update(told)
+        yield from lines
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ must come true in time; that is judged too.
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -17,9 +19,9 @@ from typing import Any, ClassVar, Final, TypeVar, cast
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from hypothesis.strategies import SearchStrategy, runner, sampled_from
 
+from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
-from impl.variants.catalogue import NO_REPAIR, SHIPPED
 from invariants.finding import Finding
 from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import TooManyStatesError
@@ -51,18 +53,23 @@ class ViolatedError(AssertionError):
 
 def replay_of(concept: str, subject: str, program: Program) -> str:
     """The command that plays a program."""
-    return f'rocketproof machine {concept} --subject {subject} --program "{one_line(program)}"'
+    return f'rocketproof machine {concept} --subject {shlex.quote(subject)} --program "{one_line(program)}"'
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A program that broke a property; at_the_end -- when all of it was done, and the world healed."""
+    """A program that broke a property.
+
+    at_the_end -- when all of it was done, and the world healed. own_strategy -- members used another strategy than
+    RocketMQ's, of which no command knows.
+    """
 
     concept: str
     subject: str
     seen: Finding
     program: Program
     at_the_end: bool
+    own_strategy: bool = False
 
     @property
     def replay(self) -> str:
@@ -71,8 +78,9 @@ class Found:
 
     def __str__(self) -> str:
         """For people."""
+        replay = "this test again; Hypothesis remembers the program" if self.own_strategy else self.replay
         return (f"{self.seen.property} is violated at {self.seen.time_ms:,} ms: {self.seen.sentence}\n"
-                f"{listed(self.program)}\nreplay: {self.replay}")
+                f"{listed(self.program)}\nreplay: {replay}")
 
 
 @dataclass
@@ -81,17 +89,21 @@ class Trial:
 
     subject -- see `worlds.subjects`. wanted -- properties whose violation is a failure; None: all that the subject is
     expected to keep. to_the_end -- heal after each program, and judge the promises. on_program -- called after each.
+    strategy -- that all members use; None: RocketMQ's.
 
-    programs, segments -- how many there were. found -- property to the shortest program that broke it. last -- property
-    to the last such program. unknown -- why programs could not be judged to their end.
+    programs, segments -- how many there were. calls -- how often what the subject changes was called, by place. found
+    -- property to the shortest program that broke it. last -- property to the last such program. unknown -- why
+    programs could not be judged to their end.
     """
 
     subject: str = "repaired"
     wanted: tuple[str, ...] | None = None
     to_the_end: bool = True
     on_program: Callable[[Trial], object] = bool
+    strategy: AllocateMessageQueueStrategy | None = None
     programs: int = 0
     segments: int = 0
+    calls: Counter[str] = field(default_factory=Counter)
     found: dict[str, Found] = field(default_factory=dict)
     last: dict[str, Found] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
@@ -159,22 +171,23 @@ class WorldMachine(RuleBasedStateMachine):
         self.seen: list[Finding] = []
         self._over = self._ending = False
         with ExitStack() as opened:
-            opened.enter_context(subject_named(self.trial.subject).running())
+            self._calls = opened.enter_context(subject_named(self.trial.subject).running())
             self.world = opened.enter_context(World(
                 self.tape, CALM, self.judges, show_every=ROUND, max_segments=MAX_SEGMENTS))
             followed = self.workload.followers(self.world)
             self.watch = watching(self.world, self.workload.promises, bounds=BOUNDS)
             self.judges.following = Following([self.watch, *(one for one in followed if one.name in self.judged)])
+            self.world.strategy = self.trial.strategy
             self.workload.build(self.world)
             self._opened = opened.pop_all()
 
     @classmethod
     def hazards(cls, subject: str, name: str) -> tuple[str, ...]:
         """The hazards of a subject that can break a property in this world; one that a rule declares, in any."""
+        known = subject_named(subject)
         if name in BY_NAME:
-            return subject_named(subject).hazards(name)
-        shown, undone = cls.judged.get(name, ()), subject.removeprefix("repaired-")
-        return tuple(hazard for hazard in shown if subject == SHIPPED or hazard in NO_REPAIR or hazard == undone)
+            return known.hazards(name)
+        return tuple(hazard for hazard in cls.judged.get(name, ()) if known.has(hazard))
 
     @classmethod
     def explains(cls, subject: str, found: Finding) -> bool:
@@ -227,6 +240,7 @@ class WorldMachine(RuleBasedStateMachine):
                 self.end()
         finally:
             self._opened.close()
+            self.trial.calls.update(self._calls)
             self.trial.programs += 1
             self.trial.segments += self.world.simulation.kernel.segments
         self.trial.on_program(self.trial)
@@ -256,7 +270,8 @@ class WorldMachine(RuleBasedStateMachine):
         """Note what is new; raises ViolatedError for the first of it that is a failure."""
         judged, program = len(self.seen), tuple(self.program)
         self.seen += list(self.judges.seen.values())[judged:]
-        found = [Found(self.concept, self.trial.subject, one, program, self._ending) for one in self.seen[judged:]]
+        found = [Found(self.concept, self.trial.subject, one, program, self._ending, self.trial.strategy is not None)
+                 for one in self.seen[judged:]]
         for broken in found:
             self.trial.note(broken)
         failure = next((broken for broken in found if self._fails(broken.seen)), None)

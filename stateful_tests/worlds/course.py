@@ -20,7 +20,7 @@ class Course:
     """See the module.
 
     simulation -- what all machines run in. script -- where threads pause if no other tape is given. healed -- all
-    faults have ended. calm -- nothing has failed, and no fault can.
+    faults have ended, at healed_ms. calm -- nothing has failed, and no fault can.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Course:
             profile = PAUSING if tape is None else CALM
         self.simulation = Simulation(self.script if tape is None else tape, profile, monitor, max_segments)
         self.simulation.kernel.show_every = show_every
-        self.healed = False
+        self.healed, self.healed_ms = False, 0
         self.calm = profile == CALM
 
     @property
@@ -74,7 +74,7 @@ class Course:
 
     def heal(self) -> None:
         """End all faults; what is promised within a deadline must come true from now on."""
-        self.healed = True
+        self.healed, self.healed_ms = True, self.now_ms
         self.simulation.heal()
         self.run(0)
 

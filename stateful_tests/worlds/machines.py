@@ -12,6 +12,7 @@ from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.topic_config import TopicConfig
+from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.hosts.simulation.host import Boot
 from impl.hosts.simulation.node import Node
 from impl.namesrv.server import NamesrvController
@@ -29,7 +30,8 @@ class Machines(Course):
     namesrvs, brokers -- machine to the controller that it runs now. consumers -- machine to the consumers that it runs
     now, in the order of their start. testers -- machine to client. rolled_out -- group to what its members subscribe
     (topic to expression) that start from now on, besides what they were added with. stored -- what each queue has of
-    the topics that brokers are added with. message_stores -- machine to what its broker has of its queues now.
+    the topics that brokers are added with. message_stores -- machine to what its broker has of its queues now. strategy
+    -- of all consumers, instead of the one that they were added with.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -42,6 +44,7 @@ class Machines(Course):
         self.rolled_out: dict[str, dict[str, str]] = {}
         self.stored = QueueRange()
         self.message_stores: dict[str, GivenMessageStore] = {}
+        self.strategy: AllocateMessageQueueStrategy | None = None
         self._applications: dict[str, Boot] = {}
         self._leaving: dict[str, Node] = {}
 
@@ -124,7 +127,7 @@ class Machines(Course):
                 rolled_out = self.rolled_out.get(config.consumer_group, {})
                 config_now = replace(
                     config, subscription={**config.subscription, **rolled_out}, pull_batch_size=PULL_BATCH_SIZE,
-                    consume_message_batch_max_size=BATCH_MAX_SIZE,
+                    consume_message_batch_max_size=BATCH_MAX_SIZE, strategy=self.strategy or config.strategy,
                 )
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
                 consumer.message_listener = Listener(node, orderly=config.orderly)

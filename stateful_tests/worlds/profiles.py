@@ -51,9 +51,12 @@ class PriorityTape(RandomTape):
             return super().pick(n, where)
         if n < 2:  # noqa: PLR2004  # one possibility is no choice
             return 0
-        drawn = len(self.choices) in self._places
-        self.choices.append(1 + int(self._random() * (n - 1)) if drawn else 0)
+        self.choices.append(1 + int(self._random() * (n - 1)) if self.at_drawn_place() else 0)
         return self.choices[-1]
+
+    def at_drawn_place(self) -> bool:
+        """Whether the next pick is one of those that were drawn."""
+        return len(self.choices) in self._places
 
 
 class FocusTape(RandomTape):
@@ -75,10 +78,14 @@ class FocusTape(RandomTape):
         """See Tape: whether a place is in focus is drawn when a run first comes to it."""
         if one_in <= EVERY or not where or not isinstance(where, str):
             return super().pick(n, where, one_in)
+        return super().pick(n, where, EVERY if self.in_focus(where) else one_in)
+
+    def in_focus(self, where: str) -> bool:
+        """Whether threads stand still there."""
         focused = self._focused.get(where)
         if focused is None:
             focused = self._focused[where] = self._draw.randrange(FOCUSED) == 0
-        return super().pick(n, where, EVERY if focused else one_in)
+        return focused
 
 
 STRATEGIES: dict[str, Callable[[int], RandomTape]] = {

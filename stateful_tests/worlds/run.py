@@ -54,7 +54,8 @@ class RunRecord:
 
     digest -- of everything that was recorded. choices -- the tape. seen -- each signature once, in order of time.
     unknown -- why nothing can be said of the rest; empty if all was judged. segments, ms -- how long it was.
-    kept_ms -- property to how long after the healing its promise came true. states -- fingerprints of the model states
+    kept_ms -- property to how long after the healing its promise came true; a promise that is not there has not, and
+    healing_ms is how long it had. messages, requests -- how many were sent. states -- fingerprints of the model states
     that were visited, concept by concept. visited -- of the workload's enumerable scopes. told -- the tape as
     sentences, where it was a replay. calls -- how often what the subject changes was called, by place.
     """
@@ -70,6 +71,9 @@ class RunRecord:
     visited: tuple[Visited, ...] = ()
     told: tuple[str, ...] = ()
     calls: dict[str, int] = field(default_factory=dict)
+    healing_ms: int = 0
+    messages: int = 0
+    requests: int = 0
 
     def signatures(self) -> tuple[tuple[str, ...], ...]:
         """Property and signature of all that was seen, sorted."""
@@ -125,6 +129,7 @@ def lived(
     """Live through a plan as the tape says; in the block the world can still be looked at.
 
     judged -- False: no followers, only the promises. until -- property and signature of what ends the run when seen.
+    Raises BadInputError, one line, for an error of a file of one's own.
     """
     workload, judges = WORKLOADS[plan.workload], Judges(until)
     profile = played(PROFILES[plan.profile], plan.strategy, tape)
@@ -134,7 +139,8 @@ def lived(
         tape.clock = lambda: world.now_ms
     with subject_named(plan.subject).running() as calls, world:
         try:
-            kept = _live(world, workload, judges, judged=judged)
+            with subject_named(plan.subject).telling_mistakes():
+                kept = _live(world, workload, judges, judged=judged)
         except (EndlessRunError, TooManyStatesError) as error:
             judges.unknown, kept = str(error), {}
         except SeenError:
@@ -166,10 +172,11 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
 
 
 def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape, calls: dict[str, int]) -> RunRecord:
-    kernel, followed = world.simulation.kernel, judges.following.followers
+    kernel, network, followed = world.simulation.kernel, world.simulation.network, judges.following.followers
     told = tuple(tape.sentences) if isinstance(tape, ReplayTape) else ()
     states = frozenset(state for follower in followed for state in getattr(follower, "visited", ()))
     visited = tuple(found for one in followed if (found := getattr(one, "watched", None)) is not None)
     return RunRecord(
         world.simulation.digest(), tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
-        kernel.segments, kernel.now_ms, kept, states, visited, told, calls)
+        kernel.segments, kernel.now_ms, kept, states, visited, told, calls,
+        kernel.now_ms - world.healed_ms if world.healed else 0, network.messages, network.requests)

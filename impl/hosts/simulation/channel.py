@@ -110,6 +110,7 @@ class Channel:
             return False
         kernel = self.kernel
         self.used_ms = now_ms = kernel.now_ms
+        self.network.messages += 1
         trail = kernel.trail
         flow = None if trail is None else trail.write(self, message, now_ms, len(kernel.records))
         delay_ms = LATENCY_MS + self.stalled_ms - now_ms if self.stalled_ms > now_ms else LATENCY_MS

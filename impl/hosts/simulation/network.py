@@ -30,7 +30,8 @@ class Network:
     """All machines and their connections; an address is "machine:port".
 
     open_ends -- ends of connections that are open at one side at least, in the order of their opening. blocked -- pairs
-    (from, to) of machines between which nothing passes that way.
+    (from, to) of machines between which nothing passes that way. messages, requests -- how many were written to open
+    connections; a request is a message that is no answer.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -38,6 +39,7 @@ class Network:
         self.kernel = kernel
         self.open_ends: dict[Channel, None] = {}
         self.blocked: set[tuple[str, str]] = set()
+        self.messages = self.requests = 0
         self._listeners: dict[str, tuple[Process, Endpoint]] = {}
         self._lost_power: set[Process] = set()
         self._connections = 0

@@ -234,6 +234,7 @@ class Remoting:
         if not self._scanning:
             self._scanning = True
             self._next_scan()
+        channel.network.requests += channel.active
         if not channel.write(on_wire(request, opaque)):
             self.process.kernel.at(self.process.kernel.now_ms, self._request_fail, opaque)
         return future
@@ -277,6 +278,7 @@ class Remoting:
         """The end of #invokeOnewayImpl, with a permit."""
         permits = self.oneway_permits
         self._opaque += 1
+        channel.network.requests += channel.active
         channel.write(on_wire(request, self._opaque, oneway=True), lossy=True)
         if channel.is_writable():
             permits.release()

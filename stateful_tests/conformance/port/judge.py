@@ -12,8 +12,9 @@ from typing import Any
 
 from invariants import evidence
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict, nearest
+from stateful_tests.child import ChildError
 from stateful_tests.conformance.judge import JUDGE, PROPERTY, RECORDINGS
-from stateful_tests.conformance.port.exchange import CALL_LIMIT_S, Exchange, PortError
+from stateful_tests.conformance.port.exchange import CALL_LIMIT_S, Exchange
 from stateful_tests.conformance.port.functions import FUNCTIONS, Function, text
 from stateful_tests.conformance.port.strategy import ALLOCATE
 from stateful_tests.conformance.replay import SUFFIXES, Difference, Row, lines
@@ -99,7 +100,7 @@ def _compared(command: str, function: Function, tell: Tell, limit_s: float) -> C
                 for (line, row, recorded), answer in zip(some, answers, strict=True):
                     _take(found, function, line, row, recorded, answer)
                 tell(f"{function.name}: {found.rows:,} rows")
-    except PortError as error:
+    except ChildError as error:
         found.stopped = str(error)
     except BadInputError as error:  # it greeted once, and does not now
         found.stopped = f"could not be started again: {error}"
@@ -147,7 +148,7 @@ def replayed(document: Mapping[str, Any]) -> Verdict:
     try:
         with Exchange(str(subject.details["program"])) as exchange:
             answer = exchange.call(function.name, document["arguments"]["a"])
-    except PortError as error:
+    except ChildError as error:
         return replace(row, outcome=Outcome.UNKNOWN, note=f"it {error}")
     sentence = function.differs(document["results"]["recorded"], answer)
     return row if sentence is None else replace(row, outcome=Outcome.VIOLATED, note=sentence)

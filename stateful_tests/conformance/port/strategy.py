@@ -10,7 +10,8 @@ from typing import Any, Self
 from impl.decisions.message_queue import MessageQueue
 from invariants.allocation import Failure
 from invariants.verdict import BadInputError, nearest
-from stateful_tests.conformance.port.exchange import CALL_LIMIT_S, Answer, Exchange, PortError
+from stateful_tests.child import ChildError
+from stateful_tests.conformance.port.exchange import CALL_LIMIT_S, Answer, Exchange
 
 ALLOCATE = "allocate"
 Call = tuple[str, str, list[MessageQueue], list[str]]
@@ -20,7 +21,7 @@ class PortStrategy:
     """(group, me, queues, members) -> queues; use it in a `with`, or `close` it.
 
     An answer is a list of MessageQueues (and of texts, for elements that are none), None, or a Failure that says what
-    the program's error was. Raises PortError when there is no answer; the next call starts the program anew.
+    the program's error was. Raises ChildError when there is no answer; the next call starts the program anew.
     """
 
     def __init__(self, command: str, function: str = ALLOCATE, limit_s: float = CALL_LIMIT_S) -> None:
@@ -56,7 +57,7 @@ class PortStrategy:
                 return _queues(answer)
         try:
             return _queues(self._running().batch(self.function, [self._text(call)])[0])
-        except PortError as error:
+        except ChildError as error:
             said = f"{self.command} with me={me!r}, {len(queues)} queues and members {members!r}"
             raise type(error)(f"{said} {error}") from error
 
@@ -67,7 +68,7 @@ class PortStrategy:
         """
         try:
             answers = self._running().batch(self.function, [self._text(one) for one in calls])
-        except PortError:
+        except ChildError:
             answers = []
         self._ahead = deque(zip(calls, answers, strict=False))
 

@@ -19,8 +19,9 @@ from impl.decisions.message_queue import MessageQueue
 from invariants.allocation import Failure
 from invariants.evidence import read, replayed
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
+from stateful_tests.child import ChildEndedError, ChildHungError
 from stateful_tests.decisions.check import candidate_of, check_allocation
-from stateful_tests.decisions.child import ChildStrategy, StrategyEndedError, StrategyHungError
+from stateful_tests.decisions.child import ChildStrategy
 from stateful_tests.decisions.replay import replay_counterexample
 
 ROOT = Path(__file__).parents[3]
@@ -254,7 +255,7 @@ def test_an_interrupt_leaves_no_child(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_killed_parent_takes_its_child_along(users: Path) -> None:
     code = ("import os; from stateful_tests.decisions.child import ChildStrategy; "
-            "one = ChildStrategy('users_strategies:Hangs', limit_s=60); print(one._child.pid, flush=True); "
+            "one = ChildStrategy('users_strategies:Hangs', limit_s=60); print(one._child.process.pid, flush=True); "
             "from impl.decisions.message_queue import MessageQueue; "
             "one('g', 'a', [MessageQueue('T', 'b', 0)], ['a', 'b', 'c'])")
     parent = subprocess.Popen([  # noqa: S603  # our own code
@@ -281,14 +282,14 @@ def test_a_child_answers_as_the_class_does() -> None:
     with ChildStrategy("users_strategies:Nothing") as nothing, ChildStrategy("users_strategies:Raises") as raises:
         assert nothing("g", "c0", queues, ["c0"]) is None
         assert isinstance(raises("g", "c0", queues, ["c0", "c1"]), Failure)
-    with pytest.raises(StrategyEndedError):
+    with pytest.raises(ChildEndedError):
         good("g", "c1", queues, ["c0", "c1"])
 
 
 @pytest.mark.usefixtures("users")
 def test_a_hung_child_is_gone_when_the_error_arrives() -> None:
     with ChildStrategy("users_strategies:HangsDeaf", limit_s=0.5) as strategy:
-        with pytest.raises(StrategyHungError, match=r"users_strategies:HangsDeaf with me='c0', 1 queues"):
+        with pytest.raises(ChildHungError, match=r"users_strategies:HangsDeaf with me='c0', 1 queues"):
             strategy("g", "c0", [MessageQueue("T", "b", 0)], ["c0"])
         assert children() == []
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from invariants.verdict import ExitStatus
 from model.language.actions import Action
 from model.language.nodes import TRUE
 from model.language.saturation import Kept
@@ -15,8 +18,8 @@ from proofs.engine import z3
 from proofs.obligations import Induction, Obligation
 from proofs.ranking import Ranked
 from proofs.unbounded import Unbounded
-from stateful_tests.engines.__main__ import main
-from stateful_tests.engines.compare import compared
+from stateful_tests.engines import __main__ as engines
+from stateful_tests.engines.__main__ import found, main
 from stateful_tests.engines.concepts import Drawn
 
 CONCEPTS = 40
@@ -24,13 +27,13 @@ CONCEPTS = 40
 
 def test_no_judge_says_what_another_refutes() -> None:
     tally: Counter[str] = Counter()
-    assert [line for seed in range(CONCEPTS) for line in compared(seed, tally)] == []
+    assert [*found(range(CONCEPTS), tally, tlc=False)] == []
     assert tally["prove: holds"] > 5
     assert tally["proved, vacuous or not"] > 40
     assert tally["prove: violated"] > 10
     assert tally["explore: violated"] > tally["explore: holds"] / 3
     assert tally["compared with older ages"] > 500
-    assert tally["leads_to proved and searched"] > 5, "none of them about nothing"
+    assert tally["leads_to proved and searched"] > 20, "none of them about nothing"
 
 
 def test_the_same_seed_gives_the_same_concept() -> None:
@@ -58,14 +61,14 @@ def _saturation_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _lemmas_are_believed_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = Induction._inductive
+    plain = Induction.inductive
 
     def believing(self: Induction, goals: Any, assumed: Any) -> Iterator[Obligation]:
         for one in plain(self, goals, assumed):
             if one.part != "initially" or not one.invariant.startswith("lemma"):
                 yield one
 
-    monkeypatch.setattr(Induction, "_inductive", believing)
+    monkeypatch.setattr(Induction, "inductive", believing)
 
 
 def _unproved(part: str) -> Callable[[pytest.MonkeyPatch], None]:
@@ -83,7 +86,7 @@ def _unproved(part: str) -> Callable[[pytest.MonkeyPatch], None]:
 
 @pytest.mark.parametrize(("plant", "seed"), [
     (_prunings_are_assumed, 175), (_forgotten_cells_stay, 54), (_saturation_is_trusted, 148),
-    (_lemmas_are_believed_at_first, 3), (_unproved("enables"), 1), (_unproved("waits"), 45),
+    (_lemmas_are_believed_at_first, 3), (_unproved("enables"), 17), (_unproved("waits"), 45),
 ])
 def test_a_fault_in_an_engine_is_noticed(
     plant: Callable[[pytest.MonkeyPatch], None], seed: int, monkeypatch: pytest.MonkeyPatch,
@@ -96,3 +99,11 @@ def test_a_fault_in_an_engine_is_noticed(
     lines = capsys.readouterr().out.splitlines()
     assert any("prove says true" in line or "otherwise with" in line for line in lines), lines
     assert any(line.startswith((f"{seed} ", f"{seed}w ")) for line in lines), lines
+
+
+def test_concepts_that_end_the_solver_are_unknown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(engines, "compared", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
+    assert main(["--concepts", "3"]) == ExitStatus.UNKNOWN
+    assert "unknown, for the solver ended its process: signal SIGSEGV 3" in capsys.readouterr().out

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from invariants.__main__ import app, judged_of_runs, outside
+from invariants.__main__ import app
+from invariants.commands.catalogue import judged_of_runs, outside
 from invariants.front_desk import search
 from invariants.front_desk.show import shown_hazard
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
@@ -76,6 +78,8 @@ def test_every_hazard_says_what_people_see_and_what_helps(hazard: Hazard) -> Non
     assert hazard.seen
     assert hazard.trigger
     assert hazard.mitigation
+    assert hazard.fixed.endswith("(read)")
+    assert all(re.fullmatch(r"apache/rocketmq #\d+", one) for one in hazard.upstream)
 
 
 @pytest.mark.parametrize(("question", "one_of"), [

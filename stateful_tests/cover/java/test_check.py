@@ -383,7 +383,7 @@ def test_the_limit_is_for_each_call_of_a_batch(folder: Path) -> None:
 
 def test_a_strategy_that_exits_is_named(folder: Path) -> None:
     with check_java(str(folder), "Exits") as strategy, pytest.raises(
-        JavaStrategyDiedError, match=r"Exits: the Java process ended with status 3 .*under way: me='c1'",
+        JavaStrategyDiedError, match=r"Exits: the Java process ended with status 3.*; under way: me='c1'",
     ):
         strategy("G", "c1", QUEUES, IDS)
 
@@ -457,7 +457,7 @@ def test_a_killed_parent_leaves_no_worker(folder: Path) -> None:
         "from stateful_tests.conformance.java.check import check_java\n"
         "from impl.decisions.message_queue import MessageQueue\n"
         "strategy = check_java(sys.argv[1], 'Hangs', call_limit_s=60.0)\n"
-        "print(strategy._process._child.pid, strategy._process._scratch, flush=True)\n"
+        "print(strategy._process._child.process.pid, strategy._process._scratch, flush=True)\n"
         "strategy('G', 'c', [MessageQueue('T', 'b', 0)], ['c'])\n"
     )
     root = Path(artefacts.__file__).parents[3]

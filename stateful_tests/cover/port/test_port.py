@@ -17,16 +17,11 @@ from impl.decisions.message_queue import MessageQueue
 from invariants.__main__ import app
 from invariants.allocation import Failure
 from invariants.verdict import BadInputError, Outcome, Verdict
+from stateful_tests.child import ChildEndedError, ChildError, ChildGarbageError, ChildHungError
 from stateful_tests.conformance.judge import RECORDINGS
 from stateful_tests.conformance.port import exchange, judge
 from stateful_tests.conformance.port.examples import ADAPTERS, EXAMPLES
-from stateful_tests.conformance.port.exchange import (
-    Exchange,
-    PortEndedError,
-    PortError,
-    PortGarbageError,
-    PortHungError,
-)
+from stateful_tests.conformance.port.exchange import Exchange
 from stateful_tests.conformance.port.functions import FUNCTIONS
 from stateful_tests.conformance.port.strategy import PortStrategy
 from stateful_tests.conformance.replay import lines, stem
@@ -149,28 +144,28 @@ def test_calls_that_were_announced_are_one_request_and_handed_out_once(program: 
 # Hostile ones ---------------------------------------------------------------------------------------------------------
 
 HOSTILE = [
-    ("time.sleep(60)", PortHungError, "does not answer within 0.5 s"),
-    ("sys.exit(7)", PortEndedError, "ended with status 7"),
-    ("os.kill(os.getpid(), 9)", PortEndedError, "was ended by SIGKILL"),
-    ("raise ValueError('mine')", PortEndedError, "ended with status 1 (ValueError: mine)"),
-    ("os.close(1); time.sleep(60)", PortEndedError, "closed its output"),
-    ('say("allocating …")', PortGarbageError, "wrote a line that is not JSON: 'allocating …'"),
-    ('say("debug"); say({"id": number, "r": []})', PortGarbageError, "wrote a line that is not JSON: 'debug'"),
-    ("sys.stdout.buffer.write(bytes([255, 254, 10])); sys.stdout.flush()", PortGarbageError, "is not JSON"),
-    ('say("[1]")', PortGarbageError, "wrote no JSON object: [1]"),
-    ('say({"id": number + 1, "r": []})', PortGarbageError, "answered id 2 when it was asked 1"),
-    ('say({"id": True, "r": []})', PortGarbageError, "answered id true when it was asked 1"),
-    ('say({"r": []})', PortGarbageError, "answered id null when it was asked 1"),
-    ('say({"id": number})', PortGarbageError, "neither r nor e"),
-    ('say({"id": number, "r": [], "e": "x"})', PortGarbageError, "neither r nor e, or both"),
-    ('say("x" * 70_000)', PortGarbageError, "wrote a line of more than 0 MiB"),
-    ('[say("[", end="") for _ in range(50_000)]; say("")', PortGarbageError, "is not JSON"),
+    ("time.sleep(60)", ChildHungError, "does not answer within 0.5 s"),
+    ("sys.exit(7)", ChildEndedError, "ended with status 7"),
+    ("os.kill(os.getpid(), 9)", ChildEndedError, "was ended by SIGKILL"),
+    ("raise ValueError('mine')", ChildEndedError, "ended with status 1 (ValueError: mine)"),
+    ("os.close(1); time.sleep(60)", ChildEndedError, "closed its output"),
+    ('say("allocating …")', ChildGarbageError, "wrote a line that is not JSON: 'allocating …'"),
+    ('say("debug"); say({"id": number, "r": []})', ChildGarbageError, "wrote a line that is not JSON: 'debug'"),
+    ("sys.stdout.buffer.write(bytes([255, 254, 10])); sys.stdout.flush()", ChildGarbageError, "is not JSON"),
+    ('say("[1]")', ChildGarbageError, "wrote no JSON object: [1]"),
+    ('say({"id": number + 1, "r": []})', ChildGarbageError, "answered id 2 when it was asked 1"),
+    ('say({"id": True, "r": []})', ChildGarbageError, "answered id true when it was asked 1"),
+    ('say({"r": []})', ChildGarbageError, "answered id null when it was asked 1"),
+    ('say({"id": number})', ChildGarbageError, "neither r nor e"),
+    ('say({"id": number, "r": [], "e": "x"})', ChildGarbageError, "neither r nor e, or both"),
+    ('say("x" * 70_000)', ChildGarbageError, "wrote a line of more than 0 MiB"),
+    ('[say("[", end="") for _ in range(50_000)]; say("")', ChildGarbageError, "is not JSON"),
 ]
 
 
 @pytest.mark.parametrize(("call", "error", "said"), HOSTILE)
 def test_whatever_a_program_does_is_said_and_it_is_gone(
-    call: str, error: type[PortError], said: str, program: Any, monkeypatch: pytest.MonkeyPatch,
+    call: str, error: type[ChildError], said: str, program: Any, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(exchange, "LONGEST_BYTES", 1 << 16)
     began = time.monotonic()
@@ -180,16 +175,17 @@ def test_whatever_a_program_does_is_said_and_it_is_gone(
             asked.call("allocate", {"mqAll": [], "cidAll": []})
         assert said in str(told.value)
         assert not asked.alive
-        with pytest.raises(PortEndedError):
+        with pytest.raises(ChildEndedError):
             asked.call("allocate", {})
-    assert child.poll() is not None
-    assert not asked._stderr.exists()
+    assert child.process.poll() is not None
+    assert child._folder is not None
+    assert not child._folder.exists()
     assert time.monotonic() - began < 30
 
 
 def test_a_program_that_does_not_read_is_not_waited_for(program: Any) -> None:
     hello = 'json.loads(\'{"id": 0, "protocol": 1, "functions": ["allocate"], "batch": true}\')); time.sleep(60'
-    with Exchange(program(hello=hello), limit_s=0.5) as asked, pytest.raises(PortHungError):
+    with Exchange(program(hello=hello), limit_s=0.5) as asked, pytest.raises(ChildHungError):
         asked.batch("allocate", [json.dumps("x" * (1 << 20))])
 
 
@@ -199,7 +195,7 @@ def test_a_program_that_does_not_read_is_not_waited_for(program: Any) -> None:
     ('say({"id": number, "answers": [5]})', "neither r nor e"),
 ])
 def test_a_batch_has_an_answer_for_each_call(batch: str, said: str, program: Any) -> None:
-    with Exchange(program(hello=BATCHES, batch=batch)) as asked, pytest.raises(PortGarbageError, match=said):
+    with Exchange(program(hello=BATCHES, batch=batch)) as asked, pytest.raises(ChildGarbageError, match=said):
         asked.batch("allocate", ["{}"])
 
 
@@ -259,7 +255,7 @@ def test_the_call_of_a_batch_that_ends_the_program_is_found(program: Any) -> Non
         calls = [("G", "a", QUEUES[:many], ["a"]) for many in (1, 2, 3)]
         strategy.ahead(calls)
         assert [strategy(*call) for call in calls[:2]] == [QUEUES[:1], QUEUES[:2]]
-        with pytest.raises(PortEndedError, match="with me='a', 3 queues and members"):
+        with pytest.raises(ChildEndedError, match="with me='a', 3 queues and members"):
             strategy(*calls[2])
         assert strategy(*calls[0]) == QUEUES[:1]
 

@@ -1,0 +1,64 @@
+"""The command `conform`: the implementation, or a port, against recordings of the real RocketMQ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from invariants.front_desk.options import Json, NoSeed, Out, desk_app, examples, judging
+from invariants.verdict import BadInputError, Verdict
+
+if TYPE_CHECKING:
+    from invariants.front_desk.desk import Desk
+
+app = desk_app()
+
+
+@app.command(epilog=examples(
+    "rocketproof conform", "rocketproof conform --file names", "rocketproof conform --vectors DIR --json rows.jsonl",
+    "rocketproof conform --exec ./my_adapter   # a port in any language"))
+@judging
+def conform(
+    vectors: Annotated[Path | None, typer.Option(
+        metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz) and store images (CASE/IMAGE.json with "
+        "CASE/IMAGE.tar.xz); default: the project's own.")] = None,
+    file: Annotated[list[str] | None, typer.Option(
+        metavar="NAME", help="Only this recording, with or without suffix, or image (CASE/IMAGE); may be "
+        "repeated.")] = None,
+    program: Annotated[str | None, typer.Option(
+        "--exec", metavar="CMD", help="Instead a port in any language, by JSON lines (docs/adapters.md).")] = None,
+    function: Annotated[list[str] | None, typer.Option(
+        metavar="NAME", help="With --exec: only this function of it; may be repeated.")] = None,
+    json: Json = None, out: Out = None, seed: NoSeed = 0,
+) -> None:
+    """Compare with recordings of the real RocketMQ 4.9.3.
+
+    Row by row; a file that is not understood is reported as not compared. With --exec the recorded calls are made of a
+    port, function by function, for those functions that it says it answers.
+    Exit status: 0 as recorded, 1 some row differs, 2 bad input, 3 some file could not be compared.
+    """
+    from invariants.front_desk.desk import Desk
+
+    del seed
+    with Desk(json, out=out) as desk:
+        if program is not None:
+            from stateful_tests.conformance.port import judge
+
+            if vectors or file:
+                raise BadInputError("--exec has the recorded calls of the project: leave --vectors and --file out")
+            desk.judge("conform", judge.conform(program, function or [], out, desk.tell))
+            desk.closing.append(f"{program} {judge.covered(desk.rows)}")
+            return
+        if function:
+            raise BadInputError("--function goes with --exec")
+        desk.judge("conform", conforming(desk, vectors, file or [], out))
+
+
+def conforming(desk: Desk, vectors: Path | None, files: list[str], out: Path | None) -> Iterator[Verdict]:
+    """The implementation against recordings."""
+    from stateful_tests.conformance.judge import RECORDINGS, conform
+
+    return conform(vectors or RECORDINGS, files, out, lambda path, rows: desk.tell(f"{path.name}: {rows:,} rows"))

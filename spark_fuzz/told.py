@@ -1,0 +1,94 @@
+"""What a comparison has found, as people and programs read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from invariants.finding import put_down_to
+from invariants.report.compared import probability
+from spark_fuzz.differences import HOW_LONG, Answer, Differences, Effect, Seen, quartiles
+
+SIDES = ("base", "changed")
+_QUIET = (Effect.UNCHANGED, Effect.NOT_MET)
+
+
+class Told:
+    """What is said of one property; name -- empty: of the whole change."""
+
+    def __init__(self, found: Differences, name: str) -> None:
+        """The answers about it."""
+        self._found = found
+        self._answers = found.of(name) if name else []
+
+    def sentence(self) -> str:
+        """What a verdict row says of the property."""
+        whole = self._answers[0]
+        ways = [f"{way_of(one)}: {counted(one.seen, one.of)}, {chance(one)}"
+                for one in self._answers[1:] if one.effect not in _QUIET]
+        return "; ".join([f"broken {counted(whole.seen, whole.of)}, {chance(whole)}", *ways])
+
+    def headline(self, said: str, claims: Sequence[str]) -> str:
+        """What came of a change: what differs, what was called, how many digests are equal.
+
+        claims -- properties of decisions that are broken.
+        """
+        found = self._found
+        each = {effect: [name for name in found.names if found.effect(name) is effect] for effect in Effect}
+        each[Effect.BROKEN] += claims
+        told = [f"{effect}: {', '.join(names)}" for effect, names in each.items() if names and effect not in _QUIET]
+        calls = ", ".join(f"{place} ({count:,} calls in {found.reached[place]:,} of {found.pairs:,} runs)"
+                          for place, count in found.calls.items())
+        return "; ".join([
+            *(told or [said]), f"replaced: {calls or 'nothing that is called'}",
+            f"digests equal in {found.same_digest:,} of {found.pairs:,} runs, judged alike in {found.judged_alike:,}"])
+
+
+def way_of(answer: Answer) -> str:
+    """Which part of a property a question is about, for people."""
+    if answer.question.asking == HOW_LONG:
+        return "how long"
+    return ", ".join(one for one in answer.question.key[1:] if one != answer.question.key[0])
+
+
+def counted(seen: Seen, of: int) -> str:
+    """In how many runs of either side."""
+    return f"{seen.base:,} → {seen.changed:,} of {of:,} runs"
+
+
+def chance(answer: Answer) -> str:
+    """What the test says."""
+    if answer.declared:
+        return "which no hazard of the base explains"
+    asked = answer.asked
+    times = f"{answer.base_ms / 1000:.1f} → {answer.changed_ms / 1000:.1f} s on average, " if answer.base_ms or (
+        answer.changed_ms) else ""
+    return f"{times}only with the change {asked.more:,}, only without {asked.fewer:,}, p {probability(answer.p)}"
+
+
+def documented(found: Differences, replays: Mapping[str, str]) -> dict[str, Any]:
+    """Plain values for `invariants.report.compared`."""
+    return {
+        "pairs": found.pairs, "same_digest": found.same_digest, "judged_alike": found.judged_alike,
+        "unknown": len(found.unknown),
+        "calls": [{"place": place, "calls": count, "runs": found.reached[place]} for place, count in
+                  found.calls.items()],
+        "rows": [_row(found, name, replays.get(name, "")) for effect in Effect for name in found.names
+                 if found.effect(name) is effect],
+        "costs": [{"name": name, **{side: list(quartiles(numbers)) for side, numbers in zip(SIDES, sides, strict=True)}}
+                  for name, sides in found.costs.items()],
+    }
+
+
+def _row(found: Differences, name: str, replay: str) -> dict[str, Any]:
+    return {"property": name, "effect": str(found.effect(name)), "replay": replay,
+            "answers": [_answer(one) for one in found.of(name)]}
+
+
+def _answer(one: Answer) -> dict[str, Any]:
+    hazards = [part.removeprefix(put_down_to("")) for part in one.question.key[1:] if part.startswith(put_down_to(""))]
+    return {
+        "asking": one.question.asking, "way": way_of(one) if one.of_a_way else "", "effect": str(one.effect),
+        "hazards": hazards, "of": one.of, "base": one.seen.base, "changed": one.seen.changed,
+        "base_only": one.asked.fewer, "changed_only": one.asked.more, "p": one.p, "declared": one.declared,
+        "base_ms": round(one.base_ms), "changed_ms": round(one.changed_ms)}

@@ -1,0 +1,1 @@
+"""Tests of the project as its users have it."""

@@ -1,0 +1,43 @@
+"""A machine for a test file of a user's own: of one subject, and with the user's strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from types import new_class
+from typing import Any, cast
+
+from hypothesis import Phase, settings
+
+from stateful_tests.machines.judge import chosen
+from stateful_tests.machines.machine import Trial, WorldMachine
+from stateful_tests.machines.search import Effort, machine_named
+from stateful_tests.worlds.subjects import subject_named
+
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
+"""A program explains itself: which lines of Python ran is not looked for."""
+
+Home = Callable[[], AbstractContextManager[None]]
+
+
+def own_machine(
+    concept: str, subject: str, strategy: Any, properties: Sequence[str], home: Home,
+) -> type[WorldMachine]:
+    """The machine of a concept, made without arguments, as Hypothesis and pytest do.
+
+    subject -- see `worlds.subjects`. strategy -- an object with `allocate`, that all members use; None: RocketMQ's.
+    properties -- whose violation is a failure; none: all that the subject is expected to keep. home -- the block in
+    which the rooms have their names: variants are put in place there. Raises BadInputError for names that are none.
+    """
+    machine = machine_named(concept)
+    subject_named(subject)
+    wanted = tuple(chosen(machine, properties)) if properties else None
+
+    def begin(self: WorldMachine) -> None:
+        with home():
+            machine.__init__(self, Trial(subject, wanted, strategy=strategy))
+
+    made = cast("type[WorldMachine]", new_class(
+        f"{machine.__name__}[{subject}]", (machine,), exec_body=lambda body: body.update(__init__=begin)))
+    made.TestCase.settings = settings(made.TestCase.settings, stateful_step_count=Effort().deeds, phases=PHASES)
+    return made
