@@ -108,6 +108,10 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.VersionQueried: (Reads((e.BrokerRegistered,), ("broker",)),),
     e.RegistrationAnswered: (Reads((e.BrokerRegistered,), ("broker",)),),
     e.RouteAnswered: (_ROUTES, Reads((e.BrokerUnregistered, e.BrokerDropped), ())),
+    e.RouteDenied: (_ROUTES, Reads((e.BrokerUnregistered, e.BrokerDropped, e.ProcessStarted), ())),
+    e.TimerJobBegan: (Reads((e.TimerJobEnded,), ("client",)),),
+    e.TimerJobEnded: (Reads((e.TimerJobBegan,), ("client",)),),
+    e.NameServerChosen: (),
     e.KVConfigPut: (Reads((e.KVConfigPut,)),),
     e.KVConfigLoaded: (Reads((e.KVConfigPut,), ()),),
     e.ClusterInfoFetched: (Reads((e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped), (), each="broker"),),
@@ -129,8 +133,8 @@ BEGINS: Mapping[str, tuple[type, ...]] = {
 """By the name of its code what the sender of a request has reported that it is sent for."""
 
 ANSWERS: tuple[type, ...] = (
-    e.ConsumerIdsAnswered, e.OffsetAnswered, e.RouteAnswered, e.VersionQueried, e.LocksAnswered, e.OffsetsReset,
-    e.ConsumersOfTopicAnswered, e.RegistrationAnswered, e.HeartbeatRefused,
+    e.ConsumerIdsAnswered, e.OffsetAnswered, e.RouteAnswered, e.RouteDenied, e.VersionQueried, e.LocksAnswered,
+    e.OffsetsReset, e.ConsumersOfTopicAnswered, e.RegistrationAnswered, e.HeartbeatRefused,
 )
 """Events that say what the asking machine is told: their arrow goes back to it."""
 
@@ -174,7 +178,8 @@ FAMILIES: Mapping[str, str] = {
     e.OffsetAnswered.__module__: "offsets", e.PullSuspended.__module__: "offsets",
     e.BrokerStarted.__module__: "routes", e.RouteAnswered.__module__: "routes",
     e.ConsumerRegistered.__module__: "members", e.SubscriptionUpdated.__module__: "members",
-    e.QueueTaken.__module__: "queues", e.LockGranted.__module__: "queues", e.ProcessKilled.__module__: "host",
+    e.TimerJobBegan.__module__: "clients", e.QueueTaken.__module__: "queues", e.LockGranted.__module__: "queues",
+    e.ProcessKilled.__module__: "host",
 }
 """What the events of a module are about."""
 

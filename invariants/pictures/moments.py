@@ -31,7 +31,8 @@ WRITES: tuple[type, ...] = (
     e.QueueDropped, e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped, e.TopicDeleted,
 )
 """Events of what tables are compared for: of a difference, the last of them showed it."""
-_BY_NAME = e.BrokerUnregistered  # of a name and an id, whoever asks for it
+_BY: Mapping[type, list[str]] = {e.BrokerUnregistered: ["name"], e.BrokerRegistered: ["broker"]}
+"""The things in which the records of some classes are compared; of others all in _COMPARED."""
 _COMPARED = ("queue", "group", "topic", "broker", "name", "key")
 
 
@@ -53,8 +54,9 @@ def moments(log: Log, found: Finding) -> Moments:
     about = log.of_fields(dict(found.about).get("at", found.machine), found.about)
     shown = _shown(log, found, end, about)
     earlier = _place(log, found, end)
-    last = tuple(_last(log, end, about, found.machine if found.differs else "")) \
-        if shown is None and earlier is None else ()
+    specific = any(name in about for name in ("queue", "topic", "key"))
+    last = tuple(_last(log, end, about, found.machine if found.differs else "")) if shown is None else ()
+    last = last if earlier is None else last[:1] if specific else ()
     if earlier is None and shown is not None:
         kinds = CONTRADICTS.get(log.records[shown][2].__class__, (log.records[shown][2].__class__,))
         earlier = _contradicted(log, shown, kinds)
@@ -100,7 +102,7 @@ def _contradicted(log: Log, shown: int, kinds: tuple[type, ...]) -> int | None:
     """The last record of the class that is contradicted, about the same things, of somebody else where that counts."""
     _, at, event = log.records[shown]
     things = log.things(shown)
-    same = [name for name in _COMPARED if name in things and (name != "broker" or event.__class__ is not _BY_NAME)]
+    same = _BY.get(event.__class__) or [name for name in _COMPARED if name in things]
 
     def agrees(place: int) -> bool:
         other = log.things(place)

@@ -15,7 +15,8 @@ _WHY = {
 
 
 def _registered(event: told.BrokerRegistered, before: Any) -> str:
-    who = "{broker_addr}" if event.broker_id == 0 else "{broker_addr}, a slave of {broker_name},"
+    who = "{broker_addr}" if event.broker_addr.startswith(f"{event.broker_name}:") else "{broker_addr} as {broker_name}"
+    who = who if event.broker_id == 0 else "{broker_addr}, a slave of {broker_name},"
     if event.version is None:
         return f"{{at}} registers {who} without any topic"
     if isinstance(before, told.BrokerRegistered) and before.version == event.version:
@@ -62,6 +63,7 @@ SENTENCES: dict[type, Said] = {
     told.RegistrationAnswered: Said("{at} answers the registration of {broker_addr}: {code}",
                                     "registrations answered"),
     told.RouteAnswered: Said(_route, "routes answered"),
+    told.RouteDenied: Said("{at} answers that it has no route of {topic}", "routes denied"),
     told.KVConfigPut: Said(_key_value, "key values set"),
     told.KVConfigLoaded: Said("{at} loads its key values from its file: {values}", "key values loaded"),
     told.ClusterInfoFetched: Said(

@@ -248,6 +248,8 @@ _BY_FIELD: Mapping[str, Callable[[Words, Any], str]] = {
     "answers": lambda _, value: listed([machine(one) for one in value]) or "nobody",
     "addrs": lambda _, value: listed(sorted(machine(one) for one in value)),
     "ms": lambda _, value: duration(value), "seen_after_ms": lambda _, value: duration(value),
+    "period_ms": lambda _, value: duration(value), "addr": lambda _, value: machine(value),
+    "listed": lambda _, value: listed(sorted(machine(one) for one in value)) or "none",
     "waited_ms": lambda _, value: duration(value),
     "code": lambda _, value: _CODES.get(value, f"code {value}"),
     "error": lambda _, value: value.rpartition(".")[2],
