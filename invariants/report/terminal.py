@@ -25,6 +25,7 @@ from invariants.verdict import Outcome, Verdict
 LONGEST = 40  # rows that are still read one by one
 _WIDEST_NAME = 32  # characters of a property's name before it is folded
 _LONGEST_NAME = 39  # the same among many rows
+_FEW = 3  # so many hazards of one row are shown with their sentences
 _SHOWN = 2000  # characters of a value
 _STYLES = {"expected": "", "different": "bold red", "unknown": "bold yellow"}
 _MARKS = {"expected": "", "different": " ≠ expected", "unknown": ""}
@@ -169,12 +170,19 @@ def _outcome(row: Verdict) -> Text:
     return _text(f"{words.GLYPHS[row.outcome]} {row.outcome}{mark}", _STYLES[standing])
 
 
-def _replay(row: Verdict, others: int) -> tuple[Text, Text]:
+def _replay(row: Verdict, others: int) -> tuple[Text, ...]:
     """What a row says, in one paragraph, and its command; others -- how many rows more say the same."""
     note = (f": {row.note}" if row.note else "") + (f"; {others:,} more like it" if others else "")
     what = f"{row.property}, {row.judge}" + (f" {words.subject(row)}" if grouping.planted(row) else "")
     said = f"{words.GLYPHS[row.outcome]} {what}: {row.outcome}, {words.standing_words(row)}{_hazards(row)}{note}"
-    return _text(said, _STYLES[words.standing(row)]), _command(row.replay)
+    return _text(said, _STYLES[words.standing(row)]), *_links(row), _command(row.replay)
+
+
+def _links(row: Verdict) -> list[Text]:
+    """Of the hazards that a violated row names, if they are few, the command that shows each, and what it does."""
+    known = grouping.hazards(row.hazard) if row.outcome is Outcome.VIOLATED and len(row.hazard) <= _FEW else []
+    return [_command(f"rocketproof show {one.name}").append(f"  # {words.one_line(one.sentence)}", style="dim")
+            for one in known if one.sentence]
 
 
 def _hazards(row: Verdict) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 
 from impl.hosts.simulation.tape import ReplayTape
 from invariants import evidence
-from invariants.finding import Finding
+from invariants.finding import Finding, perhaps, shown
 from invariants.pictures.picture import picture
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.worlds.run import Plan, RunRecord, lived, run
@@ -35,11 +35,18 @@ def seen_as(record: RunRecord, signature: Sequence[str]) -> Finding | None:
     return next((one for one in record.seen if one.key == tuple(signature)), None)
 
 
-def verdict_of(plan: Plan, judge: str, name: str, outcome: Outcome, note: str = "", **row: Any) -> Verdict:
-    """The verdict row of a property of a plan; row -- other fields of the row."""
+def verdict_of(
+    plan: Plan, judge: str, name: str, outcome: Outcome, note: str = "", *, key: Sequence[str] = (), **row: Any,
+) -> Verdict:
+    """The verdict row of a property of a plan; row -- other fields of the row.
+
+    key -- property and signature of the finding: the row names the hazards that it shows, not all that can break it.
+    """
     subject = subject_named(plan.subject)
     details = {"workload": plan.workload, "profile": plan.profile, "strategy": plan.strategy}
     hazards = subject.hazards(name) if outcome is Outcome.VIOLATED else ()
+    if key:
+        hazards, note = shown(hazards, key), note + perhaps(hazards, key)
     return Verdict(name, judge, Subject("variant", subject.title, details), subject.expected(name), outcome,
                    row.pop("replay", ""), hazard=hazards, note=note, **row)
 
@@ -96,4 +103,4 @@ def replay_run(stored: Mapping[str, Any]) -> Verdict:
     if found is None:
         return verdict_of(plan, judge, name, Outcome.HOLDS, "the run does not fail any more", **again)
     same = "digest as stored" if first.digest == stored["digest"] else "another digest: the code has changed"
-    return verdict_of(plan, judge, name, Outcome.VIOLATED, f"{found.sentence} ({same})", **again)
+    return verdict_of(plan, judge, name, Outcome.VIOLATED, f"{found.sentence} ({same})", key=found.key, **again)

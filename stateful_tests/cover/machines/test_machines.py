@@ -266,7 +266,7 @@ def test_a_search_whose_shrinking_crashes_gives_the_program_that_was_found(monke
     kept = "known_version_changes_nothing"
     found = {one.property: one for one in judge.judged("route_info", "shipped", EASY, [ROUTED, kept])}
     assert found[ROUTED].outcome is Outcome.VIOLATED
-    assert found[ROUTED].note.endswith("it is not shrunk: TypeError: unhashable type: 'list'")
+    assert "it is not shrunk: TypeError: unhashable type: 'list'" in found[ROUTED].note
     assert found[kept].outcome is Outcome.HOLDS
 
 

@@ -60,10 +60,10 @@ N27 = """\
          nameserver1
          │  machine1
          │  │  tester
-  0.003  │◀─┤  │   nameserver1 registers machine1 with version 1: orders
+  0.003  │◀─┤  │   nameserver1 registers machine1 as broker-a with version 1: orders
   0.101  ●  │  │   nameserver1 forgets machine1: its connection is closed
   0.101  ●  │  │   nameserver1 takes machine1 out of its routes
-  0.103  │◀─┤  │   ① nameserver1 registers machine1 with version 1: orders
+  0.103  │◀─┤  │   ① nameserver1 registers machine1 as broker-a with version 1: orders
   1.103  │◀─┼──┤   ✗ nameserver1 forgets machine1: it was unregistered
          ① is the earlier moment that ✗ contradicts
 """
