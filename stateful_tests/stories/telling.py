@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from impl.hosts.simulation.trail import Trail
 from invariants.finding import Finding
 from invariants.hazards import HAZARDS
 from invariants.refinement.consumer_group import ConsumerGroup
@@ -170,6 +171,7 @@ def looking_on() -> Iterator[list[Seen]]:
 
     def init(world: World, *args: Any, **settings: Any) -> None:
         made(world, *args, **settings)
+        world.simulation.kernel.trail = Trail()
         promises = watching(world, bounds=Bounds())  # stories say themselves when a thread stands still
         judges, promised[id(world)] = Judges(), promises
         judges.following = Following([
@@ -185,7 +187,7 @@ def looking_on() -> Iterator[list[Seen]]:
                 world.heal()
                 judges = next(one.judges for one in seen if one.world is world)
                 for found in healing(world, promised[id(world)]):
-                    judges.note(world.now_ms, found)
+                    judges.note(world.simulation.kernel, found)
         finally:
             closed(world, *error)
 
