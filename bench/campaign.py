@@ -1,7 +1,8 @@
 """What campaigns make of the cores and the time that they are given, beside the same units under multiprocessing.
 
-A campaign over worlds is run for so many minutes, start and end of Spark included, in a folder that is thrown away.
-Then plain multiprocessing does the units that it did; the digests of both must be the same. One JSON object a line:
+A campaign over worlds is run for so many minutes, start and end of Spark included, in a folder that is thrown away; the
+archive of Spark's classes, which is made once on a machine (`spark_fuzz.archive`), is made before. Then plain
+multiprocessing does the units that it did; the digests of both must be the same. One JSON object a line:
 
     subject, runner, cores, minutes      what is measured
     seconds, start_seconds               wall time of all; until the first unit could be given
@@ -38,7 +39,7 @@ import typer
 
 from spark_fuzz import runs, simulation
 from spark_fuzz.campaign import run
-from spark_fuzz.cluster import open_cluster
+from spark_fuzz.cluster import open_cluster, prepare
 from spark_fuzz.commands import SPARK_ENDS_S, of_worlds
 from spark_fuzz.ledger import open_ledger
 from spark_fuzz.work import Row, Unit, attempt
@@ -141,7 +142,7 @@ def campaigned(subject: str, minutes: float, cores: int) -> tuple[Measured, list
         campaign = of_worlds(simulation.Aim((subject,)).checked(), folder)
         campaign = replace(campaign, units=noted(campaign.units))
         with open_ledger(folder, campaign.header, campaign.columns) as ledger:
-            with open_cluster(f"local[{cores}]") as cluster:
+            with runs.collecting_seldom(), open_cluster(f"local[{cores}]", 60 * minutes) as cluster:
                 measured = Measured(time.perf_counter() - began)
                 *_, last = run(campaign, cluster, ledger, 60 * minutes - measured.start_s - SPARK_ENDS_S)
                 measured.cpu_s = spent_since(before)
@@ -192,6 +193,7 @@ def main(
 ) -> None:
     """How much of cores x time campaigns spend in runs, one JSON object a line."""
     lines = []
+    prepare()
     for one in subject or ["repaired", "shipped"]:
         for line in compare(one, minutes, cores):
             lines.append(line)

@@ -19,7 +19,6 @@ from typing import Any
 from invariants import evidence
 from invariants.concepts import PROPERTIES
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict, nearest
-from model.explorer.checks import WELL_DEFINED
 from model.explorer.exploration import Exploration, Progress
 from model.explorer.graph import graph
 from model.explorer.search import explore
@@ -29,13 +28,12 @@ from model.language.actions import Action
 from model.language.defined import defined, obligations
 from model.language.nodes import SortInfo, Variable, quantified
 from model.language.own import load
-from model.language.properties import LEADS_TO, LEMMA, SOMETIMES, STEP
+from model.language.properties import LEADS_TO, LEMMA, NEVER_STUCK, PINNED, SOMETIMES, STEP, WELL_DEFINED
 from model.language.scope import Scope
 from model.scopes import SCOPES, NamedScope
 
 MEMORY_BYTES = 4 << 30
 DRAWN = 60  # states of a graph that people can still read
-PINNED, NEVER_STUCK = "state_space_is_pinned", "never_stuck"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,20 @@ No formula declares these properties, so they are listed here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from invariants.concepts import CONCEPTS, NamedConcept
+from invariants.verdict import Outcome
 
 MACHINE, CAMPAIGN, KILL_MATRIX, STORY = "machine", "campaign", "kill-matrix", "story"
 SAME_RUN, WITHIN = "same_tape_same_run", "visited_states_are_reachable"
 NOTICED, SILENT = "planted_bug_is_noticed", "control_is_silent"
+HARMLESS, MENDED = "change_breaks_nothing", "repair_mends_its_hazards"
 CHANGED = "variant_changes_runs"
 COMPARE, WORSE = "compare", "change_makes_nothing_worse"
+OF_KIND: Mapping[str, str] = {"bug": NOTICED, "change": HARMLESS, "repair": MENDED}
+"""Kind of a variant to the property that says whether what is expected of it is so."""
 
 
 class OfRuns(NamedTuple):
@@ -33,12 +38,23 @@ OF_RUNS: dict[str, OfRuns] = {
     **{concept.refines: _refined(concept) for concept in CONCEPTS},
     SAME_RUN: OfRuns("A run is nothing but its tape: played again, it has the same digest.", (CAMPAIGN,)),
     WITHIN: OfRuns("No run visits a state that the explorer does not reach in the same scope.", (CAMPAIGN,)),
-    NOTICED: OfRuns("Some judge notices the bug that is planted.", (CAMPAIGN, KILL_MATRIX)),
+    NOTICED: OfRuns("Some judge notices the bug that is planted.", (MACHINE, CAMPAIGN, KILL_MATRIX)),
+    HARMLESS: OfRuns("What holds of the base of a change holds with the change.", (MACHINE, CAMPAIGN)),
+    MENDED: OfRuns("With a repair nothing breaks but by hazards that it does not repair.", (MACHINE, CAMPAIGN)),
     CHANGED: OfRuns("What a variant replaces is called, and its runs are not those of its base.", (CAMPAIGN,)),
     WORSE: OfRuns("With a change no property is broken more often or longer than on its base.", (COMPARE,)),
     SILENT: OfRuns("Nothing is seen of the repaired control but what has no repair.", (KILL_MATRIX,)),
 }
 """By name."""
+
+
+def outcome_of(kind: str, *, broken: bool) -> Outcome:
+    """Of the property of this kind of variant; broken -- whether something fails that its base keeps.
+
+    A bug is there to be noticed: that something fails is what is promised of it.
+    """
+    return Outcome.HOLDS if broken == (kind == "bug") else Outcome.VIOLATED
+
 
 NO_MACHINE: dict[str, tuple[str, str]] = {
     "leaving_member_stays_gone": (

@@ -25,7 +25,7 @@ from impl.decisions import (
 )
 from impl.decisions.consume_queue_units import UnitPlace
 from invariants.claim import assume, decision
-from invariants.domains import INT_MAX, LONG_MAX, Count, Int32, Integers, NotNegativeLong, Positive
+from invariants.domains import INT_MAX, LONG_MAX, Count, Int32, Integers, Long, NotNegativeLong, Positive
 
 BodyLength = Annotated[int, Integers(0, INT_MAX - 100_000, (0, 1, 2, INT_MAX - 100_000))]
 ByteLength = Annotated[int, Integers(0, 127, (0, 1, 127))]
@@ -116,8 +116,9 @@ def legal_batch_is_no_longer_than_a_message(topic: Count, body: Count, most: Pos
 BUSY_MS, FORGOTTEN_MS = 1000, 10_000_000  # the documented numbers
 
 
-@decision(of=log_append.is_os_page_cache_busy, promises="busy_store_refuses_writes")
-def lock_held_for_a_second_refuses(begin: Positive, held: Count) -> bool:
+@decision(of=log_append.is_os_page_cache_busy, promises="busy_store_refuses_writes",
+          few={"begin": (0, 1, 5000), "held": (0, 1000, 1001, FORGOTTEN_MS - 1, FORGOTTEN_MS, FORGOTTEN_MS + 1)})
+def lock_held_for_a_second_refuses(begin: Count, held: Count) -> bool:
     """A put is refused while the lock is held for more than a second, and not any more after 10,000 seconds."""
     assume(begin + held <= LONG_MAX)
     return log_append.is_os_page_cache_busy(begin + held, begin, BUSY_MS) == (BUSY_MS < held < FORGOTTEN_MS)
@@ -138,6 +139,21 @@ def nothing_waits_for_more_pages_than_ten_seconds(flushed: Position, readable: P
     thorough = flush_rules.is_thorough_flush(now, last, flush_rules.FLUSH_COMMIT_LOG_THOROUGH_INTERVAL_MS)
     pages = flush_rules.flush_least_pages(flush_rules.FLUSH_COMMIT_LOG_LEAST_PAGES, thorough=thorough)
     return flush_rules.is_able_to_flush(pages, flushed, readable, full=full)
+
+
+@decision(of=flush_rules.is_able_to_flush, promises="written_data_is_flushed_in_time", few={"pages": range(-1, 5)})
+def file_that_is_not_full_waits_for_its_pages(pages: Int32, flushed: Position, readable: Position) -> bool:
+    """A file that is not full is flushed once so many page boundaries were passed, or anything was written if 0."""
+    assume(flushed <= readable)
+    passed = readable // PAGE - flushed // PAGE
+    due = passed >= pages if pages > 0 else readable > flushed
+    return flush_rules.is_able_to_flush(pages, flushed, readable, full=False) == due
+
+
+@decision(of=flush_rules.flush_least_pages, promises="written_data_is_flushed_in_time")
+def thorough_round_waits_for_no_page(configured: Int32, thorough: bool) -> bool:
+    """A round waits for the configured number of pages, and a thorough one for none."""
+    return flush_rules.flush_least_pages(configured, thorough=thorough) == (0 if thorough else configured)
 
 
 @decision(of=(flush_rules.is_able_to_flush, flush_rules.is_thorough_flush, flush_rules.flush_least_pages),
@@ -217,6 +233,13 @@ def normal_recovery_reads_the_last_three_files(files: Positive) -> bool:
     return first >= 0 and files - first == min(files, 3)
 
 
+@decision(of=store_recovery.is_mapped_file_matched_recover, promises="no_record_is_missed")
+def file_counts_by_its_first_record(stored: Moment, minimum: Moment, magic: bool) -> bool:
+    """A file counts exactly if its first record is a message, has a time, and is not newer than the checkpoint."""
+    counts = store_recovery.is_mapped_file_matched_recover(stored, minimum, message_magic=magic)
+    return counts == (magic and 0 < stored <= minimum)
+
+
 @decision(of=(store_recovery.first_file_of_abnormal_recovery, store_recovery.is_mapped_file_matched_recover),
           promises="no_record_is_missed", few={name: range(4) for name in ("a", "b", "c", "minimum")})
 def recovery_begins_at_the_newest_file_that_counts(a: Moment, b: Moment, c: Moment, minimum: Moment) -> bool:
@@ -263,11 +286,16 @@ def unit_stands_at_its_queue_offset(queue_offset: Positive, units: Count) -> boo
 
 
 @decision(of=consume_queue_units.place_of_unit, promises="unit_names_its_record")
-def unit_without_a_gap_stands_at_its_queue_offset(queue_offset: Positive, units: Count) -> bool:
-    """A unit is appended if its queue offset is the next one, passed over if it is a former one."""
-    assume(queue_offset <= units, units <= 2**58)
+def unit_without_a_gap_stands_at_its_queue_offset(queue_offset: Count, units: Count) -> bool:
+    """A unit is appended if its queue offset is 0 or the next one, passed over if it is a former one.
+
+    One that a gap separates from the queue is shifted.
+    """
+    assume(queue_offset <= 2**58, units <= 2**58)
     place = consume_queue_units.place_of_unit(queue_offset, 20 * units)
-    return place == (UnitPlace.APPENDED if queue_offset == units else UnitPlace.BUILT_BEFORE)
+    if queue_offset in (0, units):
+        return place == UnitPlace.APPENDED
+    return place == (UnitPlace.BUILT_BEFORE if queue_offset < units else UnitPlace.SHIFTED)
 
 
 @decision(of=(consume_queue_units.is_built_before, consume_queue_units.unit_end), promises="no_record_is_missed")
@@ -316,9 +344,23 @@ def kept_unit_names_a_record(offset: Offset, size: Int32, end: Offset, first: bo
     return not consume_queue_units.is_unit_kept(offset, size, end, first_of_file=first) or (offset < end and size > 0)
 
 
+UnitOffset = Annotated[int, Integers(-(2**60), 2**60, (-1, 0, 1, 2, INT_MAX))]
+
+
+@decision(of=consume_queue_units.is_unit_kept, promises="unit_names_its_record")
+def first_unit_of_a_file_is_kept_before_the_end(offset: UnitOffset, size: Int32, end: Offset) -> bool:
+    """When the log was cut, a file's first unit stays exactly if its offset lies before the end. Its size is unread."""
+    return consume_queue_units.is_unit_kept(offset, size, end, first_of_file=True) == (offset < end)
+
+
+@decision(of=consume_queue_units.is_unit_valid, promises="unit_names_its_record")
+def unit_with_a_place_and_a_size_counts(offset: UnitOffset, size: Int32) -> bool:
+    """Recovery counts a unit exactly if its offset is not negative and its size is above 0."""
+    return consume_queue_units.is_unit_valid(offset, size) == (offset >= 0 and size > 0)
+
+
 @decision(of=(consume_queue_units.is_unit_kept, consume_queue_units.is_unit_valid), promises="unit_names_its_record")
-def later_unit_of_a_file_names_a_record(offset: Annotated[int, Integers(-(2**60), 2**60)], size: Int32,
-                                        end: Offset) -> bool:
+def later_unit_of_a_file_names_a_record(offset: UnitOffset, size: Int32, end: Offset) -> bool:
     """When the log was cut, another unit than a file's first is kept exactly if it names a record before the end."""
     kept = consume_queue_units.is_unit_kept(offset, size, end, first_of_file=False)
     return kept == (0 <= offset < end and size > 0)
@@ -336,6 +378,13 @@ def file_with_a_live_unit_stays(offset: Offset, last: Offset, least: Offset) -> 
 def tags_code_is_no_ext_address(tags_hash: Int32) -> bool:
     """The hash of tags is never taken for a place in the extension file."""
     return not consume_queue_units.is_ext_addr(tags_hash)
+
+
+@decision(of=consume_queue_units.is_ext_addr, promises="unit_names_its_record",
+          few={"code": (-(2**31) - 2, -(2**31) - 1, -(2**31), -1, 0)})
+def ext_address_lies_below_all_hashes(code: Long) -> bool:
+    """A tags code is a place in the extension file exactly if it is below all ints."""
+    return consume_queue_units.is_ext_addr(code) == (code < -(2**31))
 
 
 @decision(of=consume_queue_units.is_ext_addr, promises="unit_names_its_record", shipped="violated: V8")
@@ -361,6 +410,14 @@ def slot_lies_in_the_file(hash_code: Int32, slots: Slots) -> bool:
     """Every hash code has a slot between the header and the entries, four bytes each."""
     behind_header = index_slots.abs_slot_pos(index_slots.positive_hash(hash_code), slots) - 40
     return 0 <= behind_header <= 4 * (slots - 1) and behind_header % 4 == 0
+
+
+@decision(of=(index_slots.positive_hash, index_slots.abs_slot_pos), promises="key_is_found")
+def key_has_the_slot_of_its_hash(hash_code: Int32, slots: Slots) -> bool:
+    """A key's slot is the remainder of the hash code without its sign; the least int counts as 0."""
+    amount = 0 if hash_code == -(2**31) else -hash_code if hash_code < 0 else hash_code
+    position = index_slots.abs_slot_pos(index_slots.positive_hash(hash_code), slots)
+    return position == 40 + 4 * (amount % slots)
 
 
 @decision(of=(index_slots.abs_index_pos, index_slots.index_file_size), promises="key_is_found",
@@ -395,10 +452,22 @@ def entry_is_read_within_its_second(begun: Moment, stored: Moment) -> bool:
     return stored - 1000 < read <= stored
 
 
-@decision(of=index_slots.time_diff_seconds, promises="key_is_found")
+@decision(of=index_slots.time_diff_seconds, promises="key_is_found",
+          few={"stored": (0, 1, 999, 1000, 1001, 2999, 3000, 1000 * INT_MAX, 1000 * INT_MAX + 1000, 2**60)})
 def entry_has_a_time_in_31_bits(begun: Moment, stored: Moment) -> bool:
-    """Whatever the clock did, the time of an entry is not negative and fits into an int."""
-    return 0 <= index_slots.time_diff_seconds(stored, begun) <= INT_MAX
+    """An entry counts the whole seconds since its file began, 2³¹ − 1 at most, and 0 before it began.
+
+    begun -- 0 while the file is empty.
+    """
+    passed = max(stored - begun, 0) // 1000 if begun > 0 else 0
+    return index_slots.time_diff_seconds(stored, begun) == min(passed, INT_MAX)
+
+
+@decision(of=index_slots.is_time_matched, promises="key_is_found",
+          few={name: range(4) for name in ("time", "begin", "end")})
+def both_ends_of_a_query_belong_to_it(time: Moment, begin: Moment, end: Moment) -> bool:
+    """A query takes an entry exactly if its time is not before the beginning of the range, nor behind its end."""
+    return index_slots.is_time_matched(time, begin, end) == (not time < begin and not time > end)
 
 
 @decision(of=(index_slots.time_diff_seconds, index_slots.time_read_ms, index_slots.is_time_matched),
@@ -467,10 +536,22 @@ def new_record_waits_for_the_slave(slave: Offset, end: Offset, size: Length) -> 
     return not replication.is_transferred(slave, end + size)
 
 
-@decision(of=replication.is_report_accepted, promises="slave_log_is_a_prefix")
-def later_report_beyond_the_log_is_refused(requested: Offset, reported: Offset, end: Offset) -> bool:
-    """After the first one, a report of a slave is refused exactly if it lies beyond the master's log."""
-    return replication.is_report_accepted(requested, reported, end) == (reported <= end)
+@decision(of=replication.is_transferred, promises="acknowledged_message_is_on_the_slave")
+def record_is_replicated_when_a_slave_has_its_end(slave: Offset, end: Offset) -> bool:
+    """A record counts as replicated exactly if a slave has reported its end, or more."""
+    return replication.is_transferred(slave, end) == (end <= slave)
+
+
+@decision(of=replication.is_report_accepted, promises="slave_log_is_a_prefix", few={"requested": range(-1, 3)})
+def later_report_beyond_the_log_is_refused(
+    requested: Annotated[int, Integers(-1, 2**60)], reported: Offset, end: Offset,
+) -> bool:
+    """A report of a slave is refused exactly if it lies beyond the master's log, and is not the connection's first.
+
+    requested -- the first report, -1 while this is it.
+    """
+    first = requested == -1
+    return replication.is_report_accepted(requested, reported, end) == (first or reported <= end)
 
 
 @decision(of=replication.first_transfer_offset, promises="slave_log_is_a_prefix", few={"size": range(1, 5)})
@@ -483,9 +564,8 @@ def transfer_goes_on_where_the_slave_ends(requested: Offset, end: Count, size: P
 
 @decision(of=replication.is_frame_accepted, promises="slave_log_is_a_prefix")
 def slave_takes_what_follows_its_log(slave: Offset, frame: Offset) -> bool:
-    """A slave that has something takes a frame exactly if it begins where its log ends."""
-    assume(slave > 0)
-    return replication.is_frame_accepted(slave, frame) == (slave == frame)
+    """A slave takes a frame exactly if it begins where the slave's log ends; an empty slave takes any."""
+    return replication.is_frame_accepted(slave, frame) == (slave in (0, frame))
 
 
 # Clean-up, delays, offsets --------------------------------------------------------------------------------------------
@@ -521,6 +601,27 @@ def memory_is_forty_percent(memory: Annotated[int, Integers(0, 2**51)]) -> bool:
     Java multiplies by the double next to 0.4 and rounds the product to a double.
     """
     return suggestion.accessible_memory_bytes(memory) == memory * 40 // 100
+
+
+@decision(of=java_arithmetic.cut_product, promises="suggestion_follows_the_table",
+          few={"number": (-(2**51), -2, -1, 0, 1, 2, 2**51)})
+def product_is_cut_towards_zero(number: Annotated[int, Integers(-(2**51), 2**51)]) -> bool:
+    """A product that a double holds exactly is cut towards zero, whatever the signs of its factors."""
+    size = 3 * (-number if number < 0 else number) // 4
+    cut = -size if number < 0 else size
+    return (java_arithmetic.cut_product(number, 0.75) == cut and java_arithmetic.cut_product(number, -0.75) == -cut
+            and java_arithmetic.cut_product(number, 0.0) == 0)
+
+
+@decision(of=java_arithmetic.cut_product, promises="suggestion_follows_the_table",
+          few={"number": (0, 1, 2, 2**51 + 1, *range(2**53 // 3, 2**53 // 3 + 9), *range(2**53 - 9, 2**53 + 1))})
+def product_is_rounded_to_the_nearest_double(number: Annotated[int, Integers(0, 2**53)]) -> bool:
+    """A product of more than 53 bits is the nearest number of 53 bits with zeros behind, of two the even one."""
+    exact, answer = 3 * number, java_arithmetic.cut_product(number, 3.0)
+    unit = 1 if exact < 2**53 else 2 if exact < 2**54 else 4  # what the last of 53 bits is worth
+    error = 2 * (answer - exact)
+    tied = error in (unit, -unit)
+    return answer % unit == 0 and -unit <= error <= unit and (not tied or answer % (2 * unit) == 0)
 
 
 @decision(of=pull_answer.next_offset_correction, promises="next_offset_progresses")

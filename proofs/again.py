@@ -28,7 +28,7 @@ from proofs.solve import Answer, Questions
 
 STEPS = 2  # of a run that no scope shows
 ELEMENTS = 2  # of a free sort in such a run
-EFFORT = 300_000  # Z3's resource units for a question; runs that are some take a hundredth, what takes all is none
+EFFORT = 50_000  # Z3's resource units for a question; runs that are some take a tenth, what takes all is none
 
 
 def sees_the_greatest(concept: Concept, given: Sequence[Premise], *others: Action) -> bool:

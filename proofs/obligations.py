@@ -151,7 +151,7 @@ class Induction:
         """Give the obligations of some of the lemmas, all being true before a step."""
         for one in lemmas:
             yield from self._defined(one)
-        yield from self._inductive(lemmas, self.lemmas)
+        yield from self.inductive(lemmas, self.lemmas)
 
     def of_start(self) -> Iterator[Obligation]:
         """Give the obligations that the premises and the initial condition are well defined where they are true."""
@@ -166,7 +166,7 @@ class Induction:
         if declared.kind == STEP:
             yield from self._steps(declared, "step", declared.condition)
         else:
-            yield from self._inductive([declared], [*self.lemmas, declared])
+            yield from self.inductive([declared], [*self.lemmas, declared])
 
     def _defined(self, declared: Property) -> Iterator[Obligation]:
         """Give the obligation that a property means something in every reachable state, and about every step."""
@@ -235,7 +235,8 @@ class Induction:
         return tuple(self.reading.called(self.reading.domain(variable.sort, value), "argument", variable.name)
                      for variable, value in env.items())
 
-    def _inductive(self, goals: Sequence[Property], assumed: Sequence[Property]) -> Iterator[Obligation]:
+    def inductive(self, goals: Sequence[Property], assumed: Sequence[Property]) -> Iterator[Obligation]:
+        """Give the obligations that the goals are true at first and after each step from where they are assumed."""
         for goal in goals:
             yield Obligation("initially", goal.name, "", self._initial(), (), self._now(goal.condition))
         hypotheses = self._assume(assumed)

@@ -18,7 +18,7 @@ from invariants import evidence
 from invariants.exploring import keeps
 from invariants.verdict import Outcome, Subject, Verdict
 from model.language import Concept, Mutation, Premise, Property, Run
-from model.language.properties import ALWAYS, LEADS_TO, LEMMA, STEP
+from model.language.properties import ALWAYS, LEADS_TO, LEMMA, NEEDED, STEP
 from model.language.scope import Scope
 from model.scopes import SCOPES
 from proofs.apart import apart, ended
@@ -205,7 +205,7 @@ class Prover:
         """Prove that a premise is needed: where it is false, a run violates the property."""
         started = time.process_time()
         record = Record()
-        reading, questions = self.solver.asker(declared.concept, f"{run.premise.name}_is_needed")
+        reading, questions = self.solver.asker(declared.concept, f"{run.premise.name}{NEEDED}")
         record.work(questions, Steps(reading, run).obligations())
         if record.failed is None:
             record.vacuous = needless(declared.concept, run, self.timeout_ms)
@@ -214,7 +214,7 @@ class Prover:
         subject = Subject("model", subject_name(declared.concept),
                           {"concept": declared.concept.name, "kind": "run", "run": run.name,
                            "unless": run.premise.name, **self.solver.details})
-        return Verdict(f"{run.premise.name}_is_needed", "prove", subject, Outcome.HOLDS, outcome,
+        return Verdict(f"{run.premise.name}{NEEDED}", "prove", subject, Outcome.HOLDS, outcome,
                        f"{self.replay} {declared.name}", cost=cost, note=note or run.sentence)
 
     def _cost(self, record: Record, started: float) -> dict[str, float]:

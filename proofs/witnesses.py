@@ -11,23 +11,23 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 
-from model.explorer.checks import WELL_DEFINED
 from model.explorer.exploration import Exploration
 from model.explorer.search import explore
 from model.language import Action, Concept, Premise, Property, Run
 from model.language.defined import obligations
 from model.language.expectation import expectation
 from model.language.nodes import FALSE, NAT, TRUE, Node, negation, quantified
-from model.language.properties import ALWAYS, SOMETIMES
+from model.language.properties import ALWAYS, SOMETIMES, WELL_DEFINED
 from model.language.scope import Scope
 from model.language.tracing import TESTED, Ground
 from model.language.values import Term
 from model.language.walk import value as value_of
 from proofs import terms
 from proofs.again import is_fair_run, is_run, sees_the_greatest, some_run
+from proofs.dead import dead
 from proofs.enumerated import Enumerated, values
 from proofs.few import Few
-from proofs.obligations import Induction, Steps
+from proofs.obligations import Induction, Steps, kept
 from proofs.reading import Expr
 from proofs.solve import Answer, satisfiable
 from proofs.unbounded import Unbounded
@@ -63,7 +63,8 @@ class Witnesses:
         for (other, more), found in self._seen.items():
             if other == id(concept) and set(more) >= set(given):
                 seen |= found  # a run under more premises is one under these
-        left = {name: concept.actions[name] for name in sorted(wanted) if name not in seen and name not in missed}
+        left = {name: kept(concept.actions[name], given) for name in sorted(wanted)
+                if name not in seen and name not in missed}
         found = self._search(concept, given, left)
         seen |= found
         missed |= left.keys() - found
@@ -71,15 +72,15 @@ class Witnesses:
 
     def waits(self, declared: Property) -> bool:
         """Whether a run was found under its premises that waits for the goal of a leads_to property."""
-        waiting = Action("wait", declared.parameters, (declared.when, negation(declared.condition)), (), "")
+        waiting = Action("to wait", declared.parameters, (declared.when, negation(declared.condition)), (), "")
         return bool(self._search(declared.concept, declared.given, {waiting.name: waiting}))
 
     def fair(self, declared: Property) -> bool:
         """Whether a fair run under its premises was found, from where a leads_to property asks for its goal."""
         endless = replace(declared, condition=FALSE)
-        left = {declared.name: Action(declared.name, declared.parameters, (declared.when,), (), "")}
+        waiting = Action("to wait", declared.parameters, (declared.when,), (), "")
         return any(self._fair(scope, declared, endless)
-                   for scope in self._candidates(declared.concept, declared.given, left))
+                   for scope in self._candidates(declared.concept, declared.given, {waiting.name: waiting}))
 
     def _fair(self, scope: Scope, declared: Property, endless: Property) -> bool:
         """Whether the scope has such a run, and it is one without bounds: there an action may have more arguments."""
@@ -93,16 +94,22 @@ class Witnesses:
 
     def _search(self, concept: Concept, given: Sequence[Premise], wanted: Mapping[str, Action]) -> set[str]:
         """Names of those of the actions that some run makes possible."""
-        seen, left = set[str](), dict(wanted)
-        for scope in self._candidates(concept, given, left):
-            found = self._reached(scope, given, [one for name, one in left.items() if name not in scope.forbid])
-            seen |= found
-            for name in found:
+        left = dict(wanted)
+        self._strike(self._known(concept, given, left), given, left)
+        dying = dead(concept, given, left, self._timeout_ms) if left else set[str]()
+        alive = {name: action for name, action in left.items() if name not in dying}
+        self._strike(self._all_made(concept, given, alive), given, alive)
+        missed = {name for name, action in alive.items() if not sees_the_greatest(concept, given, action)
+                  or not some_run(concept, given, action, self._timeout_ms)}
+        return wanted.keys() - dying - missed
+
+    def _strike(self, scopes: Iterator[Scope], given: Sequence[Premise], left: dict[str, Action]) -> None:
+        """Take out of those left what runs of some scopes make possible."""
+        for scope in scopes:
+            for name in self._reached(scope, given, [one for name, one in left.items() if name not in scope.forbid]):
                 del left[name]
             if not left:
                 break
-        return seen | {name for name, action in left.items() if sees_the_greatest(concept, given, action)
-                       and some_run(concept, given, action, self._timeout_ms)}
 
     def _reached(self, scope: Scope, given: Sequence[Premise], wanted: Sequence[Action]) -> set[str]:
         """Actions that a search of the scope finds possible, by runs without bounds.
@@ -142,18 +149,29 @@ class Witnesses:
         formulas = (*induction.base, reading.formula(initial, induction.now))
         return satisfiable(formulas, (0,), self._timeout_ms).answer
 
-    def _candidates(self, concept: Concept, given: Sequence[Premise], left: Mapping[str, Action],
-                    ) -> Iterator[Scope]:
+    def _candidates(
+        self, concept: Concept, given: Sequence[Premise], left: Mapping[str, Action],
+    ) -> Iterator[Scope]:
         """Scopes that keep the premises, as long as some action is left."""
+        yield from self._known(concept, given, left)
+        yield from self._all_made(concept, given, left)
+
+    def _known(self, concept: Concept, given: Sequence[Premise], left: Mapping[str, Action]) -> Iterator[Scope]:
+        """Those that are known."""
         never = {name for premise in given for name in premise.never}
         for scope in self._scopes:
             if left.keys() - set(scope.forbid) and scope.concept is concept and never <= set(scope.forbid) \
                     and all(premise.name not in scope.breaks and value_of(premise.condition, scope, {}, {})
                             for premise in given):
                 yield scope
-        for elements, naturals in SMALL if left else ():
-            sizes = {name: naturals if info.kind == NAT else elements for name, info in concept.sorts.items()}
-            yield from self._made(concept, given, sizes, left)
+
+    def _all_made(self, concept: Concept, given: Sequence[Premise], left: Mapping[str, Action]) -> Iterator[Scope]:
+        """Those of small sizes, each once."""
+        sizes = [{name: naturals if info.kind == NAT else elements for name, info in concept.sorts.items()}
+                 for elements, naturals in SMALL]
+        for place, size in enumerate(sizes):
+            if left and size not in sizes[:place]:
+                yield from self._made(concept, given, size, left)
 
     def _made(
         self, concept: Concept, given: Sequence[Premise], sizes: Mapping[str, int], left: Mapping[str, Action],
@@ -171,7 +189,7 @@ class Witnesses:
                 drawn = tuple(number for table in rigid.values() for number in table.values())
                 if drawn not in tried:
                     tried.add(drawn)
-                    yield _scope(concept, sizes, rigid, never)
+                    yield _scope(concept, sizes, rigid, never, given)
 
     def _rigid(
         self, concept: Concept, given: Sequence[Premise], sizes: Mapping[str, int], action: Action, seed: int,
@@ -189,16 +207,19 @@ class Witnesses:
 
 def _scope(
     concept: Concept, sizes: Mapping[str, int], rigid: Mapping[str, Mapping[tuple[int, ...], int]],
-    never: Sequence[str],
+    never: Sequence[str], given: Sequence[Premise],
 ) -> Scope:
+    """A scope that keeps the promises among these premises and no others."""
     spoken: dict[str, dict[object, object]] = {}
     for name, table in rigid.items():
         info = concept.variables[name]
         keys = [tuple(map(Scope.value, info.keys, numbers)) for numbers in table]
         spoken[name] = {key[0] if len(key) == 1 else key: Scope.value(info.value, number)
                         for key, number in zip(keys, table.values(), strict=True)}
-    given: dict[type[Term] | str, int] = dict(sizes.items())
-    return Scope(concept, given, spoken, forbid=never)
+    named: dict[type[Term] | str, int] = dict(sizes.items())
+    promised = frozenset[str]().union(*(action.promises for action in concept.actions.values()))
+    broken = promised.difference(premise.name for premise in given)
+    return Scope(concept, named, spoken, forbid=never, breaks=sorted(broken))
 
 
 def _claim(concept: Concept, wanted: Action, kind: str) -> Property:

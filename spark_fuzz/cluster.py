@@ -6,13 +6,11 @@ executors need no file system in common.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -20,15 +18,18 @@ import time
 import zipfile
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from invariants.verdict import BadInputError
-from spark_fuzz.crew import ATTEMPTS, Crew, Task, is_stopped, one_line
+from spark_fuzz.archive import Archive
+from spark_fuzz.crew import ATTEMPTS, Crew, Task, is_stopped
+from spark_fuzz.early import SOCKET, waiting
 from spark_fuzz.java import java_home
+from spark_fuzz.jvm import Jvm
 from spark_fuzz.work import Row, Unit, Work
 
 ROOMS = ("model", "invariants", "impl", "stateful_tests", "spark_fuzz")
@@ -40,13 +41,16 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     "spark.python.unix.domain.socket.enabled": "true",
-    "spark.python.daemon.module": "spark_fuzz.daemon",
+    "spark.python.daemon.module": "spark_fuzz.early",
     "spark.task.maxFailures": str(ATTEMPTS + 1),
     "spark.speculation": "false",
 }
 """Serial collection, the first compiler only and no UI: 0.6 of the start-up time. `local[n]` ignores maxFailures."""
 
-MASTER_ANSWERS_S, EXECUTOR_COMES_S, STOP_S, JVM_ENDS_S, POLL_S = 5.0, 60.0, 20.0, 10.0, 0.1
+ARCHIVE_PAYS_S = 60.0
+"""Who uses Spark for so many seconds makes the archive that lets later ones start faster."""
+MASTER_ANSWERS_S, EXECUTOR_COMES_S, ARCHIVE_COMES_S, POLL_S = 5.0, 60.0, 300.0, 0.1
+_SOCKET = "daemon.sock"  # in the scratch folder
 
 
 @dataclass
@@ -104,103 +108,52 @@ def _nothing(_unit: Unit) -> list[Row]:
     return [{}]
 
 
+def prepare() -> bool:
+    """Make the archive that lets Spark start faster, if it is not there; whether it is there now."""
+    variables = _variables("local")
+    archive = Archive(Path(variables["JAVA_HOME"]), Path(variables["SPARK_HOME"]), Path())
+    if not archive.path.exists():
+        with open_cluster("local[1]", ARCHIVE_PAYS_S):
+            until = time.monotonic() + ARCHIVE_COMES_S
+            while not archive.path.exists() and time.monotonic() < until:
+                time.sleep(POLL_S)
+    return archive.path.exists()
+
+
 @contextmanager
-def open_cluster(master: str = "local[*]") -> Iterator[Cluster]:
+def open_cluster(master: str = "local[*]", seconds: float = 0.0) -> Iterator[Cluster]:
     """A Spark for the time of the block; one per process at a time.
 
     master -- local[*], local[n] (both retry a lost worker), or anything else that Spark takes, unchanged.
+    seconds -- how long it will be used, as far as that is known.
     Raises BadInputError when there is no such master, or no Java, or Spark cannot start.
     """
     _check(master)
     scratch = Path(tempfile.mkdtemp(prefix="rocketproof-spark-"))
-    jvm = _Jvm(scratch)
     interrupt = signal.getsignal(signal.SIGINT)
-    try:
-        with _environment(_variables(master)):
-            context = jvm.start(_settings(master, scratch))
+    local = master.startswith("local")
+    jvm = Jvm(scratch / "spark.log", local=local)
+    with ExitStack() as around:
+        # stopping takes a while, and an impatient Ctrl-C must not leave the JVM behind
+        around.callback(_on_interrupt, interrupt)
+        around.callback(shutil.rmtree, scratch, ignore_errors=True)
+        variables = _variables(master)
+        archive = Archive(Path(variables["JAVA_HOME"]), Path(variables["SPARK_HOME"]), scratch)
+        wanted = seconds >= ARCHIVE_PAYS_S and not archive.path.exists()
+        if local:
+            around.enter_context(waiting(variables["PYSPARK_PYTHON"], scratch / _SOCKET, _seen_by_workers(scratch)))
+        around.callback(jvm.stop)
+        around.callback(_on_interrupt, signal.SIG_IGN)
+        with _environment(variables):
+            context = jvm.start(_settings(master, scratch, archive.option(wanted=wanted)))
         # pyspark installs a handler that talks to the JVM, in the middle of whatever else is said to it.
         _on_interrupt(interrupt)
         _wait_for_executor(context, master)
         cluster = Cluster(context)
         cluster.warm_up()
+        if wanted:
+            around.enter_context(archive.made_meanwhile(context))
         yield cluster
-    finally:
-        _on_interrupt(signal.SIG_IGN)  # stopping takes a second, and an impatient Ctrl-C must not leave the JVM behind
-        try:
-            jvm.stop()
-            shutil.rmtree(scratch, ignore_errors=True)
-        finally:
-            _on_interrupt(interrupt)
-
-
-class _Jvm:
-    """The JVM of the driver, its output kept from the terminal."""
-
-    def __init__(self, scratch: Path) -> None:
-        self.log = scratch / "spark.log"
-        self.gateway: Any = None
-        self.context: Any = None
-
-    def start(self, settings: Mapping[str, str]) -> Any:
-        from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - an extra, and slow to import
-        from pyspark.java_gateway import launch_gateway  # noqa: PLC0415 - same
-
-        if SparkContext._active_spark_context is not None:  # noqa: SLF001 - getOrCreate would hand it out with other settings
-            raise RuntimeError("this process has a Spark already; use that one")
-        conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-        try:
-            with self.log.open("ab") as log:
-                self.gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
-            self.context = SparkContext(conf=conf, gateway=self.gateway)
-        except Exception as failure:
-            raise BadInputError(f"Spark does not start: {self._told() or one_line(failure)}") from failure
-        # A JVM that is killed is told by one line of ours, not by the stack traces of each thread that talked to it.
-        logging.getLogger().addFilter(_not_from_py4j)
-        self.context._accumulatorServer.handle_error = lambda *_request: None  # noqa: SLF001 - no public way
-        return self.context
-
-    def _told(self) -> str:
-        """The line of the JVM's output that says most, or nothing."""
-        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        telling = [line for line in lines if re.search(r"\b(Exception|Error|error|ERROR|not found)\b", line)]
-        return telling[0].strip()[:300] if telling else ""
-
-    def stop(self) -> None:
-        """Ends context and JVM, whatever state they are in; a JVM that does not listen is killed."""
-        if self.gateway is None:
-            return
-        from pyspark import SparkContext  # noqa: PLC0415 - as above
-
-        process: subprocess.Popen[bytes] = self.gateway.proc
-        deadline = threading.Timer(STOP_S, process.kill)
-        deadline.start()
-        try:
-            with suppress(Exception):  # a JVM that is gone cannot be asked to stop
-                if self.context is not None:
-                    self.context.stop()
-            with suppress(Exception):
-                self.gateway.shutdown()
-        finally:
-            SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 - else the next one would talk to this JVM
-            SparkContext._active_spark_context = None  # noqa: SLF001 - same
-            _end(process)
-            deadline.cancel()
-            logging.getLogger().removeFilter(_not_from_py4j)
-
-
-def _not_from_py4j(record: logging.LogRecord) -> bool:
-    return "py4j" not in Path(record.pathname).parts
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.stdin:
-        with suppress(OSError):
-            process.stdin.close()  # Spark's gateway ends at the end of its input
-    try:
-        process.wait(JVM_ENDS_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def _check(master: str) -> None:
@@ -226,18 +179,28 @@ def _answers(host: str, port: int) -> bool:
         return False
 
 
-def _settings(master: str, scratch: Path) -> dict[str, str]:
-    """Spark's settings for a master; a cluster's workers get the rooms as a zip file that lies in their folder."""
+def _settings(master: str, scratch: Path, option: str = "") -> dict[str, str]:
+    """Spark's settings for a master; a cluster's workers get the rooms as a zip file that lies in their folder.
+
+    option -- one more for the driver's JVM.
+    """
     # PYTHONSAFEPATH: a package of the user's that is called as a room, in the working directory, is not what is meant.
     settings = {**SETTINGS, "spark.master": master, "spark.executorEnv.PYTHONSAFEPATH": "1"}
+    settings["spark.driver.extraJavaOptions"] += f" {option}"
     if plain := re.match(r"local(?:\[(\d+|\*)\])?$", master):
         settings["spark.master"] = f"local[{plain[1] or 1},{ATTEMPTS + 1}]"
     if master.startswith("local"):
-        settings |= {"spark.local.dir": str(scratch), "spark.executorEnv.PYTHONPATH": str(_folder())}
+        settings |= {"spark.local.dir": str(scratch)}
+        settings |= {f"spark.executorEnv.{name}": value for name, value in _seen_by_workers(scratch).items()}
     else:
         archive = _zip_rooms(scratch / "rocketproof.zip")
         settings |= {"spark.submit.pyFiles": str(archive), "spark.executorEnv.PYTHONPATH": archive.name}
     return settings
+
+
+def _seen_by_workers(scratch: Path) -> dict[str, str]:
+    """What workers on this machine have in their environment."""
+    return {"PYTHONPATH": str(_folder()), SOCKET: str(scratch / _SOCKET)}
 
 
 def _folder() -> Path:

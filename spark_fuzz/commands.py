@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from invariants.runs import CHANGED, NOTICED, SAME_RUN, WITHIN
-from invariants.verdict import BadInputError, Outcome, Verdict
+from invariants.runs import CHANGED, NOTICED, OF_KIND, SAME_RUN, WITHIN
+from invariants.verdict import BadInputError, Verdict
 from spark_fuzz import decisions, hunts, pairing, pairs, runs, simulation
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.campaign import Campaign, run
@@ -29,9 +29,9 @@ from spark_fuzz.ledger import open_ledger
 from spark_fuzz.matrix import Matrix, MatrixAim
 from spark_fuzz.progress import Screen
 from spark_fuzz.sightings import Sightings
-from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.subjects import subject_named, subject_on
 
-SPARK_ENDS_S = 1.2
+SPARK_ENDS_S = 0.5
 """Until JVM and workers are gone."""
 
 
@@ -87,16 +87,20 @@ def campaign_worlds(
 
 
 def _check_judged(aim: simulation.Aim, properties: Sequence[str]) -> None:
-    judged = {SAME_RUN, WITHIN, CHANGED, NOTICED, *(name for one in aim.workloads for name in runs.judged(one))}
+    of_runs = (SAME_RUN, WITHIN, CHANGED, *OF_KIND.values())
+    judged = {*of_runs, *(name for one in aim.workloads for name in runs.judged(one))}
     for name in properties:
         if name not in judged:
             raise BadInputError(f"--property {name}: no workload of this campaign is judged by it; "
                                 f"`rocketproof show {name}` says who judges it")
 
 
-def subjects_of(subjects: Sequence[str], variants: Sequence[str]) -> tuple[str, ...]:
-    """The subjects that people name, and those of the variants; without any the control."""
-    return (*subjects, *map(simulation.subject_of, variants)) or (simulation.CONTROL,)
+def subjects_of(subjects: Sequence[str], variants: Sequence[str], base: str | None = None) -> tuple[str, ...]:
+    """The subjects that people name, and those of the variants on their base; without any the control."""
+    if base is not None and not variants:
+        raise BadInputError(f"--base {base}: say with --variant what lies on it")
+    named = [subject_named(one).name for one in subjects]
+    return (*named, *(subject_on(base, one) for one in variants)) or (simulation.CONTROL,)
 
 
 def worlds_folder(aim: simulation.Aim) -> Path:
@@ -128,12 +132,6 @@ def kill_matrix(
     folder = out or matrix_folder(aim)
     campaign = of_matrix(aim, folder, Asked((), minutes, master))
     return performed(campaign, folder, minutes, master, cluster=cluster, screen=screen)
-
-
-def noticed(verdicts: Sequence[Verdict]) -> list[str]:
-    """What came of planted bugs, in lines: those that were noticed, and how to see it again."""
-    bugs = [one for one in verdicts if one.property == NOTICED and one.outcome is Outcome.VIOLATED]
-    return [f"{one.subject.name} was noticed: {one.note}\n    {one.replay}" for one in bugs]
 
 
 def covered(verdicts: Sequence[Verdict]) -> list[str]:
@@ -206,7 +204,8 @@ def performed(
     screen = screen or Screen(silent=True)
     if cluster is not None:
         return _performed(campaign, folder, minutes * 60, limit, screen, nullcontext(cluster))
-    return _performed(campaign, folder, minutes * 60 - SPARK_ENDS_S, limit, screen, open_cluster(master))
+    started = open_cluster(master, 60 * minutes if limit is None else 0.0)
+    return _performed(campaign, folder, 60 * minutes - SPARK_ENDS_S, limit, screen, started)
 
 
 def _performed(
@@ -224,7 +223,7 @@ def _performed(
     try:
         with (
             stop.listening(), open_ledger(folder, campaign.header, campaign.columns) as ledger, screen.shown(),
-            started as spark,
+            runs.collecting_seldom(), started as spark,
         ):
             left_s = seconds - (time.monotonic() - began)
             for reached in run(campaign, spark, ledger, left_s, limit=limit, watch=watch):

@@ -1,4 +1,4 @@
-"""The process that Spark forks its Python workers from, started with everything imported that a unit needs.
+"""The process that Spark forks its Python workers from, with everything imported that a unit needs; see `early`.
 
 After every task PySpark calls `gc.collect()`, which goes through all that a worker has: with the models' code there,
 that takes a good part of what a unit does. Here it does so after every TASKS: worlds are full of cycles, and with the
@@ -36,7 +36,8 @@ class Seldom:
         return 0 if cls.tasks % TASKS else gc.collect()
 
 
-if __name__ == "__main__":
+def prepare() -> None:
+    """Make this process what workers are forked from."""
     with suppress(Exception):  # a world that cannot live fails its unit, which tells why
         runs.warm_up()
     gc.collect()
@@ -44,4 +45,8 @@ if __name__ == "__main__":
     DEATHS.keep()
     vars(pyspark.daemon)["gc"] = Seldom
     vars(pyspark.daemon)["signal"] = reaping(signal, DEATHS)
+
+
+def serve() -> None:
+    """Fork workers for the JVM that has the other ends of the standard streams, as long as it lives."""
     pyspark.daemon.manager()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from invariants.front_desk.options import Json, Property, Seed, examples, judging
+from invariants.front_desk.options import Base, Json, Property, Seed, examples, judging
 from invariants.verdict import BadInputError, Verdict
 
 if TYPE_CHECKING:
@@ -35,9 +35,11 @@ def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
     decisions: Annotated[bool, typer.Option("--decisions", help="About the allocation strategies instead.")] = False,
     minutes: Minutes = 1.0, master: Master = "local[*]",
     subject: Annotated[Several, typer.Option(
-        metavar="NAME", help="shipped, repaired (default), repaired+BUG, repaired-HAZARD; may be repeated.")] = None,
+        metavar="NAME", help="shipped, repaired (default), repaired-HAZARD, each also with +BUG or +FILE; may be "
+        "repeated.")] = None,
     variant: Annotated[Several, typer.Option(
         metavar="BUG|FILE", help="A planted bug, or a Python file that defines VARIANT; may be repeated.")] = None,
+    base: Base = None,
     workload: Annotated[Several, typer.Option(metavar="NAME", help="Only this workload; may be repeated.")] = None,
     profile: Annotated[Several, typer.Option(metavar="NAME", help="Only this fault profile; may be repeated.")] = None,
     strategy: Annotated[Several, typer.Option(
@@ -59,8 +61,8 @@ def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
     with Desk(json) as desk:
         from invariants.front_desk import catalogue
 
-        about = {"subject": subject, "variant": variant, "workload": workload, "profile": profile,
-                 "strategy": strategy}
+        about = {"subject": subject, "variant": variant, "base": None if base is None else [base],
+                 "workload": workload, "profile": profile, "strategy": strategy}
         for name in property or []:
             catalogue.known(name)
         if decisions:
@@ -70,12 +72,12 @@ def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
         else:
             about["property"] = property
             rows = world_rows(desk, about, minutes, master, out, seed, until_failure=until_failure)
-        from spark_fuzz.commands import covered, noticed
+        from spark_fuzz.commands import covered
 
         try:
             desk.judge("campaign", rows, quiet=True)
         finally:
-            desk.closing += [*noticed(desk.rows), *covered(desk.rows)]
+            desk.closing += covered(desk.rows)
         if property and not desk.rows:
             raise BadInputError(f"--property {property[0]}: no row of this campaign is about it; "
                                 f"`rocketproof show {property[0]}` says who judges it")
@@ -86,9 +88,13 @@ def world_rows(desk: Desk, about: Mapping[str, Several], minutes: float, master:
     """Verdicts of a campaign over simulated worlds."""
     from spark_fuzz.commands import campaign_worlds, subjects_of
     from spark_fuzz.simulation import Aim
+    from stateful_tests.worlds.subjects import subject_named
 
     workloads, profiles, strategies = (tuple(about.get(name) or ()) for name in ("workload", "profile", "strategy"))
-    subjects = subjects_of(about.get("subject") or (), about.get("variant") or ())
+    base = next(iter(about.get("base") or ()), None)
+    subjects = subjects_of(about.get("subject") or (), about.get("variant") or (), base)
+    for name in subjects:
+        desk.say(subject_named(name).said_first("rocketproof campaign --variant"))
     aim = Aim(subjects, workloads, profiles, strategies, seed, until_failure=until_failure)
     return on_spark(desk, lambda screen: campaign_worlds(
         minutes, aim, master, out, screen=screen, properties=about.get("property") or ()))
@@ -102,9 +108,7 @@ COMPARE = examples(
 @judging
 def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     file: Annotated[str, typer.Argument(metavar="FILE", help="A Python file that defines VARIANT; or a planted bug.")],
-    base: Annotated[str, typer.Option(
-        metavar="NAME", help="What is changed: shipped, repaired, or what else a subject may be called.")] = "shipped",
-    minutes: Minutes = 1.5, master: Master = "local[*]",
+    base: Base = None, minutes: Minutes = 1.5, master: Master = "local[*]",
     workload: Annotated[Several, typer.Option(metavar="NAME", help="Only this workload; may be repeated.")] = None,
     profile: Annotated[Several, typer.Option(metavar="NAME", help="Only this fault profile; may be repeated.")] = None,
     strategy: Annotated[Several, typer.Option(
@@ -122,18 +126,19 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     with Desk(json, summary=False) as desk:
         from invariants.report.compared import COMPARED
+        from invariants.report.page import write_report
         from spark_fuzz import commands, comparing
+        from spark_fuzz.compare_table import comparison_view
+        from stateful_tests.worlds.subjects import subject_named
 
         aim = comparing.aim_of(file, base, seed, workload or (), profile or (), strategy or ())
+        desk.say(subject_named(aim.changed).said_first("rocketproof compare"))
         folder = out or commands.compare_folder(aim)
         try:
             desk.judge("compare", on_spark(
                 desk, lambda screen: commands.compare(minutes, aim, master, folder, screen=screen)), quiet=True)
         finally:
             if desk.rows and (folder / COMPARED).exists():
-                from invariants.report.page import write_report
-                from spark_fuzz.compare_table import comparison_view
-
                 desk.print(comparison_view(comparing.compared(folder)))
                 desk.closing.append(f"page, rows and evidence: {write_report(folder)}")
 

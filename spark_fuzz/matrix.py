@@ -26,7 +26,7 @@ from spark_fuzz.effect import FINGERPRINT_BYTES, Effect
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.sightings import named
 from spark_fuzz.simulation import BETWEEN, CONTROL, check_subjects, subject_of
-from spark_fuzz.work import Row, Unit
+from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.subjects import subject_named
 
 SEEDS = 20
@@ -51,6 +51,8 @@ class MatrixAim:
             raise BadInputError(f"--seeds {seeds}: give a number from 1")
         subjects = tuple(dict.fromkeys([CONTROL, *map(subject_of, variants or BUGS)]))
         check_subjects(subjects)
+        for name in subjects:
+            _check_hunted(name)
         return cls(subjects, seeds, seed)
 
     def header(self) -> dict[str, Any]:
@@ -65,6 +67,17 @@ class MatrixAim:
             for subject in self.subjects:
                 body = {"subject": subject, "hunt": number, "worlds": self.worlds}
                 yield Unit(BETWEEN.join([subject, f"hunt {number}"]), body, self.worlds)
+
+
+def _check_hunted(name: str) -> None:
+    """Raise BadInputError for a subject that is neither a planted bug on all repairs nor lacks the repair of a hazard.
+
+    The control is no base of any other.
+    """
+    known = subject_named(name)
+    if known.kind not in {None, "bug"} or known.base not in {None, CONTROL}:
+        raise BadInputError(f"{known.title}: a kill matrix hunts planted bugs that lie on repaired; say "
+                            f"`rocketproof campaign --subject {shlex.quote(name)}`")
 
 
 @dataclass
@@ -93,9 +106,10 @@ class Matrix:
         self._of = {subject: _Hunted(Effect(subject)) for subject in aim.subjects}
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Take rows of units, failed ones too."""
+        """Take rows of units, failed ones too; raises BadInputError for a mistake in a file of one's own."""
         counted: set[str] = set()
         for row in rows:
+            refuse_mistake(row)
             hunted = self._of[_subject(row["unit"])]
             if row["unit"] not in counted:
                 counted.add(row["unit"])
@@ -161,7 +175,7 @@ class Matrix:
         control, effect = subject == CONTROL, self.effect(subject)
         cells = self.cells(subject)
         killers = {judge: cell for judge, cell in cells.items() if cell.killed}
-        outcome = Outcome.VIOLATED if killers else Outcome.HOLDS
+        outcome = Outcome.HOLDS if bool(killers) is not control else Outcome.VIOLATED
         note = "; ".join(f"{judge}: {cell.property} in {cell.killed} of {cell.of}" for judge, cell in killers.items())
         why = self._unknown(hunted)
         if why and (hunted.doubts or not killers):
@@ -172,7 +186,7 @@ class Matrix:
         file = Path("evidence") / file_of(hunted.failure) if hunted.failure and shown else None
         return Verdict(
             SILENT if control else NOTICED, "campaign", Subject("variant", subject) if control else named(subject),
-            Outcome.HOLDS if control else Outcome.VIOLATED, outcome,
+            Outcome.HOLDS, outcome,
             replayed(self._folder / file) if file else self._command(subject),
             cost={**_cost(hunted, killers), **({} if control else effect.cost())},
             evidence=str(file) if file else None, seed=self._aim.seed,
@@ -278,10 +292,10 @@ def _asked_cell(asked: Row | None) -> Cell:
 
 def _sentence(subject: str) -> str:
     """What a subject is, in a sentence."""
-    name = subject.removeprefix(f"{CONTROL}+")
-    if name in BUGS or subject_named(subject).file:
-        return subject_named(subject).variants[-1].sentence
-    return "All repairs." if subject == CONTROL else f"All repairs but those of {name.removeprefix(f'{CONTROL}-')}."
+    known = subject_named(subject)
+    if known.top is not None:
+        return known.top.sentence
+    return f"All repairs but those of {', '.join(known.undone)}." if known.undone else "All repairs."
 
 
 def _cost(hunted: _Hunted, killers: Mapping[str, Cell]) -> dict[str, float]:

@@ -12,6 +12,7 @@ import json
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -78,14 +79,30 @@ def judged(workload: str) -> tuple[str, ...]:
 def warm_up() -> None:
     """Make a process that has nothing else to do ready for runs, or for being forked.
 
-    It lives once through the worlds that need all of the models, so that their code is there; what it has by then is
-    never looked at by the garbage collector again, and new objects less often: worlds are short.
+    It lives once through the worlds that need all of the models, so that their code is there; see `collect_seldom`.
     """
     for workload in ("orderly", "subscriptions"):
         run(Plan("repaired", workload, "calm"), ReplayTape([]))
+    collect_seldom()
+
+
+def collect_seldom() -> None:
+    """Garbage is not looked for in what there is by now, and less often in what is new: worlds are short."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+@contextmanager
+def collecting_seldom() -> Iterator[None]:
+    """The same for the time of a block."""
+    before = gc.get_threshold()
+    collect_seldom()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def work(unit: Unit) -> Iterator[Row]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from invariants.evidence import replayed
-from invariants.runs import CHANGED, NOTICED, SAME_RUN, WITHIN
+from invariants.runs import CHANGED, OF_KIND, SAME_RUN, WITHIN, outcome_of
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
 from spark_fuzz.asked import USUAL, Asked
@@ -25,8 +25,8 @@ from spark_fuzz.confirmed import documents, file_of, settle, tests
 from spark_fuzz.effect import Effect
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.scopes import Share, shares
-from spark_fuzz.tallies import About, begun, cost_of, doubt, planted, visited
-from spark_fuzz.work import Row, Unit
+from spark_fuzz.tallies import About, as_a_whole, begun, cost_of, doubt, visited
+from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import Subject as Known
 from stateful_tests.worlds.subjects import subject_named
@@ -49,10 +49,14 @@ class Sightings:
     # Rows ---------------------------------------------------------------------------------------------------------
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Take rows of units of either kind, and failed ones, in the order of the plan."""
+        """Take rows of units of either kind, and failed ones, in the order of the plan.
+
+        Raises BadInputError for a mistake in a file of one's own.
+        """
         for row in rows:
             plan = simulation.plan_of(row["unit"])
             about = self._about[plan.subject]
+            refuse_mistake(row)
             if simulation.is_again(row["unit"]):
                 about.failures.answer(row)
             elif row["error"] is not None:
@@ -109,25 +113,36 @@ class Sightings:
     # Verdicts -----------------------------------------------------------------------------------------------------
 
     def verdicts(self) -> list[Verdict]:
-        """A row for each subject and property; one for a subject with a planted bug; one that all runs repeat.
+        """A row for each subject and property; one that all runs repeat. Enumerable scopes have a row each.
 
-        Enumerable scopes have a row each. Of a planted bug the properties that were asked for have a row each.
+        A variant has one row as a whole. Of the properties those have a row that a repair or a change breaks, and those
+        that were asked for.
         """
-        return self._asked.told(verdict for subject in self._about for verdict in self._of(subject))
+        return [verdict for subject in self._about for verdict in self._of(subject)]
 
     def _tells(self, name: str) -> bool:
-        """Whether a property counts: all do for the row of a planted bug."""
-        return self._asked.about(name) or NOTICED in self._asked.properties
+        """Whether a property counts: all do for the row of a variant as a whole."""
+        return self._asked.about(name) or not {*OF_KIND.values()}.isdisjoint(self._asked.properties)
 
     def _of(self, subject: str) -> Iterator[Verdict]:
+        if as_a_whole(subject) is None:
+            yield from self._asked.told(self._each(subject))
+            return
+        about, told = self._about[subject], list(self._asked.told(self._each(subject)))
+        if not self._asked.properties or any(self._tells(name) for name in about.seen if name != SAME_RUN):
+            yield self._whole(subject, about.effect or Effect(subject))
+        if not self._asked.properties:
+            wrong = [] if subject_named(subject).kind == "bug" else self._broken(subject)
+            told = [one for one in told if one.property in {*wrong, SAME_RUN}]
+        yield from told
+
+    def _each(self, subject: str) -> Iterator[Verdict]:
+        """The rows of one subject, but for that of a variant as a whole."""
         about = self._about[subject]
-        if about.effect is not None and not planted(subject):
+        if about.effect is not None and as_a_whole(subject) is None:
             yield self._changed(subject, about.effect)
-        if planted(subject):
-            yield self._noticed(subject, about.effect or Effect(subject))
-        if self._asked.properties or not planted(subject):
-            yield from (self._verdict(subject, name) for name in about.seen if name != SAME_RUN)
-            yield from (self._within(subject, share) for share in shares(about.scopes))
+        yield from (self._verdict(subject, name) for name in about.seen if name != SAME_RUN)
+        yield from (self._within(subject, share) for share in shares(about.scopes))
         yield self._same_run(subject)
 
     def _verdict(self, subject: str, name: str) -> Verdict:
@@ -136,8 +151,9 @@ class Sightings:
         outcome, note = self._outcome(about, name, known)
         file = Path("evidence") / file_of(ways[0][0]) if ways else None
         surprise = any(not one.expected for one, _ in ways)
+        wanted = Outcome.VIOLATED if known.kind == "bug" else Outcome.HOLDS  # by what lies on the base
         return Verdict(
-            name, "campaign", _plain(subject), Outcome.HOLDS if surprise else known.expected(name), outcome,
+            name, "campaign", _plain(subject), wanted if surprise else known.expected(name), outcome,
             self._replay(file),
             hazard=known.hazards(name) if (ways and not surprise) or outcome is Outcome.NOT_MET else (),
             cost=cost_of(about.seen[name]),
@@ -168,30 +184,46 @@ class Sightings:
             seed=self._aim.seed, note=effect.sentence(),
         )
 
-    def _noticed(self, subject: str, effect: Effect) -> Verdict:
-        """The row of a planted bug: violated as soon as some property is that no hazard explains.
+    def _whole(self, subject: str, effect: Effect) -> Verdict:
+        """The row of a variant as a whole: whether some property fails that no hazard of its base explains.
 
-        A bug that was never executed, or made no difference, was neither noticed nor missed. What fails although no
-        run has executed it fails without it.
+        Of a variant that was never executed, or made no difference, nothing can be said. What fails although no run has
+        executed it fails without it.
         """
+        known = subject_named(subject)
+        kind = known.kind or ""
         about, broken = self._about[subject], self._broken(subject)
         ways = sorted((self._believed(about, name)[0] for name in broken), key=lambda one: one[1].order)
         total = about.seen[broken[0] if broken else next(iter(about.seen))]
-        outcome, note = Outcome.HOLDS, f"no property fails in {total.runs:,} runs, {total.segments:,} segments"
+        outcome = outcome_of(kind, broken=bool(ways))
+        note = f"no property fails in {total.runs:,} runs, {total.segments:,} segments"
         if ways:
-            outcome, note = Outcome.VIOLATED, f"{', '.join(broken)}: {ways[0][1].sentence}"
+            note = f"{', '.join(broken)}: {ways[0][1].sentence}"
         elif doubts := [why for name in about.seen if name != SAME_RUN and (why := doubt(about, name))]:
             outcome, note = Outcome.UNKNOWN, doubts[0]
         elif effect.outcome is not Outcome.HOLDS:
             outcome = effect.outcome
+        elif kind != "bug" and (masked := self._masked(subject)):
+            command = shlex.join(["rocketproof", "compare", known.file or "FILE", "--base", known.base or ""])
+            outcome, note = Outcome.UNKNOWN, f"{masked} fail by what the base has; whether more often says `{command}`"
         if ways and effect.outcome is Outcome.NEVER_EXECUTED:
-            outcome, note = Outcome.UNKNOWN, f"{note}; that is none of the bug's doing, as no run has executed it"
+            outcome, note = Outcome.UNKNOWN, f"{note}; that is none of the variant's doing, as no run has executed it"
         file = Path("evidence") / file_of(ways[0][0]) if ways else None
         return Verdict(
-            NOTICED, "campaign", named(subject), Outcome.VIOLATED, outcome, self._replay(file),
+            OF_KIND[kind], "campaign", named(subject), Outcome.HOLDS, outcome, self._replay(file),
             cost={**cost_of(total), **effect.cost()}, evidence=None if file is None else str(file),
             seed=self._aim.seed, note=f"{note}; {effect.sentence()}",
         )
+
+    def _masked(self, subject: str) -> str:
+        """Properties that fail as they do without the variant: nobody can say whether more often; empty if none does.
+
+        What has no repair does not count: its cause was seen in the run.
+        """
+        about, known = self._about[subject], subject_named(subject)
+        names = [name for name in about.seen if name != SAME_RUN and self._tells(name)
+                 and any(one.expected and known.masks(one.key) for one, _ in self._believed(about, name))]
+        return ", ".join(names)
 
     def _same_run(self, subject: str) -> Verdict:
         """The row that says that runs can be repeated; it also carries how many states were visited."""
@@ -249,9 +281,11 @@ class Sightings:
 
 
 def named(subject: str) -> Subject:
-    """The subject of the row of a planted bug: by its name, and the file that it is from."""
-    plain = _plain(subject)
-    return replace(plain, details={MUTATION: plain.name.removeprefix(f"{simulation.CONTROL}+"), **plain.details})
+    """The subject of the row of a variant as a whole: of a planted bug by its name, with the file that it is from."""
+    plain, top = _plain(subject), subject_named(subject).top
+    if top is not None and top.kind != "bug":
+        return plain
+    return replace(plain, details={MUTATION: plain.name if top is None else top.name, **plain.details})
 
 
 def _plain(subject: str, **details: str) -> Subject:

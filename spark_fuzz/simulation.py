@@ -19,7 +19,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from impl.variants.catalogue import SHIPPED
 from invariants.verdict import BadInputError, known
 from spark_fuzz.work import Unit
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, plays_as_uniform
@@ -65,13 +64,14 @@ class Aim:
 
         Raises BadInputError for what is not there, also for a variant that cannot be put in place.
         """
-        check_subjects(dict.fromkeys(self.subjects))
+        subjects = tuple(dict.fromkeys(subject_named(name).name for name in self.subjects))
+        check_subjects(subjects)
         if not 0 <= self.seed < 1 << 31:
             raise BadInputError(f"--seed {self.seed}: give a number from 0 to {(1 << 31) - 1}")
         workloads = _each_known("workload", self.workloads, WORKLOADS) or tuple(WORKLOADS)
         profiles = _each_known("fault profile", self.profiles, PROFILES) or tuple(reversed(PROFILES))
         strategies = _each_known("strategy", self.strategies, STRATEGIES) or tuple(STRATEGIES)
-        return Aim(tuple(dict.fromkeys(self.subjects)), workloads, profiles, strategies,
+        return Aim(subjects, workloads, profiles, strategies,
                    self.seed, self.limit, self.until_failure)
 
     def arms(self) -> list[Plan]:
@@ -122,8 +122,7 @@ def check_subject(name: str) -> None:
 
 def subject_of(variant: str) -> str:
     """The subject that people mean by a variant: the name of a bug, a file, or the whole name of a subject."""
-    whole = variant == SHIPPED or (variant.startswith(CONTROL) and variant[len(CONTROL):][:1] in {"", "+", "-"})
-    return variant if whole else f"{CONTROL}+{Path(variant).resolve() if variant.endswith('.py') else variant}"
+    return subject_named(variant).name
 
 
 # Units ----------------------------------------------------------------------------------------------------------------
@@ -220,7 +219,7 @@ def version(subjects: tuple[str, ...]) -> str:
     files = [file for room in _JUDGED for file in sorted((root / room).rglob("*.py"))]
     files += sorted((root / "invariants").glob("*.py"))
     files += [here / f"{name}.py" for name in _WORKING]
-    own = [Path(name.partition("+")[2]) for name in subjects if name.endswith(".py")]
+    own = [Path(file) for name in subjects for file in subject_named(name).composed.files]
     content = blake2b(digest_size=6)
     for file in [*files, *own]:
         content.update(file.name.encode() + b"\0" + file.read_bytes())

@@ -9,13 +9,12 @@ from itertools import chain
 from typing import Any
 
 from invariants.refinement.coverage import Visited
-from invariants.runs import SAME_RUN
+from invariants.runs import NOTICED, OF_KIND, SAME_RUN
 from spark_fuzz.coverage import Coverage
 from spark_fuzz.effect import CALLED, Effect
 from spark_fuzz.failures import Failures, Limits
 from spark_fuzz.runs import judged, visited_of
 from spark_fuzz.scopes import shares
-from spark_fuzz.simulation import CONTROL
 from spark_fuzz.work import Row
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import subject_named
@@ -78,16 +77,17 @@ class About:
 def begun(subject: str, workloads: Sequence[str]) -> About:
     """Nothing yet; names what these workloads are judged by."""
     names = tuple(dict.fromkeys(chain.from_iterable(map(judged, workloads))))
-    limits = Limits(1, 1) if planted(subject) else Limits()
+    limits = Limits(1, 1) if as_a_whole(subject) == NOTICED else Limits()
     scopes = {name: Visited(name) for workload in workloads for name in WORKLOADS[workload].scopes}
     failures = Failures(subject_named(subject).explains, limits)
     return About(failures, {name: Tally() for name in (*names, SAME_RUN)}, scopes=scopes,
                  effect=Effect(subject) if subject_named(subject).base else None)
 
 
-def planted(subject: str) -> bool:
-    """Whether a subject has a planted bug."""
-    return subject.startswith(f"{CONTROL}+")
+def as_a_whole(subject: str) -> str | None:
+    """The property of a variant as a whole that lies on top of a subject; None if there is none."""
+    kind = subject_named(subject).kind
+    return None if kind is None else OF_KIND[kind]
 
 
 def doubt(known: About, name: str) -> str:

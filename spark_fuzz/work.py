@@ -17,6 +17,8 @@ from hashlib import blake2b
 from types import FrameType
 from typing import Any
 
+from invariants.verdict import BadInputError
+
 Row = dict[str, Any]
 Work = Callable[["Unit"], Iterable[Row]]
 
@@ -60,6 +62,13 @@ def attempt(work: Work, unit: Unit, cpu_limit_s: float = CPU_LIMIT_S) -> list[Ro
         rows, error = [{}], f"{type(failure).__name__}: {failure}"
     spent_us = (time.process_time_ns() - began) // 1000
     return [{**row, "unit": unit.id, "cpu_us": spent_us, "error": error} for row in rows]
+
+
+def refuse_mistake(row: Row) -> None:
+    """Raise BadInputError if a unit has failed because of one: each other unit would fail as well."""
+    kind, _, told = (row["error"] or "").partition(": ")
+    if kind == BadInputError.__name__:
+        raise BadInputError(told)
 
 
 @contextmanager

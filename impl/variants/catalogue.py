@@ -1,8 +1,6 @@
-"""Which variants there are, and which of them make up a subject."""
+"""Which repairs and planted bugs there are, and what cannot be repaired or planted."""
 
 from __future__ import annotations
-
-from difflib import get_close_matches
 
 from impl.variants.bugs import broker_clients, listening, mixed, name_server, ports, rebalancing, seeded, upkeep
 from impl.variants.bugs import locks as lock_bugs
@@ -12,6 +10,7 @@ from impl.variants.repairs import (
     connections,
     locks,
     members,
+    name_servers,
     offsets,
     routes,
     starts,
@@ -19,13 +18,11 @@ from impl.variants.repairs import (
     tables,
 )
 from impl.variants.repairs import rebalancing as runs
-from impl.variants.variant import Variant, VariantError, is_path, load_variant
-
-SHIPPED, REPAIRED = "shipped", "repaired"
+from impl.variants.variant import Variant
 
 REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
-    *routes.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS, *members.REPAIRS,
-    *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
+    *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
+    *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
 
@@ -37,6 +34,8 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
 
 NO_REPAIR: dict[str, str] = {
     "A-4": "as U13: who has a queue is configured by hand, and nobody compares the members' lists",
+    "A-9": "each topic is divided by itself, so that its queues stay where they are when another topic changes; who "
+           "divides all of them at once moves queues of all topics at each change",
     "B-3": "the table has one expression for a topic; only a client that sends its own with each pull "
            "(postSubscriptionWhenPull) does not depend on it",
     "B-4": "a version counts for pulls before any broker can have heard of it; only a client that sends its "
@@ -45,6 +44,7 @@ NO_REPAIR: dict[str, str] = {
     "B-19": "a commit does not say which ownership it belongs to; that takes a generation number in the protocol",
     "B-28": "as X8: neither the copy nor what it replaces says how new it is",
     "B-32": "as B-19: the numbers of requests order those of one connection, and not of two",
+    "B-34": "as U1: an owner that a broker does not hear may be at work, and only the lease keeps a second one away",
     "D1": "nobody waits for the old owner: ownership has no lease that a joiner could wait for",
     "D2": "a broker cannot know whom it has not heard of since it started, or since it has the topic",
     "D3": "routes reach members at different times, and each divides what it knows; that takes a coordinator",
@@ -76,44 +76,3 @@ NOT_EXPRESSIBLE: dict[str, str] = {
     "po-commit-flag-to-slave": "pulls are not sent here, so that no request can carry a commit to a slave",
 }
 """Entries of the groups NS, BC, RB, OL, PO and XL of known bugs that cannot be planted, and why."""
-
-
-def variants_of(subject: str) -> tuple[Variant, ...]:
-    """The variants of a subject, in the order in which they are put in place.
-
-    subject -- shipped: none; repaired: all repairs; repaired-HAZARD: all but those of this hazard; repaired+BUG: a bug
-    on top, without the repairs that it undoes; repaired+PATH: the same with the VARIANT of a file (PATH ends with .py).
-    Raises VariantError for anything else.
-    """
-    repairs = tuple(REPAIRS.values())
-    if subject == SHIPPED:
-        return ()
-    if subject == REPAIRED:
-        return repairs
-    if subject.startswith(f"{REPAIRED}-"):
-        return _without(subject.removeprefix(f"{REPAIRED}-"))
-    if subject.startswith(f"{REPAIRED}+"):
-        added = _added(subject.removeprefix(f"{REPAIRED}+"))
-        return (*(repair for repair in repairs if repair.name not in added.undoes), added)
-    raise VariantError(f"no subject {subject!r}: say shipped, repaired, repaired-HAZARD, repaired+BUG, or "
-                       "repaired+PATH of a Python file")
-
-
-def _without(hazard: str) -> tuple[Variant, ...]:
-    hazards = sorted({name for repair in REPAIRS.values() for name in repair.hazards})
-    if hazard in NO_REPAIR:
-        raise VariantError(f"hazard {hazard} has no repair that could be left out; it is in the subject repaired")
-    if hazard not in hazards:
-        raise VariantError(f"no repair is for hazard {hazard!r}: say one of {', '.join(hazards)}")
-    return tuple(repair for repair in REPAIRS.values() if hazard not in repair.hazards)
-
-
-def _added(name: str) -> Variant:
-    added = load_variant(name) if is_path(name) else BUGS.get(name)
-    if added is None:
-        near = get_close_matches(name, BUGS, n=3) or sorted(BUGS)
-        raise VariantError(f"no planted bug {name!r}: say {' or '.join(near[:3])}, or another of the catalogue")
-    unknown = [repair for repair in (*added.undoes, *added.over) if repair not in REPAIRS]
-    if unknown:
-        raise VariantError(f"variant {added.name} names {unknown[0]!r} in `undoes` or `over`: there is no such repair")
-    return added

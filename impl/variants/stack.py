@@ -1,21 +1,29 @@
 """Variants in place: what stands at each place that they name, while a block runs; knows nothing of RocketMQ.
 
-A function that is imported by name stands in several modules. A replacement in a module is therefore made in every
-loaded module that has the same function under the same name; in a class it is made in that class alone.
+What is imported by name stands in several modules. A replacement in a module is therefore made in every loaded module
+that has imported it (`places`); in a class it is made in that class alone.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache, wraps
-from inspect import Parameter, iscoroutinefunction, isfunction, signature
-from types import FunctionType, ModuleType
+from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
-from impl.variants.reach import callers, has_hold_of, hidden_by
+from impl.variants.change import Field
+from impl.variants.fitting import (
+    ABSENT,
+    counting,
+    is_counted,
+    original_of,
+    refuse_misfit,
+    refused,
+)
+from impl.variants.places import put
+from impl.variants.reach import has_hold_of, hidden_by
 from impl.variants.variant import Replacement, Variant, VariantError, place_name
 
 Calls = dict[str, int]
@@ -30,8 +38,8 @@ class _Change:
 
     owner: type | ModuleType
     attribute: str
-    before: FunctionType
-    after: Callable[..., Any]
+    before: Any
+    after: Any
 
 
 @dataclass
@@ -39,13 +47,14 @@ class _Stack:
     """What variants make of one place.
 
     original -- what stands there without them. inner, by -- what takes its place, and whose it is; nobody's: the
-    original. around -- what stands over it, the innermost first, and whose it is. under -- so many of those are of
-    variants before that one.
+    original. where -- the file and line that say so. around -- what stands over it, the innermost first, and whose it
+    is. under -- so many of those are of variants before that one.
     """
 
-    original: FunctionType
-    inner: Callable[..., Any]
+    original: Any
+    inner: Any
     by: Variant | None = None
+    where: str = ""
     under: int = 0
     around: list[tuple[Variant, Replacement]] = field(default_factory=list)
 
@@ -55,9 +64,9 @@ class _Stack:
             self.inner, self.by = self.original, None
         self.around = [one for one in self.around if one[0].name not in names]
 
-    def last(self) -> Variant | None:
-        """Whose function is the outermost; nobody's if nothing is replaced."""
-        return self.around[-1][0] if self.around else self.by
+    def last(self) -> tuple[Variant | None, str]:
+        """Whose function is the outermost, and where it is declared; nobody's if nothing is replaced."""
+        return (self.around[-1][0], self.around[-1][1].where) if self.around else (self.by, self.where)
 
 
 @dataclass(frozen=True)
@@ -80,25 +89,17 @@ def active(variants: Sequence[Variant], watched: Sequence[Variant] = ()) -> Iter
     Raises VariantError before anything changes.
     """
     plan = _planned(tuple(variants), tuple(watched))
-    if any(vars(change.owner).get(change.attribute) is not change.before for change in plan.changes):
+    if any(vars(change.owner).get(change.attribute, ABSENT) is not change.before for change in plan.changes):
         # Inside another such block other functions are the originals.
         plan = _planned.__wrapped__(tuple(variants), tuple(watched))
     plan.calls.update(dict.fromkeys(plan.calls, 0))
     with ExitStack() as stack:
         for change in plan.changes:
-            stack.callback(_put, change.owner, change.attribute, change.after, change.before)
-            _put(change.owner, change.attribute, change.before, change.after)
+            if isinstance(change.after, Field):
+                stack.callback(change.after.forget)
+            stack.callback(put, change.owner, change.attribute, change.after, change.before)
+            put(change.owner, change.attribute, change.before, change.after)
         yield plan.calls
-
-
-def _put(owner: type | ModuleType, attribute: str, before: Callable[..., Any], after: Callable[..., Any]) -> None:
-    """Change one place; of a module's function, every module that has imported it by its name."""
-    holders: list[type | ModuleType] = [owner]
-    if isinstance(owner, ModuleType):
-        modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
-        holders += [module for module in modules if vars(module).get(attribute) is before]
-    for holder in holders:
-        setattr(holder, attribute, after)
 
 
 @lru_cache(maxsize=256)
@@ -111,9 +112,11 @@ def _planned(variants: tuple[Variant, ...], watched: tuple[Variant, ...]) -> _Pl
     for variant in watched:
         for replacement in variant.replacements:
             key = (replacement.owner, replacement.attribute)
+            if not is_counted(replacement):
+                continue
             counted.setdefault(key, variant)
             if key not in stacks:
-                original = _original(variant, replacement)
+                original = original_of(variant, replacement)
                 stacks[key] = _Stack(original, original)
     calls: Calls = {place_name(*key): 0 for key in counted}
     changes = (_Change(*key, stack.original, _made(key, stack, counted.get(key), calls))
@@ -130,72 +133,40 @@ def _stacks(variants: Sequence[Variant]) -> dict[_Key, _Stack]:
             if replacement in made:
                 continue
             made.append(replacement)
-            original = _original(variant, replacement)
+            original = original_of(variant, replacement)
             stack = stacks.setdefault((replacement.owner, replacement.attribute), _Stack(original, original))
             if replacement.around:
                 stack.around.append((variant, replacement))
                 continue
             stack.drop(variant.over)
             _refuse_collision(variant, replacement, stack.by)
-            _refuse_misfit(variant, replacement.place, original, replacement.function)
-            stack.inner, stack.by, stack.under = replacement.function, variant, len(stack.around)
+            refuse_misfit(variant, replacement, original, replacement.value)
+            stack.inner, stack.by, stack.under = replacement.value, variant, len(stack.around)
+            stack.where = replacement.where
     return stacks
 
 
-def _made(key: _Key, stack: _Stack, counted: Variant | None, calls: Calls) -> Callable[..., Any]:
+def _made(key: _Key, stack: _Stack, counted: Variant | None, calls: Calls) -> Any:
     """What is to stand at a place; counted -- whose function counts its calls, the innermost if it has none here."""
     place = place_name(*key)
     own = counted is not None and counted in [stack.by, *(variant for variant, _ in stack.around)]
     standing = stack.inner
     if counted is not None and (not own or stack.by == counted):
-        standing, counted = _counting(standing, place, calls), None
+        standing, counted = counting(standing, place, calls), None
     for number, (variant, replacement) in enumerate(stack.around):
-        after = replacement.function(standing)
-        _refuse_misfit(variant, place, stack.original, after)
+        after = replacement.value(standing)
+        refuse_misfit(variant, replacement, stack.original, after)
         if stack.by is not None and number < stack.under and not has_hold_of(after, standing):
-            raise VariantError(f"variant {stack.by.name} replaces {place}: that is never called, as {variant.name} "
-                               f"stands around it without a call; name {variant.name} in `over` of {stack.by.name}")
+            raise refused(stack.by, place, stack.where, f"that is never called, as {variant.name} stands around it "
+                          f"without a call; name {variant.name} in `over` of {stack.by.name}")
         standing = after
         if variant == counted:
-            standing = _counting(standing, place, calls)
+            standing = counting(standing, place, calls)
     return standing
 
 
-def _counting(function: Callable[..., Any], place: str, calls: Calls) -> Callable[..., Any]:
-    """The same function, which counts how often it is called."""
-    @wraps(function)
-    def counting(*args: Any, **kwargs: Any) -> Any:
-        calls[place] += 1
-        return function(*args, **kwargs)
-
-    return counting
-
-
-def _original(variant: Variant, replacement: Replacement) -> FunctionType:
-    owner, attribute = replacement.owner, replacement.attribute
-    original = vars(owner).get(attribute)
-    if isfunction(original):
-        return original
-    inherited = next((one.__qualname__ for one in getattr(owner, "__mro__", ()) if attribute in vars(one)), None)
-    if isinstance(owner, ModuleType) and hasattr(original, "cache_info"):
-        cure = f"it is cached, and cannot be replaced; name a plain function {_that_calls(owner, attribute)}"
-    elif original is not None:
-        cure = "it is no function; name one"
-    elif inherited is not None:
-        cure = f"it is inherited; name {inherited}.{attribute}"
-    else:
-        cure = "there is none; correct the name"
-    raise VariantError(f"variant {variant.name} replaces {replacement.place}: {cure}")
-
-
-def _that_calls(owner: ModuleType, attribute: str) -> str:
-    """Which functions one can name instead of one that is cached."""
-    found = callers(owner, attribute)
-    return f"that calls it: {', '.join(found)}" if found else "that uses it"
-
-
 def _refuse_collision(variant: Variant, replacement: Replacement, other: Variant | None) -> None:
-    if other is not None:
+    if other is not None and variant.kind != "change":  # a change is about what was there before it
         raise VariantError(f"variants {other.name} and {variant.name} both replace {replacement.place}: name "
                            f"{other.name} in `over` of {variant.name}, or make its replacement `around`")
 
@@ -203,8 +174,8 @@ def _refuse_collision(variant: Variant, replacement: Replacement, other: Variant
 def _refuse_hidden(key: _Key, stack: _Stack, stacks: Mapping[_Key, _Stack]) -> None:
     """Refuse to replace a method that the classes which inherit from its class have of their own."""
     owner, attribute = key
-    variant = stack.last()
-    if isinstance(owner, ModuleType) or variant is None:
+    variant, where = stack.last()
+    if isinstance(owner, ModuleType) or variant is None or stack.original is ABSENT:
         return
 
     def standing(one: type) -> object:
@@ -213,20 +184,5 @@ def _refuse_hidden(key: _Key, stack: _Stack, stacks: Mapping[_Key, _Stack]) -> N
 
     hiding = hidden_by(owner, attribute, standing)
     if hiding is not None:
-        raise VariantError(f"variant {variant.name} replaces {place_name(*key)}: that is never called, as "
-                           f"{hiding.__qualname__} has a method of its own; replace {place_name(hiding, attribute)}")
-
-
-def _refuse_misfit(
-    variant: Variant, place: str, before: FunctionType, after: Callable[..., Any],
-) -> None:
-    if _shape(before) != _shape(after):
-        raise VariantError(f"variant {variant.name} replaces {place}: give its function the parameters "
-                           f"{signature(before)} instead of {signature(after)}")
-    if iscoroutinefunction(before) and not iscoroutinefunction(after):
-        raise VariantError(f"variant {variant.name} replaces {place}: make its function `async def`")
-
-
-def _shape(function: Callable[..., Any]) -> list[tuple[str, Any, bool]]:
-    parameters = signature(function).parameters.values()
-    return [(one.name, one.kind, one.default is not Parameter.empty) for one in parameters]
+        raise refused(variant, place_name(*key), where, f"that is never called, as {hiding.__qualname__} has a method "
+                      f"of its own; replace {place_name(hiding, attribute)}")

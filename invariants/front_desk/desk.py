@@ -26,7 +26,7 @@ from invariants.front_desk.folder import Folder
 from invariants.front_desk.interrupt import INTERRUPT, reader_left
 from invariants.front_desk.options import SHOWN, Shown, ended
 from invariants.report.elsewhere import junit, summary
-from invariants.report.terminal import kind, line, total, verdict_table
+from invariants.report.terminal import headlines, kind, line, total, verdict_table
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Subject, Verdict, exit_status
 
 PLAIN_WIDTH = 140  # columns where there is no terminal
@@ -116,6 +116,11 @@ class Desk:
         self._update(text=text)
         INTERRUPT.check()
 
+    def say(self, lines: Iterable[str]) -> None:
+        """Print lines for people before anything is judged; a command among them is never cut."""
+        for said in lines:
+            self.print(Text(said, no_wrap=True, overflow="ignore"))
+
     def print(self, shown: RenderableType) -> None:
         """Print for people: to standard output, or to standard error if that carries rows; commands are never cut."""
         self.console.print(Group(shown), crop=False)  # a Text of its own would be joined with others, and wrapped
@@ -163,6 +168,8 @@ class Desk:
         if self.rows and self._summary:
             table = verdict_table(self.rows, everything=self._shown_rows.everything)
             self.print(Group(table, Text(""), total(self.rows)))
+            for headline in headlines(self.rows):
+                self.print(headline)
         for said in self.closing:
             self.print(Text(said, no_wrap=True, overflow="ignore"))
         raise typer.Exit(self._ended(error)) from None

@@ -24,6 +24,9 @@ Names: TypeAlias = Annotated[list[str] | None, typer.Argument(
     help="Properties or claims, as `rocketproof list` names them; default: all.")]
 Property: TypeAlias = Annotated[list[str] | None, typer.Option(
     "--property", metavar="NAME", help="Only this property; may be repeated.")]
+Base: TypeAlias = Annotated[str | None, typer.Option(
+    "--base", metavar="SUBJECT", help="What the variant lies on: shipped, repaired, repaired-HAZARD, or a file with a "
+    "variant; default: what its kind says (docs/variants.md).")]
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="Seed of whatever is left to chance.")]
 NoSeed: TypeAlias = Annotated[int, typer.Option(
     "--seed", help="Taken by every judge; here nothing is left to chance.")]

@@ -66,6 +66,15 @@ def total(rows: Sequence[Verdict]) -> Text:
     return Text(f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {parts}", style=worst)
 
 
+def headlines(rows: Iterable[Verdict]) -> list[Text]:
+    """What rows say of variants as a whole, each with what it rests on, and with the command that shows it again."""
+    told = [_text(f"{words.headline(row)}: {row.note}", _STYLES[words.standing(row)]).append("\n").append_text(
+        _command(row.replay)) for row in rows if words.headline(row)]
+    for one in told:
+        one.no_wrap, one.overflow = True, "ignore"
+    return told
+
+
 def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> RenderableType:
     """The end of each command: what differs from its expectation first, then what is unknown, then the rest.
 

@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from markupsafe import Markup, escape
 
+from invariants.runs import HARMLESS, MENDED, NOTICED
 from invariants.verdict import Outcome, Verdict
 
 # One sign per outcome: told apart without colour, in print, and by people who see no red or green.
@@ -23,6 +24,11 @@ HEADLINE = (
     "ownership_converges",
 )
 
+_OF_VARIANTS: Mapping[str, tuple[str, str]] = {
+    NOTICED: ("it was noticed", "it was not noticed"),
+    HARMLESS: ("nothing got worse", "something got worse"),
+    MENDED: ("what it repairs is fixed", "what it repairs is not fixed, or something else got worse"),
+}
 _MINUTE_S = 60
 _SAID_ELSEWHERE = {"concept", "kind", "given", "mutation"}  # details that have their own place
 _SPENT_BY = {"cpu": "CPU"}
@@ -48,6 +54,16 @@ def subject(row: Verdict) -> str:
         own = (str(value) for key, value in details.items() if key not in _SAID_ELSEWHERE)
         return ", ".join([row.subject.name, *own])
     return row.subject.name
+
+
+def headline(row: Verdict) -> str:
+    """What a row says of a variant as a whole, in the words of its kind; empty of any other row."""
+    if row.property not in _OF_VARIANTS:
+        return ""
+    kept, broken = _OF_VARIANTS[row.property]
+    if row.outcome.is_unknown:
+        return f"{row.subject.name}: nobody can say whether {kept} ({row.outcome})"
+    return f"{row.subject.name}: {kept if row.outcome is Outcome.HOLDS else broken}"
 
 
 def is_number(value: object) -> TypeGuard[float]:

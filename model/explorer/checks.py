@@ -12,12 +12,11 @@ from model.language.defined import defined, obligations
 from model.language.ground import Ground
 from model.language.instantiate import Instance, Instantiation
 from model.language.nodes import Node, conjunction, disjunction, negation, quantified
-from model.language.properties import LEADS_TO, SOMETIMES, STEP, Property
+from model.language.properties import LEADS_TO, SOMETIMES, STEP, WELL_DEFINED, Property
 from model.language.saturation import Kept
 from model.language.scalar import compiled
 from model.language.tracing import names_read
 
-WELL_DEFINED = "well_defined"
 EVERYTHING = ""  # what a doubt is about that concerns all properties
 UNDEFINED = "it is not well defined in a state that is reached"
 UNKEPT = "it compares what saturation does not keep: give the sort more values"

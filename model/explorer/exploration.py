@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from model.explorer.checks import WELL_DEFINED
 from model.explorer.expand import Expander
 from model.explorer.seen import Encoded, Levels
 from model.explorer.trace import Document
-from model.language.properties import LEADS_TO, Property
+from model.language.properties import LEADS_TO, WELL_DEFINED, Property
 from model.language.scope import Scope
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from model.explorer.checks import EVERYTHING, UNDEFINED, UNKEPT_STEPS, WELL_DEFINED, Check, checks
+from model.explorer.checks import EVERYTHING, UNDEFINED, UNKEPT_STEPS, Check, checks
 from model.explorer.expand import Expander, Tally
 from model.explorer.exploration import Exploration, Progress
 from model.explorer.identity import identity
@@ -26,7 +26,7 @@ from model.language.initial import initial_states
 from model.language.instantiate import Instantiation, mutated
 from model.language.layout import USED, Layout
 from model.language.mutations import Mutation
-from model.language.properties import LEADS_TO, Premise, Property
+from model.language.properties import LEADS_TO, WELL_DEFINED, Premise, Property
 from model.language.saturation import Kept
 from model.language.scalar import compiled
 from model.language.scope import Scope

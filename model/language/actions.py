@@ -9,7 +9,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from model.language import nodes, tracing
 from model.language.misuse import misdeclared, misuse
 from model.language.nodes import Node, Variable, make
-from model.language.state import State, signature
+from model.language.state import State, refuse_heirs, signature
 from model.language.tracing import PROMISED, TESTED, Assignment, Ground, Trace, formula
 from model.language.values import Bool
 
@@ -113,6 +113,7 @@ def action(
             _flow(body, flow, names), tuple(trace.search_only), tuple(trace.grounds))
         if traced.name in owner.concept.actions:
             raise misdeclared(body, f"{owner.concept.name} already has an action {traced.name}", "rename one")
+        refuse_heirs(body, owner.concept)
         owner.concept.actions[traced.name] = traced
         return ActionFunction(body, traced)
 
@@ -152,6 +153,7 @@ def initially(condition: Callable[[S], Bool]) -> Callable[[S], Bool]:
     if names:
         raise misdeclared(condition, "the initial condition has no parameters",
                           "write forall(... for x in every(Sort))", names[0])
+    refuse_heirs(condition, owner.concept)
     traced = formula(condition(owner()), condition, owner.concept)  # type: ignore[arg-type]
     owner.concept.initial = nodes.conjunction(owner.concept.initial, traced)
     return condition

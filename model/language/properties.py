@@ -19,6 +19,11 @@ P = ParamSpec("P")
 S = TypeVar("S", bound=State)
 
 ALWAYS, STEP, SOMETIMES, LEADS_TO, LEMMA = "always", "step", "sometimes", "leads_to", "lemma"
+WELL_DEFINED, NEVER_STUCK, PINNED = "well_defined", "never_stuck", "state_space_is_pinned"
+OF_A_SCOPE = (WELL_DEFINED, NEVER_STUCK, PINNED)
+"""What a search says of each scope, beside the properties."""
+NEEDED = "_is_needed"
+"""How a row ends that says that a premise is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +223,8 @@ def _register(owner: type[State], function: Callable[..., object], kind: str, co
     sentence = " ".join((function.__doc__ or name.replace("_", " ")).split())
     if name in concept.properties:
         raise misdeclared(function, f"{concept.name} already has a property {name}", "rename one", f"def {name}")
+    if name in OF_A_SCOPE or name.endswith(NEEDED):
+        raise misdeclared(function, f"the judges have a row {name} of their own", "rename the property", f"def {name}")
     expected = _expected(shipped, name)
     declared = Property(name, kind, concept, sentence, condition, expected, **options)  # type: ignore[arg-type]
     for mutation in declared.broken_by:

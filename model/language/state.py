@@ -36,7 +36,8 @@ class Concept:
     variables -- state variables, constants and rigid functions, by name, in order of declaration.
     classes -- the Python classes of the sorts that occur, by sort name.
     actions, properties, runs -- by name, in order of declaration. rankings -- by the property that they are about.
-    promises -- those that its actions assume, by name. initial -- the initial condition.
+    promises -- those that its actions assume, by name. initial -- the initial condition. heirs -- the classes that have
+    taken over what was declared of it by then.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Concept:
     rankings: dict[str, Ranking] = field(default_factory=dict)
     promises: dict[str, Premise] = field(default_factory=dict)
     initial: Node = nodes.TRUE
+    heirs: list[str] = field(default_factory=list)
 
     @property
     def sorts(self) -> dict[str, SortInfo]:
@@ -173,6 +175,14 @@ def _value(state: State, info: VariableInfo, key: Any) -> Term:
     return typed(info.value, type(state).concept.classes, node)
 
 
+def refuse_heirs(body: Callable[..., Any], concept: Concept) -> None:
+    """Refuse an action, or an initial condition, that a class would lack which was made of the concept before."""
+    if concept.heirs:
+        heir = concept.heirs[0]
+        raise misdeclared(body, f"{heir} was made of {concept.name} before, and would lack it",
+                          f"declare it above class {heir}", f"def {body.__name__}")
+
+
 def signature(body: Callable[..., Any], states: int = 1) -> tuple[type[State], list[str], list[type[Term]]]:
     """State class, names and sorts of the parameters of a declared function whose first `states` are states."""
     try:
@@ -227,6 +237,7 @@ def _declare(cls: type[State], without: tuple[str, ...]) -> Concept:
 
 def _inherit(cls: type[State], concept: Concept, parent: Concept, without: tuple[str, ...]) -> None:
     """Take over what a base declares; what two bases declare differently is refused."""
+    parent.heirs.append(concept.name)
     for name, owner in parent.classes.items():
         if concept.classes.setdefault(name, owner) is not owner:
             raise misannotated(cls.__name__, "", f"its bases have two sorts {name}", "rename one")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from invariants.front_desk.interrupt import start
-from invariants.front_desk.options import Json, Out, Property, Seed, desk_app, examples, judging
+from invariants.front_desk.options import Base, Json, Out, Property, Seed, desk_app, examples, judging
 
 EXAMPLES = examples(
     "rocketproof machine consumer_group --subject shipped",
@@ -21,10 +21,10 @@ def machine(  # noqa: PLR0913, PLR0917 - one parameter for each option
     concept: Annotated[str, typer.Argument(
         metavar="CONCEPT", help="A concept of `invariants.concepts`, or running_group.")],
     subject: Annotated[str, typer.Option(
-        help="What is judged: shipped, repaired, repaired+BUG, repaired-HAZARD or repaired+FILE.")] = "",
+        help="What is judged: shipped, repaired or repaired-HAZARD, each also with +BUG or +FILE.")] = "",
     variant: Annotated[str | None, typer.Option(
-        metavar="V", help="repaired with this variant: the name of a planted bug, or a file that defines VARIANT.",
-    )] = None,
+        metavar="V", help="A planted bug, or a file that defines VARIANT.")] = None,
+    base: Base = None,
     count: Annotated[int, typer.Option("--examples", min=1, help="Programs that are written.")] = 100,
     deeds: Annotated[int, typer.Option(min=1, help="Lines of a program, at most.")] = 12,
     program: Annotated[str | None, typer.Option(
@@ -46,10 +46,14 @@ def machine(  # noqa: PLR0913, PLR0917 - one parameter for each option
         from stateful_tests.machines import judge
         from stateful_tests.machines.program import parsed
         from stateful_tests.machines.search import Effort
+        from stateful_tests.worlds.subjects import subject_named, subject_on
 
         if variant is not None and subject:
             raise BadInputError("give --subject or --variant, not both")
-        named = subject or ("shipped" if variant is None else f"repaired+{variant}")
+        if base is not None and variant is None:
+            raise BadInputError(f"--base {base}: say with --variant what lies on it")
+        named = subject_on(base, variant) if variant is not None else subject_named(subject or "shipped").name
+        desk.say(subject_named(named).said_first(f"rocketproof machine {concept} --variant"))
         if program is None:
             effort = Effort(seed, count, deeds)
             desk.judge("machine", judge.judged(concept, named, effort, property or [], out=out, tell=desk.tell))

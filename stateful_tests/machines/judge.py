@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,10 @@ from invariants import evidence
 from invariants.finding import Finding
 from invariants.rules.declared import BY_NAME
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
-from stateful_tests.machines.machine import Found, Trial, WorldMachine
+from stateful_tests.machines.machine import Found, Trial, WorldMachine, replay_of
 from stateful_tests.machines.program import Program, parsed
 from stateful_tests.machines.search import Effort, machine_named, played, shortest, survey
+from stateful_tests.machines.whole import Whole, by_variant
 from stateful_tests.worlds.evidence import BEFORE_MS, shown
 from stateful_tests.worlds.healing import promised
 from stateful_tests.worlds.subjects import subject_named
@@ -28,13 +31,13 @@ def judged(
 ) -> Iterator[Verdict]:
     """A verdict for each property that the machine of a concept can break: violated by a shrunk program, or not.
 
-    Of a rule that no program has broken there is a row only if it is named.
+    Of a rule that no program has broken there is a row only if it is named. A variant has one row as a whole; besides
+    it there are rows of what it breaks, and of what is named.
 
     names -- only these; empty: all. tell -- is told what is done at the moment. Raises BadInputError for a name that is
     none.
     """
-    machine, started = machine_named(concept), time.process_time()
-    subject_named(subject)
+    machine, started, whole = machine_named(concept), time.process_time(), Whole.of(concept, subject)
     left, rules = chosen(machine, names), [*(() if names else BY_NAME)]
     healed = {rule.name for rule in promised()}
     trial = Trial(subject, (), to_the_end=any(name in healed for name in left), on_program=lambda one: tell(
@@ -46,9 +49,13 @@ def judged(
             tell(f"shrinking a program that breaks {name}")
             found, why = _shrunk(trial.found[name], part)
             cost = {**_cost(trial), "cpu_seconds": round(time.process_time() - started, 1)}
-            yield broken(found, out, cost, part.seed, why)
-    for name in left:
+            row = broken(found, out, cost, part.seed, why)
+            if whole is None or whole.takes(found, row) or name in names:
+                yield row
+    for name in left if whole is None else [name for name in left if name in names]:
         yield unbroken(concept, name, trial, effort, _cost(trial))
+    if whole is not None:
+        yield whole.verdict(trial, f"in {effort}", _asked(concept, subject, effort, names))
 
 
 def _shrunk(found: Found, effort: Effort) -> tuple[Found, str]:
@@ -79,9 +86,15 @@ def unbroken(concept: str, name: str, trial: Trial, effort: Effort, cost: Mappin
         outcome, note = Outcome.UNKNOWN, f"{len(trial.unknown)} programs could not be judged: {trial.unknown[0]}"
     elif machine_named(concept).expected(trial.subject, name) is Outcome.VIOLATED:
         outcome, note = Outcome.UNKNOWN, f"not broken in {effort}; more with --examples"
-    command = (f"rocketproof machine {concept} --subject {trial.subject} --property {name} --seed {effort.seed} "
-               f"--examples {effort.examples} --deeds {effort.deeds}")
+    command = _asked(concept, trial.subject, effort, [name])
     return _row(concept, trial.subject, name, outcome, note, replay=command, cost=cost, seed=effort.seed)
+
+
+def _asked(concept: str, subject: str, effort: Effort, names: Sequence[str]) -> str:
+    """The command that tries the same again."""
+    only = "".join(f" --property {name}" for name in names)
+    return (f"rocketproof machine {concept} --subject {shlex.quote(subject)}{only} --seed {effort.seed} "
+            f"--examples {effort.examples} --deeds {effort.deeds}")
 
 
 def unplayed(concept: str, name: str, trial: Trial, replay: str, cost: Mapping[str, float]) -> Verdict:
@@ -103,6 +116,9 @@ def broken(
     replay = found.replay if out is None else evidence.replayed(out / file)
     verdict = _row(found.concept, found.subject, name, Outcome.VIOLATED, note, replay=replay, cost=cost, seed=seed,
                    evidence=None if out is None else file)
+    if by_variant(found):
+        wanted = Outcome.VIOLATED if subject_named(found.subject).kind == "bug" else Outcome.HOLDS
+        verdict = replace(verdict, expected=wanted, hazard=())
     if out is not None:
         evidence.write(out / file, document(found, verdict))
     return verdict
@@ -170,12 +186,17 @@ def replay_program(stored: Mapping[str, Any]) -> Verdict:
 
 
 def replayed(concept: str, subject: str, program: Program, out: Path | None = None) -> Iterator[Verdict]:
-    """A verdict for each property that a program breaks."""
-    started = time.process_time()
+    """A verdict for each property that a program breaks, and one for a variant as a whole."""
+    started, whole = time.process_time(), Whole.of(concept, subject)
     machine = played(concept, subject, program)
     if machine.trial.unknown:
         raise BadInputError(f"nothing can be said of the whole program: {machine.trial.unknown[0]}")
     cost = {"segments": machine.world.simulation.kernel.segments,
             "cpu_seconds": round(time.process_time() - started, 1)}
     for found in machine.trial.found.values():
-        yield broken(found, out, cost)
+        row = broken(found, out, cost)
+        if whole is not None:
+            whole.takes(found, row)
+        yield row
+    if whole is not None:
+        yield whole.verdict(machine.trial, "by this program", replay_of(concept, subject, program))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from impl.variants.catalogue import SHIPPED
+from impl.variants.subjects import SHIPPED
 from invariants.verdict import Verdict
 from stateful_tests.machines.judge import broken, unplayed
 from stateful_tests.machines.machine import replay_of

@@ -6,7 +6,9 @@ must come true in time; that is judged too.
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -20,7 +22,6 @@ from hypothesis.strategies import SearchStrategy, runner, sampled_from
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
-from impl.variants.catalogue import NO_REPAIR, SHIPPED
 from invariants.finding import Finding
 from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import TooManyStatesError
@@ -52,7 +53,7 @@ class ViolatedError(AssertionError):
 
 def replay_of(concept: str, subject: str, program: Program) -> str:
     """The command that plays a program."""
-    return f'rocketproof machine {concept} --subject {subject} --program "{one_line(program)}"'
+    return f'rocketproof machine {concept} --subject {shlex.quote(subject)} --program "{one_line(program)}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,9 @@ class Trial:
     expected to keep. to_the_end -- heal after each program, and judge the promises. on_program -- called after each.
     strategy -- that all members use; None: RocketMQ's.
 
-    programs, segments -- how many there were. found -- property to the shortest program that broke it. last -- property
-    to the last such program. unknown -- why programs could not be judged to their end.
+    programs, segments -- how many there were. calls -- how often what the subject changes was called, by place. found
+    -- property to the shortest program that broke it. last -- property to the last such program. unknown -- why
+    programs could not be judged to their end.
     """
 
     subject: str = "repaired"
@@ -101,6 +103,7 @@ class Trial:
     strategy: AllocateMessageQueueStrategy | None = None
     programs: int = 0
     segments: int = 0
+    calls: Counter[str] = field(default_factory=Counter)
     found: dict[str, Found] = field(default_factory=dict)
     last: dict[str, Found] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
@@ -168,7 +171,7 @@ class WorldMachine(RuleBasedStateMachine):
         self.seen: list[Finding] = []
         self._over = self._ending = False
         with ExitStack() as opened:
-            opened.enter_context(subject_named(self.trial.subject).running())
+            self._calls = opened.enter_context(subject_named(self.trial.subject).running())
             self.world = opened.enter_context(World(
                 self.tape, CALM, self.judges, show_every=ROUND, max_segments=MAX_SEGMENTS))
             followed = self.workload.followers(self.world)
@@ -181,10 +184,10 @@ class WorldMachine(RuleBasedStateMachine):
     @classmethod
     def hazards(cls, subject: str, name: str) -> tuple[str, ...]:
         """The hazards of a subject that can break a property in this world; one that a rule declares, in any."""
+        known = subject_named(subject)
         if name in BY_NAME:
-            return subject_named(subject).hazards(name)
-        shown, undone = cls.judged.get(name, ()), subject.removeprefix("repaired-")
-        return tuple(hazard for hazard in shown if subject == SHIPPED or hazard in NO_REPAIR or hazard == undone)
+            return known.hazards(name)
+        return tuple(hazard for hazard in cls.judged.get(name, ()) if known.has(hazard))
 
     @classmethod
     def explains(cls, subject: str, found: Finding) -> bool:
@@ -237,6 +240,7 @@ class WorldMachine(RuleBasedStateMachine):
                 self.end()
         finally:
             self._opened.close()
+            self.trial.calls.update(self._calls)
             self.trial.programs += 1
             self.trial.segments += self.world.simulation.kernel.segments
         self.trial.on_program(self.trial)

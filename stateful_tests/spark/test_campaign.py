@@ -96,7 +96,7 @@ def test_killed_workers_change_no_verdict(
 
     def kill(self: Crew, wait_s: float) -> list[Done]:
         """Called while units are done: a Python worker, forked from the daemon, is killed with -9."""
-        daemons = running("-m spark_fuzz.daemon")
+        daemons = running("-m spark_fuzz.early")
         workers = [pid for pid, parent in daemons.items() if parent in daemons and pid not in killed]
         if workers and len(killed) < 2:
             killed.add(workers[0])

@@ -31,7 +31,7 @@ def _one_spark(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """The command uses the session's Spark where a test has it."""
     if "cluster" in request.fixturenames:
         running = request.getfixturevalue("cluster")
-        monkeypatch.setattr(commands, "open_cluster", lambda _master: nullcontext(running))
+        monkeypatch.setattr(commands, "open_cluster", lambda *_: nullcontext(running))
 
 
 def told(*arguments: str) -> Result:
@@ -103,7 +103,7 @@ def test_rows_are_written_whatever_ends_a_campaign(
     assert {(row.outcome, row.note) for row in rows} == {(Outcome.UNKNOWN, "not reached in the time given")}
     assert len(rows) > 90
     monkeypatch.undo()
-    monkeypatch.setattr(commands, "open_cluster", lambda _master: nullcontext(cluster))
+    monkeypatch.setattr(commands, "open_cluster", lambda *_: nullcontext(cluster))
     assert told("--out", str(tmp_path), "--units", "2").exit_code == 3
     monkeypatch.setattr(Crew, "take", fails)
     assert CliRunner().invoke(front, words).exit_code == 3

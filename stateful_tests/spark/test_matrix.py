@@ -40,7 +40,7 @@ def found(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> tuple[l
 def test_a_bug_is_noticed_and_the_control_is_silent(found: tuple[list[Verdict], Path]) -> None:
     control, bug = found[0]
     assert (control.property, control.outcome, control.expected) == (SILENT, Outcome.HOLDS, Outcome.HOLDS)
-    assert (bug.property, bug.outcome, bug.expected) == (NOTICED, Outcome.VIOLATED, Outcome.VIOLATED)
+    assert (bug.property, bug.outcome, bug.expected) == (NOTICED, Outcome.HOLDS, Outcome.HOLDS)
     assert "refinement: refines_route_info in 1 of 1" in bug.note
     assert (bug.cost["hunts"], bug.cost["refinement_killed"]) == (1, 1)
 
@@ -128,7 +128,7 @@ def verdict(*rows: Row) -> Verdict:
 
 def test_a_bug_that_nobody_notices_differs_and_what_is_not_done_is_unknown() -> None:
     lived = hunted("a", "x")
-    assert verdict(ASKED, CONTROLS, lived).outcome is Outcome.HOLDS
+    assert verdict(ASKED, CONTROLS, lived).outcome is Outcome.VIOLATED
     assert not verdict(ASKED, CONTROLS, lived).as_expected
     assert verdict(ASKED, CONTROLS).outcome is Outcome.UNKNOWN
     assert verdict(ASKED, CONTROLS, lived | {"unknown": 1}).outcome is Outcome.UNKNOWN
@@ -156,8 +156,8 @@ def test_what_is_seen_although_nothing_was_executed_is_not_the_bugs_doing() -> N
                subject=BUGS[1], workload="orderly", profile="calm", strategy="uniform", seed=0, choices=b"",
                digest=b"", sentence="wrong")
     seen = [ASKED, CONTROLS, hunted("a", "x"), kill]
-    assert verdict(*seen, called(7, 1)).outcome is Outcome.VIOLATED
-    assert verdict(ASKED, CONTROLS, hunted("a", "b"), kill, called(7, 1)).outcome is Outcome.VIOLATED
+    assert verdict(*seen, called(7, 1)).outcome is Outcome.HOLDS
+    assert verdict(ASKED, CONTROLS, hunted("a", "b"), kill, called(7, 1)).outcome is Outcome.HOLDS
     told = verdict(ASKED, CONTROLS, hunted("a", "b"), kill, called(0, 0))
     assert told.outcome is Outcome.UNKNOWN
     assert "no run has executed it" in told.note
@@ -167,9 +167,9 @@ def test_an_arm_that_was_hunted_wholly_counts_even_if_time_ran_out_for_others() 
     subjects = (*BUGS, "repaired+seeded-no-goodbye")
     matrix = Matrix(MatrixAim(subjects, seeds=1), Path("out"))
     matrix.add([ASKED, CONTROLS, hunted("a", "x"), called(7, 1)])
-    assert [one.outcome for one in matrix.verdicts()] == [Outcome.UNKNOWN, Outcome.HOLDS, Outcome.UNKNOWN]
+    assert [one.outcome for one in matrix.verdicts()] == [Outcome.UNKNOWN, Outcome.VIOLATED, Outcome.UNKNOWN]
     matrix.add([ASKED | {"unit": "repaired | decisions"}])
-    assert [one.outcome for one in matrix.verdicts()] == [Outcome.HOLDS, Outcome.HOLDS, Outcome.UNKNOWN]
+    assert [one.outcome for one in matrix.verdicts()] == [Outcome.HOLDS, Outcome.VIOLATED, Outcome.UNKNOWN]
 
 
 def test_of_a_hazard_the_matrix_says_whether_its_cause_was_reached() -> None:
@@ -192,7 +192,7 @@ def test_of_a_hazard_the_matrix_says_whether_its_cause_was_reached() -> None:
 def test_a_hunt_that_crashes_makes_its_subject_unknown_whatever_others_have_seen() -> None:
     asked = ASKED | {"property": "allocation_is_balanced"}
     crashed = row("hunted") | {"error": "ZeroDivisionError"}
-    assert verdict(asked).outcome is Outcome.VIOLATED
+    assert verdict(asked).outcome is Outcome.HOLDS
     assert verdict(asked, crashed).outcome is Outcome.UNKNOWN
     assert "ZeroDivisionError" in verdict(asked, crashed).note
     assert "allocation_is_balanced in 1 of 1" in verdict(asked, crashed).note

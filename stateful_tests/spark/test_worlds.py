@@ -130,7 +130,7 @@ def test_a_campaign_notices_the_bug_and_leaves_the_control_alone(
 ) -> None:
     noticed = next(one for one in undisturbed[0] if one.property == NOTICED)
     control = [one for one in undisturbed[0] if one.subject.name == "repaired"]
-    assert noticed.outcome is Outcome.VIOLATED
+    assert noticed.outcome is Outcome.HOLDS
     assert str(noticed.evidence).removeprefix("evidence/") in undisturbed[1]
     assert {one.outcome for one in control} <= {Outcome.HOLDS, Outcome.VIOLATED, Outcome.NOT_MET}
     assert exit_status(undisturbed[0]) is ExitStatus.AS_EXPECTED
@@ -164,7 +164,7 @@ def test_a_killed_worker_changes_nothing(
     original = Crew.take
 
     def kill(self: Crew, wait_s: float) -> list[Done]:
-        daemons = running("-m spark_fuzz.daemon")
+        daemons = running("-m spark_fuzz.early")
         workers = [pid for pid, parent in daemons.items() if parent in daemons]
         if workers and not killed:
             killed.append(workers[0])
@@ -291,13 +291,15 @@ def test_a_variant_file_that_names_no_function_is_2(tmp_path: Path) -> None:
 def test_a_property_that_is_asked_for_has_a_row_though_a_bug_is_planted(
     cluster: Cluster, bug: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(commands, "open_cluster", lambda _master: nullcontext(cluster))
+    monkeypatch.setattr(commands, "open_cluster", lambda *_: nullcontext(cluster))
     rows = tmp_path / "rows.jsonl"
     words = ["campaign", "--variant", str(bug), *SELECTED, "--minutes", "0.001", "--json", str(rows)]
     result = CliRunner().invoke(app, [*words, "--property", "refines_route_info"])
     told = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
-    assert [(row["property"], row["outcome"]) for row in told] == [("refines_route_info", "violated")]
-    assert result.exit_code == 1
+    assert [(row["property"], row["outcome"]) for row in told] == [
+        (NOTICED, "holds"), ("refines_route_info", "violated")]
+    assert result.exit_code == 0
+    assert "repaired+early: it was noticed: refines_route_info: " in result.stdout
 
 
 def test_a_folder_of_another_campaign_or_version_is_2_and_its_verdicts_stay(

@@ -24,10 +24,12 @@ from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.tape import RandomTape
 from impl.namesrv.server import SERVER_WORKER_THREADS
 from impl.ports.remoting import Command, Connection
-from impl.variants.catalogue import REPAIRS, variants_of
+from impl.variants.catalogue import REPAIRS
 from impl.variants.stack import active
+from impl.variants.subjects import variants_of
 from stateful_tests.stories import test_broker_clients as clients
 from stateful_tests.stories import test_client_tables as tables
+from stateful_tests.stories import test_clients as alone
 from stateful_tests.stories import test_leaving as leaving
 from stateful_tests.stories import test_lost_and_late as late
 from stateful_tests.stories import test_more_owners as more
@@ -80,10 +82,14 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      "first.hit"),
     (clients.test_b9_a_heartbeat_that_is_handled_after_the_goodbye_makes_a_ghost, "goodbye_counts",
      'listed(BROKER, "G") == [leaver'),
+    (clients.test_b9_the_ghost_on_an_old_connection_expires_while_its_member_connects_anew, "goodbye_counts",
+     '"expired", since_ms)] == [member'),
     (clients.test_b10_a_ghost_that_shares_its_info_with_a_living_group_never_expires, "own_info_for_each_group",
      'listed(BROKER, "G") == [leaver'),
     (clients.test_b11_the_expiry_of_the_ghost_takes_the_living_group_with_it, "expiry_ends_the_entry_only",
      '"closed", since_ms)] == ["H"]'),
+    (clients.test_b11_a_member_that_is_heard_while_the_scan_looks_at_it_expires, "expiry_ends_the_entry_only",
+     "looked.hit"),
     (clients.test_b12_nobody_is_told_of_a_member_that_the_scan_evicts, "expiry_is_announced",
      "events(ConsumerIdsChanged, since_ms) == []"),
     (tables.test_b14_members_are_told_of_a_subscription_before_its_filter_is_there, "compile_before_change",
@@ -139,6 +145,14 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
     (names.test_n1_a_late_goodbye_of_the_old_master_removes_the_new_one, "unregister_own_address", "is None"),
     (names.test_n27_a_goodbye_that_comes_after_the_restart_of_its_broker_removes_the_new_process,
      "unregister_by_its_connection", "is None"),
+    (alone.test_u17_commits_to_a_broker_that_has_vanished_hold_up_the_whole_timer, "threads_for_all_timers",
+     "max(gaps)"),
+    (alone.test_r2_a_client_that_connects_while_its_list_changes_asks_a_name_server_that_left_it,
+     "choose_from_the_list_of_now", "last.addr not in"),
+    (names.test_n29_a_broker_that_comes_back_under_another_name_stays_listed_under_both, "leave_former_names",
+     "== {"),
+    (names.test_n28_a_name_server_that_has_just_started_denies_topics_that_exist, "answer_when_brokers_have_registered",
+     "TOPIC_NOT_EXIST"),
     (names.test_n2_after_an_increment_the_other_topics_look_unchanged_for_ever, "register_whole_table",
      'routed(NS, "orders") == []'),
     (late.test_n3_an_increment_overtakes_the_full_registration_of_a_topic_that_a_heartbeat_made, "register_whole_table",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from impl.variants.catalogue import SHIPPED
+from impl.variants.subjects import SHIPPED
 from invariants import evidence
 from invariants.finding import Finding
 from invariants.runs import STORY, further

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from impl.events import HOST_EVENTS
-from impl.variants.catalogue import SHIPPED
+from impl.variants.subjects import SHIPPED
 from invariants import evidence
 from invariants.finding import Finding
 from invariants.rules.bounds import Bounds

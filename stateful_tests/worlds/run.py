@@ -128,6 +128,7 @@ def lived(
     """Live through a plan as the tape says; in the block the world can still be looked at.
 
     judged -- False: no followers, only the promises. until -- property and signature of what ends the run when seen.
+    Raises BadInputError, one line, for an error of a file of one's own.
     """
     workload, judges = WORKLOADS[plan.workload], Judges(until)
     profile = played(PROFILES[plan.profile], plan.strategy, tape)
@@ -137,7 +138,8 @@ def lived(
         tape.clock = lambda: world.now_ms
     with subject_named(plan.subject).running() as calls, world:
         try:
-            kept = _live(world, workload, judges, judged=judged)
+            with subject_named(plan.subject).telling_mistakes():
+                kept = _live(world, workload, judges, judged=judged)
         except (EndlessRunError, TooManyStatesError) as error:
             judges.unknown, kept = str(error), {}
         except SeenError:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from invariants.exploring import NEVER_STUCK, judged_in
+from invariants.exploring import judged_in
 from model.explorer import Exploration, explore
 from model.language import Property
-from model.language.properties import LEADS_TO, SOMETIMES, STEP
+from model.language.properties import LEADS_TO, NEVER_STUCK, SOMETIMES, STEP
 from model.language.scope import Scope
 from model.scopes import NamedScope
 from model.tla.configuration import Configuration

@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 
 from model.explorer import Exploration, Progress, Tuning, expand, explore, runs, seen, shards
-from model.explorer.checks import WELL_DEFINED
 from model.language import instantiate, walk
 from model.language.batch import Batch, states
 from model.language.defined import defined, obligations
 from model.language.layout import Layout
 from model.language.nodes import Node
-from model.language.properties import ALWAYS, SOMETIMES, STEP, Property
+from model.language.properties import ALWAYS, SOMETIMES, STEP, WELL_DEFINED, Property
 from model.language.saturation import Kept
 from model.language.scope import Scope
 from model.language.state import Concept

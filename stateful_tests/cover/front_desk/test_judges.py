@@ -50,7 +50,7 @@ def test_planted_bugs_are_found() -> None:
     (["conform", "--vectors", "/nowhere"], "/nowhere: no such directory"),
     (["conform", "--file", "nonsense"], "no recording 'nonsense'"),
     (["campaign", "--workload", "nothing"], "no workload 'nothing'"),
-    (["kill-matrix", "--variant", "nothing"], "no planted bug 'nothing'"),
+    (["kill-matrix", "--variant", "nothing"], "no subject 'nothing': say shipped"),
     (["campaign", "--variant", "/proc/version"], "/proc/version is no Python file: give one that ends with .py"),
     (["campaign", "--variant", "folder/nothing"], "no file folder/nothing: give the path of a Python file"),
     (["campaign", "--decisions", "--minutes", "0"], "give a number above 0"),

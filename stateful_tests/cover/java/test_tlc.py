@@ -12,12 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from invariants.__main__ import app as rocketproof
-from invariants.exploring import NEVER_STUCK, scopes
+from invariants.exploring import scopes
 from invariants.verdict import BadInputError, Outcome
 from model.explorer import explore
 from model.language.initial import initial_states
 from model.language.layout import Layout
 from model.language.own import load
+from model.language.properties import NEVER_STUCK
 from model.language.scope import Scope
 from model.tla import terms
 from model.tla.actions import Actions

@@ -16,6 +16,8 @@ from impl.events import ProcessStarted, WorldHealed
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.__main__ import app
 from invariants.concepts import CONCEPTS, PROPERTIES
+from invariants.front_desk.catalogue import DECISION, STRATEGY, entries
+from invariants.hazards import HAZARDS
 from invariants.rules.declared import BY_NAME
 from invariants.rules.promises import ownership_converges_in_time
 from invariants.rules.watch import Watch
@@ -207,6 +209,14 @@ def test_what_hazards_break_has_a_machine_or_a_reason_why_not() -> None:
     assert all(has_story(instead) for instead, _ in NO_MACHINE.values())
 
 
+def test_each_hazard_breaks_what_a_machine_judges_or_says_why_not() -> None:
+    shown = {hazard for machine in MACHINES.values() for hazards in machine.judged.values() for hazard in hazards}
+    shown |= {hazard for rule in BY_NAME.values() for hazard in rule.expected.hazards}
+    shown |= {hazard for one in entries() if one.kind in {DECISION, STRATEGY} and "machine" in one.judges
+              for hazard in one.hazards}
+    assert {name for name, hazard in HAZARDS.items() if not hazard.no_machine} == shown
+
+
 def test_every_machine_judges_what_its_followers_and_promises_say() -> None:
     for concept, machine in MACHINES.items():
         alive = machine_named(concept)(Trial("shipped", ()))
@@ -296,7 +306,8 @@ def test_a_variant_of_a_file_goes_by_its_name(tmp_path: Path) -> None:
                     'VARIANT = Variant("mine", "bug", "Nothing.", "a toy")\n', "utf-8")
     result = run("machine", "consumer_group", "--variant", str(file), "--program", D1, "--json", "-", "--out",
                  str(tmp_path / "out"))
-    (row,) = rows(result.stdout)
+    row, whole = rows(result.stdout)
+    assert (row["outcome"], row["expected"], whole["outcome"]) == ("violated", "violated", "never executed")
     assert row["subject"] == {"kind": "variant", "name": "repaired+mine",
                               "details": {"concept": "consumer_group", "file": str(file)}}
     assert row["evidence"].startswith("evidence/machine-consumer_group-repaired_mine-")
@@ -386,7 +397,7 @@ def test_what_cannot_be_judged_is_unknown(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(("words", "says"), [
     (["nothing"], "no machine for 'nothing'; there are consumer_group,"),
     (["consumer_group", "--subject", "fixed"], "no subject 'fixed'"),
-    (["consumer_group", "--variant", "seeded-nothing"], "no planted bug 'seeded-nothing'"),
+    (["consumer_group", "--variant", "seeded-nothing"], "no subject 'seeded-nothing': say"),
     (["consumer_group", "--variant", "gone.py"], "no file gone.py"),
     (["consumer_group", "--variant", "x", "--subject", "shipped"], "give --subject or --variant, not both"),
     (["consumer_group", "--property", "one_lock_holder"], "does not judge one_lock_holder; it judges"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from model.language import Bool, Property, Run, always, drop_guard, every, foral
 from model.language.mutations import Mutation
 from model.scopes import SCOPES
 from proofs.counterexample import counterexample, shown
+from proofs.dead import dead
 from proofs.engine import z3
 from proofs.prove import Prover, provable
 from proofs.solve import Answer, prove, satisfiable
@@ -102,14 +104,22 @@ def test_a_property_that_is_false_at_first_is_violated() -> None:
 
 
 def test_a_proof_of_nothing_is_unknown() -> None:
-    @always(shipped="holds", given=(never("join", because="Nobody ever starts."),))
-    def toy_quiet(s: Convergence) -> Bool:
-        """Nobody lives."""
-        return forall(~s.alive[m] for m in every(Member))
-    declared = Convergence.concept.properties.pop("toy_quiet")
+    @always(shipped="holds", given=(never("start", because="Nobody ever starts."),))
+    def toy_quiet(s: Group) -> Bool:
+        """Nobody holds anything."""
+        return forall(~s.up[m] & ~s.holds[m, q] & ~s.fetched[m] for m, q in every(Member, Queue))
+    declared = Group.concept.properties.pop("toy_quiet")
+    began = time.process_time()
     row = Prover(seeds=(0,)).verdict(declared)
     assert row.outcome is Outcome.UNKNOWN
     assert "perhaps of nothing" in row.note
+    assert time.process_time() - began < 5, "no scope is searched for a run that cannot be"
+
+
+def test_what_is_dead_and_what_is_not() -> None:
+    quiet = (never("start", because="Nobody ever starts."),)
+    assert dead(Group.concept, (), Group.concept.actions, 2_000) == set()
+    assert dead(Group.concept, quiet, Group.concept.actions, 2_000) >= {"fetch", "apply", "crash"}
 
 
 def test_a_mutation_that_the_proof_does_not_notice_is_unknown() -> None:

@@ -18,8 +18,9 @@ from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere, Source
 from impl.hosts.simulation.tape import RandomTape
-from impl.variants.catalogue import BUGS, NO_REPAIR, NOT_EXPRESSIBLE, REPAIRS, variants_of
+from impl.variants.catalogue import BUGS, NO_REPAIR, NOT_EXPRESSIBLE, REPAIRS
 from impl.variants.stack import active
+from impl.variants.subjects import variants_of
 from impl.variants.variant import Replacement, Variant, VariantError, around, load_variant, replace
 from invariants.hazards import HAZARDS
 from stateful_tests.stories.storm import STORMY, group_world
@@ -194,13 +195,13 @@ def test_calls_are_counted_where_a_variant_stands_or_would_stand() -> None:
 
 
 @pytest.mark.parametrize(("replacement", "cure"), [
-    (Replacement(Clock, "tock", backwards.function), "Clock.tock: there is none; correct the name"),
-    (Replacement(Watch, "tick", backwards.function), "Watch.tick: it is inherited; name Clock.tick"),
-    (Replacement(Clock, "unit", backwards.function), "Clock.unit: it is no function; name one"),
-    (Replacement(rebalance, "_in_order", backwards.function),
+    (Replacement(Clock, "tock", backwards.value), "Clock.tock: there is none; correct the name"),
+    (Replacement(Watch, "tick", backwards.value), "Watch.tick: it is inherited; name Clock.tick"),
+    (Replacement(Clock, "unit", backwards.value), "Clock.unit: it is no function; name one"),
+    (Replacement(rebalance, "_in_order", backwards.value),
      r"it is cached, .* name a plain function that calls it: impl.client.rebalance.RebalanceImpl.rebalance_by_topic$"),
-    (Replacement(allocation, "md5_hash", backwards.function), "name a plain function that uses it$"),
-    (Replacement(allocation, "averagely", backwards.function), "impl.decisions.allocation.averagely: there is none"),
+    (Replacement(allocation, "md5_hash", backwards.value), "name a plain function that uses it$"),
+    (Replacement(allocation, "averagely", backwards.value), "impl.decisions.allocation.averagely: there is none"),
     (Replacement(Clock, "tick", lambda self: 0), r"give its function the parameters \(self, by"),  # noqa: ARG005
     (Replacement(Clock, "wait", lambda self, by: by), "make its function `async def`"),  # noqa: ARG005  # a method
 ])

@@ -1,0 +1,64 @@
+"""What is wrong with a file of one's own, in one line that names file and line."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Sequence
+from dis import get_instructions
+from traceback import walk_tb
+from types import CodeType, ModuleType
+
+
+def unknown_name(code: CodeType, module: ModuleType) -> str:
+    """The first name that a function of a module reads and that nobody has defined; empty if there is none.
+
+    code -- of the module, which has been imported.
+    """
+    assigned = {str(one.argval) for part in _parts(code) for one in get_instructions(part)
+                if one.opname == "STORE_GLOBAL"}
+    for part in _parts(code):
+        for one in get_instructions(part):
+            name = str(one.argval)
+            if one.opname == "LOAD_GLOBAL" and not (
+                    name in assigned or name in vars(module) or hasattr(builtins, name)):
+                line = one.positions.lineno if one.positions else part.co_firstlineno
+                return f"{code.co_filename}:{line}: the name {name} is not defined: correct or import it"
+    return ""
+
+
+def _parts(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _parts(constant)
+
+
+def import_error(path: str, error: BaseException) -> str:
+    """Why a file cannot be imported, and which line of it says so."""
+    lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == path]
+    if isinstance(error, SyntaxError) and error.filename == path:
+        lines.append(error.lineno or 1)
+    return f"{path}{f':{lines[-1]}' if lines else ''} cannot be imported: mend it first ({described(error)})"
+
+
+def blamed(error: BaseException, files: Sequence[str], within: Sequence[str]) -> str:
+    """Which line of one's own files an error comes from; empty if it is none of theirs.
+
+    An error that is raised within certain packages comes from a file too, if there is one: without it nothing is raised
+    there. within -- their names: the implementation, and what reads its tables. An error of whoever judges is nobody's
+    mistake but the judge's.
+    """
+    frames = [(frame.f_code.co_filename, line, str(frame.f_globals.get("__name__")))
+              for frame, line in walk_tb(error.__traceback__)]
+    own = [f"{name}:{line}" for name, line, _ in frames if name in files]
+    if own:
+        return f"{own[-1]}: {described(error)}"
+    name, line, module = frames[-1] if frames else ("", 0, "")
+    if files and any(f"{module}.".startswith(f"{one}.") for one in within):
+        return f"{files[-1]}: with it {name}:{line} raises {described(error)}"
+    return ""
+
+
+def described(error: BaseException) -> str:
+    """An error in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,0 +1,58 @@
+"""Where something stands: in a class or a module, and in every module that has imported it by its name."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from inspect import getsource, isfunction
+from types import ModuleType
+from typing import Any
+
+from impl.variants.fitting import ABSENT
+
+
+def put(owner: type | ModuleType, attribute: str, before: Any, after: Any) -> None:
+    """Change one place.
+
+    Of a module's function or constant, every module is changed that has imported it by its name. before -- what stands
+    there. after -- what is to stand there; ABSENT for nothing.
+    """
+    for holder, name in [(owner, attribute), *_imported(owner, attribute, before)]:
+        if after is ABSENT:
+            delattr(holder, name)
+        else:
+            setattr(holder, name, after)
+
+
+def _imported(owner: type | ModuleType, attribute: str, standing: Any) -> Iterator[tuple[ModuleType, str]]:
+    """The modules that have something from a module, and under which name.
+
+    A function is known by what it is; an equal number may be another constant, so that the source is read.
+    """
+    if not isinstance(owner, ModuleType) or standing is ABSENT:
+        return
+    modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
+    if isfunction(standing):
+        yield from ((module, attribute) for module in modules if vars(module).get(attribute) is standing)
+        return
+    package = owner.__name__.partition(".")[0]
+    for module in modules:
+        if module is not owner and module.__name__.partition(".")[0] == package:
+            yield from ((module, name) for name in _names(module.__name__, owner.__name__, attribute)
+                        if vars(module).get(name, ABSENT) is standing)
+
+
+@lru_cache(maxsize=4096)
+def _names(module: str, owner: str, attribute: str) -> tuple[str, ...]:
+    """The names under which a module has imported something from another one at its top."""
+    try:
+        source = getsource(sys.modules[module])
+    except (OSError, TypeError):  # an empty package, or one without source
+        return ()
+    if attribute not in source:
+        return ()
+    return tuple(alias.asname or alias.name for statement in ast.parse(source).body
+                 if isinstance(statement, ast.ImportFrom) and statement.module == owner
+                 for alias in statement.names if alias.name == attribute)
