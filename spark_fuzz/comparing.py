@@ -22,7 +22,7 @@ from invariants.runs import COMPARE, WORSE
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.confirmed import documents, file_of, settle, tests
-from spark_fuzz.differences import HOW_LONG, Answer, Differences, Effect
+from spark_fuzz.differences import FEWEST, HOW_LONG, Answer, Differences, Effect
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.pairing import Arm, Comparison, Known
 from spark_fuzz.pairs import Pair
@@ -30,14 +30,12 @@ from spark_fuzz.runs import Key
 from spark_fuzz.simulation import Aim
 from spark_fuzz.told import SIDES, Told, documented
 from spark_fuzz.touched import Other, Others, proofs
-from spark_fuzz.work import Row, Unit
+from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.subjects import subject_named, subject_on
 
 BASE, CHANGED = SIDES
 SHORTER = 6
 """So many tapes are made shorter, those of what is broken first."""
-LOOKS = 1.1
-"""Questions are answered anew when there are so many times the pairs of the last time."""
 
 
 def aim_of(
@@ -58,6 +56,10 @@ def compared(folder: Path) -> Shown:
     return read(Shown, json.loads((folder / COMPARED).read_text(encoding="utf-8")))
 
 
+NONE_SEEN = f"no difference seen; what differs in fewer than {FEWEST} runs cannot be told from chance"
+TOO_FEW = f"fewer than {FEWEST} pairs were judged, which say nothing yet: give it more time"
+
+
 class Comparing:
     """The book. aim -- checked. folder -- of the comparison, for the commands that it names. asked -- for how long."""
 
@@ -70,16 +72,19 @@ class Comparing:
         self._failed: list[str] = []
         self._tapes: dict[tuple[str, Key], Recording] = {}
         self._failures: dict[tuple[str, Key], Failure] = {}
-        self._looked = 0
         self._cpu_us = 0
 
     # Rows ---------------------------------------------------------------------------------------------------------
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Take rows of units of either kind, and failed ones, in the order of the plan."""
+        """Take rows of units of either kind, and failed ones, in the order of the plan.
+
+        Raises BadInputError for a mistake in the file of the change.
+        """
         rows = list(rows)
         self._cpu_us += rows[0]["cpu_us"] if rows else 0
         for row in rows:
+            refuse_mistake(row)
             if " again " in row["unit"]:
                 self._answered(row)
             elif row["error"] is not None:
@@ -88,8 +93,7 @@ class Comparing:
                 self.others.take(row)
             else:
                 self._take(Pair.from_row(row))
-        if self.found.pairs >= LOOKS * self._looked:
-            self._look()
+        self._look()
 
     def _answered(self, row: Row) -> None:
         for failure in self._failures.values():
@@ -102,10 +106,9 @@ class Comparing:
     def _take(self, pair: Pair) -> None:
         self.found.take(pair)
         arm = (pair.plan.workload, pair.plan.profile, pair.plan.strategy)
-        before, alike = self._arms.get(arm, Known()), pair.base.digest == pair.changed.digest
+        called = any(pair.changed.calls.values()) or pair.base.digest != pair.changed.digest
         apart = not pair.base.judged_as(pair.changed)
-        called = any(pair.changed.calls.values()) or not alike
-        self._arms[arm] = Known(before.called or called, before.apart or apart)
+        self._arms[arm] = self.known(arm) + Known(1, int(called), int(apart))
         sides = ((BASE, self._aim.base, pair.base, pair.base_tape, pair.changed),
                  (CHANGED, self._aim.changed, pair.changed, pair.changed_tape, pair.base))
         for name, subject, side, tape, other in sides:
@@ -131,7 +134,6 @@ class Comparing:
 
     def _look(self) -> None:
         """Have a tape looked at again for each property that seems to differ."""
-        self._looked = self.found.pairs
         for name in self.found.names:
             what = self._shown_by(name)
             if what is not None and what not in self._failures and what in self._tapes:
@@ -234,6 +236,8 @@ class Comparing:
             outcome = Outcome.UNKNOWN
         elif not self.executed:
             outcome = Outcome.NEVER_EXECUTED
+        elif self.said == TOO_FEW:
+            outcome = Outcome.UNKNOWN
         doubts = [effects[name].note for name in broken if name not in believed] + self._failed + self.found.unknown
         note = "; ".join([self.headline(), *(doubts[:1] if outcome is Outcome.UNKNOWN else ())])
         return Verdict(
@@ -258,7 +262,7 @@ class Comparing:
         effects = {self.found.effect(name) for name in self.found.names}
         effects |= {Effect.BROKEN for one in self.others.found if one.worse}
         told = [str(one) for one in Effect if one in effects - {Effect.UNCHANGED, Effect.NOT_MET}]
-        return " and ".join(told) or "no difference seen"
+        return " and ".join(told) or (NONE_SEEN if self.found.enough else TOO_FEW)
 
     def headline(self) -> str:
         """What came of it, in a sentence."""

@@ -19,6 +19,8 @@ from spark_fuzz.runs import Key, judged
 from stateful_tests.worlds.subjects import Subject
 
 WHETHER, HOW_LONG = "whether", "how long"
+FEWEST = 6
+"""Of fewer pairs no test says anything, whatever they show: half to the power of 5 is the first that is below ALPHA."""
 
 
 class Question(NamedTuple):
@@ -152,6 +154,11 @@ class Differences:
             for counter, ms in zip(self._broken_ms[name], (base_ms, changed_ms), strict=True):
                 counter[ms] += 1
             self._longer_ms[name][changed_ms - base_ms] += 1
+
+    @property
+    def enough(self) -> bool:
+        """Whether so many pairs were judged that a test can say something."""
+        return self._lived.total() >= FEWEST
 
     # Answers ------------------------------------------------------------------------------------------------------
 

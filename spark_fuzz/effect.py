@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+from impl.variants.fitting import is_counted
 from invariants.verdict import Outcome
 from spark_fuzz.work import Row
 from stateful_tests.worlds.run import RunRecord
@@ -57,7 +58,7 @@ class Effect:
     def __post_init__(self) -> None:
         """Each place is told, also one that is never called."""
         for variant in subject_named(self.subject).changes:
-            self.calls.update({replacement.place: 0 for replacement in variant.replacements})
+            self.calls.update({one.place: 0 for one in variant.replacements if is_counted(one)})
 
     def take(self, row: Row) -> None:
         """Count what a row of `called_rows` says."""
@@ -77,12 +78,12 @@ class Effect:
 
     @property
     def outcome(self) -> Outcome:
-        """Of the property that the variant changes runs."""
+        """Of the property that the variant changes runs; whether a constant is read nobody counts."""
         if self.different:
             return Outcome.HOLDS
         if not self.compared:
             return Outcome.UNKNOWN
-        return Outcome.NO_DIFFERENCE if self.calls.total() else Outcome.NEVER_EXECUTED
+        return Outcome.NO_DIFFERENCE if self.calls.total() or not self.calls else Outcome.NEVER_EXECUTED
 
     @property
     def most_reached(self) -> int:
@@ -93,8 +94,9 @@ class Effect:
         """As people read it."""
         known = subject_named(self.subject)
         what = "un-repaired" if known.top is None else "replaced"
-        calls = ", ".join(f"{place} ({_times(count)})" for place, count in self.calls.items())
-        told = f"{what}: {calls or 'nothing'}, in {self.most_reached:,} of {self.runs:,} runs"
+        calls = [f"{place} ({_times(count)})" for place, count in self.calls.items()]
+        calls += [one.place for variant in known.changes for one in variant.replacements if not is_counted(one)]
+        told = f"{what}: {', '.join(calls) or 'nothing'}, in {self.most_reached:,} of {self.runs:,} runs"
         return f"{told}; differs from {known.base} in {self.different:,} of {self.compared:,} runs on the same tapes"
 
     def cost(self) -> dict[str, float]:

@@ -1,15 +1,15 @@
 """Which worlds a comparison lives through, and where its time goes.
 
 A first pass lives through each workload once. Of those whose runs call what is replaced the other arms (profiles and
-strategies) are tried then; beside that, and when all were tried, the time goes to the arms that call it, twice as much
-to those in which judges have told the sides apart. An arm is chosen by whether its sides differ, never by which of them
-is the better one: so the choice does not bear on the tests.
+strategies) are tried then, beginning with those that are most like arms in which judges have told the sides apart. Half
+of the time goes to arms that are known already, in proportion to how often that was so. An arm is chosen by whether its
+sides differ, never by which of them is the better one: so the choice does not bear on the tests.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,16 +25,26 @@ FIRST = ("storm", "uniform")
 """Profile and strategy of the first pass."""
 PAIRS = 2
 """Pairs of a unit, but for the first of each arm."""
-TWICE = 2
-"""So much more time has an arm in which judges told the sides apart."""
+LEAST = 0.1
+"""The share of an arm in which judges tell no sides apart, beside one in which they always do."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of an arm: whether what is replaced was called, and whether judges told the sides apart."""
+    """What is known of an arm: pairs, those in which what is replaced was called, those that judges told apart."""
 
-    called: bool = False
-    apart: bool = False
+    pairs: int = 0
+    called: int = 0
+    apart: int = 0
+
+    def __add__(self, other: Known) -> Known:
+        """What is known of two arms together."""
+        return Known(self.pairs + other.pairs, self.called + other.called, self.apart + other.apart)
+
+    @property
+    def weight(self) -> float:
+        """The share of pairs that judges told apart, at least LEAST; an arm of which nothing is known has it, too."""
+        return max(LEAST, self.apart / max(1, self.pairs))
 
 
 @dataclass(frozen=True)
@@ -86,17 +96,15 @@ def units(aim: Comparison, known: Callable[[Arm], Known]) -> Iterator[Unit | int
     yield from asked
     calling = {arm[0] for arm in first if known(arm).called}
     others = [arm for arm in plan.arms if arm not in first and (arm[0] in calling or not calling)]
-    ends = [len(first)]
     while True:
-        fresh, others = others[:len(first)], others[len(first):]
-        yield ends[max(0, len(ends) - 2)]  # the last round need not have ended, so that nobody waits
-        again = plan.again(len(first), known)
-        yield from (plan.unit(arm) for arm in (*fresh, *again))
-        ends.append(plan.given.total() + len(asked))
-        if not (fresh or again):
-            if not any(known(arm).called for arm in plan.given):
-                return
-            yield ends[-1]
+        yield plan.given.total() + len(asked)
+        fresh = plan.fresh(others, len(first), known)
+        others = [arm for arm in others if arm not in fresh]
+        before = plan.given.total()
+        yield from (plan.unit(arm) for arm in fresh)
+        yield from (plan.unit(arm) for arm in plan.again(len(first), known))
+        if plan.given.total() == before:
+            return
 
 
 class _Plan:
@@ -113,11 +121,19 @@ class _Plan:
             found.setdefault(arm[0], arm)
         return list(found.values())
 
-    def again(self, most: int, known: Callable[[Arm], Known]) -> list[Arm]:
-        """The arms that call what is replaced and have had least; those that told sides apart count half."""
-        each = {arm: known(arm) for arm in self.given}
-        had = {arm: self.given[arm] / (TWICE if one.apart else 1) for arm, one in each.items() if one.called}
-        return sorted(had, key=lambda arm: had[arm])[:most]
+    def fresh(self, others: Sequence[Arm], most: int, known: Callable[[Arm], Known]) -> list[Arm]:
+        """Arms to try: those whose workload, and whose profile and strategy, have told sides apart most often."""
+        workloads, rest = defaultdict[str, Known](Known), defaultdict[tuple[str, ...], Known](Known)
+        for arm in self.given:
+            workloads[arm[0]] += known(arm)
+            rest[arm[1:]] += known(arm)
+        return sorted(others, key=lambda arm: -workloads[arm[0]].weight - rest[arm[1:]].weight)[:most]
+
+    def again(self, most: int, known: Callable[[Arm], Known]) -> Iterator[Arm]:
+        """Arms that call what is replaced, each as often as is its share of all units."""
+        weights = {arm: each.weight for arm in self.given if (each := known(arm)).called}
+        for _ in range(most if weights else 0):
+            yield min(weights, key=lambda arm: self.given[arm] / weights[arm])
 
     def unit(self, arm: Arm) -> Unit:
         """The next unit of an arm."""

@@ -190,7 +190,8 @@ class Sightings:
         Of a variant that was never executed, or made no difference, nothing can be said. What fails although no run has
         executed it fails without it.
         """
-        kind = subject_named(subject).kind or ""
+        known = subject_named(subject)
+        kind = known.kind or ""
         about, broken = self._about[subject], self._broken(subject)
         ways = sorted((self._believed(about, name)[0] for name in broken), key=lambda one: one[1].order)
         total = about.seen[broken[0] if broken else next(iter(about.seen))]
@@ -202,6 +203,9 @@ class Sightings:
             outcome, note = Outcome.UNKNOWN, doubts[0]
         elif effect.outcome is not Outcome.HOLDS:
             outcome = effect.outcome
+        elif kind != "bug" and (masked := self._masked(subject)):
+            command = shlex.join(["rocketproof", "compare", known.file or "FILE", "--base", known.base or ""])
+            outcome, note = Outcome.UNKNOWN, f"{masked} fail by what the base has; whether more often says `{command}`"
         if ways and effect.outcome is Outcome.NEVER_EXECUTED:
             outcome, note = Outcome.UNKNOWN, f"{note}; that is none of the variant's doing, as no run has executed it"
         file = Path("evidence") / file_of(ways[0][0]) if ways else None
@@ -210,6 +214,16 @@ class Sightings:
             cost={**cost_of(total), **effect.cost()}, evidence=None if file is None else str(file),
             seed=self._aim.seed, note=f"{note}; {effect.sentence()}",
         )
+
+    def _masked(self, subject: str) -> str:
+        """Properties that fail as they do without the variant: nobody can say whether more often; empty if none does.
+
+        What has no repair does not count: its cause was seen in the run.
+        """
+        about, known = self._about[subject], subject_named(subject)
+        names = [name for name in about.seen if name != SAME_RUN and self._tells(name)
+                 and any(one.expected and known.masks(one.key) for one, _ in self._believed(about, name))]
+        return ", ".join(names)
 
     def _same_run(self, subject: str) -> Verdict:
         """The row that says that runs can be repeated; it also carries how many states were visited."""

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from impl.variants.variant import Replacement
@@ -34,12 +37,32 @@ _CITED = re.compile(r"([A-Z]\w+)?#(\w+)")
 
 
 def units(base: str, changed: str) -> Iterator[Unit]:
-    """A unit for the claims, and one for each recording that is compared."""
+    """A unit for the claims, and one for each recording whose adapter reaches a module that the change touches."""
     yield Unit(f"{changed} | {CLAIMED}", {"subjects": (base, changed), "asked": CLAIMED}, 2)
+    homes = {_home(one.owner) for variant in subject_named(changed).changes for one in variant.replacements}
     for path in recordings(RECORDINGS):
-        if stem(path.name) in ADAPTERS:
+        adapter = ADAPTERS.get(stem(path.name))
+        if adapter is not None and homes & _reached(adapter.__module__):
             yield Unit(f"{changed} | {RECORDED} {stem(path.name)}",
                        {"subjects": (base, changed), "asked": RECORDED, "recording": path.name}, 1)
+
+
+def _home(owner: object) -> str:
+    """The module of a class or function; a module itself."""
+    return str(owner.__name__ if isinstance(owner, ModuleType) else owner.__module__)
+
+
+@lru_cache
+def _reached(module: str) -> frozenset[str]:
+    """The modules of the project that a module uses, and those that these use."""
+    reached, waiting = set[str](), [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached and name in sys.modules and name.split(".")[0] in {"impl", "stateful_tests"}:
+            reached.add(name)
+            values = vars(sys.modules[name]).values()
+            waiting += [_home(one) for one in values if isinstance(one, ModuleType) or hasattr(one, "__module__")]
+    return frozenset(reached)
 
 
 def work(unit: Unit) -> Iterator[Row]:

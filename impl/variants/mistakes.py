@@ -41,19 +41,20 @@ def import_error(path: str, error: BaseException) -> str:
     return f"{path}{f':{lines[-1]}' if lines else ''} cannot be imported: mend it first ({described(error)})"
 
 
-def blamed(error: BaseException, files: Sequence[str]) -> str:
+def blamed(error: BaseException, files: Sequence[str], within: Sequence[str]) -> str:
     """Which line of one's own files an error comes from; empty if it is none of theirs.
 
-    An error that the implementation raises by itself comes from a file too, if there is one: without it nothing is
-    raised. An error of whoever judges is nobody's mistake but the judge's.
+    An error that is raised within certain packages comes from a file too, if there is one: without it nothing is raised
+    there. within -- their names: the implementation, and what reads its tables. An error of whoever judges is nobody's
+    mistake but the judge's.
     """
     frames = [(frame.f_code.co_filename, line, str(frame.f_globals.get("__name__")))
               for frame, line in walk_tb(error.__traceback__)]
     own = [f"{name}:{line}" for name, line, _ in frames if name in files]
     if own:
         return f"{own[-1]}: {described(error)}"
-    if files and frames and frames[-1][2].partition(".")[0] == __name__.partition(".")[0]:
-        name, line, _ = frames[-1]
+    name, line, module = frames[-1] if frames else ("", 0, "")
+    if files and any(f"{module}.".startswith(f"{one}.") for one in within):
         return f"{files[-1]}: with it {name}:{line} raises {described(error)}"
     return ""
 

@@ -44,19 +44,19 @@ def hidden_by(owner: type, attribute: str, standing: Callable[[type], object]) -
     inherits from it has, on the way there, a method of that name that does not call it.
     standing -- what a class is going to have under this name, None for nothing.
     """
-    hiding = [_hiding(heir, owner, attribute, standing) for heir in _heirs(owner) if not heir.__subclasses__()]
+    hiding = [_hiding(heir, owner, attribute, standing) for heir in heirs(owner) if not heir.__subclasses__()]
     if not hiding or None in hiding or _is_made(owner):
         return None
     return hiding[0]
 
 
-def _heirs(owner: type) -> Iterator[type]:
+def heirs(owner: type) -> Iterator[type]:
     """All classes that inherit from it, those of its package alone: tests and users have their own."""
-    heirs: list[type] = owner.__subclasses__()
-    for heir in heirs:
+    direct: list[type] = owner.__subclasses__()
+    for heir in direct:
         if _package(heir.__module__) == _package(owner.__module__):
             yield heir
-            yield from _heirs(heir)
+            yield from heirs(heir)
 
 
 def _hiding(heir: type, owner: type, attribute: str, standing: Callable[[type], object]) -> type | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from inspect import isfunction
+from types import ModuleType
 
 from impl.variants.catalogue import BUGS, NO_REPAIR, REPAIRS
-from impl.variants.variant import Variant, VariantError, absolute, is_path, load_variant
+from impl.variants.variant import Replacement, Variant, VariantError, absolute, is_path, load_variant
 
 SHIPPED, REPAIRED = "shipped", "repaired"
 
@@ -102,10 +104,23 @@ def repaired_without(hazards: Iterable[str]) -> str:
 
 
 def covers(standing: Iterable[Variant], variant: Variant) -> list[tuple[Variant, str]]:
-    """Those of the standing variants that replace what a variant replaces, each with the name of the place."""
-    places = {(one.owner, one.attribute): one.place for one in variant.replacements}
+    """Those of the standing variants that cover what a variant replaces, each with the name of the place.
+
+    They replace the same function, or one of the same class that calls it.
+    """
+    places = {key: one.place for one in variant.replacements for key in _and_callers(one)}
     return [(other, places[key]) for other in standing if other.name not in (*variant.over, *variant.undoes)
             for key in dict.fromkeys((one.owner, one.attribute) for one in other.replacements) if key in places]
+
+
+def _and_callers(replacement: Replacement) -> set[tuple[type | ModuleType, str]]:
+    """The place of a replacement, and those of the methods of its class from which it is called."""
+    owner, names = replacement.owner, {replacement.attribute}
+    if isinstance(owner, type):
+        methods = {name: set(one.__code__.co_names) for name, one in vars(owner).items() if isfunction(one)}
+        while more := {name for name, called in methods.items() if called & names} - names:
+            names |= more
+    return {(owner, name) for name in names}
 
 
 # Names ----------------------------------------------------------------------------------------------------------------

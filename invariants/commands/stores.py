@@ -1,4 +1,4 @@
-"""The commands `store` and `crash`: a broker's store directory, and stores that crash."""
+"""The commands `store`, `crash` and `demonstrate`: a broker's store directory, and stores that crash."""
 
 from __future__ import annotations
 
@@ -82,3 +82,27 @@ def crash(
 
         share = None if minutes is None else minutes / (len(workload or WORKLOADS) * len(KINDS))
         desk.judge("crash", judge.judged(workload or [], Effort(images, share, seed), out=out, tell=desk.tell))
+
+
+@app.command(epilog=examples("rocketproof demonstrate", "rocketproof demonstrate V3 V22 --out out/demonstrate"))
+@judging
+def demonstrate(
+    hazards: Annotated[list[str] | None, typer.Argument(
+        metavar="HAZARD", show_default=False, help="Hazards of the store; default: all that are shown so.")] = None,
+    json: Json = None,
+    out: Annotated[Path, typer.Option(
+        metavar="DIR", help="Folder for the store directories.")] = Path("out/demonstrate"),
+) -> None:
+    """Show a hazard on the real store of RocketMQ 4.9.3.
+
+    A store directory that a crash can leave is given to the official DefaultMessageStore (Java comes as a wheel). It
+    starts, and what it has then is judged like a recovery of the crash atlas.
+
+    Exit status: 0 all are shown, 1 one is not, 2 bad input, 3 some outcome is unknown, or interrupted.
+    """
+    from invariants.front_desk.desk import Desk
+
+    with Desk(json, out=out) as desk:
+        from stateful_tests.conformance.java.stores.demonstrated import demonstrated
+
+        desk.judge("demonstrate", demonstrated(hazards or [], out, desk.closing.append, desk.tell))

@@ -116,6 +116,11 @@ class Desk:
         self._update(text=text)
         INTERRUPT.check()
 
+    def say(self, lines: Iterable[str]) -> None:
+        """Print lines for people before anything is judged; a command among them is never cut."""
+        for said in lines:
+            self.print(Text(said, no_wrap=True, overflow="ignore"))
+
     def print(self, shown: RenderableType) -> None:
         """Print for people: to standard output, or to standard error if that carries rows; commands are never cut."""
         self.console.print(Group(shown), crop=False)  # a Text of its own would be joined with others, and wrapped

@@ -265,10 +265,6 @@ class WorldMachine(RuleBasedStateMachine):
             self.trial.unknown.append(f"{one_line(self.program)}: {error}")
             self._over = True
             return None
-        except Exception as error:
-            if (mistake := subject_named(self.trial.subject).mistake(error)) is not None:
-                raise mistake from error
-            raise
 
     def _judge(self) -> None:
         """Note what is new; raises ViolatedError for the first of it that is a failure."""

@@ -19,6 +19,7 @@ from stateful_tests.machines.machine import Drawn, Found, Trial, ViolatedError, 
 from stateful_tests.machines.program import Line, Program
 from stateful_tests.machines.shortening import shortened
 from stateful_tests.seeded import SEEDED
+from stateful_tests.worlds.subjects import subject_named
 
 _MODULES = [import_module(f"stateful_tests.machines.{name}")
             for name in (*(concept.name for concept in CONCEPTS), "running_group")]
@@ -67,11 +68,13 @@ def search(
     Raises ViolatedError with the shrunk program; Hypothesis prints it, unless it is to be quiet.
     """
     factory = hypothesis.seed(effort.seed)(partial(machine_named(concept), trial))
-    run_state_machine_as_test(cast("type[WorldMachine]", factory), settings=settings(
+    asked = settings(
         max_examples=effort.examples, stateful_step_count=effort.deeds, database=None, deadline=None, print_blob=True,
         suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet if quiet else Verbosity.normal,
         phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,), backend=SEEDED,
-    ))
+    )
+    with subject_named(trial.subject).telling_mistakes():
+        run_state_machine_as_test(cast("type[WorldMachine]", factory), settings=asked)
 
 
 def survey(concept: str, trial: Trial, effort: Effort = Effort()) -> None:
@@ -126,12 +129,13 @@ def played(
     telling -- keep what people want to read about it. to_the_end -- heal, and judge the promises.
     Raises BadInputError for a line that is none of the machine's.
     """
-    machine = machine_named(concept)(Trial(subject, (), to_the_end=to_the_end), telling=telling)
-    try:
-        for line in program:
-            _rule(machine, line)(machine, **dict(line.arguments))
-    finally:
-        machine.teardown()
+    with subject_named(subject).telling_mistakes():
+        machine = machine_named(concept)(Trial(subject, (), to_the_end=to_the_end), telling=telling)
+        try:
+            for line in program:
+                _rule(machine, line)(machine, **dict(line.arguments))
+        finally:
+            machine.teardown()
     return machine
 
 

@@ -53,7 +53,7 @@ class Whole:
             note = f"{', '.join(row.property for row in self.rows)}: {self.rows[0].note}"
         elif trial.unknown:
             outcome, note = Outcome.UNKNOWN, f"{len(trial.unknown)} programs could not be judged: {trial.unknown[0]}"
-        elif not trial.calls.total():
+        elif trial.calls and not trial.calls.total():
             outcome = Outcome.NEVER_EXECUTED
         first = self.rows[0] if self.rows else None
         details = {"concept": self.concept, **({"file": known.file} if known.file else {})}

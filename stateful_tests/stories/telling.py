@@ -59,6 +59,8 @@ BREAKS: Mapping[str, str] = {
     "abandoned_lock_is_freed": "U6",
     "list_has_no_repetition": "B-5 D6 U3",
     "goodbye_is_final": "B-9",
+    "heartbeats_keep_a_member": "B-11",
+    "living_members_do_not_expire": "B-9",
     "goodbye_delists_a_member": "B-6",
     "goodbye_waits_for_the_heartbeat": "B-33",
     "list_is_exactly_the_living": "B-10",

@@ -138,15 +138,12 @@ def lived(
         tape.clock = lambda: world.now_ms
     with subject_named(plan.subject).running() as calls, world:
         try:
-            kept = _live(world, workload, judges, judged=judged)
+            with subject_named(plan.subject).telling_mistakes():
+                kept = _live(world, workload, judges, judged=judged)
         except (EndlessRunError, TooManyStatesError) as error:
             judges.unknown, kept = str(error), {}
         except SeenError:
             kept = {}
-        except Exception as error:
-            if (mistake := subject_named(plan.subject).mistake(error)) is not None:
-                raise mistake from error
-            raise
         yield world, _record(world, judges, kept, tape, dict(calls))
 
 

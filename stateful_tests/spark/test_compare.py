@@ -1,0 +1,180 @@
+"""Comparisons of a change with its base, in this process: the same units, book and table as on Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from invariants import evidence
+from invariants.report.compared import COMPARED
+from invariants.report.compared import Comparison as Shown
+from invariants.report.page import render
+from invariants.report.shapes import read
+from invariants.runs import WORSE
+from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
+from spark_fuzz import pairs, touched
+from spark_fuzz.compare_table import comparison_view
+from spark_fuzz.comparing import Comparing, aim_of
+from spark_fuzz.differences import Effect
+from spark_fuzz.pairing import Arm
+from spark_fuzz.work import Unit, attempt
+from stateful_tests.spark import planted
+from stateful_tests.worlds.evidence import replay_run
+
+UNCALLED = """
+from impl.namesrv.route_info_manager import RouteInfoManager
+from impl.variants.variant import Variant, replace
+
+
+@replace(RouteInfoManager, "delete_topic")
+def keep(self, topic):
+    return None
+
+
+VARIANT = Variant("keep", "change", "Topics stay.", "nobody deletes one", replacements=(keep,))
+"""
+SMALLEST = ("smallest", "threads", "focus")
+RACES = [*((SMALLEST, seed, seed + 1) for seed in (2, 3, 24, 49, 71, 75)),
+         (("subscriptions", "threads", "focus"), 7, 10)]
+"""Worlds in which heartbeats overtake each other."""
+CALM = [(("smallest", "calm", "uniform"), 0, 1)]
+
+
+def compared(
+    folder: Path, text: str, base: str | None, seeds: Iterable[tuple[Arm, int, int]], asked: Iterable[Unit] = (),
+) -> Comparing:
+    """The book of a comparison of a file of this text, after these worlds; the evidence is written."""
+    file = folder / "change.py"
+    file.write_text(text, encoding="utf-8")
+    aim = aim_of(str(file), base)
+    book = Comparing(aim, folder)
+    subjects = (aim.base, aim.changed)
+    units = [Unit(f"{arm} {begin}", {"subjects": subjects, "arm": arm, "seeds": (begin, end)})
+             for arm, begin, end in seeds]
+    for unit in (*units, *asked):
+        book.add(attempt(pairs.work, unit))
+    for question in list(book.questions()):
+        book.add(attempt(pairs.work, question))
+    while book.settle():
+        pass
+    for name, document in book.evidence().items():
+        evidence.write(folder / "evidence" / name, dict(document))
+    return book
+
+
+def told(book: Comparing) -> tuple[Shown, str]:
+    """What compare.json says, and the terminal."""
+    found = read(Shown, json.loads(book.files()[COMPARED]))
+    console = Console(width=200)
+    with console.capture() as capture:
+        console.print(comparison_view(found))
+    return found, capture.get()
+
+
+def rows(book: Comparing) -> dict[str, Verdict]:
+    """The verdicts by property."""
+    return {row.property: row for row in book.verdicts()}
+
+
+# What a change is said to do ------------------------------------------------------------------------------------------
+
+
+def test_a_real_repair_comes_out_fixed(tmp_path: Path) -> None:
+    book = compared(tmp_path, planted.ONE_STEP, "shipped", RACES)
+    row = rows(book)["refines_subscription"]
+    assert row.subject.details["effect"] == Effect.FIXED
+    assert (row.expected, row.outcome) == (Outcome.HOLDS, Outcome.HOLDS)
+    assert row.cost["changed_violated"] == 0 < row.cost["base_violated"]
+    assert exit_status(book.verdicts()) == ExitStatus.AS_EXPECTED
+    stored = evidence.read(tmp_path / str(row.evidence))
+    assert stored["plan"]["subject"] == "shipped"
+    assert replay_run(stored).outcome is Outcome.VIOLATED
+    found, shown = told(book)
+    assert found.rows[0].property == "refines_subscription"
+    assert "fixed" in found.said
+    assert row.replay in shown
+    page = render(book.verdicts(), {}, comparisons=[("", json.loads(book.files()[COMPARED]))])
+    assert row.replay in page
+    assert "loop beside shipped" in page
+
+
+def test_the_shipped_loop_copied_out_makes_no_difference(tmp_path: Path) -> None:
+    book = compared(tmp_path, planted.SHIPPED_LOOP, "shipped", [(SMALLEST, 2, 8)])
+    row = rows(book)[WORSE]
+    assert row.outcome is Outcome.HOLDS
+    assert str(row.subject.details["said"]).startswith("no difference seen")
+    assert (row.cost["same_digest"], row.cost["judged_alike"]) == (6, 6)
+    assert exit_status(book.verdicts()) == ExitStatus.AS_EXPECTED
+    assert told(book)[0].news == []
+
+
+def test_a_planted_bug_given_as_a_change_is_broken(tmp_path: Path) -> None:
+    book = compared(tmp_path, planted.EARLY.replace('"bug"', '"change"'), "repaired", CALM)
+    row = rows(book)["refines_route_info"]
+    assert (row.subject.details["effect"], row.expected, row.outcome) == (
+        Effect.BROKEN, Outcome.HOLDS, Outcome.VIOLATED)
+    assert rows(book)[WORSE].outcome is Outcome.VIOLATED
+    assert exit_status(book.verdicts()) == ExitStatus.DIFFERENT
+    stored = evidence.read(tmp_path / str(row.evidence))
+    assert stored["plan"]["subject"].endswith("change.py")
+    assert replay_run(stored).outcome is Outcome.VIOLATED
+    assert "broken" in told(book)[1]
+
+
+def test_a_change_that_is_never_called_is_not_harmless(tmp_path: Path) -> None:
+    book = compared(tmp_path, UNCALLED, "repaired", CALM)
+    assert rows(book)[WORSE].outcome is Outcome.NEVER_EXECUTED
+    assert exit_status(book.verdicts()) == ExitStatus.UNKNOWN
+    assert told(book)[0].said == "never executed"
+
+
+def test_few_pairs_say_nothing(tmp_path: Path) -> None:
+    book = compared(tmp_path, planted.SHIPPED_LOOP, "shipped", CALM)
+    assert rows(book)[WORSE].outcome is Outcome.UNKNOWN
+    assert "give it more time" in rows(book)[WORSE].note
+
+
+def test_nothing_is_said_of_a_violation_that_was_not_seen_again(tmp_path: Path) -> None:
+    book = compared(tmp_path, planted.UNREPEATABLE.replace('"bug"', '"change"'), "repaired", CALM)
+    assert rows(book)["refines_route_info"].outcome is Outcome.UNKNOWN
+    assert rows(book)[WORSE].outcome is Outcome.UNKNOWN
+
+
+def test_a_mistake_in_the_file_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"change\.py:.*looked"):
+        compared(tmp_path, planted.ONE_STEP.replace("not_null(sub.topic)", "looked(sub.topic)"), "shipped", CALM)
+
+
+def test_a_file_that_is_none_is_bad_input() -> None:
+    with pytest.raises(BadInputError, match=r"no file .*nix\.py"):
+        aim_of("nix.py", "shipped")
+
+
+# Other judges ---------------------------------------------------------------------------------------------------------
+
+
+def test_claims_about_decisions_are_asked_of_a_change(tmp_path: Path) -> None:
+    text = """
+from impl.decisions import allocation
+from impl.variants.variant import Variant, replace
+
+
+@replace(allocation, "averagely_owns")
+def everything(n, m, i, k):
+    return True
+
+
+VARIANT = Variant("everything", "change", "Everybody owns everything.", "a toy", replacements=(everything,))
+"""
+    (tmp_path / "change.py").write_text(text, encoding="utf-8")
+    aim = aim_of(str(tmp_path / "change.py"), "shipped")
+    asked = [unit for unit in touched.units(aim.base, aim.changed) if unit.body["asked"] == touched.CLAIMED]
+    book = compared(tmp_path, text, "shipped", (), asked)
+    assert rows(book)["allocation_is_exclusive"].outcome is Outcome.VIOLATED
+    assert exit_status(book.verdicts()) == ExitStatus.DIFFERENT
+    proofs = json.loads(book.files()[COMPARED])["proofs"]
+    assert "averagely_is_exclusive" in proofs[0]["sentence"]

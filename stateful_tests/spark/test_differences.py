@@ -1,0 +1,108 @@
+"""What is said of pairs of runs, and which worlds they live through."""
+
+from __future__ import annotations
+
+from spark_fuzz import pairing
+from spark_fuzz.comparing import aim_of
+from spark_fuzz.differences import HOW_LONG, WHETHER, Differences, Effect, quartiles
+from spark_fuzz.pairing import Arm, Known
+from spark_fuzz.pairs import Pair, Side
+from spark_fuzz.pairs import Shown as Sight
+from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.subjects import subject_named
+
+
+def side(digest: str = "", *ways: str, broken_ms: int = 0, unknown: str = "") -> Side:
+    """A run that shows a property in these ways."""
+    shown: dict[tuple[str, ...], Sight] = {("one_owner_when_settled", way): Sight(1, way) for way in ways}
+    return Side(digest, digest, unknown, shown, {"ownership_converges": broken_ms}, {"place": 1}, 10, 5, broken_ms)
+
+
+def found(*sides: tuple[Side, Side]) -> Differences:
+    """What these pairs say, on 4.9.3 as shipped."""
+    differences = Differences(subject_named("shipped"))
+    for number, (base, changed) in enumerate(sides):
+        differences.take(Pair(Plan("shipped", "smallest", "calm", "uniform"), number, base, changed))
+    return differences
+
+
+def test_equal_digests_alone_are_no_difference_at_all() -> None:
+    differences = found(*[(side("same", "a way"), side("same"))] * 9)
+    assert differences.same_digest == 9
+    assert differences.judged_alike == 0
+    assert differences.effect("one_owner_when_settled") is Effect.FIXED
+
+
+def test_other_digests_alone_are_no_difference() -> None:
+    differences = found(*[(side("one", "a way"), side("other", "a way"))] * 9)
+    assert differences.same_digest == 0
+    assert {differences.effect(name) for name in differences.names} <= {Effect.UNCHANGED, Effect.NOT_MET}
+
+
+def test_what_chance_explains_is_unchanged() -> None:
+    differences = found(*[(side("one", "a way"), side("other"))] * 3, *[(side("one"), side("other", "a way"))] * 4)
+    assert differences.effect("one_owner_when_settled") is Effect.UNCHANGED
+
+
+def test_one_way_can_be_broken_or_fixed_beneath_a_property_that_is_as_broken_as_before() -> None:
+    differences = found(*[(side("one", "before"), side("other", "after"))] * 12)
+    whole, after, before = differences.of("one_owner_when_settled")
+    assert (whole.effect, after.effect, before.effect) == (Effect.UNCHANGED, Effect.BROKEN, Effect.FIXED)
+    assert differences.effect("one_owner_when_settled") is Effect.BROKEN
+
+
+def test_how_long_a_promise_is_broken_counts() -> None:
+    longer = found(*[(side(broken_ms=5_000 * number), side(broken_ms=5_000 * number + 10_000)) for number in range(12)])
+    assert longer.effect("ownership_converges") is Effect.BROKEN
+    answer, = (one for one in longer.of("ownership_converges") if one.question.asking == HOW_LONG)
+    assert answer.changed_ms - answer.base_ms == 10_000
+    shorter = found(*[(side(broken_ms=20_000), side(broken_ms=5_000 * (number % 3))) for number in range(12)])
+    assert shorter.effect("ownership_converges") is Effect.BETTER
+    assert shorter.of("ownership_converges")[0].question.asking == WHETHER
+
+
+def test_a_pair_that_could_not_be_judged_is_counted_and_not_compared() -> None:
+    differences = found((side("one", "a way"), side("one", unknown="too many states")))
+    assert (differences.pairs, len(differences.unknown), differences.judged_alike) == (1, 1, 0)
+    assert differences.names == ()
+
+
+def test_costs_that_never_end_are_longer_than_any() -> None:
+    assert quartiles([None, 1, 3, 2]) == (1, 2, 3)
+    assert quartiles([None, None, 3]) == (3, None, None)
+    assert quartiles([]) == (None, None, None)
+
+
+# The plan -------------------------------------------------------------------------------------------------------------
+
+
+def planned(calls: str, apart: str, rounds: int) -> list[Arm]:
+    """The arms of a plan in its order: what is replaced is called in one workload, and judges see it in one profile."""
+    aim = aim_of("bc-subversion-not-bumped", "repaired", workloads=("smallest", "routes"),
+                 profiles=("storm", "threads", "calm"), strategies=("uniform",))
+    lived: list[Arm] = []
+
+    def known(arm: Arm) -> Known:
+        had = lived.count(arm)
+        return Known(had, had * (arm[0] == calls), had * (arm[0] == calls and arm[1] == apart))
+
+    for unit in pairing.units(aim, known):
+        if isinstance(unit, int):
+            rounds -= 1
+            if not rounds:
+                break
+        elif "arm" in unit.body:
+            lived.append(unit.body["arm"])
+    return lived
+
+
+def test_the_time_goes_to_arms_that_call_what_is_replaced() -> None:
+    lived = planned("smallest", "threads", 40)
+    assert [arm[0] for arm in lived].count("routes") == 1
+    share = [arm[1] for arm in lived].count("threads") / len(lived)
+    assert share > 0.6
+
+
+def test_a_plan_ends_when_no_arm_calls_what_is_replaced() -> None:
+    lived = planned("nowhere", "threads", 1_000)
+    assert len(lived) == len(set(lived)) == 6
