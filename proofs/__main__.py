@@ -42,7 +42,7 @@ def prove(  # noqa: PLR0913, PLR0917 - one parameter for each option
     solver: Annotated[Literal["z3", "cvc5"], typer.Option(
         help="Who proves; cvc5 is an independent second opinion (pip install 'rocketproof\\[cvc5]').")] = "z3",
     dump: Annotated[Path | None, typer.Option(
-        metavar="DIR", help="Write each obligation of a protocol as an SMT-LIB file with readable names.")] = None,
+        metavar="DIR", help="Write each obligation as an SMT-LIB file with readable names.")] = None,
     explain: Annotated[bool, typer.Option(
         "--explain", help="Say what each proof of a protocol leans on: premises, lemmas, guards.")] = False,
     cti: Annotated[Path | None, typer.Option(
@@ -120,7 +120,7 @@ def proved(
                     replay=replayed_by(solver), cti=cti)
     yield from prover.judge(PROPERTIES[name] for name in chosen.protocol)
     if chosen.claims:
-        found = prove_decisions(chosen.claims, seeds=seeds, out=out, solver=of_paths(solver))
+        found = prove_decisions(chosen.claims, seeds=seeds, out=out, solver=of_paths(solver), dump=dump)
         yield from (replace(row, replay=row.replay.replace(replayed_by("z3"), replayed_by(solver))) for row in found)
 
 

@@ -20,36 +20,41 @@ import z3
 import invariants.decisions
 from invariants.claim import CLAIMS, Claim, DiscardedError, Finding, chosen, counterexample, judged
 from invariants.verdict import Outcome, Verdict
-from proofs import terms
+from proofs import dump_claims, terms
 from proofs.apart import apart, ended
 from proofs.domains import Values, concrete_arguments, equal_to, leaves, symbolic_arguments, within
 from proofs.mutants import Mutant, mutants
-from proofs.path_questions import Z3, Asked, ModelValues, Solver, checked
+from proofs.path_questions import Z3, Asked, ModelValues, Solver, checked, falsehood, spoken
 from proofs.paths import Limits, Path, PathLimitError, PathTable
 from proofs.solve import Answer
-from proofs.symbolic import SymbolicBool, SymbolicInteger, UnsupportedError
+from proofs.symbolic import UnsupportedError
 from proofs.terms import Context, Term, fresh_context
 
 __all__ = ["CLAIMS", "invariants", "kill", "prove_claim", "prove_decisions"]  # importing the catalogue declares it
 
 
 def prove_decisions(names: Sequence[str] | None = None, *, seeds: Sequence[int] = (0,), out: File | None = None,
-                    solver: Solver = Z3) -> Iterator[Verdict]:
+                    solver: Solver = Z3, dump: File | None = None) -> Iterator[Verdict]:
     """One verdict per claim, in the order of the catalogue.
 
     names -- claims or properties; None: all. Raises BadInputError for an unknown one.
     seeds -- of Z3; every obligation must be proved with each.
     out -- folder for the evidence of violations; None: none is written.
     solver -- who is asked about the paths; that they are all paths is asked of it, too.
+    dump -- folder for the obligations as SMT-LIB files; None: none is written.
     """
     def lost(claim: Claim, how: str) -> Verdict:
         return judged(claim, "prove", Outcome.UNKNOWN, ended(how), seed=seeds[0]).verdict
 
-    return apart(chosen(names), lambda claim: prove_claim(claim, seeds, solver=solver).saved(out), lost)
+    def proved(claim: Claim) -> Verdict:
+        return prove_claim(claim, seeds, solver=solver, dump=dump).saved(out)
+
+    return apart(chosen(names), proved, lost)
 
 
 def prove_claim(
     claim: Claim, seeds: Sequence[int] = (0,), limits: Limits | None = None, solver: Solver = Z3,
+    dump: File | None = None,
 ) -> Finding:
     """Prove or refute one claim.
 
@@ -59,6 +64,8 @@ def prove_claim(
     """
     start, context = time.process_time(), fresh_context()
     attempt = _attempt(claim, seeds, limits, context, solver)
+    if dump is not None:
+        dump_claims.write(dump, claim.name, attempt.table, attempt.answers, attempt.about)
     twin = None
     if attempt.outcome is Outcome.HOLDS:
         attempt.obligations += 1
@@ -119,6 +126,8 @@ class _Attempt:
     outcome: Outcome = Outcome.UNKNOWN
     note: str = ""
     obligations: int = 0
+    answers: list[Answer] = field(default_factory=list)  # for the paths of which the claim says something
+    about: Path | None = None  # one of these that an input takes
     arguments: dict[str, Any] | None = field(default=None)
 
     def ended(self, outcome: Outcome, note: str = "", arguments: dict[str, Any] | None = None) -> _Attempt:
@@ -159,7 +168,7 @@ def _attempt(
 def _holding(attempt: _Attempt, seeds: Sequence[int], solver: Solver) -> _Attempt:
     """What a claim that no path falsified still owes: a sound table, and an input that it speaks about."""
     table = attempt.table
-    impossible = [[condition] for condition in table.impossible()] + [_falsehood(path) for path in _spoken(table)]
+    impossible = [[condition] for condition in table.impossible()] + [falsehood(path) for path in spoken(table)]
     cut_off = [] if solver.explores else [[condition] for condition in table.impossible()]
     for seed in seeds:
         owed = impossible if seed != seeds[0] else cut_off  # the rest was proved with the first seed
@@ -169,26 +178,10 @@ def _holding(attempt: _Attempt, seeds: Sequence[int], solver: Solver) -> _Attemp
     attempt.obligations += 2 + len(table.cut_off)  # each side was cut off by a proof with the first seed
     if not table.is_partition():
         return attempt.ended(Outcome.UNKNOWN, "the table of paths is not complete and disjoint")
-    if not any(_witness(attempt, path) for path in _spoken(table)):
+    attempt.about = next((path for path in spoken(table) if _witness(attempt, path)), None)
+    if attempt.about is None:
         return attempt.ended(Outcome.UNKNOWN, "no input was found that the claim speaks about: vacuous")
     return attempt.ended(Outcome.HOLDS)
-
-
-def _spoken(table: PathTable) -> list[Path]:
-    return [path for path in table.paths if not isinstance(path.error, DiscardedError)]
-
-
-def _falsehood(path: Path) -> list[Term]:
-    """What inputs satisfy that take the path and falsify the claim; a path on which the code raises falsifies it."""
-    condition = path.answers.condition
-    if path.error is not None:
-        return [condition]
-    result = path.result
-    if isinstance(result, SymbolicInteger):
-        return [condition, result.term == 0]
-    if isinstance(result, SymbolicBool):
-        return [condition, terms.negation(result.term)]
-    return [condition, terms.truth(not result, condition.ctx)]
 
 
 def _falsified(attempt: _Attempt, path: Path, asked: Asked) -> tuple[Answer, Values | None]:
@@ -196,7 +189,9 @@ def _falsified(attempt: _Attempt, path: Path, asked: Asked) -> tuple[Answer, Val
     if isinstance(path.error, DiscardedError):
         return Answer.PROVED, None
     attempt.obligations += 1
-    return asked.check(_falsehood(path))
+    answer, values = asked.check(falsehood(path))
+    attempt.answers.append(answer)
+    return answer, values
 
 
 def _witness(attempt: _Attempt, path: Path) -> bool:
@@ -243,7 +238,7 @@ def _smallest(attempt: _Attempt, paths: Sequence[Path]) -> dict[str, Any] | None
     """The counterexample with the least sum of absolute values, then the least value of each argument in turn."""
     domains, context = attempt.claim.domains, attempt.table.domain.ctx
     sizes = leaves(domains, context)
-    formulas = [*attempt.table.premises(), z3.Or([z3.And(_falsehood(path)) for path in paths])]
+    formulas = [*attempt.table.premises(), z3.Or([z3.And(falsehood(path)) for path in paths])]
     absolute = [z3.If(term < 0, -term, term) for term in sizes]
     negative = [z3.If(term < 0, terms.number(1, context), terms.number(0, context)) for term in sizes]
     _, model = checked(formulas, 0)

@@ -1,6 +1,7 @@
 """Obligations as SMT-LIB files, one each, for other solvers and for people: `rocketproof prove --dump DIR`.
 
-A file stands by itself: declarations, named assertions, the goal negated, and the answer that the solver gave.
+A file stands by itself: declarations, named assertions, the goal negated, and the answer that the solver gave. What is
+owed by claims about decisions is written by `proofs.dump_claims`.
 """
 
 from __future__ import annotations
@@ -23,9 +24,14 @@ from proofs.unbounded import Unbounded
 from proofs.written import SET, Written
 
 STATUS = {Answer.PROVED: "unsat", Answer.REFUTED: "sat", Answer.UNKNOWN: "unknown"}
-SAID = {Answer.PROVED: "There is no such state: the obligation is proved.",
-        Answer.REFUTED: "There is such a state: the obligation is refuted.",
-        Answer.UNKNOWN: "Whether there is such a state is not known."}
+Fact = tuple[Called, Expr]
+"""A formula with its name for people."""
+
+
+def said(answer: Answer, of: str) -> str:
+    """Say in a sentence what was answered about formulas of a state, or of an input."""
+    return {Answer.PROVED: f"There is no such {of.rsplit(maxsplit=1)[-1]}.", Answer.REFUTED: f"There is such {of}.",
+            Answer.UNKNOWN: f"Whether there is such {of} is not known."}[answer]
 
 
 class Dumped:
@@ -89,17 +95,28 @@ def script(obligation: Obligation, reading: Written, writer: Writer, answer: Ans
     facts.append((Called("goal", "negated"), terms.negation(obligation.goal)))
     meaning = writer.meaning(reading, [fact for _, fact in facts])
     facts = [*((Called("meaning", ""), one) for one in meaning), *facts]
-    declared = dict.fromkeys(chain.from_iterable(writer.text(fact).declarations for _, fact in facts))
-    names = _Names()
-    lines = [f"; {reading.concept.name}: {obligation}", f"; {SAID[answer]}",
-             "(set-info :smt-lib-version 2.6)", f"(set-info :status {STATUS[answer]})", "(set-logic ALL)", "",
-             *(names.read(one) for one in sorted(declared, key=_is_function)), ""]
-    for called, fact in facts:
-        if called.text:
-            lines.append(f"; {called.text}")
-        name = names.new(".".join(word for word in (called.kind, *called.name.split()) if word))
-        lines.append(f"(assert (! {names.read(writer.text(fact).formula)} :named {name}))")
-    return "\n".join([*lines, "", "(check-sat)", ""])
+    return Script(writer, facts).text((f"{reading.concept.name}: {obligation}", said(answer, "a state")), answer)
+
+
+class Script:
+    """A file that asks whether some formulas can be true together."""
+
+    def __init__(self, writer: Writer, facts: Sequence[Fact]) -> None:
+        """Name them in this order."""
+        self._writer, self._facts, self._names = writer, facts, _Names()
+
+    def text(self, comments: Sequence[str], answer: Answer) -> str:
+        """The file, with the answer that was given."""
+        written = [self._writer.text(fact) for _, fact in self._facts]
+        declared = dict.fromkeys(chain.from_iterable(one.declarations for one in written))
+        lines = [*(f"; {comment}" for comment in comments),
+                 "(set-info :smt-lib-version 2.6)", f"(set-info :status {STATUS[answer]})", "(set-logic ALL)", "",
+                 *(self._names.read(one) for one in sorted(declared, key=_is_function)), ""]
+        for (called, _), one in zip(self._facts, written, strict=True):
+            lines += [f"; {called.text}"] if called.text else []
+            name = self._names.new(".".join(word for word in (called.kind, *called.name.split()) if word))
+            lines.append(f"(assert (! {self._names.read(one.formula)} :named {name}))")
+        return "\n".join([*lines, "", "(check-sat)", ""])
 
 
 def _is_function(declaration: str) -> bool:
@@ -126,11 +143,11 @@ class _Names:
         return name if _SIMPLE.fullmatch(name) else f"|{name}|"
 
     def _give(self, quoted: str) -> str:
-        self._given[quoted] = self.new(_spoken(quoted[1:-1]))
+        self._given[quoted] = self.new(_spoken(quoted.strip("|")))
         return self._given[quoted]
 
 
-_QUOTED = re.compile(r"\|[^|]*\|")
+_QUOTED = re.compile(r"\|[^|]*\||(?:quotient|remainder)!\d+")
 _SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _RESERVED = re.findall(r"\S+", """
 Array Bool Int List Map Real Seq Set String abs and as assert bag const default distinct div divisible emp exists exp
@@ -145,7 +162,8 @@ _SHAPES = (
     (re.compile(rf"{SET} \d+ (.*)"), "some.{}"),
     (re.compile(r"fresh \d+ (.*)"), "{}"),
     (re.compile(r"forgotten \d+ \d+ (.*)"), "forgotten.{}"),
-    (re.compile(r"(?:now|rigid) (.*)"), "{}"),
+    (re.compile(r"(?:now|rigid|argument) (.*)"), "{}"),
+    (re.compile(r"(quotient|remainder)!(\d+)"), "{}.{}"),
 )
 """What Z3's names say, and how people say it."""
 

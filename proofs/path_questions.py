@@ -8,10 +8,12 @@ from typing import Any, Protocol, TypeAlias
 
 import z3
 
+from invariants.claim import DiscardedError
 from proofs import terms
 from proofs.domains import Values, number_called, truth_called
-from proofs.paths import PathTable, multiples, solver_for
+from proofs.paths import Path, PathTable, multiples, solver_for
 from proofs.solve import Answer
+from proofs.symbolic import SymbolicBool, SymbolicInteger
 from proofs.terms import Context, Term, fresh_context
 
 AT_ONCE = 16  # cases in one question: fewer are asked too often, more are too hard
@@ -136,6 +138,24 @@ def _answer(solver: z3.Solver) -> tuple[Answer, Any]:
     if result == z3.sat:
         return Answer.REFUTED, solver.model()
     return Answer.PROVED if result == z3.unsat else Answer.UNKNOWN, None
+
+
+def spoken(table: PathTable) -> list[Path]:
+    """The paths on which the claim says something."""
+    return [path for path in table.paths if not isinstance(path.error, DiscardedError)]
+
+
+def falsehood(path: Path) -> list[Term]:
+    """What inputs satisfy that take the path and falsify the claim; a path on which the code raises falsifies it."""
+    condition = path.answers.condition
+    if path.error is not None:
+        return [condition]
+    result = path.result
+    if isinstance(result, SymbolicInteger):
+        return [condition, result.term == 0]
+    if isinstance(result, SymbolicBool):
+        return [condition, terms.negation(result.term)]
+    return [condition, terms.truth(not result, condition.ctx)]
 
 
 def rule_of_multiples(context: Context) -> Term:

@@ -91,7 +91,8 @@ class Effect:
             return Outcome.HOLDS
         if not self.compared:
             return Outcome.UNKNOWN
-        return Outcome.NO_DIFFERENCE if self.calls.total() or not self.calls else Outcome.NEVER_EXECUTED
+        executed = self.calls.total() or subject_named(self.subject).uncounted
+        return Outcome.NO_DIFFERENCE if executed else Outcome.NEVER_EXECUTED
 
     @property
     def most_reached(self) -> int:
@@ -103,7 +104,7 @@ class Effect:
         known = subject_named(self.subject)
         what = "un-repaired" if known.top is None else "replaced"
         calls = [f"{place} ({_times(count)})" for place, count in self.calls.items()]
-        calls += [one.place for variant in known.changes for one in variant.replacements if not is_counted(one)]
+        calls += known.uncounted
         told = f"{what}: {', '.join(calls) or 'nothing'}, in {self.most_reached:,} of {self.runs:,} runs"
         return f"{told}; differs from {known.base} in {self.different:,} of {self.compared:,} runs on the same tapes"
 

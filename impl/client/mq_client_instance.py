@@ -19,7 +19,15 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC, MASTER_ID
 from impl.decisions.route_queues import PublishQueues, TopicRouteData
 from impl.decisions.subscription import SubscriptionData, is_tag_type
-from impl.events import ConsumerIdsFetched, LocksHeard, OffsetReset, OffsetSent, ResetReceived
+from impl.events import (
+    ConsumerIdsFetched,
+    LocksHeard,
+    OffsetReset,
+    OffsetSent,
+    ResetReceived,
+    TimerJobBegan,
+    TimerJobEnded,
+)
 from impl.hash_map import ConcurrentHashMap
 from impl.ports.node import Node
 from impl.ports.threads import Lock
@@ -131,12 +139,23 @@ class MQClientInstance:
     def _start_scheduled_task(self) -> None:
         """MQClientInstance#startScheduledTask: each job catches what it throws."""
         config = self.config
-        for job, initial_delay_ms, period_ms in (
-            (self.update_topic_route_info_of_all, 10, config.poll_name_server_interval_ms),
-            (self._clean_and_heartbeat, 1_000, config.heartbeat_broker_interval_ms),
-            (self.persist_all_consumer_offset, 10_000, config.persist_consumer_offset_interval_ms),
+        for name, job, initial_delay_ms, period_ms in (
+            ("updateTopicRouteInfoFromNameServer", self.update_topic_route_info_of_all, 10,
+             config.poll_name_server_interval_ms),
+            ("sendHeartbeatToAllBroker", self._clean_and_heartbeat, 1_000, config.heartbeat_broker_interval_ms),
+            ("persistAllConsumerOffset", self.persist_all_consumer_offset, 10_000,
+             config.persist_consumer_offset_interval_ms),
         ):
-            self.scheduler.schedule_at_fixed_rate(_logging(job), initial_delay_ms, period_ms)
+            self.scheduler.schedule_at_fixed_rate(
+                self._reported(name, period_ms, _logging(job)), initial_delay_ms, period_ms)
+
+    def _reported(self, name: str, period_ms: int, job: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+        async def run() -> None:
+            self.node.trace(TimerJobBegan(self.client_id, name, period_ms))
+            await job()
+            self.node.trace(TimerJobEnded(self.client_id, name))
+
+        return run
 
     async def _clean_and_heartbeat(self) -> None:
         await self.routes.clean_offline_broker(self.node)

@@ -10,6 +10,15 @@ that holds them does.
 
 from __future__ import annotations
 
+from impl.events.clients import (
+    NameServerChosen as NameServerChosen,
+)
+from impl.events.clients import (
+    TimerJobBegan as TimerJobBegan,
+)
+from impl.events.clients import (
+    TimerJobEnded as TimerJobEnded,
+)
 from impl.events.consumption import (
     ListenerEnded as ListenerEnded,
 )
@@ -156,6 +165,9 @@ from impl.events.name_server import (
 )
 from impl.events.name_server import (
     RouteAnswered as RouteAnswered,
+)
+from impl.events.name_server import (
+    RouteDenied as RouteDenied,
 )
 from impl.events.name_server import (
     TopicDeleted as TopicDeleted,

@@ -115,6 +115,13 @@ class RouteAnswered(NamedTuple):
     addrs: frozenset[str]
 
 
+class RouteDenied(NamedTuple):
+    """DefaultRequestProcessor#getRouteInfoByTopic: TOPIC_NOT_EXIST is answered."""
+
+    namesrv: str
+    topic: str
+
+
 class KVConfigPut(NamedTuple):
     """KVConfigManager#putKVConfig, #deleteKVConfig have ended; value -- None if the key was deleted."""
 

@@ -22,7 +22,7 @@ from impl.common.headers import (
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfigSerializeWrapper
 from impl.decisions.route_queues import TopicRouteData
-from impl.events import RegistrationAnswered, RouteAnswered, VersionQueried
+from impl.events import RegistrationAnswered, RouteAnswered, RouteDenied, VersionQueried
 from impl.namesrv.kv_config_manager import NAMESPACE_ORDER_TOPIC_CONFIG, KVConfigManager
 from impl.namesrv.route_info_manager import BrokerRegistration, RouteInfoManager
 from impl.ports.node import Node
@@ -77,7 +77,15 @@ class DefaultRequestProcessor:
             addr = request.header.broker_addr
             known = self.route_info.broker_live_table.contains_key(addr)
             self.node.trace(RegistrationAnswered(self.node.name, addr, response.code, known))
-        return response if response is None or isinstance(response, Command) else await response
+        if response is not None and not isinstance(response, Command):
+            response = await response
+        if request.code == RequestCode.GET_ROUTEINFO_BY_TOPIC and response is not None:
+            self._report_denial(request.header.topic, response)
+        return response
+
+    def _report_denial(self, topic: str, response: Command) -> None:
+        if response.code == ResponseCode.TOPIC_NOT_EXIST:
+            self.node.trace(RouteDenied(self.node.name, topic))
 
     def register_broker(self, channel: Connection, request: Command) -> Command:
         """DefaultRequestProcessor#registerBrokerWithFilterServer: SUCCESS, whatever happened under the write lock."""

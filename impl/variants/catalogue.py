@@ -10,6 +10,7 @@ from impl.variants.repairs import (
     connections,
     locks,
     members,
+    name_servers,
     offsets,
     routes,
     starts,
@@ -20,8 +21,8 @@ from impl.variants.repairs import rebalancing as runs
 from impl.variants.variant import Variant
 
 REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
-    *routes.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS, *members.REPAIRS,
-    *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
+    *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
+    *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
 
@@ -33,6 +34,8 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
 
 NO_REPAIR: dict[str, str] = {
     "A-4": "as U13: who has a queue is configured by hand, and nobody compares the members' lists",
+    "A-9": "each topic is divided by itself, so that its queues stay where they are when another topic changes; who "
+           "divides all of them at once moves queues of all topics at each change",
     "B-3": "the table has one expression for a topic; only a client that sends its own with each pull "
            "(postSubscriptionWhenPull) does not depend on it",
     "B-4": "a version counts for pulls before any broker can have heard of it; only a client that sends its "
@@ -41,6 +44,7 @@ NO_REPAIR: dict[str, str] = {
     "B-19": "a commit does not say which ownership it belongs to; that takes a generation number in the protocol",
     "B-28": "as X8: neither the copy nor what it replaces says how new it is",
     "B-32": "as B-19: the numbers of requests order those of one connection, and not of two",
+    "B-34": "as U1: an owner that a broker does not hear may be at work, and only the lease keeps a second one away",
     "D1": "nobody waits for the old owner: ownership has no lease that a joiner could wait for",
     "D2": "a broker cannot know whom it has not heard of since it started, or since it has the topic",
     "D3": "routes reach members at different times, and each divides what it knows; that takes a coordinator",

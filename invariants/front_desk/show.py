@@ -113,6 +113,8 @@ def shown_hazard(hazard: Hazard, outside: Outside, judged: Collection[str] = ())
         yield from _folded(f"{one.name}: {one.sentence}", "  ", "    ")
     if not broken:
         yield "  no property names it"
+    if hazard.no_machine:
+        yield from ("", *_field("machine", f"none: {hazard.no_machine}"))
     yield from ("", "story" if outside.stories else f"story     {NOT_KNOWN}", *(f"  {one}" for one in outside.stories))
 
 

@@ -26,6 +26,10 @@ SYMPTOMS: Mapping[str, str] = {
 """What an operator sees, and what that means."""
 
 
+READ_AT = ("4.9.3", "4.9.8", "5.0.0", "5.1.4", "5.2.0", "5.3.3")
+"""The releases of apache/rocketmq whose source was read; what came between them was looked up in its history."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hazard:
     """A named hazard.
@@ -33,8 +37,9 @@ class Hazard:
     sentence -- what the code does. cite -- RocketMQ class and method. group -- title of its group. symptoms -- names of
     SYMPTOMS. seen -- what users see, in an operator's words. trigger -- what brings it about. logs -- error texts and
     log lines of RocketMQ that go with it. mitigation -- what helps in 4.9.3: a setting, a procedure, a version.
-    upstream -- issues and pull requests, as "apache/rocketmq #1". fixed -- in which release, or that it is not, and how
-    that is known. What is empty is not known.
+    upstream -- issues and pull requests, as "apache/rocketmq #1". fixed -- in which release, or that it is not; what
+    was read in upstream's source (READ_AT), and not run, is marked "(read)". no_machine -- why no world of a machine
+    shows it; empty: a machine judges a property that it breaks. What else is empty is not known.
     """
 
     name: str
@@ -48,6 +53,7 @@ class Hazard:
     mitigation: str = ""
     upstream: tuple[str, ...] = ()
     fixed: str = ""
+    no_machine: str = ""
 
 
 def _group(path: Path) -> Iterator[Hazard]:

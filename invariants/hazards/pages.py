@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from invariants.front_desk.catalogue import entries
 from invariants.front_desk.show import NOT_KNOWN, Outside
-from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
+from invariants.hazards import HAZARDS, READ_AT, SYMPTOMS, Hazard
 
 INDEX = "README.md"
 MADE = "<!-- Made by `python -m invariants.hazards docs/hazards` from invariants/hazards; do not edit. -->"
@@ -48,6 +48,7 @@ def _index(groups: dict[str, list[Hazard]]) -> str:
     lines = ["# Hazards of RocketMQ 4.9.3", (
         f"{len(hazards)} places at which 4.9.3, as shipped, breaks a promise. `rocketproof show D1` says "
         "what these pages say; `rocketproof search duplicates during a rolling restart` finds them by what you see."),
+        f"What is marked *(read)* was read in the source of apache/rocketmq {', '.join(READ_AT)}, and was not run.",
         "## By symptom"]
     for name, meaning in SYMPTOMS.items():
         shown = [f"* {_link(one)}: {one.seen}" for one in hazards if name in one.symptoms]
@@ -71,6 +72,7 @@ def _section(hazard: Hazard, outside: Outside, broken: list[str]) -> Iterator[st
         "repair here": "; ".join(f"`{name}`: {text}" for name, text in outside.repairs.items())
         or f"none: {outside.unrepaired or NOT_KNOWN}",
         "breaks": ", ".join(f"`{name}`" for name in broken) or "no property names it",
+        **({"machine": f"none: {hazard.no_machine}"} if hazard.no_machine else {}),
     }
     yield "\n".join(["| | |", "|---|---|", *(f"| {name} | {_cell(text)} |" for name, text in rows.items())])
     for command in outside.stories:

@@ -102,7 +102,8 @@ class _Group:
     def registered(self, event: events.ConsumerRegistered) -> list[Finding]:
         """A heartbeat's thread has put its connection, into the object of the table or into a former one."""
         channel, current = self._channel(event.connection), self.value("current")
-        if event.attached and self.value("inside", current, channel) and self._is_no_news(channel):
+        put_into = current if event.attached else self.former
+        if self.value("inside", put_into, channel) and self._is_no_news(channel):
             return []
         self._forget()
         steps: list[Step] = [] if self.value("wants", channel) else [("join", (channel,))]
@@ -145,8 +146,9 @@ class _Group:
     def _is_no_news(self, channel: Channel) -> bool:
         """Whether another heartbeat on a connection that is inside changes nothing that can be seen.
 
-        So it is when the first was answered; and when the connection has ended, and the thread that is to remove it has
-        not come so far: a heartbeat that came before the end finds its entry, and the thread removes it afterwards.
+        So it is when the first was answered; and when the connection has ended, and no thread has removed its entry: a
+        heartbeat that came before the end finds it. The thread that is to remove it may not have come so far, or not
+        look into an object that has left the table.
         """
         has_left = self.value("came", channel) and not self.value("wants", channel)
         return bool(self.value("answered", channel) or has_left)

@@ -130,7 +130,7 @@ class _Server:
             return
         self.stands_until_ms = max(self.stands_until_ms + event.ms, self.now_ms)
         for routes, _ in self.names.values():
-            routes.now_ms += event.ms
+            routes.jumped(event.ms)
 
     def registered(self, event: events.BrokerRegistered, others: frozenset[str] | None) -> list[Finding]:
         """RouteInfoManager#registerBroker; others -- of an increment: the topics that the broker has."""

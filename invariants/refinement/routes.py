@@ -44,8 +44,8 @@ class BrokerName:
     whose CLOSE event may come. entered -- address to the connection of its last registration. targets -- Connection to
     the address that a clean-up has found. expiring -- addresses that the scan has taken from brokerLiveTable and not
     yet from the route. refreshed -- address to its last registrations: when, and what `expire_find` reads in the states
-    before. now_ms -- to which time the states belong, by the clock of the name server. was_ahead -- whether an entry
-    was of a later time then.
+    before. stamps_ms -- address to the time that its entry was given last, by the clock of the name server. now_ms --
+    to which time the states belong, by the same clock. was_ahead -- whether an entry was of a later time then.
     """
 
     def __init__(self, name: str, table: RouteTables) -> None:
@@ -60,6 +60,7 @@ class BrokerName:
         self.targets: dict[int, str] = {}
         self.expiring: list[str] = []
         self.refreshed: dict[str, list[tuple[int, list[Writes]]]] = {}
+        self.stamps_ms: dict[str, int] = {}
         self._serial = 0
         self.monitor = Monitor(OpenReading(Routes.concept, CONSTANTS), PROPERTIES, NAME, visible=VISIBLE,
                                unmarked=("age", "silent", "ended"), kept=("Address",))
@@ -76,6 +77,7 @@ class BrokerName:
         before: list[Writes] = [{cell: state.get(cell, unset) for cell, unset in (
             (("live", address), False), (("age", address), 0))} for state in self.monitor.states.views]
         self.refreshed[address] = [*kept, (self.now_ms, before)]
+        self._stamped(address)
         ways = self._came(address, role, event.connection)
         link = self.link[address]
         self.entered[address] = event.connection, link
@@ -153,6 +155,7 @@ class BrokerName:
     def updated(self, event: events.BrokerUpdateTimestamp) -> list[Finding]:
         """RouteInfoManager#updateBrokerInfoUpdateTimestamp: for the model a registration that changes nothing else."""
         address = event.broker_addr
+        self._stamped(address)
         _, entered = self.entered.get(address, ("", -1))
         if not self.value("live", address):
             return []
@@ -227,6 +230,14 @@ class BrokerName:
                     findings += self.monitor.follow(None, self._shut_down(address))
         return findings
 
+    def jumped(self, by_ms: int) -> None:
+        """The clock was set: what happened is as long ago as before, and by the clock each entry is so much older."""
+        self.now_ms += by_ms
+        for address, times in self.refreshed.items():
+            age = "age", address
+            self.refreshed[address] = [
+                (ms + by_ms, [{**cells, age: cells[age] + by_ms} for cells in states]) for ms, states in times]
+
     def is_ahead(self) -> bool:
         """Whether an entry was written when the clock showed a later time than now."""
         entries = (self.table.live(addr) for addr in self._named["Address"])
@@ -240,11 +251,8 @@ class BrokerName:
         anew: Writes = {}
         for address in self._named["Address"]:
             anew["ended", address] = 0
-            live_info, times = self.table.live(address), self.refreshed.get(address)
-            if live_info is not None:
-                anew["age", address] = max(0, self.now_ms - live_info.last_update_timestamp)
-            elif times:  # it has just been removed
-                anew["age", address] = max(0, self.now_ms - times[-1][0])
+            if address in self.stamps_ms:  # the table may have a later time by now
+                anew["age", address] = max(0, self.now_ms - self.stamps_ms[address])
         self.monitor.write(anew)
         return findings
 
@@ -262,6 +270,11 @@ class BrokerName:
                 seen["age", address] = max(0, self.now_ms - live_info.last_update_timestamp)
                 looked += (("channel", address), ("age", address))
         return self.monitor.compare(seen, looked)
+
+    def _stamped(self, address: str) -> None:
+        live_info = self.table.live(address)
+        if live_info is not None:
+            self.stamps_ms[address] = live_info.last_update_timestamp
 
     def at(self) -> dict[str, str]:
         """Role to the address that has it in the route."""

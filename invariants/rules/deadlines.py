@@ -103,6 +103,9 @@ told_to_rebalance = takes(CALL_MS, steps=3)
 """A run of the rebalance that is under way ends first, with the heartbeat that it sends."""
 handed_over = takes(REBALANCE_MS + CALL_MS, steps=2)
 """Who misses a notification rebalances in any case; the thread that gives up, then the one that takes."""
+shared_out = takes(HEARTBEAT_MS + REBALANCE_MS + 2 * CALL_MS, steps=3)
+"""Every broker has heard of all members, who have rebalanced since: who asks a broker that lists some only divides by
+these."""
 handed_over_in_order = takes(UNLOCK_DELAY_MS + REBALANCE_MS + CALL_MS, steps=2)
 """The same where a lock has to be given back first, and its taker comes again."""
 pulled = takes(PULL_CALL_MS + LOCK_RENEWAL_MS + CALL_MS)

@@ -9,7 +9,7 @@ from invariants.rules.rule import RULES, Rule
 __all__ = ["BY_NAME", "CONCEPTS", "RULES"]
 
 CONCEPTS = (
-    "abandoned_queues", "ascriptions", "beginnings", "beginnings_of_groups", "begun_again", "consumption",
+    "abandoned_queues", "ascriptions", "beginnings", "beginnings_of_groups", "begun_again", "clients", "consumption",
     "group_tables", "known_brokers", "locks", "membership", "notices", "offsets", "ownership", "progress", "promises",
     "registration", "resets", "routes", "server_files", "shares", "subscriptions",
 )

@@ -8,7 +8,7 @@ from impl import events
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match, machine_of
-from invariants.rules.rule import Duty, Kept, Rule, Told, on
+from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 from invariants.rules.weather import was_cut_off_from
 
 HEARD_MS = 2 * deadlines.REGISTRATION_MS
@@ -168,6 +168,20 @@ class goodbye_ends_its_own_process(Rule):
         if event.why == "unregistered" and heard_ms is not None:
             yield self.told(f"{at} takes the goodbye of an earlier process for that of {event.broker_addr}", *key,
                             since_ms=heard_ms)
+
+
+class address_has_one_name(Rule):
+    """The address of a broker stands under one broker name, the one under which it has registered last."""
+
+    shipped = "violated: N-29 the former name is not looked for"
+    cite = "RouteInfoManager#registerBroker"
+    about = "at broker_addr broker_name"
+
+    @after(events.BrokerRegistered)
+    def registered(self, _: int, at: str, event: events.BrokerRegistered) -> Iterator[Told]:
+        for (name, _id), addr in self.views.addresses(at).items():
+            if addr == event.broker_addr and name != event.broker_name:
+                yield self.told(f"{at} has {addr} as {name} besides {event.broker_name}", at, addr, name)
 
 
 class id_is_not_taken_back(Rule):

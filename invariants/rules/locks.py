@@ -7,7 +7,7 @@ from typing import Any
 
 from impl import events
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse
+from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
@@ -206,6 +206,38 @@ class leaver_frees_its_locks(Duty):
                 if key[3] != event.holder:
                     yield self.told(f"the lease of {queue_text(event.mq)} had to end: "
                                     f"{key[3]} left {ms - since_ms} ms ago", *key, since_ms=since_ms)
+
+
+class lock_goes_with_its_holder(Duty):
+    """A client that its broker has taken out of a group, and that is not back, has no lock of the group there.
+
+    Who shuts down in order gives its locks back first; this is about those who end without a word.
+    """
+
+    shipped = "violated: B-34 only the end of the lease frees it"
+    cite = "ConsumerManager#doChannelCloseEvent, #scanNotActiveChannel, RebalanceLockManager#tryLockBatch"
+    about = "at group mq client_id"
+    within_ms = deadlines.handled
+    paid_by = (Match(events.LockReleased, events.LockGranted, of="at group mq"),
+               Match(events.ConsumerRegistered, of="at group client_id"))
+    excuses = (cause("B-34", "the broker has granted it the lock, and the lease is not over",
+                     by=Match(events.LockGranted, of="at group mq client_id=holder"), lasts=FOR_EVER),)
+
+    @after(events.ConsumerRemoved)
+    def removed(self, ms: int, at: str, event: events.ConsumerRemoved) -> None:
+        listed = (one.client_id for one in self.facts.connections(at, event.group).values())
+        if event.why in {"closed", "expired"} and event.client_id not in listed:
+            for (group, mq), lock in self.views.locks(at).items():
+                if (group, lock.client_id) == (event.group, event.client_id):
+                    self.owe((at, group, mq, lock.client_id), ms)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
+        """What has expired is free."""
+        del what
+        lock = self.views.lock(*key[:3])
+        if lock is None or lock.expired:
+            return None
+        return f"{key[0]} has {queue_text(key[2])} locked for {key[3]}, who was taken out {waited_ms} ms ago"
 
 
 class given_up_lock_is_freed(Duty):

@@ -63,6 +63,32 @@ class route_fits_together(Rule):
             yield self.told(f"{at} routes {event.topic} to {name} and answers none of its {lacks}", at, event.topic)
 
 
+class existing_topics_are_not_denied(Rule):
+    """A name server that has just started does not deny a topic that a living master has.
+
+    Brokers register every 30 s, and until then it cannot know.
+    """
+
+    shipped = "violated: N-28 it answers before its brokers have registered"
+    cite = "DefaultRequestProcessor#getRouteInfoByTopic: TOPIC_NOT_EXIST"
+    about = "at topic"
+    excuses = (Excuse("a broker has made the topic, and is about to register it",
+                      by=Match(events.TopicConfigUpdated, of="topic"), lasts=deadlines.registered),)
+
+    started_ms = Kept("at", begins=(events.ProcessStarted,))
+    stopping = Kept("broker", machine="broker", begins=(events.BrokerStopping,), ends=(events.BrokerStarted,))
+
+    @on(events.RouteDenied)
+    def denied(self, ms: int, at: str, event: events.RouteDenied) -> Iterator[Told]:
+        since_ms = ms - self.started_ms.get((at,), -deadlines.REGISTRATION_MS)
+        for broker in self.views.brokers() if since_ms < deadlines.REGISTRATION_MS else ():
+            is_there = broker.broker_id == MASTER_ID and (broker.machine,) not in self.stopping
+            if is_there and event.topic in self.views.topics(broker.machine):
+                yield self.told(f"{at} denies {event.topic} {since_ms} ms after its start, and {broker.machine} has it",
+                                at, event.topic)
+                return
+
+
 class cluster_info_fits_together(Rule):
     """In the answer to GET_BROKER_CLUSTER_INFO the names of all clusters are the names that have addresses."""
 

@@ -11,18 +11,26 @@ from typing import Any, ClassVar
 from impl import events
 from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import MASTER_ID
+from impl.decisions.names import MASTER_ID, RETRY_GROUP_TOPIC_PREFIX
 from invariants.rules import deadlines
 from invariants.rules.bounds import Deadline
-from invariants.rules.excuse import Excuse
+from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
-from invariants.views import Consumer
+from invariants.views import Consumer, Views
 
 CLUSTERING, RUNNING = "CLUSTERING", "RUNNING"
 IS_REFUSED = Excuse("a broker has objected to a member, which is not of the group, and expires",
                     by=Match(events.HeartbeatRefused, of="group"), lasts=deadlines.member_is_forgotten)
+
+
+def divide_alike(members: Sequence[Consumer], views: Views) -> bool:
+    """Whether members subscribe the same topics under ids of their own, and divide averagely."""
+    topics = {frozenset(views.subscribed(one.machine, one.group)) for one in members}
+    ids = {one.client_id for one in members}
+    return len(topics) == 1 and len(ids) == len(members) and all(
+        one.strategy == AllocateMessageQueueAveragely() for one in members)
 
 
 class Shares(Rule):
@@ -134,7 +142,59 @@ class members_share_at_once(Shares):
 
     def is_judged(self, members: Sequence[Consumer]) -> bool:
         """See Shares."""
-        topics = {frozenset(self.views.subscribed(one.machine, one.group)) for one in members}
-        ids = {one.client_id for one in members}
-        return super().is_judged(members) and len(topics) == 1 and len(ids) == len(members) and all(
-            not one.orderly and one.strategy == AllocateMessageQueueAveragely() for one in members)
+        return super().is_judged(members) and divide_alike(members, self.views) and not any(
+            one.orderly for one in members)
+
+
+class members_have_even_shares(Shares):
+    """Members that divide averagely have, over all topics, numbers of queues that differ by one at most.
+
+    Of groups that have shared out all queues, each to one member; retry topics do not count.
+    """
+
+    shipped = "violated: A-9 each topic is divided by itself"
+    cite = "RebalanceImpl#doRebalance, #rebalanceByTopic, AllocateMessageQueueAveragely#allocate"
+    calm = True
+    about = "group"
+    excuses = (cause("A-9", "several of its topics cannot be divided evenly",
+                     when=lambda rule, told: len(rule.uneven[told.about]) > 1),)
+
+    # Since when the shares of a group differ, and the topics of which not all members have equally many queues.
+    wrong_ms, uneven = Kept(about, survives="all"), Kept(about, survives="all")
+
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """See Rule."""
+        if not self._has_moved and not self.wrong_ms and now_ms - self._looked_ms < deadlines.PERSIST_MS:
+            return
+        self._looked_ms, self._has_moved, before = now_ms, False, dict(self.wrong_ms)
+        self.wrong_ms.clear()
+        for group, members in self.views.once("groups", self.groups).items():
+            counts = self.counts(members) if self.is_judged(members) else {}
+            totals = {machine: sum(of_topics.values()) for machine, of_topics in counts.items()}
+            if totals and max(totals.values()) - min(totals.values()) > 1:
+                since_ms = self.wrong_ms[group,] = before.get((group,), now_ms)
+                self.uneven[group,] = _uneven([*counts.values()])
+                if now_ms - since_ms > deadlines.shared_out(self.bounds):
+                    shares = ", ".join(f"{machine} {total}" for machine, total in totals.items())
+                    yield self.told(f"the members of {group} have so many queues: {shares}", group, since_ms=since_ms)
+
+    def counts(self, members: Sequence[Consumer]) -> dict[str, Counter[str]]:
+        """Machine to topic to the number of queues that its member holds; empty where not every queue has one owner."""
+        group = members[0].group
+        holders = self.views.once(f"holders in {group}", partial(self.holders, members))
+        of_users = {mq: count for mq, count in holders.items() if not mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX)}
+        if any(count != 1 for count in of_users.values()):
+            return {}
+        return {one.machine: Counter(
+            held.mq.topic for held in self.views.process_queues(one.machine)
+            if held.group == group and not held.dropped and held.mq in of_users) for one in members}
+
+    def is_judged(self, members: Sequence[Consumer]) -> bool:
+        """See Shares."""
+        return super().is_judged(members) and divide_alike(members, self.views)
+
+
+def _uneven(counts: Sequence[Counter[str]]) -> list[str]:
+    """The topics of which not all members have equally many queues."""
+    topics = {topic for of_topics in counts for topic in of_topics}
+    return [topic for topic in sorted(topics) if len({of_topics[topic] for of_topics in counts}) > 1]

@@ -31,7 +31,8 @@ class Workload(NamedTuple):
     """A program for a store.
 
     name -- of the workload; sentence -- what it is about. has_index -- whether there are index files. expected -- kind
-    of crash to the properties that it breaks in RocketMQ as shipped, each with the hazards. operations -- lines:
+    of crash to the properties that it breaks in RocketMQ as shipped, each with the hazards. queue_file_bytes -- of each
+    file of a consume queue. operations -- lines:
 
     put TOPIC [KEYS]    one message; batch TOPIC NUMBER -- so many in one batch
     roll TOPIC          a message that does not fit into the last file of the log, and begins the next
@@ -48,13 +49,15 @@ class Workload(NamedTuple):
     operations: tuple[str, ...]
     has_index: bool = False
     expected: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
+    queue_file_bytes: int = 400
 
     @property
     def config(self) -> MessageStoreConfig:
-        """Files of two pages for the log, and of one for all else."""
+        """Files of two pages for the log, and small ones for all else."""
         return MessageStoreConfig(
-            mapped_file_size_commit_log=8_192, configured_file_size_consume_queue=400, max_hash_slot_num=3,
-            max_index_num=9, max_message_size=16_000, message_index_enable=self.has_index, flush_disk_type=self.flush)
+            mapped_file_size_commit_log=8_192, configured_file_size_consume_queue=self.queue_file_bytes,
+            max_hash_slot_num=3, max_index_num=9, max_message_size=16_000, message_index_enable=self.has_index,
+            flush_disk_type=self.flush)
 
 
 class Message(NamedTuple):

@@ -31,7 +31,7 @@ from stateful_tests.engines.by_tlc import Searched
 from stateful_tests.engines.concepts import Drawn, Waiting
 
 SCOPES, DEPTH, TIMEOUT_MS, MEMORY_BYTES = 3, 2, 300, 4 << 20
-WAITING = 4  # one seed of so many draws a concept with leads_to properties, too
+WAITING = 2  # one seed of so many draws a concept with leads_to properties, too
 FEW = 2  # elements of a free sort in a run
 SIZES = (1, 2, 3, 4)  # … in an initial state
 

@@ -22,6 +22,7 @@ from model.language.tracing import Assignment, VariableInfo
 from stateful_tests.language.random_declarations import Declaration, declaration, drawn, scope
 
 WAITED_FOR = 3
+TRIES = 4
 CONSTANTS = {"Red": "red", "Blue": "blue"}
 # Names that a solver could take for its own symbols: constants are renamed to them.
 NASTY = ("now_v0", "now_v1", "p0_1", "p1_2", "x_1", "x_3", "forgotten_0_v0", "v0_now", "fresh_1", "rigid_v0")
@@ -36,6 +37,7 @@ class Drawn:
         self.chance = Random(seed)  # noqa: S311 - a test's choices, no secret
         self.declared = _renamed(declaration(drawn(seed), f"Random{seed}", elementary=True), self.chance)
         self.concept = self.declared.traced()
+        self.first: dict[str, Node] = {}
         self.concept.initial = nodes.conjunction(*self._initial())
         self._declare()
 
@@ -60,7 +62,8 @@ class Drawn:
     def _initial(self) -> Iterator[Node]:
         for info in self._changing():
             if self.chance.random() < 0.8:  # noqa: PLR2004 - mostly
-                yield self._is(info, self._value(info.value))
+                self.first[info.name] = self._value(info.value)
+                yield self._is(info, self.first[info.name])
 
     def _claims(self) -> Iterator[tuple[str, Node]]:
         """Properties of states and steps: of one variable, of two, and what the declaration came with."""
@@ -130,11 +133,13 @@ class Waiting(Drawn):
         able = [info for info in self._changing() if all(key.kind != NAT for key in info.keys)]
         if not able:
             return
-        info, value = (one := self.chance.choice(able)), self._value(one.value)
+        info = self.chance.choice(able)
+        value = self._another(info)
         parameters = _keys(info)
         cell = _cell(info, parameters, "now")
-        counts = info.value.kind == NAT and not info.value.saturates and self.chance.random() < 0.5  # noqa: PLR2004 - half
-        value = const(info.value, 0) if counts else value
+        zero = const(info.value, 0) if info.value.kind == NAT and not info.value.saturates else None
+        counts = zero is not None and self.first.get(info.name) is not zero and self.chance.random() < 0.5  # noqa: PLR2004 - half
+        value = zero if zero is not None and counts else value
         settled = self._equal(cell, value)
         guards = [nodes.negation(settled)] if counts or self.chance.random() < 0.5 else []  # noqa: PLR2004 - half of them
         guards += [self._any()] if self.chance.random() < 0.2 else []  # noqa: PLR2004 - some
@@ -143,8 +148,13 @@ class Waiting(Drawn):
         action = Action(f"settle_{name}", parameters, tuple(guards), (Assignment(info.name, keys, new, ()),), "nothing")
         others = [*self.concept.actions]
         self.concept.actions[action.name] = action
-        quiet = tuple(one for one in others if self.chance.random() < 0.7)  # noqa: PLR2004 - most
+        quiet = tuple(one for one in others if self.chance.random() < 0.85)  # noqa: PLR2004 - most
         self._leads_to(name, action, cell, settled, quiet)
+
+    def _another(self, info: VariableInfo) -> Node:
+        """A value that is not the first one, if a few tries find one: so that something waits for it."""
+        tried = [self._value(info.value) for _ in range(TRIES)]
+        return next((value for value in tried if value is not self.first.get(info.name)), tried[0])
 
     def _leads_to(self, name: str, action: Action, cell: Node, settled: Node, quiet: tuple[str, ...]) -> None:
         """One cell is settled at last, whichever it is, or all of them are."""
@@ -152,7 +162,7 @@ class Waiting(Drawn):
         single = self.chance.random() < 0.5  # noqa: PLR2004 - half of them
         goal = settled if single else nodes.quantified("forall", variables, settled)
         when = self.chance.choice((nodes.TRUE, nodes.TRUE, nodes.negation(goal), self._any()))
-        pending = self.chance.choice((nodes.TRUE, nodes.TRUE, nodes.TRUE, self._any()))
+        pending = self.chance.choice((nodes.TRUE,) * 3 + (self._any(),))
         self.concept.properties[name] = Property(
             name, LEADS_TO, self.concept, "", goal, expectation("holds"), when=when, until_quiet=quiet,
             parameters=variables if single else (), fair=(action.name,))

@@ -31,6 +31,13 @@ def sleeps(unit: Unit) -> Iterator[Row]:
     yield from squares(unit)
 
 
+def noted(unit: Unit) -> Iterator[Row]:
+    """As sleeps; which process begins the unit, and when, is added to the file that the unit names."""
+    with Path(unit.body["file"]).open("a", encoding="utf-8") as file:
+        file.write(f"{unit.id} {os.getpid()} {time.monotonic()}\n")
+    yield from sleeps(unit)
+
+
 def dies_once(unit: Unit) -> Iterator[Row]:
     """The first attempt kills its worker with -9 (the marker file remembers); the second gives the rows."""
     marker = unit.body.get("marker")

@@ -121,6 +121,25 @@ def test_b9_a_heartbeat_that_is_handled_after_the_goodbye_makes_a_ghost() -> Non
         assert world.views.listed(BROKER, "G") == [leaver.instance.client_id]
 
 
+def test_b9_the_ghost_on_an_old_connection_expires_while_its_member_connects_anew() -> None:
+    with World() as world:
+        one_broker(world)
+        member = join(world, "c1", ORDERS)
+        late = world.pause("heartBeat: before registerConsumer", 40_000)  # the client closes the connection meanwhile
+        world.run_until(lambda: late.hit, 40_000)
+        world.run(130_000)
+        join(world, "c2", ORDERS)  # all members rebalance, and look into the list again 20 s later
+        again = world.pause("heartBeat: before registerConsumer", 40_000)
+        world.run_until(lambda: again.hit, 40_000)
+        since_ms = world.now_ms
+        world.run(20_000)
+
+        assert [event.client_id for event in removals(world, "closed", since_ms)] == [member.instance.client_id]
+        assert [event.client_id for event in removals(world, "expired", since_ms)] == [member.instance.client_id]
+        assert member.service_state == "RUNNING"
+        assert world.views.listed(BROKER, "G") == [world.consumers["c2"][0].instance.client_id]
+
+
 def test_b11_the_expiry_of_the_ghost_takes_the_living_group_with_it() -> None:
     with World() as world:
         leaver = ghost(world, broken_before=False)
@@ -132,6 +151,27 @@ def test_b11_the_expiry_of_the_ghost_takes_the_living_group_with_it() -> None:
         assert [event.group for event in removals(world, "closed", since_ms)] == ["H"]
         assert leaver.instance.consumer_table.key_set() == ("H",)
         assert world.views.listed(BROKER, "H") == []
+
+
+def test_b11_a_member_that_is_heard_while_the_scan_looks_at_it_expires() -> None:
+    with World() as world:
+        one_broker(world)
+        member = join(world, "c1", ORDERS, INVOICES)
+        world.run(19_500 - world.now_ms)
+        for ms in (0, 1_000):  # the second group and the producer of the client are stamped a second apart
+            world.pause("heartBeat: before the next group", ms)
+        world.call("c1", member.instance.send_heartbeat_to_all_broker_with_lock)
+        world.run(2_000)
+        member.instance.lock_heartbeat.held = True  # a heartbeat that takes two minutes: no other one is sent
+        looked = world.pause("scanNotActiveChannel: before a channel is closed", 1_000)
+        world.run_until(lambda: looked.hit, 125_000)
+        since_ms = world.now_ms
+        member.instance.lock_heartbeat.held = False
+        world.call("c1", member.instance.send_heartbeat_to_all_broker_with_lock)
+        world.run(1_500)
+
+        assert {event.group for _, event in world.events(ConsumerRegistered, since_ms)} == {"G", "H"}
+        assert [event.group for event in removals(world, "expired", since_ms)] == ["H"]
 
 
 def test_b10_a_ghost_that_shares_its_info_with_a_living_group_never_expires() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from impl.common.headers import RegisterBrokerRequestHeader
-from impl.common.request_code import RequestCode
+from impl.client.push_consumer import PushConsumerConfig
+from impl.common.headers import RegisterBrokerRequestHeader, TopicRequestHeader
+from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.events import BrokerLiveRemoved, BrokerRegistered, RegistrationEncoded, ThreadDied
 from impl.hash_map import ConcurrentModificationError
@@ -54,6 +55,35 @@ def test_n27_a_goodbye_that_comes_after_the_restart_of_its_broker_removes_the_ne
         assert world.views.address_of(NS, "broker-a") is None
         assert world.views.routed(NS, "orders") == []
         assert world.run_until(lambda: world.views.routed(NS, "orders") == ["broker-a"], 30_000) > 1_000
+
+
+def test_n28_a_name_server_that_has_just_started_denies_topics_that_exist() -> None:
+    with World() as world:
+        one_broker(world)
+        world.run(20_000)
+        world.restart(NS)
+
+        question = Command(RequestCode.GET_ROUTEINFO_BY_TOPIC, header=TopicRequestHeader("orders"))
+        assert world.ask(NS_ADDR, question).code == ResponseCode.TOPIC_NOT_EXIST
+
+        assert "orders" in world.views.topics("machine1")
+        assert world.run_until(lambda: world.views.routed(NS, "orders") == ["broker-a"], 30_000) > 1_000
+
+
+def test_n29_a_broker_that_comes_back_under_another_name_stays_listed_under_both() -> None:
+    with World() as world:
+        one_broker(world)
+        world.restart_broker_as("machine1", broker_name="broker-z")
+        for _ in range(30):
+            world.run(10_000)
+            assert world.views.addresses(NS) == {
+                ("broker-a", 0): "machine1:10911", ("broker-z", 0): "machine1:10911"}
+        assert world.views.routed(NS, "orders") == ["broker-a", "broker-z"]
+
+        world.add_consumer("c1", PushConsumerConfig("G", {"orders": "*"}))
+        world.run(5_000)
+        held = [mq for mq, machines in world.views.holders("G", "orders").items() if machines]
+        assert len(held) == 2 * 4  # each queue under both names
 
 
 def test_n2_after_an_increment_the_other_topics_look_unchanged_for_ever() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from impl.events.clients import NameServerChosen
 from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.executor import Pool
 from impl.hosts.simulation.network import Network
@@ -168,6 +169,8 @@ class RemotingClient(Remoting):
             for _ in addr_list:
                 self._namesrv_index = (self._namesrv_index or 0) + 1
                 self._namesrv_addr_choosed = addr_list[self._namesrv_index % len(addr_list)]
+                self.process.trace(NameServerChosen(
+                    self._namesrv_addr_choosed, frozenset(self._namesrv_addr_list or ())))
                 channel = await self._create_channel(self._namesrv_addr_choosed)
                 if channel is not None:
                     break

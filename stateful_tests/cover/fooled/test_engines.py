@@ -33,7 +33,7 @@ def test_no_judge_says_what_another_refutes() -> None:
     assert tally["prove: violated"] > 10
     assert tally["explore: violated"] > tally["explore: holds"] / 3
     assert tally["compared with older ages"] > 500
-    assert tally["leads_to proved and searched"] > 5, "none of them about nothing"
+    assert tally["leads_to proved and searched"] > 20, "none of them about nothing"
 
 
 def test_the_same_seed_gives_the_same_concept() -> None:
@@ -86,7 +86,7 @@ def _unproved(part: str) -> Callable[[pytest.MonkeyPatch], None]:
 
 @pytest.mark.parametrize(("plant", "seed"), [
     (_prunings_are_assumed, 175), (_forgotten_cells_stay, 54), (_saturation_is_trusted, 148),
-    (_lemmas_are_believed_at_first, 3), (_unproved("enables"), 1), (_unproved("waits"), 45),
+    (_lemmas_are_believed_at_first, 3), (_unproved("enables"), 17), (_unproved("waits"), 45),
 ])
 def test_a_fault_in_an_engine_is_noticed(
     plant: Callable[[pytest.MonkeyPatch], None], seed: int, monkeypatch: pytest.MonkeyPatch,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,8 @@ def test_every_hazard_says_what_people_see_and_what_helps(hazard: Hazard) -> Non
     assert hazard.seen
     assert hazard.trigger
     assert hazard.mitigation
+    assert hazard.fixed.endswith("(read)")
+    assert all(re.fullmatch(r"apache/rocketmq #\d+", one) for one in hazard.upstream)
 
 
 @pytest.mark.parametrize(("question", "one_of"), [

@@ -15,11 +15,14 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.subscription import SubscriptionData
 from impl.events import (
     BrokerFound,
+    BrokerLiveRemoved,
     BrokerRegistered,
+    ClientChannelClosed,
     ClockJumped,
     ConsumerRegistered,
     ConsumerRemoved,
     GroupEntered,
+    GroupRemoved,
 )
 from impl.hosts.simulation.kernel import Record
 from impl.hosts.simulation.process import Process
@@ -32,6 +35,7 @@ from invariants.finding import Finding
 from invariants.refinement.follower import ROUND, Follower, Following
 from invariants.refinement.monitor import Monitor, Step
 from invariants.refinement.registration import Registrations
+from invariants.refinement.registration import _Group as RegisteringGroup
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import FEW, NAME, Subscription, _Group
 from invariants.runs import OF_RUNS
@@ -197,6 +201,29 @@ def test_a_clock_that_is_set_and_a_name_server_that_stands_still(watch: Watch) -
         world.simulation.kernel.pause(world.simulation.nodes[NS], 130_000)
         world.run(300_000)
         assert watch.findings == []
+
+
+def test_a_clock_that_is_set_while_the_scan_has_a_time_in_its_hand(watch: Watch) -> None:
+    with World() as world:
+        stage(world)
+        world.run(34_000)
+        read = world.pause("scanNotActiveBroker: the timestamp has been read", 10_000)
+        world.run_until(lambda: read.hit, 10_000)
+        world.simulation.clocks[NS].jump(3_600_000)
+        world.simulation.kernel.record(NS, ClockJumped(3_600_000))
+        since_ms = world.now_ms
+        world.run(10_000)
+        assert [event.broker_addr for _, event in world.events(BrokerRegistered, since_ms)] [-1:] == ["broker-b:10911"]
+        assert [event.broker_addr for _, event in world.events(BrokerLiveRemoved, since_ms)] == ["broker-b:10911"]
+        assert watch.divergences() == set()
+
+
+def test_a_heartbeat_that_is_put_into_a_former_object_after_its_connection_has_ended() -> None:
+    group, heartbeat = RegisteringGroup(), ConsumerRegistered(BROKER, "G", "c1", "c1:1", True, True, frozenset())
+    found = [*group.entered(GroupEntered(BROKER, "G")), *group.registered(heartbeat),
+             *group.left(GroupRemoved(BROKER, "G", ("c1",))), *group.closed(ClientChannelClosed(BROKER, "c1:1")),
+             *group.registered(heartbeat._replace(attached=False, added=False))]
+    assert [one for one in found if one.property == "refines_registration"] == []
 
 
 def test_a_master_that_registers_as_a_slave_leaves_its_place(watch: Watch) -> None:

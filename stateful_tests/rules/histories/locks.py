@@ -5,6 +5,7 @@ from __future__ import annotations
 import invariants.rules.locks  # noqa: F401  # declares its rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
+    ConsumerRegistered,
     ConsumerRemoved,
     ConsumerShutDown,
     ConsumerStarted,
@@ -22,7 +23,7 @@ from impl.events import (
 )
 from invariants.refinement.follower import Record
 from invariants.rules.bounds import Bounds
-from invariants.views import HeldQueue
+from invariants.views import HeldQueue, QueueLock
 from stateful_tests.rules.written import Tables, Written
 
 B, C, ID, G = "broker-a", "c1", "c1@1", "G"
@@ -79,6 +80,18 @@ def goodbye(ms: int = 10, why: str = "unregistered", client_id: str | None = ID)
     return ms, B, ConsumerRemoved(B, G, client_id, f"{C}:1", why, attached=True)
 
 
+def lists(connection: str = f"{C}:1") -> Record:
+    """The broker lists a connection of the client."""
+    return 0, B, ConsumerRegistered(B, G, ID, connection, attached=True, added=True, subscriptions=frozenset())
+
+
+def has_lock(client_id: str, group: str = G, *, expired: bool = False) -> Tables:
+    """The broker's table of locks."""
+    lock = QueueLock(client_id, 0, expired)
+    return Tables(locks={(group, MQ): lock}, lock=lock)
+
+
+LOCKED = has_lock(ID)
 ENDED, SETTLED = (3, C, ListenerEnded(ID, G, MQ)), (3, C, MessagesSettled(ID, G, MQ, (100,)))
 STOPPING, SHUT_DOWN = (4, C, ConsumerStopping(ID, G)), (4, C, ConsumerShutDown(ID, G))
 RESTARTED = (5, C, ConsumerStarted(ID, G, "CLUSTERING", True))
@@ -144,6 +157,18 @@ HISTORIES = (
                 B, "H", ID, f"{C}:1", "unregistered", attached=True)))),
     Written("leaver_frees_its_locks", broken=(taken(), granted(), STOPPING, goodbye()),
             kept=(granted(), taken(5), goodbye())),
+    Written("lock_goes_with_its_holder", broken=(goodbye(why="expired"),), views=LOCKED, causes=(), says="taken out",
+            kept=(goodbye(why="closed"),), kept_views=has_lock(ID, expired=True)),
+    Written("lock_goes_with_its_holder", broken=(goodbye(why="closed"),), views=LOCKED,
+            kept=(goodbye(why="closed"),), kept_views=Tables(locks={(G, MQ): QueueLock(ID, 0, False)}, lock=None)),
+    Written("lock_goes_with_its_holder", broken=(goodbye(why="closed"),), views=LOCKED,
+            kept=(goodbye(why="closed"),), kept_views=has_lock("c2@1")),
+    Written("lock_goes_with_its_holder", broken=(goodbye(why="closed"),), views=LOCKED,
+            kept=(goodbye(why="closed"),), kept_views=has_lock(ID, group="H")),
+    Written("lock_goes_with_its_holder", broken=(lists(), goodbye(why="closed")), views=LOCKED,
+            kept=(lists(f"{C}:2"), goodbye(why="closed")), kept_views=LOCKED),
+    Written("lock_goes_with_its_holder", broken=(granted(), goodbye(why="closed")), views=LOCKED, causes=("B-34",),
+            kept=(granted(), goodbye()), kept_views=LOCKED),
     Written("given_up_lock_is_freed", broken=(granted(), dropped()), kept=(granted(), dropped(by_rebalance=False)),
             bounds=CALM),
     Written("given_up_lock_is_freed", broken=(granted(), dropped()), kept=(granted(), listens(), dropped()),

@@ -12,10 +12,12 @@ from impl.events import (
     BrokerLiveRemoved,
     BrokerRegistered,
     BrokerStarted,
+    BrokerStopping,
     ClusterInfoFetched,
     ProcessKilled,
     ProcessStarted,
     RouteAnswered,
+    RouteDenied,
     TopicConfigUpdated,
     TopicDeleted,
     WritePermAdded,
@@ -52,6 +54,12 @@ def fetched(*cluster_names: str) -> Told:
     return 1, "operator", ClusterInfoFetched(NS, frozenset({B}), frozenset(cluster_names))
 
 
+def denied(ms: int, topic: str = "orders") -> Told:
+    """A name server says that there is no such topic."""
+    return ms, NS, RouteDenied(NS, topic)
+
+
+NS_STARTS, STOPS = (0, NS, ProcessStarted(1)), (0, B, BrokerStopping(B))
 DIES, DELETED = (0, B, ProcessKilled(1, power_loss=False)), (2, NS, TopicDeleted(NS, "orders"))
 WIPED = (2, NS, WritePermWiped(NS, B))
 ORDERS, MORE, NONE = {"orders": (BOTH,)}, {"orders": (BOTH._replace(read_queue_nums=8),)}, dict[str, Any]()
@@ -97,6 +105,14 @@ HISTORIES = (
     Written("what_is_taken_away_stays_away",
             broken=(registered(1), DELETED, registered(3, topics=frozenset({"invoices"}))), views=routing(BOTH),
             kept=(registered(1, topics=WHOLE - {"orders"}), DELETED, registered(3)), kept_views=routing(BOTH)),
+    Written("existing_topics_are_not_denied", broken=(NS_STARTS, denied(29_999)), views=Tables(**HAS_ORDERS),
+            kept=(NS_STARTS, denied(30_000)), kept_views=Tables(**HAS_ORDERS)),
+    Written("existing_topics_are_not_denied", broken=(NS_STARTS, STOPS, STARTED, denied(1)), views=Tables(**HAS_ORDERS),
+            kept=(NS_STARTS, STOPS, denied(1)), kept_views=Tables(**HAS_ORDERS)),
+    Written("existing_topics_are_not_denied", broken=(NS_STARTS, denied(1)), views=Tables(**HAS_ORDERS),
+            kept=(NS_STARTS, denied(1)), kept_views=Tables(brokers=[MASTER._replace(broker_id=1)], topics=ORDERS)),
+    Written("existing_topics_are_not_denied", broken=(NS_STARTS, denied(1)), views=Tables(**HAS_ORDERS), says="1 ms",
+            kept=(denied(1), NS_STARTS, denied(1, "invoices")), kept_views=Tables(**HAS_ORDERS)),
     Written("route_fits_together", broken=(routed(1),), says="none of its queues"),
     Written("route_fits_together", broken=(routed(1, B, "broker-b"),), says="none of its addresses"),
 )

@@ -22,14 +22,20 @@ from stateful_tests.conformance.store_images import images
 PROPERTY = "answers_as_rocketmq"
 
 
-def verdicts(recoveries: int, programs: int, seed: int, out: Path, java_version: str) -> Iterator[Verdict]:
-    """A row for the recoveries and one for the programs; a folder that differs is kept below `out`."""
+def verdicts(
+    recoveries: int, crashes: int, programs: int, seed: int, out: Path, java_version: str,
+) -> Iterator[Verdict]:
+    """A row each for damaged directories, images of crashes and programs; a folder that differs is kept below `out`."""
+    from stateful_tests.conformance.java.stores.crashes import Atlas, crash_recovery
     from stateful_tests.conformance.java.stores.programs import program
     from stateful_tests.conformance.java.stores.recoveries import recovery
 
     known = list(images(RECORDINGS))
     yield _verdict("DefaultMessageStore#load of damaged directories", recoveries, seed, out, java_version,
                    lambda folder, one: (1, recovery(folder, known, one)))
+    atlas = Atlas(seed)
+    yield _verdict("DefaultMessageStore#load after a crash", crashes, seed, out, java_version,
+                   lambda folder, one: (1, crash_recovery(folder, atlas, one)))
     yield _verdict("DefaultMessageStore#putMessage, #putMessages", programs, seed, out, java_version, program)
 
 
@@ -57,6 +63,7 @@ def _verdict(
 
 def compare(
     recoveries: Annotated[int, typer.Option(min=1, help="damaged directories to recover")] = 300,
+    crashes: Annotated[int, typer.Option(min=1, help="images of the crash atlas to recover, all classes alike")] = 300,
     programs: Annotated[int, typer.Option(min=1, help="programs of puts")] = 20,
     seed: Annotated[int | None, typer.Option(help="of the inputs; a fresh one if none is given")] = None,
     json: Annotated[str | None, typer.Option(help="file for the verdict rows, - for standard output")] = None,
@@ -64,9 +71,10 @@ def compare(
 ) -> None:
     """Compare the store live with that of the official RocketMQ 4.9.3.
 
-    Both load the same damaged directories, and both are given the same puts: answers, states and files are equal.
+    Both load the same damaged directories and the same images of the crash atlas, and both are given the same puts:
+    answers, states and files are equal.
 
-    python -m stateful_tests.conformance.java.stores --recoveries 2000 --seed 7
+    python -m stateful_tests.conformance.java.stores --recoveries 2000 --crashes 2000 --seed 7
     """
     chosen = secrets.randbelow(2**31) if seed is None else seed
     scratch = Path(tempfile.mkdtemp(prefix="java-"))
@@ -80,7 +88,7 @@ def compare(
     silence(scratch)
     rows = []
     with open(os.devnull if json is None else "/dev/stdout" if json == "-" else json, "w", encoding="utf-8") as file:  # noqa: PTH123  # one of three
-        for row in verdicts(recoveries, programs, chosen, out, version):
+        for row in verdicts(recoveries, crashes, programs, chosen, out, version):
             rows.append(row)
             print(row.to_json(), file=file, flush=True)
             numbers = f"{row.cost['rows']:,} compared, {row.cost['different']} different, {row.cost['seconds']:.0f} s"

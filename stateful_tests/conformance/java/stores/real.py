@@ -34,6 +34,7 @@ def real_store(folder: Path, config: MessageStoreConfig, number: int) -> Any:
     java.setMaxHashSlotNum(config.max_hash_slot_num)
     java.setMaxIndexNum(config.max_index_num)
     java.setMaxMessageSize(config.max_message_size)
+    java.setMessageIndexEnable(config.message_index_enable)
     java.setMessageIndexSafe(config.message_index_safe)
     java.setFlushDiskType(jpype.JClass(f"{_STORE}.config.FlushDiskType").valueOf(config.flush_disk_type.value))
     java.setHaListenPort(_FIRST_PORT + number % _PORTS)

@@ -1,9 +1,9 @@
-"""Damaged images, recovered by the real store and by ours: equal states, and equal files."""
+"""Directories, recovered by the real store and by ours: equal states, and equal files."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -11,6 +11,7 @@ from random import Random
 from impl.decisions.java_errors import JavaError
 from impl.hosts.files.directory import Directory
 from impl.store.default_message_store import DefaultMessageStore
+from impl.store.message_store_config import MessageStoreConfig
 from stateful_tests.conformance.adapters.comparison import difference
 from stateful_tests.conformance.java.stores.damage import damaged
 from stateful_tests.conformance.java.stores.real import ROOT, files_of, real_store, state_of_ours, state_of_real
@@ -24,21 +25,30 @@ def recovery(folder: Path, images: Sequence[Image], seed: int) -> str | None:
     random = Random(seed)  # noqa: S311  # damage must be the same again
     image = random.choice([image for image in images if image.config().max_index_num >= LEAST_INDEX_ENTRIES])
     contents, blows = damaged(image.contents, random)
+    config = replace(image.config(), message_index_safe=random.randrange(3) == 0)
+    return loaded_alike(folder, contents, config, seed, f"{image.name}, {', '.join(blows) or 'as it is'}")
+
+
+def loaded_alike(
+    folder: Path, contents: Mapping[str, bytes], config: MessageStoreConfig, number: int, what: str,
+) -> str | None:
+    """Let both stores load a directory: what differs.
+
+    contents -- path below the root to bytes. number -- of the port. what -- the directory is.
+    """
     for path, data in contents.items():
         place = folder / "real" / ROOT / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(data)
     shutil.copytree(folder / "real", folder / "ours")
     shutil.copytree(folder / "real", folder / "before")
-    config = replace(image.config(), message_index_safe=random.randrange(3) == 0)
-    real = real_store(folder / "real", config, seed)
+    real = real_store(folder / "real", config, number)
     ours = DefaultMessageStore(Directory(folder / "ours"), config, _Clock().now_ms)
     wanted = bool(real.load())
     try:
         got: object = ours.load()
     except JavaError as error:
         got = error.java_class
-    what = f"{image.name}, {', '.join(blows) or 'as it is'}"
     found = difference(wanted, got, f"{what}: load")
     if found is None and wanted:
         found = difference(state_of_real(real), state_of_ours(ours), f"{what}: state")

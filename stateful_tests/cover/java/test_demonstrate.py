@@ -1,0 +1,49 @@
+"""Hazards on the real store: each is shown, and ours does the same; what goes wrong is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from invariants.verdict import BadInputError, Outcome
+from stateful_tests.conformance.java.stores import demonstrated as parent
+from stateful_tests.conformance.java.stores.demonstrated import demonstrated
+from stateful_tests.cover.front_desk.commands import rows, run
+from stateful_tests.crash.demonstrations import DEMONSTRATIONS
+from stateful_tests.crash.recovery import broken, outcome
+
+
+@pytest.mark.parametrize("hazard", DEMONSTRATIONS)
+def test_the_directory_breaks_the_property_under_ours_and_what_is_undamaged_does_not(hazard: str) -> None:
+    demonstration = DEMONSTRATIONS[hazard]
+    made = demonstration.make()
+    assert demonstration.property in broken(made.life, outcome(made.image, made.life), made.acknowledged)
+    whole = made.life.recorder.image()
+    acknowledged = [message for message, _ in made.life.acknowledged_by(made.life.recorder.steps)]
+    assert demonstration.property not in broken(made.life, outcome(whole, made.life), acknowledged)
+
+
+@pytest.mark.java
+def test_every_hazard_is_shown_on_the_real_store(tmp_path: Path) -> None:
+    result = run("demonstrate", "--out", tmp_path, "--json", tmp_path / "rows.jsonl")
+    found = rows((tmp_path / "rows.jsonl").read_text(encoding="utf-8"))
+    assert result.exit_code == 0, result.output
+    assert [row.hazard for row in found] == [(hazard,) for hazard in DEMONSTRATIONS]
+    assert {row.outcome for row in found} == {Outcome.VIOLATED}
+    assert all(row.note.endswith("impl/store makes the same of it") for row in found)
+    assert all((tmp_path / hazard / "before" / "store" / "lock").exists() for hazard in DEMONSTRATIONS)
+    assert "RocketMQ 4.9.3: load fails" in result.output
+
+
+@pytest.mark.java
+def test_a_worker_that_ends_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parent, "SHOW_LIMIT_S", 0.0)
+    row, = demonstrated(["V22"], tmp_path, print)
+    assert row.outcome is Outcome.UNKNOWN
+    assert row.replay == "rocketproof demonstrate V22"
+
+
+def test_a_hazard_that_is_not_shown_so_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="V3"):
+        next(demonstrated(["V33"], tmp_path, print))

@@ -1,0 +1,98 @@
+"""Store directories that show a hazard of RocketMQ as shipped: what a start makes of them breaks a promise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from impl.store.message_store_config import FlushDiskType
+from stateful_tests.crash.memory import Image
+from stateful_tests.crash.programs import Life, Message, Workload
+from stateful_tests.crash.recovery import CONSECUTIVE, NAMES, PREFIX, STARTS, SURVIVES
+from stateful_tests.crash.survey import JOURNALLED, KINDS, MACHINE, PROCESS, Effort, Survey
+from stateful_tests.crash.workloads import WORKLOADS
+
+_SYNC = FlushDiskType.SYNC_FLUSH
+_LOG, _QUEUE = f"store/commitlog/{0:020d}", f"store/consumequeue/A/0/{0:020d}"
+
+
+class Shown(NamedTuple):
+    """A directory, and what was there before.
+
+    lines -- what was done and what happened then, for people. image -- the files. life -- what the store has lived
+    through. acknowledged -- the messages that were acknowledged before.
+    """
+
+    lines: Sequence[str]
+    image: Image
+    life: Life
+    acknowledged: Sequence[Message]
+
+
+class Demonstration(NamedTuple):
+    """A hazard to show. property -- that it breaks. make -- makes the directory."""
+
+    hazard: str
+    property: str
+    make: Callable[[], Shown]
+
+
+def _of_atlas(hazard: str, property_name: str, workload: str, kind: str) -> Demonstration:
+    """The smallest image of a workload that breaks the property."""
+    def make() -> Shown:
+        life = Life(WORKLOADS[workload])
+        example = Survey(life, kind, Effort(images=2_000)).smallest[property_name]
+        stale = f"not as they were written last: {', '.join(example.stale)}" if example.stale else "no byte is lost"
+        lines = [*_told(life.workload), f"a crash after step {example.step} of the disk: {KINDS[kind]}", stale]
+        return Shown(lines, example.image, life, [one for one, _ in life.acknowledged_by(example.step)])
+
+    return Demonstration(hazard, property_name, make)
+
+
+def _told(workload: Workload) -> list[str]:
+    return [f"{workload.flush.value}; " + ", ".join(workload.operations)]
+
+
+def _of_story(
+    hazard: str, property_name: str, told: str, operations: Sequence[str],
+    damage: Callable[[Life, dict[str, bytes]], str], queue_file_bytes: int = 400,
+) -> Demonstration:
+    """What is left after some operations, damaged. told -- the operations in words; damage -- says what it did."""
+    def make() -> Shown:
+        workload = Workload(f"demonstrate {hazard}", told, _SYNC, tuple(operations), queue_file_bytes=queue_file_bytes)
+        life = Life(workload)
+        image = life.recorder.image()
+        lines = [f"{workload.flush.value}; {told}", damage(life, image)]
+        return Shown(lines, image, life, [one for one, _ in life.acknowledged_by(life.recorder.steps)])
+
+    return Demonstration(hazard, property_name, make)
+
+
+def _turn_a_bit(life: Life, image: dict[str, bytes]) -> str:
+    """One bit of the second record's magic."""
+    place = life.messages[1].offset + 4
+    data = bytearray(image[_LOG])
+    data[place] ^= 1
+    image[_LOG] = bytes(data)
+    return f"one bit of the second record has turned, at {place:,} of the log; all else is as it was written"
+
+
+def _lose_half_a_unit(life: Life, image: dict[str, bytes]) -> str:
+    """The second page of a queue, which unit 204 reaches into with its last four bytes."""
+    del life
+    data = image[_QUEUE]
+    image[_QUEUE] = data[:4_096] + bytes(len(data) - 4_096)
+    return "the machine loses its power: the first page of queue A-0 is durable, the second is not"
+
+
+DEMONSTRATIONS: Mapping[str, Demonstration] = {one.hazard: one for one in (
+    _of_story("V2", SURVIVES, "five messages, each flushed and acknowledged; an orderly stop",
+              ("put A", "flush") * 5 + ("dispatch", "stop"), _turn_a_bit),
+    _of_atlas("V3", CONSECUTIVE, "sync_kill", JOURNALLED),
+    _of_atlas("V7", PREFIX, "sync_torn", PROCESS),
+    _of_story("V8", NAMES, "205 messages with a tag, each flushed and acknowledged; their queue is dispatched",
+              ("put A", "flush") * 205 + ("dispatch",), _lose_half_a_unit, queue_file_bytes=8_000),
+    _of_atlas("V22", STARTS, "sync_two_topics", PROCESS),
+    _of_atlas("V26", SURVIVES, "sync_two_topics", MACHINE),
+)}
+"""Hazard to how it is shown."""

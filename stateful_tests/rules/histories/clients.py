@@ -1,0 +1,50 @@
+"""Written histories of what client processes do by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.clients  # noqa: F401  # declares the rules
+from impl.events import ConsumerShutDown, NameServerChosen, ProcessKilled, TimerJobBegan, TimerJobEnded
+from invariants.rules.bounds import Bounds
+from stateful_tests.rules.written import Written
+
+C, ID, G = "c1", "c1@1", "G"
+POLL, COMMIT = "updateTopicRouteInfoFromNameServer", "persistAllConsumerOffset"
+Told = tuple[int, str, Any]
+
+
+def begins(ms: int, job: str = POLL, period_ms: int = 30_000) -> Told:
+    """A job begins."""
+    return ms, C, TimerJobBegan(ID, job, period_ms)
+
+
+def ends(ms: int, job: str = POLL) -> Told:
+    """It ends."""
+    return ms, C, TimerJobEnded(ID, job)
+
+
+def chosen(*listed: str) -> Told:
+    """A client chooses nameserver1."""
+    return 1, C, NameServerChosen("nameserver1:9876", frozenset(listed))
+
+
+CALM = Bounds()
+DIES, SHUT_DOWN = (2, C, ProcessKilled(1, power_loss=False)), (2, C, ConsumerShutDown(ID, G))
+
+HISTORIES = (
+    Written("timers_do_not_wait_for_each_other", broken=(begins(0), ends(1), begins(32_001)),
+            kept=(begins(0), ends(1), begins(32_000), begins(62_000)), bounds=CALM),
+    Written("timers_do_not_wait_for_each_other", broken=(begins(0), ends(30_000), begins(32_001)),
+            kept=(begins(0), ends(40_000), begins(42_000)), bounds=CALM),
+    Written("timers_do_not_wait_for_each_other",
+            broken=(begins(0), ends(1), ends(40_000, COMMIT), begins(40_000)),
+            kept=(begins(0), ends(1), begins(30_000, COMMIT, 5_000)), bounds=CALM),
+    Written("timers_do_not_wait_for_each_other",
+            broken=(begins(1, period_ms=5_000), ends(2), begins(7_002, period_ms=5_000)),
+            kept=(begins(1), DIES, begins(90_000)), bounds=CALM),
+    Written("timers_do_not_wait_for_each_other", broken=(begins(1), ends(1), begins(97_002)), says="67001 ms late",
+            kept=(begins(1), SHUT_DOWN, begins(97_002))),
+    Written("name_server_is_chosen_from_the_list", broken=(chosen("nameserver2:9876"),),
+            kept=(chosen("nameserver1:9876", "nameserver2:9876"),)),
+)
