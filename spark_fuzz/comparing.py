@@ -30,7 +30,7 @@ from spark_fuzz.pairs import Pair
 from spark_fuzz.runs import Key
 from spark_fuzz.simulation import Aim
 from spark_fuzz.told import SIDES, Told, documented
-from spark_fuzz.touched import Other, Others, proofs
+from spark_fuzz.touched import CLAIMED, Other, Others, proofs
 from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.subjects import subject_named, subject_on
 
@@ -58,7 +58,7 @@ def compared(folder: Path) -> Shown:
 
 
 NONE_SEEN = f"no difference seen; what differs in fewer than {FEWEST} runs cannot be told from chance"
-TOO_FEW = f"fewer than {FEWEST} pairs were judged, which say nothing yet: give it more time"
+TOO_FEW = f"fewer than {FEWEST} judged pairs have called it, which say nothing yet: give it more time"
 
 
 class Comparing:
@@ -107,9 +107,8 @@ class Comparing:
     def _take(self, pair: Pair) -> None:
         self.found.take(pair)
         arm = (pair.plan.workload, pair.plan.profile, pair.plan.strategy)
-        called = any(pair.changed.calls.values()) or pair.base.digest != pair.changed.digest
         apart = pair.base.shown.keys() != pair.changed.shown.keys()
-        self._arms[arm] = self.known(arm) + Known(1, int(called), int(apart))
+        self._arms[arm] = self.known(arm) + Known(1, int(pair.met), int(apart))
         sides = ((BASE, self._aim.base, pair.base, pair.base_tape, pair.changed),
                  (CHANGED, self._aim.changed, pair.changed, pair.changed_tape, pair.base))
         for name, subject, side, tape, other in sides:
@@ -257,9 +256,14 @@ class Comparing:
 
     @property
     def executed(self) -> bool:
-        """Whether some run or some other judge called what is replaced, or some run was another one."""
+        """Whether some run, or a claim about decisions, called what is replaced, or some run was another one."""
         found = self.found
-        return bool(found.calls.total() or self.others.found) or found.same_digest < found.pairs
+        return bool(found.calls.total() or self.claimed) or found.same_digest < found.pairs
+
+    @property
+    def claimed(self) -> bool:
+        """Whether claims about decisions were asked of what is replaced."""
+        return any(one.judge == CLAIMED for one in self.others.found)
 
     @property
     def said(self) -> str:
@@ -271,7 +275,7 @@ class Comparing:
         effects = {self.found.effect(name) for name in self.found.names}
         effects |= {Effect.BROKEN for one in self.others.found if one.worse}
         told = [str(one) for one in Effect if one in effects - {Effect.UNCHANGED, Effect.NOT_MET}]
-        return " and ".join(told) or (NONE_SEEN if self.found.enough else TOO_FEW)
+        return " and ".join(told) or (NONE_SEEN if self.found.enough or self.claimed else TOO_FEW)
 
     def headline(self) -> str:
         """What came of it, in a sentence."""

@@ -105,14 +105,15 @@ class Differences:
     """All pairs so far; base -- the subject that is changed.
 
     pairs -- how many. unknown -- why some could not be judged. same_digest, judged_alike -- pairs whose sides have
-    equal digests, and of which judges say the same. calls, reached -- by place: calls of what is replaced, and in how
-    many runs. costs -- by name: what the runs of either side have cost; None: longer than any other.
+    equal digests, and of which judges say the same. met -- judged pairs that have met the change. calls, reached -- by
+    place: calls of what is replaced, and in how many runs. costs -- by name: what the runs of either side have cost;
+    None: longer than any other.
     """
 
     def __init__(self, base: Subject) -> None:
         """None yet."""
         self.base = base
-        self.pairs = self.same_digest = self.judged_alike = 0
+        self.pairs = self.same_digest = self.judged_alike = self.met = 0
         self.unknown: list[str] = []
         self.calls, self.reached = Counter[str](), Counter[str]()
         self.costs: dict[str, tuple[list[int | None], list[int | None]]] = {
@@ -141,6 +142,7 @@ class Differences:
             self.unknown.append(f"seed {pair.seed} of {pair.plan.workload}: {pair.unknown}")
             return
         self.judged_alike += pair.base.judged_as(pair.changed)
+        self.met += pair.met
         self._lived[pair.plan.workload] += 1
         self._take_ways(pair)
         self._take_times(pair)
@@ -163,8 +165,8 @@ class Differences:
 
     @property
     def enough(self) -> bool:
-        """Whether so many pairs were judged that a test can say something."""
-        return self._lived.total() >= FEWEST
+        """Whether so many judged pairs have met the change that a test can say something."""
+        return self.met >= FEWEST
 
     # Answers ------------------------------------------------------------------------------------------------------
 

@@ -105,6 +105,11 @@ class Pair:
         return cls(plan, row["seed"], base, changed, row["base"], row["changed"])
 
     @property
+    def met(self) -> bool:
+        """Whether what is replaced was called, or the change made another run of it."""
+        return any(self.changed.calls.values()) or self.base.digest != self.changed.digest
+
+    @property
     def unknown(self) -> str:
         """Why nothing can be said of it; empty if both sides were judged."""
         return self.base.unknown or self.changed.unknown

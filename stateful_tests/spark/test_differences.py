@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 from spark_fuzz import pairing
@@ -68,6 +69,12 @@ def test_a_pair_that_could_not_be_judged_is_counted_and_not_compared() -> None:
     differences = found((side("one", "a way"), side("one", unknown="too many states")))
     assert (differences.pairs, len(differences.unknown), differences.judged_alike) == (1, 1, 0)
     assert differences.names == ()
+
+
+def test_pairs_that_never_meet_the_change_say_nothing_of_it() -> None:
+    idle = replace(side("same"), calls={"place": 0})
+    assert not found(*[(idle, idle)] * 20).enough
+    assert found(*[(idle, idle)] * 20, *[(side("same"), side("same"))] * 6).enough
 
 
 def test_costs_that_never_end_are_longer_than_any() -> None:
