@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from impl.hosts.simulation.tape import ReplayTape
+from impl.variants.fitting import is_counted
 from invariants.verdict import Outcome
 from spark_fuzz.work import Row
-from stateful_tests.worlds.run import RunRecord
+from stateful_tests.worlds.run import Plan, RunRecord, run
 from stateful_tests.worlds.subjects import subject_named
 
 CALLED = "called"
@@ -39,6 +42,12 @@ def fingerprint(record: RunRecord) -> bytes:
     return blake2b(text.encode(), digest_size=FINGERPRINT_BYTES).digest()
 
 
+@lru_cache(maxsize=256)
+def fails(plan: Plan, choices: bytes, key: tuple[str, ...]) -> bool:
+    """Whether a run fails in a way: property and signature."""
+    return key in run(plan, ReplayTape(choices), until=key).signatures()
+
+
 @dataclass
 class Effect:
     """Of one subject.
@@ -57,7 +66,7 @@ class Effect:
     def __post_init__(self) -> None:
         """Each place is told, also one that is never called."""
         for variant in subject_named(self.subject).changes:
-            self.calls.update({replacement.place: 0 for replacement in variant.replacements})
+            self.calls.update({one.place: 0 for one in variant.replacements if is_counted(one)})
 
     def take(self, row: Row) -> None:
         """Count what a row of `called_rows` says."""
@@ -77,12 +86,13 @@ class Effect:
 
     @property
     def outcome(self) -> Outcome:
-        """Of the property that the variant changes runs."""
+        """Of the property that the variant changes runs; whether a constant is read nobody counts."""
         if self.different:
             return Outcome.HOLDS
         if not self.compared:
             return Outcome.UNKNOWN
-        return Outcome.NO_DIFFERENCE if self.calls.total() else Outcome.NEVER_EXECUTED
+        executed = self.calls.total() or subject_named(self.subject).uncounted
+        return Outcome.NO_DIFFERENCE if executed else Outcome.NEVER_EXECUTED
 
     @property
     def most_reached(self) -> int:
@@ -93,8 +103,9 @@ class Effect:
         """As people read it."""
         known = subject_named(self.subject)
         what = "un-repaired" if known.top is None else "replaced"
-        calls = ", ".join(f"{place} ({_times(count)})" for place, count in self.calls.items())
-        told = f"{what}: {calls or 'nothing'}, in {self.most_reached:,} of {self.runs:,} runs"
+        calls = [f"{place} ({_times(count)})" for place, count in self.calls.items()]
+        calls += known.uncounted
+        told = f"{what}: {', '.join(calls) or 'nothing'}, in {self.most_reached:,} of {self.runs:,} runs"
         return f"{told}; differs from {known.base} in {self.different:,} of {self.compared:,} runs on the same tapes"
 
     def cost(self) -> dict[str, float]:

@@ -88,10 +88,13 @@ def world_rows(desk: Desk, about: Mapping[str, Several], minutes: float, master:
     """Verdicts of a campaign over simulated worlds."""
     from spark_fuzz.commands import campaign_worlds, subjects_of
     from spark_fuzz.simulation import Aim
+    from stateful_tests.worlds.subjects import subject_named
 
     workloads, profiles, strategies = (tuple(about.get(name) or ()) for name in ("workload", "profile", "strategy"))
     base = next(iter(about.get("base") or ()), None)
     subjects = subjects_of(about.get("subject") or (), about.get("variant") or (), base)
+    for name in subjects:
+        desk.say(subject_named(name).said_first("rocketproof campaign --variant"))
     aim = Aim(subjects, workloads, profiles, strategies, seed, until_failure=until_failure)
     return on_spark(desk, lambda screen: campaign_worlds(
         minutes, aim, master, out, screen=screen, properties=about.get("property") or ()))
@@ -126,8 +129,10 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
         from invariants.report.page import write_report
         from spark_fuzz import commands, comparing
         from spark_fuzz.compare_table import comparison_view
+        from stateful_tests.worlds.subjects import subject_named
 
         aim = comparing.aim_of(file, base, seed, workload or (), profile or (), strategy or ())
+        desk.say(subject_named(aim.changed).said_first("rocketproof compare"))
         folder = out or commands.compare_folder(aim)
         try:
             desk.judge("compare", on_spark(

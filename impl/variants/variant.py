@@ -50,7 +50,8 @@ class Variant:
     name -- as in the name of a subject. kind -- what is expected of it. sentence -- what it does. cite -- the fix, the
     report or the idea. hazards -- those that a repair makes go away. replacements -- two variants may name the very
     same one. over -- variants that are left out at the places that this one replaces, also what they have put around.
-    undoes -- repairs that are left out everywhere where this one is in place.
+    undoes -- repairs that are left out everywhere where this one is in place. opens -- of a repair, the hazards that
+    come back where it is left out, although other repairs are for them.
     Raises VariantError if the kind is none.
     """
 
@@ -62,6 +63,7 @@ class Variant:
     replacements: tuple[Replacement, ...] = ()
     over: tuple[str, ...] = ()
     undoes: tuple[str, ...] = ()
+    opens: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what does not say what is expected of it."""

@@ -53,6 +53,7 @@ def machine(  # noqa: PLR0913, PLR0917 - one parameter for each option
         if base is not None and variant is None:
             raise BadInputError(f"--base {base}: say with --variant what lies on it")
         named = subject_on(base, variant) if variant is not None else subject_named(subject or "shipped").name
+        desk.say(subject_named(named).said_first(f"rocketproof machine {concept} --variant"))
         if program is None:
             effort = Effort(seed, count, deeds)
             desk.judge("machine", judge.judged(concept, named, effort, property or [], out=out, tell=desk.tell))

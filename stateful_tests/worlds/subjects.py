@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
 from impl.variants.catalogue import NO_REPAIR
+from impl.variants.fitting import is_counted
 from impl.variants.mistakes import blamed
 from impl.variants.stack import Calls, active
-from impl.variants.subjects import REPAIRED, SHIPPED, Composed, composed
+from impl.variants.subjects import REPAIRED, SHIPPED, Composed, composed, covers, repaired_without
 from impl.variants.variant import Kind, Variant, VariantError
 from invariants.concepts import PROPERTIES
 from invariants.finding import put_down_to
@@ -77,6 +79,27 @@ class Subject:
         laid = (variant for variant in self.variants if variant.name not in before)
         return (*laid, *(variant for name, variant in before.items() if name not in names))
 
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """What it changes and nobody counts: constants and fields, by place."""
+        return tuple(one.place for variant in self.changes for one in variant.replacements if not is_counted(one))
+
+    def said_first(self, command: str) -> list[str]:
+        """What people must know of a file's variant before it is judged, in lines: the repairs that cover it.
+
+        command -- the beginning of the command that judges a variant, up to its file.
+        """
+        if self.top is None or self.file is None or self.base is None:
+            return []
+        repairs = [one for one in subject_named(self.base).variants if one.kind == "repair"]
+        if found := covers(repairs, self.top):
+            hazards = {*self.undone, *(hazard for repair, _ in found for hazard in repair.hazards)}
+            return [f"{self.title}: {_listed(found)}. What it does there may not show; to judge it without them:",
+                    f"    {command} {shlex.quote(self.file)} --base {repaired_without(hazards)}"]
+        if self.composed.left_out and (found := covers(self.composed.left_out, self.top)):
+            return [f"{self.title}: the base is {self.base}; on {REPAIRED} {_listed(found)}"]
+        return []
+
     @contextmanager
     def telling_mistakes(self) -> Iterator[None]:
         """Raise BadInputError, one line, for an error of the block that comes from a file of one's own."""
@@ -113,8 +136,8 @@ class Subject:
 
     @property
     def opened(self) -> frozenset[str]:
-        """The hazards of all repairs that are left out: those that the name says, and what else these repair."""
-        return frozenset(hazard for repair in self.composed.left_out for hazard in repair.hazards)
+        """The hazards of all repairs that are left out: those that the name says, and what else comes back."""
+        return frozenset(hazard for one in self.composed.left_out for hazard in (*one.hazards, *one.opens))
 
     @property
     def undone(self) -> tuple[str, ...]:
@@ -143,7 +166,23 @@ class Subject:
         hazards = self.hazards(key[0])
         if self.composed.shipped:
             return bool(hazards)
-        return any(hazard in self.opened or put_down_to(hazard) in key for hazard in hazards)
+        return any(put_down_to(hazard) in key for hazard in hazards) or self.masks(key)
+
+    def masks(self, key: Sequence[str]) -> bool:
+        """Whether a finding may be that of a hazard whose repair the base lacks, and whose cause nobody looks for.
+
+        Then it does not tell of a variant on top. key -- property and signature.
+        """
+        hazards = self.hazards(key[0])
+        put_down = any(put_down_to(hazard) in key for hazard in hazards)
+        return not put_down and any(self.composed.shipped or hazard in self.opened for hazard in hazards)
+
+
+def _listed(found: Sequence[tuple[Variant, str]]) -> str:
+    """The repairs that cover something, and what."""
+    repairs = dict.fromkeys(f"{repair.name} ({', '.join(repair.hazards)})" for repair, _ in found)
+    places = dict.fromkeys(place for _, place in found)
+    return f"{', '.join(places)} would be covered by {', '.join(repairs)}"
 
 
 @lru_cache(maxsize=256)

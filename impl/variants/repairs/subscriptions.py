@@ -223,6 +223,7 @@ REPAIRS = (
     Variant(
         "update_in_one_step", "repair", "A heartbeat puts and removes topics in one step.",
         "the idea: synchronized ConsumerGroupInfo#updateSubscription", ("B-2", "B-29"), (_update_in_one_step,),
+        opens=("B-33",),
     ),
     Variant(
         "put_in_one_step", "repair", "A heartbeat looks a topic up and puts it in one step.",

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
+from invariants.__main__ import app
 from invariants.concepts import PROPERTIES
 from invariants.front_desk import catalogue, show
 from invariants.hazards import HAZARDS
@@ -15,11 +19,17 @@ from invariants.verdict import nearest
 from proofs.prove import provable
 from stateful_tests.cover.front_desk.commands import one_line, run
 
-COMMANDS = ("list", "show", "search", "verify", "explore", "prove", "machine", "campaign", "kill-matrix", "conform",
-            "store", "crash", "replay", "steer", "report", "check allocation", "new concept", "export tla")
+
+def commands(group: Any, *before: str) -> Iterator[str]:
+    """The words of each command of a group, and of the groups in it."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, *before, name)
+        else:
+            yield " ".join((*before, name))
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", list(commands(get_command(app))))
 def test_each_command_has_help_with_examples(command: str) -> None:
     result = run(*command.split(), "--help")
     assert result.exit_code == 0

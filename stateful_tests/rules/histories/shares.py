@@ -140,14 +140,17 @@ BILLS, BILLS2 = (MessageQueue("bills", B, queue_id) for queue_id in range(2))
 SHARED_OUT_MS = 6_000 + deadlines.shared_out(CALM)
 
 
-def holding(**shares: Sequence[MessageQueue]) -> Tables:
-    """Two members that subscribe the topics of these queues, and what each of them holds."""
+def holding(*members: Consumer, **shares: Sequence[MessageQueue]) -> Tables:
+    """Two members that subscribe the topics of these queues, and what each of them holds; seen twice."""
     mqs = {mq for of_one in shares.values() for mq in of_one}
     topics = {mq.topic for mq in mqs}
     return Tables(
-        in_service=(member(), SECOND), brokers=[MASTER], topics=topics, subscribed=topics,
+        in_service=members or (member(), SECOND), brokers=[MASTER], topics=Turns(topics, topics, ()), subscribed=topics,
         subscribe_info={topic: {mq for mq in mqs if mq.topic == topic} for topic in topics},
-        process_queues=lambda machine: [held(machine)._replace(mq=mq) for mq in shares.get(machine, ())])
+        process_queues=lambda machine: [
+            *(held(machine)._replace(mq=mq) for mq in shares.get(machine, ())),
+            *(held(machine, "H")._replace(mq=mq) for mq in sorted(mqs) if machine == C),
+            *[held(machine, dropped=True)] * (machine != C)])
 
 
 def even(uneven: Tables, kept: Tables, *, causes: tuple[str, ...] | None = None, late_ms: int = 1) -> Written:
@@ -159,7 +162,14 @@ def even(uneven: Tables, kept: Tables, *, causes: tuple[str, ...] | None = None,
 HISTORIES = (
     even(holding(c1=(MQ, BILLS)), holding(c1=(MQ, BILLS), c2=(MQ2,)), causes=("A-9",)),
     even(holding(c1=(MQ, MQ2)), holding(c1=(MQ, MQ2), c2=(MQ2,)), causes=()),
-    even(holding(c1=(MQ, BILLS), c2=()), holding(c1=(MQ,), c2=(BILLS, BILLS2))),
+    even(holding(c1=(MQ, BILLS)), holding(c1=(MQ,), c2=(BILLS, BILLS2))),
+    even(holding(c1=(MQ, MQ2, BILLS), c2=(BILLS2,)), holding(c1=(MQ,), c2=(MQ2,)), causes=()),
+    even(holding(c2=(MQ, BILLS)), holding(c2=(MQ, BILLS)), late_ms=0),
+    even(holding(c1=(MQ, MQ2, BILLS)), holding(c1=(MQ, MQ2, BILLS), c2=(MQ2,))),
+    even(holding(c1=(MQ, MQ2)), holding(member(), member("c2", strategy=ROOMS), c1=(MQ, MQ2))),
+    even(holding(c1=(MQ, MQ2)), holding(member(), member("c2", pause=True), c1=(MQ, MQ2))),
+    even(holding(c1=(MQ, MQ2)), holding(member(), member()._replace(machine="c2"), c1=(MQ, MQ2))),
+    even(holding(c1=(MQ, MQ2)), holding(member(model="BROADCASTING"), SECOND, c1=(MQ, MQ2))),
     even(holding(c1=(MQ, MQ2)), holding(c1=(MQ, MessageQueue(f"%RETRY%{G}", B, 0)))),
     alone(kept_views=seen(queues=OWNED)),
     alone(kept_views=seen(member(), SECOND, queues=TWICE)),
