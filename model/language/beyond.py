@@ -8,7 +8,7 @@ reads of one is not sure; of steps it is taken that the cells beyond allow them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
 
@@ -27,6 +27,7 @@ from model.language.nodes import (
     implication,
     negation,
     quantified,
+    rebuild,
     substitute,
 )
 from model.language.scope import Scope
@@ -52,6 +53,12 @@ def sees_the_end(concept: Concept) -> bool:
     terms = (node for action in concept.actions.values() for one in action.assignments for node in _terms(one))
     return ranges(concept.initial) or any(ranges(action.guard) for action in concept.actions.values()) or any(
         map(ranges, terms))
+
+
+def assigned_without_end(concept: Concept) -> set[str]:
+    """The tables of which an action assigns a cell for every number at once."""
+    return {one.variable for action in concept.actions.values() for one in action.assignments
+            if any(map(endless, one.loops))}
 
 
 class Beyond:
@@ -107,17 +114,29 @@ class Beyond:
             return quantified("exists", node.payload, inside)
         return conjunction(quantified("forall", node.payload, inside), *self._outside(node, value))
 
-    def possible(self, action: Action) -> Iterator[Node]:
-        """For each choice of numbers of which one lies beyond: that some instance of the action may happen with it."""
+    def possible(self, action: Action, tail: Mapping[str, int]) -> Iterator[Node]:
+        """For each choice of numbers of which one lies beyond: that some instance of the action may happen with it.
+
+        tail -- of tables of which it is known what their cells beyond hold: that.
+        """
         numbers = [variable for variable in action.parameters if endless(variable)]
         rest = tuple(variable for variable in action.parameters if variable not in numbers)
         if self._many(numbers, action.tested):
             yield TRUE
             return
         for chosen in self._beyond(numbers, action.tested):
-            one = substitute(action.tested, chosen)
+            one = self._known(substitute(action.tested, chosen), tail)
             may = disjunction(negation(defined(one)), negation(self.surely(one, False)))
             yield quantified("exists", rest, may)
+
+    def _known(self, node: Node, tail: Mapping[str, int]) -> Node:
+        """The same with what the cells beyond hold."""
+        if node.op == "read" and node.payload[1] in tail and any(map(self._is_beyond, node.args)):
+            return const(node.sort, tail[node.payload[1]])
+        return rebuild(node, *(self._known(arg, tail) for arg in node.args)) if node.args else node
+
+    def _is_beyond(self, key: Node) -> bool:
+        return key.op == "const" and key.sort.kind == NAT and key.payload >= self._scope.size(key.sort)
 
     def _outside(self, node: Node, value: bool) -> Iterator[Node]:
         """Says of each choice of numbers of which one lies beyond that it has the same value."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model.language import (
+    FALSE,
     TRUE,
     Bool,
     Nat,
@@ -40,6 +41,8 @@ EXPLORE = {
     "two_is_not_marked": "violated",
     "the_door_opens": "unknown: open_at is fair, and may happen with a number beyond the scope",
     "the_gate_opens": "violated",
+    "something_is_taken": "unknown: take is fair, and may happen with a number beyond the scope",
+    "something_is_picked": "violated",
 }
 
 
@@ -229,5 +232,65 @@ def the_gate_opens(s: Gate) -> tuple[Bool, Bool]:
     return ~s.opened, s.opened
 
 
+class Full(State):
+    """A row without end, of which every place is full at first, and may be lost."""
+
+    full: Table[Number, Bool]
+    taken: Bool
+
+
+@initially
+def all_full(s: Full) -> Bool:
+    """All are full."""
+    return forall(s.full[n] for n in every(Number)) & ~s.taken
+
+
+@action("nothing")
+def lose(s: Full, n: Number) -> None:
+    """A place is emptied."""
+    require(s.full[n])
+    s.full[n] = FALSE
+
+
+@action("nothing")
+def take(s: Full, n: Number) -> None:
+    """Something is taken from a full place."""
+    require(s.full[n], ~s.taken)
+    s.taken = TRUE
+
+
+@leads_to(shipped="holds", fair=("take",), until_quiet=("lose",))
+def something_is_taken(s: Full) -> tuple[Bool, Bool]:
+    """True: what is lost at last is a part of the places."""
+    return ~s.taken, s.taken
+
+
+class Empty(State):
+    """The same, empty at first."""
+
+    full: Table[Number, Bool]
+    taken: Bool
+
+
+@initially
+def all_empty(s: Empty) -> Bool:
+    """All are empty."""
+    return forall(~s.full[n] for n in every(Number)) & ~s.taken
+
+
+@action("nothing")
+def pick(s: Empty, n: Number) -> None:
+    """Something is taken from a full place."""
+    require(s.full[n], ~s.taken)
+    s.taken = TRUE
+
+
+@leads_to(shipped="violated: D1", fair=("pick",))
+def something_is_picked(s: Empty) -> tuple[Bool, Bool]:
+    """Honest: there is nothing."""
+    return ~s.taken, s.taken
+
+
 scopes = [Scope(Walk, {Number: 4}, name="walk"), Scope(Marks, {Number: 3}, name="marks"),
-          Scope(Door, {Number: 4}, name="door"), Scope(Gate, {Number: 5}, name="gate")]
+          Scope(Door, {Number: 4}, name="door"), Scope(Gate, {Number: 5}, name="gate"),
+          Scope(Full, {Number: 2}, name="full"), Scope(Empty, {Number: 2}, name="empty")]
