@@ -31,7 +31,7 @@ from spark_fuzz.progress import Screen
 from spark_fuzz.sightings import Sightings
 from stateful_tests.worlds.subjects import subject_named, subject_on
 
-SPARK_ENDS_S = 0.5
+SPARK_ENDS_S = 0.3
 """Until JVM and workers are gone."""
 
 
