@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from invariants.evidence import replayed
+from invariants.finding import perhaps
+from invariants.finding import shown as hazards_shown
 from invariants.runs import CHANGED, OF_KIND, SAME_RUN, WITHIN, outcome_of
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
@@ -155,7 +157,8 @@ class Sightings:
         return Verdict(
             name, "campaign", _plain(subject), wanted if surprise else known.expected(name), outcome,
             self._replay(file),
-            hazard=known.hazards(name) if (ways and not surprise) or outcome is Outcome.NOT_MET else (),
+            hazard=_hazards(known.hazards(name), ways) if ways and not surprise
+            else known.hazards(name) if outcome is Outcome.NOT_MET else (),
             cost=cost_of(about.seen[name]),
             evidence=None if file is None else str(file), seed=self._aim.seed, note=note,
         )
@@ -163,7 +166,8 @@ class Sightings:
     def _outcome(self, about: About, name: str, known: Known) -> tuple[Outcome, str]:
         seen = about.seen[name]
         if ways := self._believed(about, name):
-            return Outcome.VIOLATED, f"{ways[0][1].sentence}; {self._extent(about, name)}"
+            unsaid = perhaps(known.hazards(name), [part for way, _ in ways for part in way.key])
+            return Outcome.VIOLATED, f"{ways[0][1].sentence}; {self._extent(about, name)}{unsaid}"
         if why := doubt(about, name):
             return Outcome.UNKNOWN, why
         if known.may_break(name):
@@ -287,6 +291,12 @@ def _of_base(failure: Failure, shown: Recording) -> bool:
     known = subject_named(shown.plan.subject)
     return known.kind in {"change", "repair"} and known.base is not None and fails(
         replace(shown.plan, subject=known.base), shown.choices, failure.key)
+
+
+def _hazards(candidates: Sequence[str], ways: Sequence[tuple[Failure, Recording]]) -> tuple[str, ...]:
+    """The hazards that some way to fail shows, in the order of those that can break the property."""
+    found = {hazard for way, _ in ways for hazard in hazards_shown(candidates, way.key)}
+    return tuple(hazard for hazard in candidates if hazard in found)
 
 
 def named(subject: str) -> Subject:

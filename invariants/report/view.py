@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+from invariants.hazards import Hazard
 from invariants.report import grouping, words
 from invariants.report.campaigns import COVERAGE, MATRIX, Matrix, growths
 from invariants.report.compared import COMPARED, Comparison
@@ -71,9 +72,17 @@ def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]], cov
         "attention": [one for one in [*shown, *planted] if not one.row.as_expected],
         "planted": planted, "missed": missed, "noticed": grouping.noticed(twins),
         "planted_exhibits": drawn.pop("planted"), **drawn,
+        "hazards": _hazards(rows),
         "growths": [one for found in _drawn(coverage, COVERAGE, growths, flaws) for one in found],
         "matrices": _drawn(matrices, MATRIX, lambda document: read(Matrix, document), flaws), "flaws": flaws,
     }
+
+
+def _hazards(rows: Sequence[Verdict]) -> list[Hazard]:
+    """The hazards of the catalogue that violated rows name, as people count."""
+    names = {name for row in rows if row.outcome is Outcome.VIOLATED for name in row.hazard}
+    ordered = sorted(names, key=lambda name: (grouping.hazard_order([name]), name))
+    return [one for one in grouping.hazards(ordered) if one.sentence]
 
 
 def _signs(outcomes: Mapping[Outcome, int]) -> list[tuple[Outcome, str]]:

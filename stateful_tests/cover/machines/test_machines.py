@@ -210,11 +210,13 @@ def test_what_hazards_break_has_a_machine_or_a_reason_why_not() -> None:
 
 
 def test_each_hazard_breaks_what_a_machine_judges_or_says_why_not() -> None:
-    shown = {hazard for machine in MACHINES.values() for hazards in machine.judged.values() for hazard in hazards}
-    shown |= {hazard for rule in BY_NAME.values() for hazard in rule.expected.hazards}
-    shown |= {hazard for one in entries() if one.kind in {DECISION, STRATEGY} and "machine" in one.judges
-              for hazard in one.hazards}
-    assert {name for name, hazard in HAZARDS.items() if not hazard.no_machine} == shown
+    of_models = {hazard for machine in MACHINES.values() for hazards in machine.judged.values() for hazard in hazards}
+    of_rules = {hazard for rule in BY_NAME.values() for hazard in rule.expected.hazards}
+    decided = {hazard for one in entries() if one.kind in {DECISION, STRATEGY} and "machine" in one.judges
+               for hazard in one.hazards}
+    without = {name for name, hazard in HAZARDS.items() if hazard.no_machine}
+    assert {*HAZARDS} - without <= of_models | of_rules | decided
+    assert without & (of_models | decided | {one.hazard for one in known.KNOWN}) == set()
 
 
 def test_every_machine_judges_what_its_followers_and_promises_say() -> None:
@@ -266,7 +268,7 @@ def test_a_search_whose_shrinking_crashes_gives_the_program_that_was_found(monke
     kept = "known_version_changes_nothing"
     found = {one.property: one for one in judge.judged("route_info", "shipped", EASY, [ROUTED, kept])}
     assert found[ROUTED].outcome is Outcome.VIOLATED
-    assert found[ROUTED].note.endswith("it is not shrunk: TypeError: unhashable type: 'list'")
+    assert "it is not shrunk: TypeError: unhashable type: 'list'" in found[ROUTED].note
     assert found[kept].outcome is Outcome.HOLDS
 
 
@@ -375,9 +377,8 @@ def test_evidence_shows_the_program_and_is_replayed(tmp_path: Path) -> None:
     told = {(one["who"], one["sentence"]) for one in evidence["told"]}
     assert ("consumer2", "starts") in told
     assert any(sentence.startswith("paused 1000 ms at findConsumerIdList") for _, sentence in told)
-    assert {"events", "messages", "lifelines", "digest", "choices"} <= evidence.keys()
-    assert any(message["received_ms"] for message in evidence["messages"])
-    assert all(event["event"].isidentifier() and isinstance(event["fields"], dict) for event in evidence["events"])
+    assert {"picture", "digest", "choices"} <= evidence.keys()
+    assert "takes queue" in next(one["text"] for one in evidence["picture"]["rows"] if one["mark"] == "finding")
     again = run("replay", str(file))
     assert again.exit_code == 0, again.output
     assert "digest as stored" in again.output

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,15 @@ def test_a_summary_says_first_what_needs_a_look() -> None:
             samples.row("a", "explore", "m 4", "violated", hazard=("D1",))]
     assert ("✓ holds against expectation in 1 scope ? unknown in 1 ✗ violated as expected in 1 (D1) ✓ holds in 1"
             in flat(read(rows)))
+
+
+def test_a_hazard_that_a_violated_row_names_is_a_link_to_what_helps() -> None:
+    page = render([samples.row("a", "campaign", "m", "violated", hazard=("D1", "Z-1")),
+                   samples.row("b", "explore", "m", hazard=("D4",))], {})
+    assert page.count('id="hazard-') == 1
+    assert page.count('href="#hazard-D1"') >= 2
+    assert '<span class="hazard">Z-1</span>' in page
+    assert HAZARDS["D1"].mitigation in unescape(page)
 
 
 def test_properties_stand_in_groups_headlines_first_then_concept_by_concept(grouped: Reader) -> None:
