@@ -7,8 +7,7 @@ places where threads may be overtaken, so that the inherited method finds what i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import iscoroutine, signature
@@ -42,8 +41,7 @@ class Passing:
         def passing(*args: Any, **kwargs: Any) -> Any:
             bound = self._signature.bind(*args, **kwargs)
             given = _Given(args[0], {name: bound.arguments.pop(name) for name in self._more if name in bound.arguments})
-            with self._waits(given):
-                answer = method(*bound.args, **bound.kwargs)
+            answer = self._step(given, partial(method, *bound.args, **bound.kwargs))
             return self._goes_on(answer, given) if iscoroutine(answer) else answer
 
         return passing
@@ -60,14 +58,16 @@ class Passing:
 
         return taking
 
-    @contextmanager
-    def _waits(self, given: _Given) -> Iterator[None]:
-        """Have it wait in the block, in which no other thread runs."""
+    def _step(self, given: _Given, step: Callable[[], Any]) -> Any:
+        """What a step gives, in which no other thread runs, while something waits."""
         self._waiting.append(given)
         try:
-            yield
-        finally:
+            answer = step()
+        except BaseException:
             self._waiting.remove(given)
+            raise
+        self._waiting.remove(given)
+        return answer
 
     async def _goes_on(self, method: Coroutine[Any, Any, Any], given: _Given) -> Any:
         return await self._steps(method, given)
@@ -77,11 +77,10 @@ class Passing:
         """Let a method go on step by step; in each of them it may call the inherited one."""
         step: Callable[[], Any] = partial(method.send, None)
         while True:
-            with self._waits(given):
-                try:
-                    awaited = step()
-                except StopIteration as end:
-                    return end.value
+            try:
+                awaited = self._step(given, step)
+            except StopIteration as end:
+                return end.value
             try:
                 value = yield awaited
             except GeneratorExit:

@@ -17,7 +17,7 @@ from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from impl.variants.change import Field, constant, field, new, patch
 from impl.variants.places import put
 from impl.variants.stack import active
-from impl.variants.subjects import covers, variants_of
+from impl.variants.subjects import covers, foundation_of, variants_of
 from impl.variants.variant import Replacement, Variant, VariantError, load_variant, replace
 from invariants.verdict import BadInputError
 from stateful_tests.machines import judge
@@ -364,6 +364,19 @@ def test_a_change_of_a_committer_runs_on_its_base(file: Path, base: str | None) 
         world.heal()
         world.run(10_000)
     assert bool(sum(calls.values())) is (file.stem not in NOT_CALLED) or base is None
+
+
+def test_whatever_a_repair_replaces_can_be_changed_above_it() -> None:
+    repaired = variants_of("repaired")
+    places = {(one.owner, one.attribute): vars(one.owner)[one.attribute]
+              for repair in repaired for one in repair.replacements}
+    assert len(places) > 60
+    for (owner, attribute), function in places.items():
+        own = change(Replacement(owner, attribute, function))
+        with active((*repaired, own), (own,)) as calls:
+            assert len(calls) == 1
+        assert covers(repaired, own)
+        assert covers(variants_of(foundation_of(own)), own) == []
 
 
 def test_there_are_changes_of_every_kind_of_code() -> None:
