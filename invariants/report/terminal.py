@@ -82,9 +82,10 @@ def headlines(rows: Iterable[Verdict]) -> list[Text]:
 def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> RenderableType:
     """The end of each command: what differs from its expectation first, then what is unknown, then the rest.
 
-    Below the table stands how to replay each violation, difference and unknown. Up to LONGEST rows are read one by one.
-    Of more, those that are as expected are one line; with everything they are summed up by property and judge, and
-    violations are shown once for each property and its hazards. Planted bugs that were noticed are only counted.
+    Below the table stands how to replay each violation, difference and unknown; `headlines` has it for variants as a
+    whole. Up to LONGEST rows are read one by one. Of more, those that are as expected are one line; with everything
+    they are summed up by property and judge, and violations are shown once for each property and its hazards. Planted
+    bugs that were noticed are only counted.
     """
     real, planted = grouping.split(rows)
     real = sorted(real, key=lambda row: grouping.STANDINGS.index(words.standing(row)))
@@ -93,7 +94,7 @@ def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> Rende
         shown = list(zip(real, repeat(0)))
     else:
         shown = [*_news(real), *(_first_of_each(real) if everything else ())]
-    below = [said for row, others in [*zip(missed, repeat(0)), *shown] if _needs_replay(row)
+    below = [said for row, others in [*zip(missed, repeat(0)), *shown] if _needs_replay(row) and not words.headline(row)
              for said in _replay(row, others)]
     count = [_text(grouping.noticed(planted), "bold red" if missed else "")] if planted else []
     if everything and not few:

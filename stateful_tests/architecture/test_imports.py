@@ -60,6 +60,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "snowballstemmer": ("invariants.front_desk.search",),
     "hypothesis": ("stateful_tests.*", "rocketproof"),
     "pytest": ("stateful_tests.*", "rocketproof.pytest_plugin"),
+    "yaml": ("stateful_tests.cover.installed.test_ci_page",),
     "mypy": ("stateful_tests.cover.language.test_mypy",),
     "websocket": ("stateful_tests.cover.report.browser",),
     "jpype": ("stateful_tests.conformance.java.*",),

@@ -70,6 +70,11 @@ def test_the_head_line_counts_expected_different_and_unknown(whole: Reader) -> N
     ([samples.row("a", "prove", "m"), samples.row("b", "prove", "m")], "All 2 verdicts are as expected"),
     ([samples.row("a", "prove", "m", "unknown", expected="holds")], "1 of 1 verdicts unknown, none wrong"),
     ([samples.row("a", "prove", "m", "unknown", expected="unknown")], "1 of 1 verdicts unknown, none wrong"),
+    ([samples.row("change_breaks_nothing", "campaign", "m")], "m: nothing got worse; The verdict is as expected"),
+    ([samples.row("change_breaks_nothing", "machine", "m", "violated", expected="holds")], "m: something got worse; 1"),
+    ([samples.row("planted_bug_is_noticed", "machine", "m", "violated", expected="holds")], "m: it was not noticed; 1"),
+    ([samples.row("repair_mends_its_hazards", "machine", "m", "never executed", expected="holds")],
+     "m: nobody can say whether what it repairs is fixed (never executed); 1 of"),
 ])
 def test_the_title_says_the_worst_and_unknown_is_no_success(rows: list[Verdict], head: str) -> None:
     assert head in " ".join(read(rows).text.split())
