@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -63,7 +64,7 @@ def test_a_project_with_a_package_of_a_rooms_name_is_judged(installed: Environme
 
 
 @pytest.mark.parametrize("words", [
-    ("verify", "one_owner_while_nobody_joins"), ("conform", "--file", "bytes"), ("search", "duplicates"),
+    ("verify", "one_owner_while_nobody_joins"), ("conform", "--file", "bytes"),
 ], ids=lambda words: words[0])
 def test_a_command_has_what_it_needs(words: tuple[str, ...], installed: Environment, mine: Path) -> None:
     done = ran(installed.command, *words, folder=mine)
@@ -88,7 +89,7 @@ def test_machines_and_verdicts_are_tests_in_a_project_of_ones_own(installed: Env
     assert {line.partition(" - ")[0] for line in outcomes if line.startswith(("FAILED", "ERROR"))} == {
         "FAILED test_mine.py::TestChange::runTest",
         f"FAILED rocketproof {judged}::allocation_is_exclusive[model.strategies:Greedy]"}
-    assert "replay: rocketproof machine subscription --subject repaired+change.py --program" in done.stdout
+    assert re.search(r"replay: rocketproof machine subscription --subject \S+/change.py --program", done.stdout)
 
 
 def test_a_machine_is_typed(installed: Environment, mine: Path) -> None:
