@@ -20,6 +20,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "invariants": ("model",),
     "invariants.refinement": ("model", "impl.events", "impl.decisions"),
     "invariants.rules": ("model", "impl.events", "impl.decisions"),
+    "invariants.pictures": ("model", "impl.events", "impl.decisions"),
     "invariants.views": ("model", "impl.decisions", "impl.broker", "impl.client", "impl.namesrv"),
     "invariants.decisions": ("model", "impl.decisions"),
     "invariants.store_decisions": ("model", "impl.decisions"),

@@ -51,6 +51,12 @@ KNOWN: tuple[Known, ...] = (
     Known("N-1", "route_info", "live_broker_stays_routed", "change_roles(who='broker-a')"),
     Known("N-2", "route_info", "full_registration_installs_all_topics",
           "kill(who='nameserver2', s=1); create_topic(who='broker-a', topic='returns', queues=4); pass_time(s=30)"),
+    Known("N-28", "route_info", "existing_topics_are_not_denied",
+          "pass_time(s=131); kill(who='nameserver1', s=1); kill(who='nameserver2', s=1); pass_time(s=30)"),
+    Known("A-9", "subscription", "members_have_even_shares",
+          "subscribe(who='consumer1', topic='invoices', expression='*'); start(who='consumer2'); "
+          "subscribe(who='consumer2', topic='invoices', expression='*'); start(who='consumer3'); "
+          "subscribe(who='consumer3', topic='invoices', expression='*'); pass_time(s=120); pass_time(s=131)"),
     Known("N-7", "route_info", "live_broker_stays_routed",
           "pause_thread(where='onChannelDestroy: between the read lock and the write lock', s=40); "
           "break_connection(who='nameserver1', broker='broker-a', s=0); pass_time(s=30); pass_time(s=20)"),
