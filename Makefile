@@ -5,13 +5,15 @@
 #   make bench     benchmarks       make interop  compare live with the official RocketMQ jars, ports, and TLC
 #   make verify-engines   compare the engines on random concepts: CONCEPTS=10000 SEED=0 (half an hour)
 #   make mutants   change each condition of the rules, and count what their tests notice (an hour)
+#   make hypothesis-range   the machines, with the oldest and the newest Hypothesis that may be installed
+#   make installed   the wheel in an environment of its own, and every judge from there
 #   make lock      resolve the dependencies anew (needs uv)
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify verify-engines test lint bench interop mutants lock
+.PHONY: help verify verify-engines test lint bench interop mutants hypothesis-range installed lock
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -63,6 +65,12 @@ mutants: $(READY)
 	@[ -x $(MUTATION)/bin/cosmic-ray ] || { $(BIN)/python -m venv $(MUTATION) && \
 	  $(MUTATION)/bin/pip install --quiet --disable-pip-version-check cosmic-ray==8.7.0; }
 	$(BIN)/python -m stateful_tests.rules.mutants --cosmic-ray $(abspath $(MUTATION)/bin/cosmic-ray)
+
+hypothesis-range: $(READY)
+	$(BIN)/python -m stateful_tests.installed.hypothesis_range
+
+installed: $(READY)
+	$(BIN)/python -m stateful_tests.installed
 
 lock:
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 2; }

@@ -10,6 +10,9 @@ Each scope runs in a process of its own, with one property evaluated. One JSON o
     seconds_to_first_state                  CPU seconds from the start of Python to the first state, imports included
     wall_seconds                            of the search, for machines that are shared
     cores, memory_bytes, resident_share     the threads, the bound, and the greatest resident memory in parts of it
+    serial_share                            of cpu_seconds: what only one thread can do. It depends hardly on what else
+                                            the machine does. With n cores a search cannot be faster than
+                                            1 / (serial_share + (1 - serial_share) / n) times
 """
 
 from __future__ import annotations
@@ -86,6 +89,7 @@ def measure(name: str, cores: int = 1, memory_bytes: int = 4 << 30, disk: Path |
         "transitions_per_cpu_second": round(found.transitions / cpu), "bytes_per_state": round(grown / found.states, 1),
         "seconds_to_first_state": round(first, 4), "wall_seconds": round(wall, 4),
         "cores": cores, "memory_bytes": memory_bytes, "resident_share": round(_resident("VmHWM") / memory_bytes, 3),
+        "serial_share": round(1 - search.workers.busy_s / cpu, 3),
         "as_pinned": counts == PINNED[name] if name in PINNED else None,
     }
 

@@ -13,7 +13,8 @@ from invariants.front_desk.options import desk_app, examples
 app = desk_app(help="""Does what Apache RocketMQ 4.9.3 promises hold? Ask `verify`; the catalogue is `list`.
 
 Exit status of every command: 0 every outcome is as expected, 1 some outcome differs, 2 bad input, 3 some is unknown.
-""", epilog=examples("rocketproof verify", "rocketproof list", "rocketproof verify one_owner_per_queue"))
+""", epilog=examples("rocketproof verify", "rocketproof list", "rocketproof verify one_owner_per_queue"),
+               add_completion=True)
 
 
 def print_version(asked: bool) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -15,6 +16,10 @@ class Finding:
     read. signature -- the same for all runs that go wrong in the same way: no names of elements, no numbers.
     causes -- the hazards whose own cause was seen in the run; the signature names them too. time_ms -- of the world;
     -1: it is not known yet.
+    about -- whom it concerns: names of fields, as events have them, with their values. earlier -- the record (time in
+    ms, machine, event) that it contradicts, if the judge knows. differs -- where tables differ from a model: variable,
+    elements, value in the tables, value in the model. machine -- whose step showed it. position -- how many
+    records the world had then; -1: it is not known yet.
     """
 
     property: str
@@ -23,11 +28,30 @@ class Finding:
     signature: tuple[str, ...]
     causes: tuple[str, ...] = ()
     time_ms: int = -1
+    about: tuple[tuple[str, Any], ...] = ()
+    earlier: tuple[int, str, Any] | None = field(default=None, compare=False)  # known on replay only
+    differs: tuple[tuple[str, tuple[Any, ...], Any, Any], ...] = ()
+    machine: str = ""
+    position: int = -1
 
     @builtins.property
     def key(self) -> tuple[str, ...]:
         """Property and signature."""
         return self.property, *self.signature
+
+
+def shown(hazards: Sequence[str], key: Sequence[str]) -> tuple[str, ...]:
+    """Which of the hazards that can break a property a finding shows: those whose cause was seen, or the only one.
+
+    Empty where several can and the run does not say which. key -- property and signature of the finding.
+    """
+    seen = tuple(hazard for hazard in hazards if put_down_to(hazard) in key)
+    return seen or (tuple(hazards) if len(hazards) == 1 else ())
+
+
+def perhaps(hazards: Sequence[str], key: Sequence[str]) -> str:
+    """The end of a note where a run does not say which hazard it shows; else empty."""
+    return "" if len(hazards) < 2 or shown(hazards, key) else f"; the run does not say which of {', '.join(hazards)}"  # noqa: PLR2004  # one alone is certain
 
 
 def put_down_to(hazard: str) -> str:

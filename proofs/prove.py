@@ -132,7 +132,7 @@ class Prover:
     def verdict(self, declared: Property) -> Verdict:
         """Prove one property."""
         started = time.process_time()
-        record = Record(nothing=_no_fair_run(declared) or self.witnesses.no_start(declared.concept, declared.given))
+        record = Record(nothing=self.witnesses.no_start(declared.concept, declared.given))
         if not record.nothing:
             record.asked, record.false = self._visited(declared)
         if not record.nothing and not record.false:
@@ -263,7 +263,7 @@ class Prover:
             return f"no run was found in which {unseen[0]} happens"
         if declared.kind == LEADS_TO and not self.witnesses.waits(declared):
             return "no run was found that waits for the goal"
-        both = sorted({*declared.fair} & {*declared.until_quiet})
+        both = sorted({*declared.fair, *declared.strongly_fair} & {*declared.until_quiet})
         if both and not self.witnesses.fair(declared):
             return f"no run was found that is fair: {both[0]} is fair and ceases"
         return ""
@@ -288,12 +288,6 @@ class Prover:
 def subject_name(concept: Concept) -> str:
     """Name a concept as verdict rows do: "consumer_group.Group"."""
     return f"{concept.module.rpartition('.')[2]}.{concept.name}"
-
-
-def _no_fair_run(declared: Property) -> str:
-    """Say why no run is fair, or ""."""
-    both = sorted(set(declared.strongly_fair) & set(declared.until_quiet))
-    return f"{both[0]} is strongly fair and ceases: no run does both" if both else ""
 
 
 def _of_fair_runs(declared: Property) -> dict[str, Any]:

@@ -19,7 +19,8 @@ PICTURE_LIMIT_S = 60
 LAST_LINES = 20
 _STATUS_OF = {"expected": 0, "unknown": 3, "different": 1}
 _HERE = str(Path(__file__).parents[1])
-_START = f"import sys; sys.path.append({_HERE!r}); from rocketproof.__main__ import main; main()"
+_START = ("import sys; sys.argv[0] = 'rocketproof'; "
+          f"sys.path.append({_HERE!r}); from rocketproof.__main__ import main; main()")
 PROGRAM = [sys.executable, "-P", "-c", _START]
 """The command, also where no script is installed for it."""
 

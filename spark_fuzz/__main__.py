@@ -91,11 +91,11 @@ def _shown(rows: Callable[[Screen], Iterator[Verdict]], json: str | None, *, eve
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - what came before a crash is shown and written too
         status = _ended(error)
     if verdicts:
-        from invariants.report.terminal import verdict_table
+        from invariants.report.terminal import headlines, verdict_table
         from spark_fuzz.commands import covered
 
         table = verdict_table([_told_apart(one) for one in verdicts], everything=everything)
-        console.print(table, crop=False)  # commands are copied whole
+        console.print(table, *headlines(verdicts), sep="\n", crop=False)  # commands are copied whole
         for said in covered(verdicts):
             console.print(Text(said))
         if json is not None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from invariants import evidence
-from invariants.runs import CHANGED, NOTICED, SAME_RUN, SILENT, WITHIN
+from invariants.runs import CHANGED, HARMLESS, MENDED, NOTICED, SAME_RUN, SILENT, WITHIN
 from invariants.verdict import Verdict
 from spark_fuzz import hunts, runs
 from spark_fuzz.asked import Asked
@@ -17,6 +17,7 @@ from spark_fuzz.matrix import Matrix, MatrixAim
 from spark_fuzz.sightings import Sightings
 from spark_fuzz.simulation import CONTROL, Aim, search_unit
 from spark_fuzz.work import Unit, Work, attempt
+from stateful_tests.worlds.subjects import subject_on
 
 HUNTED = 2
 """Worlds of the hunt for anything in the control."""
@@ -27,21 +28,48 @@ AIMS: Mapping[str, Aim] = {
     CHANGED: Aim(("repaired-N-2",), ("broadcasting",), ("calm",), ("uniform",)),
 }
 """Of each property the subject and the world that it is judged by."""
-PROPERTIES = (*AIMS, SILENT)
+FILES: Mapping[str, str] = {
+    HARMLESS: '''\
+"""A client rebalances every 10 s."""
+from impl.client import rebalance_service
+from impl.variants.change import constant
+from impl.variants.variant import Variant
+
+VARIANT = Variant("every-10-s", "change", "rocketmq.client.rebalance.waitInterval is 10000.", replacements=(
+    constant(rebalance_service, "WAIT_INTERVAL_MS", 10_000),))
+''',
+    MENDED: '''\
+"""The repair of N-2, as a file of one's own."""
+from dataclasses import replace
+from impl.variants.catalogue import REPAIRS
+
+VARIANT = replace(next(one for one in REPAIRS.values() if "N-2" in one.hazards), name="own-repair")
+''',
+}
+"""Of a property of files the file that it is judged by."""
+PROPERTIES = (*AIMS, *FILES, SILENT)
 """What can be judged so."""
 
 
 def verdicts(names: Collection[str], out: Path) -> Iterator[Verdict]:
     """A verdict for each of these properties that judges have of themselves; out -- folder for evidence."""
     for name in names:
-        if name in AIMS:
-            aim = AIMS[name].checked()
+        if name in AIMS or name in FILES:
+            aim = (AIMS[name] if name in AIMS else _of_file(name, out)).checked()
             book = Sightings(aim, out, Asked((name,)))
             (arm,) = aim.arms()
             yield from _done(book, [search_unit(arm, aim.seed, 0, 0)], runs.work, out)
         elif name == SILENT:
             hunted = MatrixAim((CONTROL,), seeds=1, worlds=HUNTED)
             yield from _done(Matrix(hunted, out), hunted.units(), hunts.work, out)
+
+
+def _of_file(name: str, out: Path) -> Aim:
+    """A variant of a file, which is written for it, in a world that shows a difference."""
+    file = out / f"{name}.py"
+    out.mkdir(parents=True, exist_ok=True)
+    file.write_text(FILES[name], encoding="utf-8")
+    return Aim((subject_on(None, str(file)),), ("broadcasting",), ("calm",), ("uniform",))
 
 
 def _done(book: Sightings | Matrix, units: Iterable[Unit], work: Work, out: Path) -> Iterator[Verdict]:

@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from invariants.runs import CHANGED, NOTICED, OF_KIND, SAME_RUN, WITHIN
-from invariants.verdict import BadInputError, Verdict
+from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import decisions, hunts, pairing, pairs, runs, simulation
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.campaign import Campaign, run
@@ -29,6 +29,7 @@ from spark_fuzz.ledger import open_ledger
 from spark_fuzz.matrix import Matrix, MatrixAim
 from spark_fuzz.progress import Screen
 from spark_fuzz.sightings import Sightings
+from spark_fuzz.work import MistakeError
 from stateful_tests.worlds.subjects import subject_named, subject_on
 
 SPARK_ENDS_S = 0.5
@@ -232,6 +233,8 @@ def _performed(
                 screen.stored(reached, left_s)
     except (Exception, KeyboardInterrupt) as reason:  # noqa: BLE001 - whatever ends it, what was found is told first
         ended = reason
+    if isinstance(ended, MistakeError) and not any(one.outcome is Outcome.VIOLATED for one in verdicts):
+        raise ended
     if not verdicts and not isinstance(ended, BadInputError):
         verdicts = campaign.book.verdicts()  # nothing is known yet, and each row says so
     yield from verdicts

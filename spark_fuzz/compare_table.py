@@ -49,13 +49,8 @@ def _replays(found: Comparison) -> Iterator[Text]:
 def _others(found: Comparison) -> Iterator[Text]:
     for one in found.others:
         style = _STYLES["broken"] if one.worse else ""
-        yield Text(f"{one.judge}, {one.about}: {_sides(one.base, one.changed)} of {one.of:,} not as they should be",
-                   style=style)
+        yield Text(one.sentence, style=style)
     yield from (Text(f"{one.place}: {one.sentence}") for one in found.proofs)
-
-
-def _sides(base: int, changed: int) -> str:
-    return f"{base:,}" if base == changed else f"{base:,} → {changed:,}"
 
 
 def _costs(found: Comparison) -> Table:

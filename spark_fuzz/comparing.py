@@ -23,6 +23,7 @@ from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.confirmed import documents, file_of, settle, tests
 from spark_fuzz.differences import FEWEST, HOW_LONG, Answer, Differences, Effect
+from spark_fuzz.effect import fails
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.pairing import Arm, Comparison, Known
 from spark_fuzz.pairs import Pair
@@ -107,7 +108,7 @@ class Comparing:
         self.found.take(pair)
         arm = (pair.plan.workload, pair.plan.profile, pair.plan.strategy)
         called = any(pair.changed.calls.values()) or pair.base.digest != pair.changed.digest
-        apart = not pair.base.judged_as(pair.changed)
+        apart = pair.base.shown.keys() != pair.changed.shown.keys()
         self._arms[arm] = self.known(arm) + Known(1, int(called), int(apart))
         sides = ((BASE, self._aim.base, pair.base, pair.base_tape, pair.changed),
                  (CHANGED, self._aim.changed, pair.changed, pair.changed_tape, pair.base))
@@ -165,8 +166,16 @@ class Comparing:
         return (wished for what in ordered if (wished := self._failures[what].wish()) is not None)
 
     def settle(self) -> bool:
-        """Play a tape here that a worker has seen fail again; whether there was one."""
-        return settle(self._failures.values(), self._folder)
+        """Play a tape here that a worker has seen fail again; whether there was one.
+
+        With the base in place it is played as well: what fails there too is not the change's doing.
+        """
+        played = settle(self._failures.values(), self._folder)
+        for (side, key), failure in self._failures.items():
+            if side == CHANGED and (shown := failure.believed) is not None and fails(
+                    replace(shown.plan, subject=self._aim.base), shown.choices, key):
+                self.found.shown_by_base(key)
+        return played
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
         """A failing run for each difference."""

@@ -121,7 +121,13 @@ class Differences:
         self._ways: dict[Key, Seen] = defaultdict(Seen)
         self._broken_ms: dict[str, tuple[Counter[int], Counter[int]]] = defaultdict(lambda: (Counter(), Counter()))
         self._longer_ms: dict[str, Counter[int]] = defaultdict(Counter)
+        self._of_base: set[Key] = set()
         self._answers: dict[Question, Answer] | None = None
+
+    def shown_by_base(self, key: Key) -> None:
+        """The base fails so as well, on the very tape on which the change does: no declaration speaks against it."""
+        self._of_base.add(key)
+        self._answers = None
 
     def take(self, pair: Pair) -> None:
         """One pair more."""
@@ -225,7 +231,7 @@ class Differences:
         if seen.base or not seen.changed:
             return False
         ways = [key] if len(key) > 1 else [one for one in self._ways if one[0] == key[0] and len(one) > 1]
-        return any(not self.base.explains(one) and not self._ways[one].base for one in ways)
+        return any(not (self.base.explains(one) or self._ways[one].base or one in self._of_base) for one in ways)
 
 
 def _with_properties(keys: Iterable[Key]) -> list[Key]:

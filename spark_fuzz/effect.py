@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from impl.hosts.simulation.tape import ReplayTape
 from impl.variants.fitting import is_counted
 from invariants.verdict import Outcome
 from spark_fuzz.work import Row
-from stateful_tests.worlds.run import RunRecord
+from stateful_tests.worlds.run import Plan, RunRecord, run
 from stateful_tests.worlds.subjects import subject_named
 
 CALLED = "called"
@@ -38,6 +40,12 @@ def fingerprint(record: RunRecord) -> bytes:
     seen = [(*one.signature, one.property, one.time_ms) for one in record.seen]
     text = f"{record.digest} {sorted(record.states)} {seen}"
     return blake2b(text.encode(), digest_size=FINGERPRINT_BYTES).digest()
+
+
+@lru_cache(maxsize=256)
+def fails(plan: Plan, choices: bytes, key: tuple[str, ...]) -> bool:
+    """Whether a run fails in a way: property and signature."""
+    return key in run(plan, ReplayTape(choices), until=key).signatures()
 
 
 @dataclass
@@ -83,7 +91,8 @@ class Effect:
             return Outcome.HOLDS
         if not self.compared:
             return Outcome.UNKNOWN
-        return Outcome.NO_DIFFERENCE if self.calls.total() or not self.calls else Outcome.NEVER_EXECUTED
+        executed = self.calls.total() or subject_named(self.subject).uncounted
+        return Outcome.NO_DIFFERENCE if executed else Outcome.NEVER_EXECUTED
 
     @property
     def most_reached(self) -> int:
@@ -95,7 +104,7 @@ class Effect:
         known = subject_named(self.subject)
         what = "un-repaired" if known.top is None else "replaced"
         calls = [f"{place} ({_times(count)})" for place, count in self.calls.items()]
-        calls += [one.place for variant in known.changes for one in variant.replacements if not is_counted(one)]
+        calls += known.uncounted
         told = f"{what}: {', '.join(calls) or 'nothing'}, in {self.most_reached:,} of {self.runs:,} runs"
         return f"{told}; differs from {known.base} in {self.different:,} of {self.compared:,} runs on the same tapes"
 

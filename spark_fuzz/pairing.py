@@ -25,10 +25,6 @@ FIRST = ("storm", "uniform")
 """Profile and strategy of the first pass."""
 PAIRS = 2
 """Pairs of a unit, but for the first of each arm."""
-LEAST = 0.1
-"""The share of an arm in which judges tell no sides apart, beside one in which they always do."""
-
-
 @dataclass(frozen=True)
 class Known:
     """What is known of an arm: pairs, those in which what is replaced was called, those that judges told apart."""
@@ -43,8 +39,8 @@ class Known:
 
     @property
     def weight(self) -> float:
-        """The share of pairs that judges told apart, at least LEAST; an arm of which nothing is known has it, too."""
-        return max(LEAST, self.apart / max(1, self.pairs))
+        """The share of pairs that judges tell apart, by Laplace's rule; of what is not known a half."""
+        return (self.apart + 1) / (self.pairs + 2)
 
 
 @dataclass(frozen=True)
@@ -98,10 +94,11 @@ def units(aim: Comparison, known: Callable[[Arm], Known]) -> Iterator[Unit | int
     others = [arm for arm in plan.arms if arm not in first and (arm[0] in calling or not calling)]
     while True:
         yield plan.given.total() + len(asked)
-        fresh = plan.fresh(others, len(first), known)
+        fresh = list(plan.fresh(others, len(first), known))
         others = [arm for arm in others if arm not in fresh]
         before = plan.given.total()
         yield from (plan.unit(arm) for arm in fresh)
+        yield plan.given.total() + len(asked)
         yield from (plan.unit(arm) for arm in plan.again(len(first), known))
         if plan.given.total() == before:
             return
@@ -121,13 +118,22 @@ class _Plan:
             found.setdefault(arm[0], arm)
         return list(found.values())
 
-    def fresh(self, others: Sequence[Arm], most: int, known: Callable[[Arm], Known]) -> list[Arm]:
-        """Arms to try: those whose workload, and whose profile and strategy, have told sides apart most often."""
-        workloads, rest = defaultdict[str, Known](Known), defaultdict[tuple[str, ...], Known](Known)
+    def fresh(self, others: Sequence[Arm], most: int, known: Callable[[Arm], Known]) -> Iterator[Arm]:
+        """Arms to try: those whose workload, and whose profile and strategy, tell sides apart most often.
+
+        What is about to be tried counts as if it told none apart, so that the arms of a round are different ones.
+        """
+        parts = defaultdict[tuple[str, ...], Known](Known)
         for arm in self.given:
-            workloads[arm[0]] += known(arm)
-            rest[arm[1:]] += known(arm)
-        return sorted(others, key=lambda arm: -workloads[arm[0]].weight - rest[arm[1:]].weight)[:most]
+            for part in (arm[:1], arm[1:]):
+                parts[part] += known(arm)
+        left = dict.fromkeys(others)
+        for _ in range(min(most, len(left))):
+            best = max(left, key=lambda arm: parts[arm[:1]].weight * parts[arm[1:]].weight)
+            del left[best]
+            for part in (best[:1], best[1:]):
+                parts[part] += Known(1)
+            yield best
 
     def again(self, most: int, known: Callable[[Arm], Known]) -> Iterator[Arm]:
         """Arms that call what is replaced, each as often as is its share of all units."""

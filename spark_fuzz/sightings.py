@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from invariants.evidence import replayed
+from invariants.finding import perhaps
+from invariants.finding import shown as hazards_shown
 from invariants.runs import CHANGED, OF_KIND, SAME_RUN, WITHIN, outcome_of
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.confirmed import documents, file_of, settle, tests
-from spark_fuzz.effect import Effect
+from spark_fuzz.effect import Effect, fails
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.scopes import Share, shares
 from spark_fuzz.tallies import About, as_a_whole, begun, cost_of, doubt, visited
@@ -105,10 +107,10 @@ class Sightings:
         return any(self._broken(name) for name in self._about)
 
     def _broken(self, subject: str) -> list[str]:
-        """The properties that fail, seen again, and that no hazard explains."""
+        """The properties that fail, seen again, and that no hazard explains; of a change, not its base either."""
         about = self._about[subject]
         return [name for name in about.seen if name != SAME_RUN and self._tells(name)
-                and any(not one.expected for one, _ in self._believed(about, name))]
+                and any(not one.expected and not _of_base(one, shown) for one, shown in self._believed(about, name))]
 
     # Verdicts -----------------------------------------------------------------------------------------------------
 
@@ -150,12 +152,13 @@ class Sightings:
         ways = self._believed(about, name)
         outcome, note = self._outcome(about, name, known)
         file = Path("evidence") / file_of(ways[0][0]) if ways else None
-        surprise = any(not one.expected for one, _ in ways)
+        surprise = any(not one.expected and not _of_base(one, shown) for one, shown in ways)
         wanted = Outcome.VIOLATED if known.kind == "bug" else Outcome.HOLDS  # by what lies on the base
         return Verdict(
             name, "campaign", _plain(subject), wanted if surprise else known.expected(name), outcome,
             self._replay(file),
-            hazard=known.hazards(name) if (ways and not surprise) or outcome is Outcome.NOT_MET else (),
+            hazard=_hazards(known.hazards(name), ways) if ways and not surprise
+            else known.hazards(name) if outcome is Outcome.NOT_MET else (),
             cost=cost_of(about.seen[name]),
             evidence=None if file is None else str(file), seed=self._aim.seed, note=note,
         )
@@ -163,7 +166,8 @@ class Sightings:
     def _outcome(self, about: About, name: str, known: Known) -> tuple[Outcome, str]:
         seen = about.seen[name]
         if ways := self._believed(about, name):
-            return Outcome.VIOLATED, f"{ways[0][1].sentence}; {self._extent(about, name)}"
+            unsaid = perhaps(known.hazards(name), [part for way, _ in ways for part in way.key])
+            return Outcome.VIOLATED, f"{ways[0][1].sentence}; {self._extent(about, name)}{unsaid}"
         if why := doubt(about, name):
             return Outcome.UNKNOWN, why
         if known.may_break(name):
@@ -193,7 +197,8 @@ class Sightings:
         known = subject_named(subject)
         kind = known.kind or ""
         about, broken = self._about[subject], self._broken(subject)
-        ways = sorted((self._believed(about, name)[0] for name in broken), key=lambda one: one[1].order)
+        ways = sorted((next(way for way in self._believed(about, name) if not way[0].expected and not _of_base(*way))
+                       for name in broken), key=lambda one: one[1].order)
         total = about.seen[broken[0] if broken else next(iter(about.seen))]
         outcome = outcome_of(kind, broken=bool(ways))
         note = f"no property fails in {total.runs:,} runs, {total.segments:,} segments"
@@ -222,7 +227,8 @@ class Sightings:
         """
         about, known = self._about[subject], subject_named(subject)
         names = [name for name in about.seen if name != SAME_RUN and self._tells(name)
-                 and any(one.expected and known.masks(one.key) for one, _ in self._believed(about, name))]
+                 and any(known.masks(one.key) if one.expected else _of_base(one, shown)
+                         for one, shown in self._believed(about, name))]
         return ", ".join(names)
 
     def _same_run(self, subject: str) -> Verdict:
@@ -278,6 +284,19 @@ class Sightings:
         coverage = {subject_named(name).title: visited(about) for name, about in self._about.items()}
         kept = tests(self._shown())
         return {**kept, "failures.json": _json(failures), "coverage.json": _json(coverage)}
+
+
+def _of_base(failure: Failure, shown: Recording) -> bool:
+    """Whether the base of a change or a repair fails in the same way on the same tape: then it is not their doing."""
+    known = subject_named(shown.plan.subject)
+    return known.kind in {"change", "repair"} and known.base is not None and fails(
+        replace(shown.plan, subject=known.base), shown.choices, failure.key)
+
+
+def _hazards(candidates: Sequence[str], ways: Sequence[tuple[Failure, Recording]]) -> tuple[str, ...]:
+    """The hazards that some way to fail shows, in the order of those that can break the property."""
+    found = {hazard for way, _ in ways for hazard in hazards_shown(candidates, way.key)}
+    return tuple(hazard for hazard in candidates if hazard in found)
 
 
 def named(subject: str) -> Subject:

@@ -64,11 +64,15 @@ def attempt(work: Work, unit: Unit, cpu_limit_s: float = CPU_LIMIT_S) -> list[Ro
     return [{**row, "unit": unit.id, "cpu_us": spent_us, "error": error} for row in rows]
 
 
+class MistakeError(BadInputError):
+    """Every unit fails, for there is a mistake in a file of one's own: nothing else is worth telling."""
+
+
 def refuse_mistake(row: Row) -> None:
-    """Raise BadInputError if a unit has failed because of one: each other unit would fail as well."""
+    """Raise MistakeError if a unit has failed because of bad input: each other unit would fail as well."""
     kind, _, told = (row["error"] or "").partition(": ")
     if kind == BadInputError.__name__:
-        raise BadInputError(told)
+        raise MistakeError(told)
 
 
 @contextmanager

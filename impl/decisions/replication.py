@@ -1,7 +1,4 @@
-"""What a master sends to a slave and takes for replicated, and what a slave accepts. Offsets are those of the log.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""What a master sends to a slave and takes for replicated, and what a slave accepts. Offsets are those of the log."""
 
 from __future__ import annotations
 

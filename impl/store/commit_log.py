@@ -60,23 +60,15 @@ class ReplicaService(Protocol):
         ...
 
 
-class NoSlave:
-    """HAService without a connection."""
-
-    def is_slave_ok(self, master_put_where: int) -> bool:  # noqa: ARG002  # there is no slave for any offset
-        """See ReplicaService."""
-        return False
-
-    def put_request(self, request: GroupCommitRequest) -> None:
-        """Nobody asks, as no slave is there; a request would wait for its deadline."""
-
-
 class CommitLog:
     """`store.CommitLog`.
 
     topic_queue_table -- "topic-queueId" to the next queue offset. begin_time_in_lock -- since when the put lock is
-    held, in ms; 0: it is free. delay_levels -- what ScheduleMessageService knows of them. ha_service -- the slaves.
+    held, in ms; 0: it is free. delay_levels -- what ScheduleMessageService knows of them. ha_service -- the slaves; the
+    store sets it.
     """
+
+    ha_service: ReplicaService
 
     def __init__(
         self, disk: Disk, config: MessageStoreConfig, now_ms: Callable[[], int], checkpoint: Checkpoint,
@@ -90,7 +82,6 @@ class CommitLog:
         self.begin_time_in_lock = 0
         self.confirm_offset = -1
         self.delay_levels: DelayLevels = NOT_PARSED
-        self.ha_service: ReplicaService = NoSlave()
         self.group_commit_service = GroupCommitService(self.mapped_file_queue, checkpoint)
         self.flush_real_time_service = FlushRealTimeService(self.mapped_file_queue, checkpoint, config, now_ms)
         self.commit_real_time_service = CommitRealTimeService(self.mapped_file_queue, config, now_ms)

@@ -30,11 +30,14 @@ from impl.decisions.put_rules import is_batch_legal, is_message_legal, is_put_av
 from impl.decisions.retry_level import parse_delay_level
 from impl.decisions.running_flags import is_writeable
 from impl.decisions.store_recovery import recovery_timestamp
+from impl.ports.connection import Connect
 from impl.ports.disk import Disk, File
 from impl.store.clean_services import CleanCommitLogService, CleanConsumeQueueService
 from impl.store.commit_log_recovery import Logics, recover_abnormally, recover_normally
 from impl.store.dispatch_request import DelayLevels, DispatchRequest
 from impl.store.flush_consume_queue_service import FlushConsumeQueueService
+from impl.store.ha.ha_service import HAService
+from impl.store.mapped_file import SelectMappedBufferResult
 from impl.store.message_ext_broker_inner import MessageExtBatch, MessageExtBrokerInner
 from impl.store.message_reads import MessageReads
 from impl.store.message_store_config import MessageStoreConfig
@@ -50,6 +53,11 @@ def _at_once(job: Callable[[], None]) -> None:
     job()
 
 
+def nowhere(address: str) -> None:
+    """Reach no master; see Connect in `impl.ports.connection`."""
+    del address
+
+
 def _nobody(request: DispatchRequest) -> None:
     del request
 
@@ -58,13 +66,15 @@ class DefaultMessageStore(MessageReads):
     """`store.DefaultMessageStore`.
 
     message_arriving -- MessageArrivingListener: is told of each message that was dispatched. start_thread -- runs what
-    Java runs in a short thread of its own. shut_down_normal -- the abort file was removed.
+    Java runs in a short thread of its own. connect -- how a slave reaches its master. shut_down_normal -- the abort
+    file was removed.
     """
 
     def __init__(
         self, disk: Disk, config: MessageStoreConfig, now_ms: Callable[[], int],
         message_arriving: Callable[[DispatchRequest], None] = _nobody,
         start_thread: Callable[[Callable[[], None]], None] = _at_once,
+        connect: Connect = nowhere,
     ) -> None:
         """Open the lock file, and nothing else; raises DiskError."""
         super().__init__(disk, config, now_ms, start_thread)
@@ -72,6 +82,7 @@ class DefaultMessageStore(MessageReads):
         self.flush_consume_queue_service = FlushConsumeQueueService(self.queues, self.checkpoint, config, now_ms)
         self.clean_commit_log_service = CleanCommitLogService(self)
         self.clean_consume_queue_service = CleanConsumeQueueService(self)
+        self.commit_log.ha_service = self.ha_service = HAService(self, connect)
         self.shut_down_normal = False
         self._lock_file: File = disk.open(config.lock_file)
 
@@ -155,6 +166,7 @@ class DefaultMessageStore(MessageReads):
         """
         if not self.stopped:
             self.stopped = True
+            self.ha_service.shutdown()
             self.commit_log.shutdown()
             self.reput_message_service.shutdown()
             self.flush_consume_queue_service.shutdown()
@@ -198,6 +210,10 @@ class DefaultMessageStore(MessageReads):
     def append_to_commit_log(self, start_offset: int, data: bytes) -> bool:
         """DefaultMessageStore#appendToCommitLog: raw bytes from a master; False if they are not taken."""
         return not self.stopped and self.commit_log.append_data(start_offset, data)
+
+    def get_commit_log_data(self, offset: int) -> SelectMappedBufferResult | None:
+        """DefaultMessageStore#getCommitLogData: the log from an offset to the end of its file; release it."""
+        return None if self.stopped else self.commit_log.get_data(offset)
 
     # Dispatch ---------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from impl.decisions.disk_cleanup import DISK_MAX_USED_SPACE_RATIO, FILE_RESERVED_TIME_HOURS, disk_max_used_space_ratio
+from impl.decisions.replication import HA_SLAVE_FALLBEHIND_MAX_BYTES
 from impl.decisions.retry_level import MESSAGE_DELAY_LEVEL
 from impl.decisions.store_rules import is_transient_store_pool_enable, mapped_file_size_consume_queue
 from impl.decisions.suggestion import ACCESS_MESSAGE_IN_MEMORY_MAX_RATIO
@@ -58,6 +59,10 @@ class MessageStoreConfig:
     fast_fail_if_no_buffer_in_store_pool: bool = False
     sync_flush_timeout_ms: int = 5_000
     slave_timeout_ms: int = 3_000
+    ha_send_heartbeat_interval_ms: int = 5_000
+    ha_housekeeping_interval_ms: int = 20_000
+    ha_transfer_batch_size_bytes: int = 32 * 1024
+    ha_slave_fallbehind_max_bytes: int = HA_SLAVE_FALLBEHIND_MAX_BYTES
     message_index_enable: bool = True
     message_index_safe: bool = False
     max_hash_slot_num: int = 5_000_000

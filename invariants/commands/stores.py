@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from invariants.front_desk.options import Json, Out, Seed, desk_app, examples, judging
+from invariants.front_desk.options import Json, Junit, Out, Seed, Shown, Summary, desk_app, examples, judging
 from invariants.verdict import ExitStatus
 
 app = desk_app()
 
 
 @app.command(epilog=examples("rocketproof store /data/rocketmq/store", "rocketproof store DIR --json - | jq .problems"))
-def store(
+def store(  # noqa: PLR0913, PLR0917 - one parameter for each option
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The storePathRootDir of a broker.")],
     log_file_bytes: Annotated[int | None, typer.Option(
         min=1, help="mappedFileSizeCommitLog; default: as the files are.")] = None,
@@ -25,6 +25,7 @@ def store(
     json: Annotated[typer.FileTextWrite | None, typer.Option(
         "--json", metavar="FILE", help="Write one JSON object to this file instead; - for standard output."),
     ] = None,
+    junit: Junit = None, summary: Summary = None,
 ) -> None:
     """Look at a broker's store directory, and at what a start would make of it. Nothing in it is changed.
 
@@ -36,16 +37,21 @@ def store(
     import json as format_json
     from dataclasses import asdict
 
-    from invariants.front_desk.desk import guarded
+    from invariants.front_desk.desk import given as command
+    from invariants.front_desk.desk import guarded, writable_elsewhere, written_elsewhere
     from stateful_tests.stores.inspection import inspect
     from stateful_tests.stores.sizes import sizes_of
-    from stateful_tests.stores.told import told
+    from stateful_tests.stores.told import rows, told
+
+    shown = Shown(junit=junit, summary=summary)
 
     def answered() -> None:
+        writable_elsewhere(shown)
         given = {"commit_log_bytes": log_file_bytes, "consume_queue_bytes": queue_file_bytes, "hash_slots": hash_slots,
                  "index_entries": index_entries}
         found = inspect(directory, sizes_of(directory, {name: size for name, size in given.items() if size}))
         print(format_json.dumps(asdict(found)) if json else "\n".join(told(found)), file=json)
+        written_elsewhere(rows(found, command()), shown)
         if found.problems or not found.starts:
             raise typer.Exit(ExitStatus.DIFFERENT)
 

@@ -10,7 +10,7 @@ import shlex
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from rich.text import Text
 
 from invariants.front_desk.folder import Folder
 from invariants.front_desk.interrupt import INTERRUPT, reader_left
-from invariants.front_desk.options import SHOWN, ended
+from invariants.front_desk.options import SHOWN, Shown, ended
 from invariants.report.elsewhere import junit, summary
 from invariants.report.terminal import headlines, kind, line, total, verdict_table
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Subject, Verdict, exit_status
@@ -146,8 +146,7 @@ class Desk:
     def __enter__(self) -> Self:
         """Open the file of rows, and take over Ctrl-C."""
         try:
-            for name in filter(None, (self._shown_rows.junit, self._shown_rows.summary)):
-                appended(name, "")  # bad input that is known before hours of work
+            writable_elsewhere(self._shown_rows)
             if self._folder is not None:
                 self._folder.open()
         except BadInputError as error:
@@ -180,10 +179,7 @@ class Desk:
         try:
             if self._folder is not None and self.rows:
                 self._folder.keep(self.rows)
-            if self._shown_rows.junit is not None:
-                appended(self._shown_rows.junit, junit(self.rows), anew=True)
-            if self._shown_rows.summary is not None:
-                appended(self._shown_rows.summary, summary(self.rows))
+            written_elsewhere(self.rows, self._shown_rows)
         except BadInputError as error:
             return error
         return None
@@ -271,6 +267,20 @@ def guarded(work: Callable[[], None]) -> None:
 def _unwritable(name: str, error: OSError) -> str:
     where = "standard output" if name == "-" else name
     return f"{where}: cannot be written ({error.strerror}); give another file or folder"
+
+
+def writable_elsewhere(shown: Shown) -> None:
+    """Raise BadInputError if the files for other programs cannot be written: better before hours of work."""
+    for name in filter(None, (shown.junit, shown.summary)):
+        appended(name, "")
+
+
+def written_elsewhere(rows: Sequence[Verdict], shown: Shown) -> None:
+    """Write rows for other programs, where that is wanted; raises BadInputError if it fails."""
+    if shown.junit is not None:
+        appended(shown.junit, junit(rows), anew=True)
+    if shown.summary is not None:
+        appended(shown.summary, summary(rows))
 
 
 def appended(name: str, text: str, *, anew: bool = False) -> None:

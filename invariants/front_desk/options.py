@@ -80,8 +80,9 @@ def judging(command: Callable[..., None]) -> Callable[..., None]:
 
 def desk_app(**options: object) -> typer.Typer:
     """An application with the house's settings: plain help that is there at once, no traceback dressed up."""
-    return typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None,
-                       pretty_exceptions_enable=False, **options)  # type: ignore[arg-type]  # Typer's own options
+    usual = {"add_completion": False, "no_args_is_help": True, "rich_markup_mode": None,
+             "pretty_exceptions_enable": False}
+    return typer.Typer(**{**usual, **options})  # type: ignore[arg-type]  # Typer's own options
 
 
 def examples(*commands: str) -> str:

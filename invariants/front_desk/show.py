@@ -28,6 +28,7 @@ _JUDGED_BY = {
 _OF_RUNS = {
     "machine": "programs of deeds and faults that Hypothesis writes and shortens",
     "campaign": "simulated worlds, by seed, in which people work and things fail",
+    "compare": "the same worlds, lived through with a change and without it",
     "kill-matrix": "hunts for planted bugs, and the control without one",
 }
 

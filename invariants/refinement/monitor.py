@@ -346,13 +346,15 @@ class Monitor:
 
     def _differs(self, seen: Mapping[Cell, Any], differing: Sequence[Cell]) -> list[Finding]:
         defaults, before = self.states.defaults, self.states.views[0]
-        told, taken = [], dict[Cell, Any]()
+        told, taken, differs = [], dict[Cell, Any](), list[tuple[str, tuple[Any, ...], Any, Any]]()
         for cell in dict.fromkeys(differing):
             taken[cell] = value = seen.get(cell, defaults[cell[0]])
             has = before.get(cell, defaults[cell[0]])
+            differs.append((cell[0], cell[1:], value, has))
             told.append(f"{self.label(cell)} is {self.text(cell, value)}, the model has {self.text(cell, has)}")
         names = sorted({cell[0] for cell in taken})
-        finding = Finding(self.name, None, "; ".join(told), (self.name, "differs", *names))
+        finding = Finding(self.name, None, "; ".join(told), (self.name, "differs", *names), about=self._about(taken),
+                          differs=tuple(differs))
         self._name(taken)
         taken.update(self._unset())
         if len(self.states) == 1:
@@ -361,6 +363,12 @@ class Monitor:
             changes = dict.fromkeys(taken, (None, None))
             self._become([{**own, **taken} for own in self.states.overlays])
         return [finding, *(self._violation(p, None) for p in self._judge.judge(changes, self.states))]
+
+    def _about(self, cells: Iterable[Cell]) -> tuple[tuple[str, Any], ...]:
+        """The elements that cells speak of, by the names of their sorts in small letters."""
+        keys = self.reading.concept.variables
+        return tuple(dict.fromkeys((sort.name.lower(), key) for cell in cells
+                                   for sort, key in zip(keys[cell[0]].keys, cell[1:], strict=True)))
 
     def _unset(self) -> Writes:
         """What says which steps led here, as if there had been none."""

@@ -73,7 +73,7 @@ class QueueLock:
         """With the name of the queue, and in what was visited."""
         if isinstance(self.monitor, Watched):
             self.monitor.note(found)
-        at = f"{self.mq.broker_name}/{self.mq.queue_id} of {self.mq.topic}"
+        at = f"queue {self.mq.queue_id} of {self.mq.topic} at {self.mq.broker_name}"
         return [replace(one, sentence=f"{at}: {one.sentence}") for one in found]
 
 

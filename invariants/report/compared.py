@@ -102,6 +102,13 @@ class Other(Shape):
     changed: int
     worse: bool
 
+    @property
+    def sentence(self) -> str:
+        """As people read it."""
+        both = number(self.base) if self.base == self.changed else f"{number(self.base)} → {number(self.changed)}"
+        wrong = "are false" if self.judge == "claims" else "differ from 4.9.3"
+        return f"{self.judge}, {self.about}: {both} of {number(self.of)} {wrong}"
+
 
 class Proof(Shape):
     """What is proved of what stands at a place."""

@@ -19,7 +19,7 @@ from invariants.verdict import Outcome, Verdict
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
-JUDGES = ("prove", "explore", "exhaust", "machine", "story", "campaign", "conform", "check")
+JUDGES = ("prove", "explore", "exhaust", "machine", "story", "campaign", "compare", "conform", "check")
 MUTATION = "mutation"  # the detail of a planted row's subject
 _PROMISED, _SUPPORTING = ("always", "step", "leads_to"), ("lemma", "sometimes", "scope", "run")
 _KINDS = (*_PROMISED, "decision", "strategy", "class", "recording", *_SUPPORTING)

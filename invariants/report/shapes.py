@@ -88,6 +88,27 @@ class Trace(Shape):
         return (end for step in self.steps for end in step.flow or ())
 
 
+class PictureRow(Shape):
+    """A row of a picture; see Row of `invariants.pictures.rows`."""
+
+    time_ms: int
+    at: Words = ""
+    source: Words = ""
+    target: Words = ""
+    text: Words
+    kind: Words = ""
+    mark: Words = ""
+
+
+class Picture(Shape):
+    """What led to a finding of a run; see Picture of `invariants.pictures.picture`."""
+
+    lifelines: tuple[Words, ...]
+    claim: Words = ""
+    left_out: int = 0
+    rows: tuple[PictureRow, ...] = Field(min_length=1)
+
+
 class Table(Shape):
     """How people should see a counterexample, for example queue × owner; each row has a cell for each column."""
 

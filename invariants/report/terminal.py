@@ -15,17 +15,21 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from invariants.pictures import text as text_of
+from invariants.pictures.marks import EARLIER, FINDING
 from invariants.report import grouping, words
 from invariants.report.runs import Run
-from invariants.report.shapes import Counterexample, Proof, Step, Trace, read, text
+from invariants.report.shapes import Counterexample, Picture, Proof, Step, Trace, read, text
 from invariants.verdict import Outcome, Verdict
 
 LONGEST = 40  # rows that are still read one by one
 _WIDEST_NAME = 32  # characters of a property's name before it is folded
 _LONGEST_NAME = 39  # the same among many rows
+_FEW = 3  # so many hazards of one row are shown with their sentences
 _SHOWN = 2000  # characters of a value
 _STYLES = {"expected": "", "different": "bold red", "unknown": "bold yellow"}
 _MARKS = {"expected": "", "different": " ≠ expected", "unknown": ""}
+_MOMENTS = {EARLIER: "bold yellow", FINDING: "bold red"}
 # Columns that stand to the right, that stay on one line, that step back.
 _NUMBERS, _WHOLE, _DIM = {"#", "ms", "of", "time"}, {"judge", "expected"}, {"#", "of", "time", "cost"}
 _QUIET = {Outcome.HOLDS, Outcome.NOT_MET}  # outcomes that have nothing to show again where they are expected
@@ -78,9 +82,10 @@ def headlines(rows: Iterable[Verdict]) -> list[Text]:
 def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> RenderableType:
     """The end of each command: what differs from its expectation first, then what is unknown, then the rest.
 
-    Below the table stands how to replay each violation, difference and unknown. Up to LONGEST rows are read one by one.
-    Of more, those that are as expected are one line; with everything they are summed up by property and judge, and
-    violations are shown once for each property and its hazards. Planted bugs that were noticed are only counted.
+    Below the table stands how to replay each violation, difference and unknown; `headlines` has it for variants as a
+    whole. Up to LONGEST rows are read one by one. Of more, those that are as expected are one line; with everything
+    they are summed up by property and judge, and violations are shown once for each property and its hazards. Planted
+    bugs that were noticed are only counted.
     """
     real, planted = grouping.split(rows)
     real = sorted(real, key=lambda row: grouping.STANDINGS.index(words.standing(row)))
@@ -89,7 +94,7 @@ def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> Rende
         shown = list(zip(real, repeat(0)))
     else:
         shown = [*_news(real), *(_first_of_each(real) if everything else ())]
-    below = [said for row, others in [*zip(missed, repeat(0)), *shown] if _needs_replay(row)
+    below = [said for row, others in [*zip(missed, repeat(0)), *shown] if _needs_replay(row) and not words.headline(row)
              for said in _replay(row, others)]
     count = [_text(grouping.noticed(planted), "bold red" if missed else "")] if planted else []
     if everything and not few:
@@ -166,12 +171,19 @@ def _outcome(row: Verdict) -> Text:
     return _text(f"{words.GLYPHS[row.outcome]} {row.outcome}{mark}", _STYLES[standing])
 
 
-def _replay(row: Verdict, others: int) -> tuple[Text, Text]:
+def _replay(row: Verdict, others: int) -> tuple[Text, ...]:
     """What a row says, in one paragraph, and its command; others -- how many rows more say the same."""
     note = (f": {row.note}" if row.note else "") + (f"; {others:,} more like it" if others else "")
     what = f"{row.property}, {row.judge}" + (f" {words.subject(row)}" if grouping.planted(row) else "")
     said = f"{words.GLYPHS[row.outcome]} {what}: {row.outcome}, {words.standing_words(row)}{_hazards(row)}{note}"
-    return _text(said, _STYLES[words.standing(row)]), _command(row.replay)
+    return _text(said, _STYLES[words.standing(row)]), *_links(row), _command(row.replay)
+
+
+def _links(row: Verdict) -> list[Text]:
+    """Of the hazards that a violated row names, if they are few, the command that shows each, and what it does."""
+    known = grouping.hazards(row.hazard) if row.outcome is Outcome.VIOLATED and len(row.hazard) <= _FEW else []
+    return [_command(f"rocketproof show {one.name}").append(f"  # {words.one_line(one.sentence)}", style="dim")
+            for one in known if one.sentence]
 
 
 def _hazards(row: Verdict) -> str:
@@ -188,7 +200,7 @@ def evidence_view(document: Mapping[str, Any]) -> RenderableType:
         case "trace":
             return trace_table(document)
         case "run":
-            return _run(read(Run, document), document, sentence)
+            return _run(read(Run, document), document)
         case "graph":
             states = f"{len(document['nodes'])} states, {len(document['edges'])} steps."
             return _text(f"{document['sentence']} {states}")
@@ -226,13 +238,20 @@ def _action(step: Step) -> Text:
     return shown
 
 
-def _run(run: Run, document: Mapping[str, Any], sentence: Text) -> RenderableType:
-    """The faults and deeds of a run as sentences, and what went wrong."""
+def _run(run: Run, document: Mapping[str, Any]) -> RenderableType:
+    """The picture of what led to the failure, and what was broken."""
     about = "{property}: {plan[subject]}, workload {plan[workload]}, profile {plan[profile]}".format_map(document)
-    table = _table(("ms", "who", "what happened"),
-                   [(f"{told.time_ms:,}", told.who, told.sentence) for told in run.told])
-    table.add_row(f"{document['time_ms']:,}", "", sentence)
-    return Group(_text(about, "bold"), table)
+    claim = _text(f"✗ {run.picture.claim or text(document.get('sentence', ''))}", "bold")
+    return Group(_text(about, "bold"), Text(""), *picture_lines(run.picture), claim)
+
+
+def picture_lines(picture: Picture) -> list[Text]:
+    """The lines of a picture; those of its two moments stand out."""
+    shown = []
+    for one in text_of.lines(picture.lifelines, picture.rows, picture.left_out):
+        style = next((_MOMENTS[mark] for mark, sign in text_of.SIGNS.items() if f" {sign} " in one), "")
+        shown.append(Text(one, style=style, no_wrap=True, overflow="ignore"))
+    return shown
 
 
 def conclusion(stored: Outcome, found: Verdict) -> Text:

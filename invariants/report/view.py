@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+from invariants.hazards import Hazard
 from invariants.report import grouping, words
 from invariants.report.campaigns import COVERAGE, MATRIX, Matrix, growths
 from invariants.report.compared import COMPARED, Comparison
@@ -18,6 +19,7 @@ from invariants.verdict import BadInputError, Outcome, Verdict
 
 T = TypeVar("T")
 
+_FEW = 3  # variants that a title can name
 Files = Sequence[tuple[str, Any]]
 """Documents with the folders that have them."""
 
@@ -61,7 +63,8 @@ def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]], cov
     counts = Counter(map(words.standing, real))
     flaws: list[str] = []
     compared = _drawn(comparisons, COMPARED, lambda document: read(Comparison, document), flaws)
-    title = f"{compared[0].change}: {compared[0].said}" if len(compared) == 1 else _title(counts, missed, len(twins))
+    title = f"{compared[0].change}: {compared[0].said}" if len(compared) == 1 else "; ".join(
+        [*_of_variants(rows), _title(counts, missed, len(twins))])
     return {
         "title": title, "comparisons": compared, "counts": counts, "outcomes": outcomes, "signs": _signs(outcomes),
         "judges": judges, "concepts": sorted({one.concept for one in shown}), "kinds": grouping.kinds(real),
@@ -69,15 +72,29 @@ def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]], cov
         "attention": [one for one in [*shown, *planted] if not one.row.as_expected],
         "planted": planted, "missed": missed, "noticed": grouping.noticed(twins),
         "planted_exhibits": drawn.pop("planted"), **drawn,
+        "hazards": _hazards(rows),
         "growths": [one for found in _drawn(coverage, COVERAGE, growths, flaws) for one in found],
         "matrices": _drawn(matrices, MATRIX, lambda document: read(Matrix, document), flaws), "flaws": flaws,
     }
+
+
+def _hazards(rows: Sequence[Verdict]) -> list[Hazard]:
+    """The hazards of the catalogue that violated rows name, as people count."""
+    names = {name for row in rows if row.outcome is Outcome.VIOLATED for name in row.hazard}
+    ordered = sorted(names, key=lambda name: (grouping.hazard_order([name]), name))
+    return [one for one in grouping.hazards(ordered) if one.sentence]
 
 
 def _signs(outcomes: Mapping[Outcome, int]) -> list[tuple[Outcome, str]]:
     """The outcomes that are counted, with their signs: the three of every judge, and others that occur."""
     always = {Outcome.HOLDS, Outcome.VIOLATED, Outcome.UNKNOWN}
     return [(one, words.GLYPHS[one]) for one in Outcome if one in always or outcomes.get(one)]
+
+
+def _of_variants(rows: Sequence[Verdict]) -> list[str]:
+    """What is said of a few variants as a whole; nothing where there are many."""
+    told = [said for row in rows if (said := words.headline(row))]
+    return told if len(told) <= _FEW else []
 
 
 def _title(counts: Mapping[str, int], missed: int, planted: int) -> str:

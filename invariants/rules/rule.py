@@ -38,12 +38,14 @@ class Told(NamedTuple):
     """Something that is wrong.
 
     sentence -- the end of a sentence that begins with "But". about -- values of the fields that the rule is `about`.
-    since_ms -- from when on it has been wrong; None: now.
+    since_ms -- from when on it has been wrong; None: now. earlier -- the record (time in ms, machine, event) that it
+    contradicts, where that is known.
     """
 
     sentence: str
     about: tuple[Any, ...]
     since_ms: int | None = None
+    earlier: tuple[int, str, Any] | None = None
 
 
 def on(*kinds: type) -> Callable[[_Method], _Method]:

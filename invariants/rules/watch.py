@@ -12,6 +12,7 @@ from invariants.finding import Finding, put_down_to
 from invariants.refinement.follower import Record
 from invariants.rules.bounds import Bounds
 from invariants.rules.excuse import Excuse, Sight
+from invariants.rules.explaining import Reading, remember
 from invariants.rules.facts import Facts
 from invariants.rules.rule import RULES, Ascription, Duty, Hear, Promise, Rule, Told
 from invariants.views import Views
@@ -66,7 +67,9 @@ class Watched:
             return []
         what = LATE if event is None else type(event).__name__
         sentence = f"{self.rule.claim()} But {told.sentence}."
-        return [Finding(self.rule.name, event, sentence, (self.rule.name, what, *map(put_down_to, causes)), causes, ms)]
+        signature = (self.rule.name, what, *map(put_down_to, causes))
+        about = tuple(zip(type(self.rule).about.split(), told.about, strict=False))
+        return [Finding(self.rule.name, event, sentence, signature, causes, ms, about, told.earlier)]
 
 
 class Watch:
@@ -77,11 +80,21 @@ class Watch:
 
     name = "rules"
 
-    def __init__(self, views: Views, bounds: Bounds, rules: Iterable[type[Rule]] | None = None) -> None:
-        """Watch from the first record on; rules -- None: all that are declared."""
+    def __init__(
+        self, views: Views, bounds: Bounds, rules: Iterable[type[Rule]] | None = None, *, explains: bool = False,
+    ) -> None:
+        """Watch from the first record on; rules -- None: all that are declared.
+
+        explains -- findings name what they contradict, which takes time.
+        """
         run = Run(Facts(), views, bounds)
         chosen = RULES.values() if rules is None else rules
-        self._watched = [Watched(one(run)) for one in chosen]
+        self._reading = Reading() if explains else None
+        made = [one(run) for one in chosen]
+        if self._reading is not None:
+            for hearing in (run.facts, *made):
+                remember(hearing, self._reading)
+        self._watched = [Watched(one) for one in made]
         self.properties = tuple(dict.fromkeys(one.rule.name for one in self._watched))
         self.kept_ms: dict[str, int] = {}
         self._hears = self._staged(run.facts)
@@ -102,14 +115,26 @@ class Watch:
         hears: dict[type, list[tuple[Hear, Watched | None]]] = defaultdict(list)
         for one in self._watched:
             for kind, hear in one.rule.before():
-                hears[kind].append((hear, one))
+                hears[kind].append((self._explaining(hear, one), one))
         for kind, fold in chain(*(table.hears() for table in facts.tables()), facts.before(),
                                 *(one.folds() for one in self._watched)):
-            hears[kind].append((fold, None))
+            hears[kind].append((self._explaining(fold), None))
         for one in self._watched:
             for kind, hear in one.rule.after():
-                hears[kind].append((hear, one))
+                hears[kind].append((self._explaining(hear, one), one))
         return dict(hears)
+
+    def _explaining(self, hear: Hear, who: Watched | None = None) -> Hear:
+        """The same, but what is told names what it contradicts, if that is wanted."""
+        if self._reading is None:
+            return hear
+        return self._reading.hearing(hear, () if who is None else tuple(type(who.rule).about.split()))
+
+    def _explained(self, tells: Iterable[Told], who: Watched) -> Iterable[Told]:
+        """What a look has shown, likewise."""
+        if self._reading is None:
+            return tells
+        return self._reading.looking(tells, tuple(type(who.rule).about.split()))
 
     def segment(self, machine: str, records: Sequence[Record], *, whole: bool = False) -> list[Finding]:
         """See Follower."""
@@ -129,7 +154,7 @@ class Watch:
         self._looked_ms = now_ms
         owed = [one for one, duty in self._duties if duty.owed]
         with self._views.standing_still():
-            return [found for one in (*owed, *self._looks) for told in one.rule.look(now_ms)
+            return [found for one in (*owed, *self._looks) for told in self._explained(one.rule.look(now_ms), one)
                     for found in one.findings(told, now_ms, None)]
 
     def promised(self, now_ms: int, healed_ms: int) -> list[Finding]:
@@ -139,7 +164,8 @@ class Watch:
 
     def _broken(self, now_ms: int, healed_ms: int) -> Iterator[Finding]:
         for one, promise in self._promises:
-            findings = [finding for told in promise.wrong() for finding in one.findings(told, now_ms, None)]
+            findings = [finding for told in self._explained(promise.wrong(), one)
+                        for finding in one.findings(told, now_ms, None)]
             if not findings:
                 self.kept_ms.setdefault(promise.name, now_ms - healed_ms)
                 continue

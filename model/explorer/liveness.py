@@ -44,9 +44,6 @@ def judge(
     which the part that repeats begins, or of all steps when the run rests), and the `elements` that it is about, if the
     property has parameters; or why it could not be judged.
     """
-    for name in wanted.strongly_fair:
-        if name in wanted.until_quiet:
-            return f"{name} is strongly fair and ceases: no run does both"
     for name in (*wanted.fair, *wanted.strongly_fair):
         if any(i.action.search_only for i in expander.instances if i.action.name == name):
             return f"{name} is fair and pruned (search_only): where it would go on is not known"

@@ -117,8 +117,8 @@ class Search:
         found.levels = self.store.levels
         with closing(self.directory) if self.directory else nullcontext():
             try:
-                with Workers(cores) as workers:
-                    self._search(workers, progress, until_decided=until_decided)
+                with Workers(cores) as self.workers:
+                    self._search(self.workers, progress, until_decided=until_decided)
                 self._judge_liveness()
             except KeyboardInterrupt:
                 found.unknown = "interrupted"

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import pairwise
 from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from model.explorer.runs import Shape, decoded, distinct, encoded
+from model.explorer.runs import Shape, decoded, distinct, encoded, joined
 from model.explorer.workers import Workers
 from model.language.batch import Word, Words
 
 Places = NDArray[np.int64]
+
+_SORTED_ALONE = 1 << 14  # so many states are sorted by one core: to divide them would cost more
+_SAMPLED_BITS = 12
 
 
 class Levels(ABC):
@@ -135,10 +140,12 @@ class Dense:
         """Nothing is left to do."""
 
     def close(self, workers: Workers) -> int:
-        """Sort the next level."""
-        del workers
-        self._next = distinct([np.concatenate(self._new)]) if self._new else [np.zeros(0, np.uint64)]
-        self._new, self._fresh = [], len(self._next[0])
+        """Sort the next level, a range of states on each core."""
+        found = np.concatenate(self._new) if self._new else np.zeros(0, np.uint64)
+        self._new = []
+        parts = workers.cores if len(found) > _SORTED_ALONE else 1
+        self._next = joined([*workers.map(partial(_sorted_between, found), pairwise(_bounds(found, parts)))])
+        self._fresh = len(self._next[0])
         return self._fresh
 
     def begin(self) -> None:
@@ -189,6 +196,23 @@ def cut(level: Words, size: int, skip: int = 0) -> Iterator[list[Word]]:
     """States, at most so many at a time, without the first ones."""
     for start in range(skip, len(level[0]), size):
         yield [word[start:start + size] for word in level]
+
+
+def _bounds(states: Word, parts: int) -> list[int]:
+    """Bounds between which about equally many states lie; the first and the last are those of all states."""
+    sample = np.sort(states[::max(1, len(states) >> _SAMPLED_BITS)])
+    inner = [int(sample[len(sample) * part // parts]) for part in range(1, parts)]
+    return [0, *inner, 1 << 64]
+
+
+def _sorted_between(states: Word, bounds: tuple[int, int]) -> list[Word]:
+    """The states from the first bound on, below the second, in ascending order, each once."""
+    low, high = bounds
+    if low:
+        states = states[states >= np.uint64(low)]
+    if high < 1 << 64:
+        states = states[states < np.uint64(high)]
+    return distinct([states])
 
 
 _ONE, _SEVEN, _THREE = np.uint8(1), np.uint8(7), np.uint64(3)

@@ -46,6 +46,10 @@ class Shard:
         return sum(run.shape.count for run in self.runs)
 
 
+Cut = tuple[Shard, Shape, bytes, int]
+"""A part of a run: where it belongs, how it is read, its bytes, and their check."""
+
+
 class Shards:
     """The store."""
 
@@ -97,7 +101,7 @@ class Shards:
         self._inbox, self._taken = [], 0
         if not pieces:
             return
-        self._split(pieces)
+        self._split(pieces, workers)
         for shard, run in workers.map(self._settled, self._portions(pieces)):
             if run:
                 shard.runs.append(run)
@@ -130,33 +134,51 @@ class Shards:
         shape, data = encoded(states)
         return Run(depth, shape, self.storage.add(file, data), len(data), crc32(data))
 
-    def _split(self, pieces: Sequence[Piece]) -> None:
+    def _split(self, pieces: Sequence[Piece], workers: Workers) -> None:
         """Cut shards that are too large, or will be, where that makes equal parts; most candidates are known."""
-        parts: list[Shard] = []
         ends = self._ends(pieces)
+        large = []
         for i, shard in enumerate(self.shards):
             weight = shard.states + sum(end[i + 1] - end[i] for end in ends) // _KNOWN
-            parts += self._parted(shard, _between(pieces, ends, i), weight) if weight > self._most else [shard]
-        self.shards = parts
+            if weight > self._most:
+                large.append((shard, _between(pieces, ends, i), weight))
+        made = dict(zip([shard.low for shard, _, _ in large], workers.map(self._lows, large), strict=True))
+        parted = [(shard, self._made(lows)) for shard, _, _ in large if len(lows := made[shard.low]) > 1]
+        cuts = [(shard, run, parts) for shard, parts in parted for run in shard.runs]
+        for (_, run, _), found in zip(cuts, workers.map(self._cut, cuts), strict=True):
+            for part, shape, data, check in found:
+                part.runs.append(Run(run.depth, shape, self.storage.add(part.file, data), len(data), check))
+        for shard, _ in parted:
+            self.storage.drop(shard.file)
+        instead = {shard.low: parts for shard, parts in parted}
+        self.shards = [part for shard in self.shards for part in instead.get(shard.low, [shard])]
 
-    def _parted(self, shard: Shard, own: Sequence[Piece], weight: int) -> list[Shard]:
+    def _lows(self, large: tuple[Shard, Sequence[Piece], int]) -> list[int]:
+        """Where the parts of a shard begin."""
+        shard, own, weight = large
         step = max(1, weight // _SAMPLES)
         sample = np.sort(np.concatenate([part[0][::step] for part in (*self.read(shard, shard.runs), *own)]))
         count = -(-2 * weight // self._most)
         points = np.unique(sample[np.arange(1, count) * len(sample) // count])
-        lows = [shard.low, *(int(point) for point in points if point > shard.low)]
-        if len(lows) == 1:
-            return [shard]
-        made = [Shard(low, self._files + i) for i, low in enumerate(lows)]
-        self._files += len(made)
-        for run, states in zip(shard.runs, self.read(shard, shard.runs), strict=True):
-            ends = [*np.searchsorted(states[0], np.array(lows, np.uint64)).tolist(), len(states[0])]
-            for i, part in enumerate(made):
-                if ends[i] < ends[i + 1]:
-                    mine = [word[ends[i]:ends[i + 1]] for word in states]
-                    part.runs.append(self._written(part.file, run.depth, mine))
-        self.storage.drop(shard.file)
-        return made
+        return [shard.low, *(int(point) for point in points if point > shard.low)]
+
+    def _made(self, lows: Sequence[int]) -> list[Shard]:
+        """New shards, without states."""
+        first, self._files = self._files, self._files + len(lows)
+        return [Shard(low, first + i) for i, low in enumerate(lows)]
+
+    def _cut(self, one: tuple[Shard, Run, list[Shard]]) -> list[Cut]:
+        """A run of a shard, cut where its parts begin."""
+        shard, run, parts = one
+        states, = self.read(shard, [run])
+        lows = np.array([part.low for part in parts], np.uint64)
+        ends = [*np.searchsorted(states[0], lows).tolist(), len(states[0])]
+        found = []
+        for i, part in enumerate(parts):
+            if ends[i] < ends[i + 1]:
+                shape, data = encoded([word[ends[i]:ends[i + 1]] for word in states])
+                found.append((part, shape, data, crc32(data)))
+        return found
 
     def close(self, workers: Workers) -> int:
         """Settle; return the number of states of the next level."""

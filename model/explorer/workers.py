@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from time import thread_time
 from typing import Self, TypeVar
 
 T = TypeVar("T")
@@ -14,11 +16,14 @@ _AHEAD = 2  # batches for each core that are begun before the first result is as
 
 
 class Workers:
-    """Threads, one for each core; with one core, none."""
+    """Threads, one for each core; with one core, none.
+
+    busy_s -- CPU seconds of the work that was given to them: what else the process has spent, no other core can take.
+    """
 
     def __init__(self, cores: int = 1) -> None:
         """Use so many cores."""
-        self.cores = cores
+        self.cores, self.busy_s = cores, 0.0
         self._pool = ThreadPoolExecutor(cores) if cores > 1 else None
 
     def __enter__(self) -> Self:
@@ -32,6 +37,11 @@ class Workers:
 
     def map(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """The results in the order of the items; a few items are taken ahead."""
+        for result, spent_s in self._ahead(partial(_timed, work), items):
+            self.busy_s += spent_s
+            yield result
+
+    def _ahead(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         if self._pool is None:
             yield from map(work, items)
             return
@@ -42,3 +52,10 @@ class Workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def _timed(work: Callable[[T], R], item: T) -> tuple[R, float]:
+    """What comes of the item, and the CPU seconds of this thread that it took."""
+    began_s = thread_time()
+    result = work(item)
+    return result, thread_time() - began_s

@@ -85,7 +85,8 @@ def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
 
 def commands(page: Path) -> list[list[str]]:
     """Every `rocketproof …` that a page shows, in a block or in a sentence, without a pipe or a comment behind it."""
-    lines = [line.strip().removeprefix("$ ") for _, block in blocks(page) for line in block.splitlines()]
+    lines = [line.strip().removeprefix("$ ") for language, block in blocks(page) if language != "toml"
+             for line in block.splitlines()]
     lines += [" ".join(one.split()) for one in re.findall(r"`(rocketproof [^`]+)`", prose(page))]
     shown = [line for line in lines if line.startswith("rocketproof ")]
     return [shlex.split(re.split(r" [|>(#] | \|\| ", line)[0], comments=True)[1:] for line in shown]
@@ -97,7 +98,8 @@ def wrong(words: list[str]) -> str:
     words = [word for word in words if word not in {"…", "..."}]
     while words and hasattr(command, "commands"):
         if words[0] not in command.commands:
-            return f"no command {words[0]}" if words[0] != "--help" else ""
+            own = {name for one in command.params for name in one.opts}
+            return f"no command {words[0]}" if words[0] not in own | {"--help"} else ""
         command = command.commands[words.pop(0)]
     known = _of_a_file if words and words[0].endswith(".py") and command.name in {"prove", "explore"} else _unknown
     takes = {name: one for one in command.params for name in one.opts if name.startswith("-")}
@@ -165,8 +167,9 @@ def test_the_pages_show_commands_at_all() -> None:
 def test_every_module_and_make_target_exists(page: Path) -> None:
     text = page.read_text("utf-8")
     missing = [name for name in re.findall(r"python -m ([\w.]+)", text) if importlib.util.find_spec(name) is None]
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    targets = re.findall(r"(?:`|^    |^\$ )make ([a-z]+)\b", text, re.MULTILINE)
+    own = [block for language, block in blocks(page) if language == "make"]
+    makefile = "\n".join([(ROOT / "Makefile").read_text("utf-8"), *own])
+    targets = re.findall(r"(?:`|^    |^\$ )make ([a-z-]+)\b", text, re.MULTILINE)
     assert missing == []
     assert [one for one in targets if not re.search(rf"^{one}:", makefile, re.MULTILINE)] == []
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from invariants import evidence
-from invariants.finding import Finding
+from invariants.finding import Finding, perhaps, shown
 from invariants.rules.declared import BY_NAME
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.machines.machine import Found, Trial, WorldMachine, replay_of
 from stateful_tests.machines.program import Program, parsed
 from stateful_tests.machines.search import Effort, machine_named, played, shortest, survey
 from stateful_tests.machines.whole import Whole, by_variant
-from stateful_tests.worlds.evidence import BEFORE_MS, shown
+from stateful_tests.worlds.evidence import pictured
 from stateful_tests.worlds.healing import promised
 from stateful_tests.worlds.subjects import subject_named
 
@@ -115,7 +115,7 @@ def broken(
     file = f"evidence/{''.join(c if c.isalnum() or c in '._-' else '_' for c in stem)[:180]}.json"
     replay = found.replay if out is None else evidence.replayed(out / file)
     verdict = _row(found.concept, found.subject, name, Outcome.VIOLATED, note, replay=replay, cost=cost, seed=seed,
-                   evidence=None if out is None else file)
+                   evidence=None if out is None else file, key=found.seen.key)
     if by_variant(found):
         wanted = Outcome.VIOLATED if subject_named(found.subject).kind == "bug" else Outcome.HOLDS
         verdict = replace(verdict, expected=wanted, hazard=())
@@ -124,9 +124,13 @@ def broken(
     return verdict
 
 
-def _row(concept: str, subject: str, name: str, outcome: Outcome, note: str, **row: Any) -> Verdict:
+def _row(
+    concept: str, subject: str, name: str, outcome: Outcome, note: str, *, key: Sequence[str] = (), **row: Any,
+) -> Verdict:
     machine = machine_named(concept)
     hazards = machine.hazards(subject, name) if outcome is Outcome.VIOLATED else ()
+    if key:
+        hazards, note = shown(hazards, key), note + perhaps(hazards, key)
     known = subject_named(subject)
     details = {"concept": concept, **({"file": known.file} if known.file else {})}
     return Verdict(name, JUDGE, Subject("variant", known.title, details), machine.expected(subject, name), outcome,
@@ -146,8 +150,7 @@ def document(found: Found, verdict: Verdict) -> dict[str, Any]:
         verdict, "run", seen.sentence, program=[str(line) for line in found.program], choices=machine.tape.choices,
         plan={"subject": found.subject, "workload": found.concept, "profile": "the program", "strategy": JUDGE},
         digest=machine.world.simulation.digest(), signature=[seen.property, *seen.signature], time_ms=seen.time_ms,
-        told=_told(machine, seen.time_ms),
-        **shown(machine.world, lambda ms: 0 <= seen.time_ms - ms <= BEFORE_MS))
+        told=_told(machine, seen.time_ms), picture=pictured(machine.world, seen))
 
 
 def _told(machine: WorldMachine, until_ms: int) -> list[dict[str, Any]]:
@@ -182,7 +185,7 @@ def replay_program(stored: Mapping[str, Any]) -> Verdict:
     if seen is None:
         return _row(concept, subject, name, Outcome.HOLDS, "the program does not break it any more", **again)
     same = "digest as stored" if digests[0] == stored["digest"] else "another digest: the code has changed"
-    return _row(concept, subject, name, Outcome.VIOLATED, f"{seen.sentence} ({same})", **again)
+    return _row(concept, subject, name, Outcome.VIOLATED, f"{seen.sentence} ({same})", key=seen.key, **again)
 
 
 def replayed(concept: str, subject: str, program: Program, out: Path | None = None) -> Iterator[Verdict]:

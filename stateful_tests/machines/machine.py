@@ -254,7 +254,7 @@ class WorldMachine(RuleBasedStateMachine):
         world.heal()
         self.mend()
         for found in healing(world, self.watch):
-            self.judges.note(world.now_ms, found)
+            self.judges.note(world.simulation.kernel, found)
             self._judge()
 
     def _watched(self, work: Callable[[], Any]) -> Any:

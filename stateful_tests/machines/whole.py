@@ -46,18 +46,18 @@ class Whole:
         trial -- of all programs. extent -- how many these are. command -- shows the same row again.
         """
         known = subject_named(self.subject)
-        kind, calls = str(known.kind), ", ".join(f"{place} ({count:,} calls)" for place, count in trial.calls.items())
+        kind, calls = str(known.kind), [f"{place} ({count:,} calls)" for place, count in trial.calls.items()]
         outcome = outcome_of(kind, broken=bool(self.rows))
         note = f"no property fails {extent} that holds of {known.base}"
         if self.rows:
             note = f"{', '.join(row.property for row in self.rows)}: {self.rows[0].note}"
         elif trial.unknown:
             outcome, note = Outcome.UNKNOWN, f"{len(trial.unknown)} programs could not be judged: {trial.unknown[0]}"
-        elif trial.calls and not trial.calls.total():
+        elif not (trial.calls.total() or known.uncounted):
             outcome = Outcome.NEVER_EXECUTED
-        first = self.rows[0] if self.rows else None
+        first, replaced = self.rows[0] if self.rows else None, ", ".join([*calls, *known.uncounted])
         details = {"concept": self.concept, **({"file": known.file} if known.file else {})}
         return Verdict(
             OF_KIND[kind], MACHINE, Subject("variant", known.title, details), Outcome.HOLDS, outcome,
             first.replay if first else command, cost={"programs": trial.programs, "segments": trial.segments},
-            evidence=first.evidence if first else None, note=f"{note}; replaced: {calls or 'nothing'}")
+            evidence=first.evidence if first else None, note=f"{note}; replaced: {replaced or 'nothing'}")

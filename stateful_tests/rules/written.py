@@ -87,11 +87,13 @@ class Written:
     says: str = ""
 
 
-def findings(history: Written, records: Iterable[Record], views: Any = None) -> list[Finding]:
-    """What the rule of a history finds in records, and when much time has passed behind them."""
+def findings(
+    history: Written, records: Iterable[Record], views: Any = None, *, explains: bool = False,
+) -> list[Finding]:
+    """What the rule of a history finds in records, and when much time has passed behind them; explains -- see Watch."""
     tables = views or history.views
     for turns in [one for one in tables.answers.values() if isinstance(one, Turns)]:
         turns.begin()
-    watch = Watch(tables, history.bounds, [RULES[history.rule]])
+    watch = Watch(tables, history.bounds, [RULES[history.rule]], explains=explains)
     found = [one for record in records for one in watch.segment(record[1], [record])]
     return [*found, *watch.late(END_MS), *watch.promised(END_MS, 0)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 _HEAD = """
 from __future__ import annotations
 import random
@@ -59,30 +61,8 @@ SAME = _HEAD + 'VARIANT = Variant("same", "bug", "Calls what it replaces.", "a t
 NEVER = _HEAD + 'VARIANT = Variant("never", "bug", "No calm run calls it.", "a toy", replacements=(never,))\n'
 """Would raise an error if it were called."""
 
-_LOOP = """
-from impl.broker.consumer_group_info import ConsumerGroupInfo
-from impl.decisions.java_errors import not_null
-from impl.variants.variant import Variant, replace
-
-
-@replace(ConsumerGroupInfo, "add_subscriptions")
-async def add_subscriptions(self, sub_list, threads):
-    updated = False
-    for sub in sub_list:
-        topic = not_null(sub.topic)
-        old = self.subscription_table.get(topic)
-        LOOKED_UP
-        if old is None:
-            updated |= self.subscription_table.put_if_absent(topic, sub) is None
-        elif sub.sub_version > old.sub_version:
-            self.subscription_table.put(topic, sub)
-    return updated
-
-
-VARIANT = Variant("loop", "change", "The first loop of updateSubscription.", "4.9.3", replacements=(add_subscriptions,))
-"""
-SHIPPED_LOOP = _LOOP.replace(
-    "LOOKED_UP", 'await threads.interleave("updateSubscription: the topic has been looked up")')
-"""ConsumerGroupInfo#updateSubscription, first loop, word for word."""
-ONE_STEP = _LOOP.replace("        LOOKED_UP\n", "")
-"""The same as ConcurrentHashMap#compute would have it: a repair of B-29."""
+_CHANGES = Path(__file__).parents[2] / "examples" / "changes"
+SHIPPED_LOOP = (_CHANGES / "shipped_loop.py").read_text("utf-8")
+"""Changes nothing: ConsumerGroupInfo#updateSubscription, first loop, word for word."""
+ONE_STEP = (_CHANGES / "compute_subscription.py").read_text("utf-8")
+"""A repair of B-29."""

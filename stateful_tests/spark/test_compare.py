@@ -99,7 +99,7 @@ def test_a_real_repair_comes_out_fixed(tmp_path: Path) -> None:
     assert row.replay in shown
     page = render(book.verdicts(), {}, comparisons=[("", json.loads(book.files()[COMPARED]))])
     assert row.replay in page
-    assert "loop beside shipped" in page
+    assert "compute-subscription beside shipped" in page
 
 
 def test_the_shipped_loop_copied_out_makes_no_difference(tmp_path: Path) -> None:
@@ -145,8 +145,8 @@ def test_nothing_is_said_of_a_violation_that_was_not_seen_again(tmp_path: Path) 
 
 
 def test_a_mistake_in_the_file_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"change\.py:.*looked"):
-        compared(tmp_path, planted.ONE_STEP.replace("not_null(sub.topic)", "looked(sub.topic)"), "shipped", CALM)
+    with pytest.raises(BadInputError, match=r"change\.py:\d+: AttributeError"):
+        compared(tmp_path, planted.ONE_STEP.replace("self.subscription_table.get", "self.table.get"), "shipped", CALM)
 
 
 def test_a_file_that_is_none_is_bad_input() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from spark_fuzz import pairing
 from spark_fuzz.comparing import aim_of
 from spark_fuzz.differences import HOW_LONG, WHETHER, Differences, Effect, quartiles
 from spark_fuzz.pairing import Arm, Known
 from spark_fuzz.pairs import Pair, Side
 from spark_fuzz.pairs import Shown as Sight
+from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import subject_named
 
@@ -101,6 +104,14 @@ def test_the_time_goes_to_arms_that_call_what_is_replaced() -> None:
     assert [arm[0] for arm in lived].count("routes") == 1
     share = [arm[1] for arm in lived].count("threads") / len(lived)
     assert share > 0.6
+
+
+def test_every_profile_is_tried_before_one_is_tried_in_every_workload() -> None:
+    aim = aim_of("bc-subversion-not-bumped", "repaired", strategies=("uniform",))
+    arms = [unit.body["arm"] for unit in islice(
+        (one for one in pairing.units(aim, lambda _: Known(1, 1)) if not isinstance(one, int)), 60)
+        if "arm" in unit.body]
+    assert {arm[1] for arm in arms} == set(PROFILES)
 
 
 def test_a_plan_ends_when_no_arm_calls_what_is_replaced() -> None:

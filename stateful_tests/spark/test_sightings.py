@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from invariants import evidence
-from invariants.runs import CHANGED, NOTICED, OF_RUNS, SAME_RUN, WITHIN
+from invariants.runs import CHANGED, NOTICED, OF_KIND, OF_RUNS, SAME_RUN, WITHIN
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
 from spark_fuzz import runs, simulation
 from spark_fuzz.asked import Asked
@@ -26,7 +26,7 @@ from stateful_tests.spark import planted
 from stateful_tests.worlds import evidence as world_evidence
 from stateful_tests.worlds.evidence import replay_run
 from stateful_tests.worlds.run import Plan
-from stateful_tests.worlds.subjects import DECLARED
+from stateful_tests.worlds.subjects import DECLARED, subject_on
 from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
 
@@ -131,6 +131,55 @@ def test_a_variant_that_changes_no_run_is_neither_noticed_nor_missed(
     assert ("never called" in noticed.note) is not called
     assert "differs from repaired in 0 of 1 runs" in noticed.note
     assert exit_status(book.verdicts()) is ExitStatus.UNKNOWN
+
+
+def looked_at(aim: Aim, folder: Path) -> list[Verdict]:
+    """The verdicts after one run, and what it calls for; nothing is made simpler."""
+    book = Sightings(aim, folder)
+    (arm,) = aim.arms()
+    book.add(attempt(runs.work, search_unit(arm, aim.seed, 0, 0)))
+    for question in list(book.questions()):
+        book.add(attempt(runs.work, question))
+    settle(book)
+    return book.verdicts()
+
+
+@pytest.mark.parametrize(("kind", "base", "outcome"), [
+    ("change", "repaired", Outcome.VIOLATED), ("repair", "repaired", Outcome.VIOLATED),
+    ("bug", "shipped", Outcome.HOLDS),
+])
+def test_what_is_said_of_a_variant_is_said_in_the_words_of_its_kind(
+    kind: str, base: str, outcome: Outcome, tmp_path: Path,
+) -> None:
+    (tmp_path / "early.py").write_text(planted.EARLY.replace('"bug"', repr(kind)), encoding="utf-8")
+    whole, *others = looked_at(aim_of(subject_on(base, str(tmp_path / "early.py"))), tmp_path)
+    assert (whole.property, whole.expected, whole.outcome) == (OF_KIND[kind], Outcome.HOLDS, outcome)
+    assert whole.note.startswith("refines_route_info: ")
+    assert whole.subject.name == f"{base}+early"
+    wrong = [one.property for one in others if not one.as_expected]
+    assert wrong == ([] if kind == "bug" else ["refines_route_info"])
+
+
+def test_what_the_base_breaks_by_a_hazard_is_left_to_compare(tmp_path: Path) -> None:
+    file = Path(__file__).parents[2] / "examples" / "changes" / "rebalance_every_10_s.py"
+    subject = subject_on("shipped", str(file))
+    whole, *_ = looked_at(Aim((subject,), ("clustering",), ("storm",), ("uniform",)).checked(), tmp_path)
+    assert whole.outcome is Outcome.UNKNOWN
+    assert f"whether more often says `rocketproof compare {file} --base shipped`" in whole.note
+
+
+def test_what_the_base_of_a_change_does_on_the_same_tape_is_not_its_doing(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(planted.EARLY, encoding="utf-8")
+    (tmp_path / "same.py").write_text(planted.SAME.replace('"bug"', '"change"'), encoding="utf-8")
+    whole, *_ = looked_at(aim_of(subject_on(str(tmp_path / "early.py"), str(tmp_path / "same.py"))), tmp_path)
+    assert (whole.property, whole.outcome) == (OF_KIND["change"], Outcome.NO_DIFFERENCE)
+    assert whole.subject.name == "repaired+early+same"
+
+
+def test_a_mistake_in_a_file_ends_the_campaign_with_one_line(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(planted.EARLY.replace("broker_live_table", "broker_life_table"), "utf-8")
+    with pytest.raises(BadInputError, match=r"early.py:13: AttributeError: .*broker_life_table"):
+        looked_at(aim_of(str(tmp_path / "early.py")), tmp_path)
 
 
 def test_a_repair_that_is_left_out_has_a_row_that_says_what_came_of_it(tmp_path: Path) -> None:

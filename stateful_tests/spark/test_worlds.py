@@ -288,6 +288,19 @@ def test_a_variant_file_that_names_no_function_is_2(tmp_path: Path) -> None:
     assert "no_such_function: there is none; correct the name" in result.stderr
 
 
+def test_a_mistake_in_a_file_is_one_line_and_nothing_else(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(commands, "open_cluster", lambda *_: nullcontext(cluster))
+    file = tmp_path / "early.py"
+    file.write_text(planted.EARLY.replace("broker_live_table", "broker_life_table"), encoding="utf-8")
+    result = CliRunner().invoke(app, ["campaign", "--variant", str(file), *SELECTED, "--minutes", "5"])
+    assert result.exit_code == 2, result.output
+    assert "change_breaks_nothing" not in result.stdout
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("rocketproof: ")]
+    assert line.startswith(f"rocketproof: {file}:13: AttributeError: ")
+
+
 def test_a_property_that_is_asked_for_has_a_row_though_a_bug_is_planted(
     cluster: Cluster, bug: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:

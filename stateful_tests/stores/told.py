@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl.decisions.java_calendar import time_millis_to_human_string3
+from invariants.verdict import Outcome, Subject, Verdict
 from stateful_tests.stores.inspection import Inspection, Problem, QueueSeen
+
+WHOLE = "store_is_whole"
+"""What a problem speaks against."""
 
 
 def told(found: Inspection) -> Iterator[str]:
@@ -47,9 +51,26 @@ def _changed(queue: QueueSeen) -> str:
     return f"  {queue.before - queue.max_offset} units cut" if queue.max_offset < queue.before else ""
 
 
+def rows(found: Inspection, replay: str) -> list[Verdict]:
+    """The same as verdicts, for other programs: one for each problem, or one that says that there is none.
+
+    replay -- the command that has looked.
+    """
+    said = [(_place(problem), problem.sentence, tuple(filter(None, [problem.hazard]))) for problem in found.problems]
+    if not found.starts:
+        said.append((found.directory, "the broker does not start on this directory", ()))
+    if not said:
+        return [Verdict(WHOLE, "store", Subject("directory", found.directory), Outcome.HOLDS, Outcome.HOLDS, replay)]
+    return [Verdict(WHOLE, "store", Subject("directory", place), Outcome.HOLDS, Outcome.VIOLATED, replay, hazard,
+                    note=sentence) for place, sentence, hazard in said]
+
+
+def _place(problem: Problem) -> str:
+    return problem.file if problem.position is None else f"{problem.file}:{problem.position}"
+
+
 def _line(problem: Problem) -> str:
-    place = problem.file if problem.position is None else f"{problem.file}:{problem.position}"
-    return f"✗ {place}: {problem.sentence}{f' ({problem.hazard})' if problem.hazard else ''}"
+    return f"✗ {_place(problem)}: {problem.sentence}{f' ({problem.hazard})' if problem.hazard else ''}"
 
 
 def _time(time_ms: int) -> str:

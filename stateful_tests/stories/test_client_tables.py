@@ -148,18 +148,54 @@ def test_b20_a_query_deletes_the_offsets_of_the_groups_that_it_is_to_leave_out()
         assert (known.code, known.header.offset) == (ResponseCode.SUCCESS, 0)  # G would begin anew
 
 
+def offsets_of(world: World, *queue_ids: int) -> list[int]:
+    """What the broker has for these queues of orders, in G; -1 for none."""
+    return [world.brokers[BROKER].consumer_offset_manager.query_offset("G", "orders", one) for one in queue_ids]
+
+
+def commit_twice_at_once(world: World) -> None:
+    """Two first commits of a group: both are answered with success."""
+    paused = world.pause("commitOffset: the map has been looked up", 100)
+    first = start_asking(world, "t1", commit(0, 50))
+    world.run_until(lambda: paused.hit, 50)
+    assert world.ask(ADDR, commit(1, 60), tester="t2").code == ResponseCode.SUCCESS
+    assert offsets_of(world, 1) == [60]
+    world.run_until(lambda: bool(first), 200)
+    assert first[0].code == ResponseCode.SUCCESS
+
+
+def begin_again(world: World) -> None:
+    """The broker is shut down, and started again."""
+    broker = world.brokers[BROKER]
+    world.call(BROKER, broker.shutdown)
+    world.run(5_000)
+    world.restart(BROKER)
+    world.run_until(lambda: world.brokers.get(BROKER) not in (None, broker), 10_000)
+
+
+def test_b20_what_a_query_has_deleted_is_gone_after_a_restart() -> None:
+    with World() as world:
+        stage(world)
+        world.ask(ADDR, commit(0, 50))
+        header = QueryCorrectionOffsetHeader("orders", "H", "G")
+        world.ask(ADDR, Command(RequestCode.QUERY_CORRECTION_OFFSET, header=header))
+        begin_again(world)
+        assert offsets_of(world, 0) == [-1]
+
+
 def test_b21_of_two_first_commits_one_is_lost() -> None:
     with World() as world:
         stage(world)
-        paused = world.pause("commitOffset: the map has been looked up", 100)
-        first = start_asking(world, "t1", commit(0, 50))
-        world.run_until(lambda: paused.hit, 50)
-        assert world.ask(ADDR, commit(1, 60), tester="t2").code == ResponseCode.SUCCESS
-        offsets = world.brokers[BROKER].consumer_offset_manager
-        assert offsets.query_offset("G", "orders", 1) == 60
-        world.run_until(lambda: bool(first), 200)
-        assert first[0].code == ResponseCode.SUCCESS
-        assert [offsets.query_offset("G", "orders", queue_id) for queue_id in (0, 1)] == [50, -1]
+        commit_twice_at_once(world)
+        assert offsets_of(world, 0, 1) == [50, -1]
+
+
+def test_b21_what_was_lost_of_two_first_commits_is_gone_after_a_restart() -> None:
+    with World() as world:
+        stage(world)
+        commit_twice_at_once(world)
+        begin_again(world)
+        assert offsets_of(world, 0, 1) == [50, -1]
 
 
 def test_b23_replies_no_longer_find_a_producer_that_has_reconnected() -> None:

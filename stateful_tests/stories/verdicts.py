@@ -14,7 +14,7 @@ from invariants.finding import Finding
 from invariants.runs import STORY, further
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.stories.telling import Seen, Story, has_story, looking_on, stories_of
-from stateful_tests.worlds.evidence import BEFORE_MS, shown
+from stateful_tests.worlds.evidence import pictured
 
 EXTRA = "pip install 'rocketproof[test]'"
 
@@ -60,7 +60,7 @@ def _broken(row: Verdict, story: Story, seen: Seen, found: Finding, out: Path | 
         row, "run", found.sentence, story=story.__name__, digest=simulation.digest(), time_ms=found.time_ms, told=[],
         choices=list(simulation.kernel.tape.choices), signature=list(found.key),
         plan={"subject": SHIPPED, "workload": "a story", "profile": story.__name__, "strategy": STORY},
-        **shown(seen.world, lambda ms: 0 <= found.time_ms - ms <= BEFORE_MS))
+        picture=pictured(seen.world, found))
     return evidence.saved(row, document, out, f"{STORY}-{row.property}")
 
 

@@ -7,32 +7,27 @@ A document of kind "run" adds to `invariants.evidence`
     digest      of the run, 32 hexadecimal digits
     signature   what names the failure: property, and names that no seed decides
     time_ms     when it was seen
-    lifelines   [machine, …] in drawing order
     told        [{time_ms, who, sentence}]: the choices that were not boring
-    events      [{time_ms, machine, event, fields: {name: value}}]: what was reported soon after such a choice, and
-                not long before the failure
-    messages    [{from, to, sent_ms, received_ms | null, text}]: of the same times; null: it never arrived
+    picture     what led to the failure: {lifelines: [machine, …] in drawing order, claim: the sentence below it,
+                left_out: how many steps of the causal past it does not show,
+                rows: [{time_ms, at: machine, source, target: ends of an arrow or empty, text, kind, mark}]};
+                kind and mark as in `invariants.pictures.marks`
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from impl.events import HOST_EVENTS
 from impl.hosts.simulation.tape import ReplayTape
 from invariants import evidence
-from invariants.finding import Finding
+from invariants.finding import Finding, perhaps, shown
+from invariants.pictures.picture import picture
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.worlds.run import Plan, RunRecord, lived, run
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.world import World
-
-BEFORE_MS, AFTER_MS = 5_000, 2_000
-"""How much of a run is kept before the failure, and after each choice that was not boring."""
-MOST = 2_000
-"""At most so many events, and messages: the last ones."""
 
 
 def seen_as(record: RunRecord, signature: Sequence[str]) -> Finding | None:
@@ -40,11 +35,18 @@ def seen_as(record: RunRecord, signature: Sequence[str]) -> Finding | None:
     return next((one for one in record.seen if one.key == tuple(signature)), None)
 
 
-def verdict_of(plan: Plan, judge: str, name: str, outcome: Outcome, note: str = "", **row: Any) -> Verdict:
-    """The verdict row of a property of a plan; row -- other fields of the row."""
+def verdict_of(
+    plan: Plan, judge: str, name: str, outcome: Outcome, note: str = "", *, key: Sequence[str] = (), **row: Any,
+) -> Verdict:
+    """The verdict row of a property of a plan; row -- other fields of the row.
+
+    key -- property and signature of the finding: the row names the hazards that it shows, not all that can break it.
+    """
     subject = subject_named(plan.subject)
     details = {"workload": plan.workload, "profile": plan.profile, "strategy": plan.strategy}
     hazards = subject.hazards(name) if outcome is Outcome.VIOLATED else ()
+    if key:
+        hazards, note = shown(hazards, key), note + perhaps(hazards, key)
     return Verdict(name, judge, Subject("variant", subject.title, details), subject.expected(name), outcome,
                    row.pop("replay", ""), hazard=hazards, note=note, **row)
 
@@ -69,39 +71,16 @@ def _document(
         return None
     return evidence.document(
         verdict, "run", found.sentence, plan=asdict(plan), choices=list(record.choices), digest=record.digest,
-        signature=list(signature), time_ms=found.time_ms, **shown(world, _around(tape, found)),
+        signature=list(signature), time_ms=found.time_ms, picture=pictured(world, found),
         told=[{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told])
 
 
-def _around(tape: ReplayTape, found: Finding) -> Callable[[int], bool]:
-    """Whether a time of a run explains a failure."""
-    spans = [(told.time_ms, told.time_ms + AFTER_MS) for told in tape.told]
-    spans.append((found.time_ms - BEFORE_MS, found.time_ms))
-    return lambda ms: ms <= found.time_ms and any(low <= ms <= high for low, high in spans)
-
-
-def shown(world: World, kept: Callable[[int], bool]) -> dict[str, Any]:
-    """The lifelines, and the last of what machines reported and sent at the times (ms) that are kept."""
-    events = [{"time_ms": ms, "machine": machine, **_said(event)}
-              for ms, machine, event in world.simulation.kernel.records if kept(ms)]
-    messages = [{"from": flow.source, "to": flow.target, "sent_ms": flow.sent_ms, "received_ms": flow.received_ms,
-                 "text": flow.text} for flow in world.simulation.network.flows if kept(flow.sent_ms)]
-    return {"lifelines": list(world.simulation.boots), "events": events[-MOST:], "messages": messages[-MOST:]}
-
-
-def _said(event: Any) -> dict[str, Any]:
-    """An event as its name and its fields; where it happened is said beside it."""
-    if not hasattr(event, "_fields"):
-        return {"event": str(event[0]), "fields": {"with": ", ".join(map(str, event[1:]))} if event[1:] else {}}
-    whose = 0 if event.__class__ in HOST_EVENTS else 1
-    fields = zip(event._fields[whose:], event[whose:], strict=True)
-    return {"event": type(event).__name__, "fields": {name: _short(value) for name, value in fields}}
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, frozenset):
-        return "{" + ", ".join(sorted(map(_short, value))) + "}"
-    return f"{value.broker_name}:{value.queue_id}" if hasattr(value, "queue_id") else str(value)
+def pictured(world: World, found: Finding) -> dict[str, Any]:
+    """The picture of a finding of a world that keeps a trail."""
+    kernel = world.simulation.kernel
+    if kernel.trail is None:
+        raise ValueError("the world keeps no trail: its tape does not tell")
+    return picture(kernel.records, kernel.trail, found).document()
 
 
 def replay_run(stored: Mapping[str, Any]) -> Verdict:
@@ -124,4 +103,4 @@ def replay_run(stored: Mapping[str, Any]) -> Verdict:
     if found is None:
         return verdict_of(plan, judge, name, Outcome.HOLDS, "the run does not fail any more", **again)
     same = "digest as stored" if first.digest == stored["digest"] else "another digest: the code has changed"
-    return verdict_of(plan, judge, name, Outcome.VIOLATED, f"{found.sentence} ({same})", **again)
+    return verdict_of(plan, judge, name, Outcome.VIOLATED, f"{found.sentence} ({same})", key=found.key, **again)

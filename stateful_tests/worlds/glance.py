@@ -80,7 +80,7 @@ def _verdict(name: str, out: Path | None) -> Verdict:
     said = found.sentence if found is not None else record.unknown or f"{looked.judged:,} {looked.kind} of one run"
     row = verdict_of(looked.plan, CAMPAIGN, name, outcome, f"{said}{further(name)}",
                      replay=f"rocketproof verify {name}", cost={"runs": 1, "segments": record.segments, **cost},
-                     seed=looked.seed)
+                     seed=looked.seed, key=() if found is None else found.key)
     if found is None or out is None:
         return row
     document = documents(looked.plan, record.choices, [(row, found.key)])[0]

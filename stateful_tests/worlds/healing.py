@@ -54,7 +54,8 @@ def watching(
     bounds -- None: what the world's faults may hold up now. promises_only -- nothing else is judged.
     """
     rules = promised(of_models) if promises_only else applying(of_models)
-    return Watch(world.views, bounds or bounds_of(world.simulation.kernel.profile), rules)
+    kernel = world.simulation.kernel
+    return Watch(world.views, bounds or bounds_of(kernel.profile), rules, explains=kernel.trail is not None)
 
 
 def healing(world: World, watch: Watch) -> Iterator[list[Finding]]:

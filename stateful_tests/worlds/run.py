@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from impl.hosts.simulation.kernel import EndlessRunError, Record
+from impl.hosts.simulation.kernel import EndlessRunError, Kernel, Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import ReplayTape, Tape, trimmed
 from invariants.finding import Finding
@@ -107,16 +107,17 @@ class Judges:
         for follower in following.followers if due else following.concerned(records):
             found = follower.segment(process.name, records, whole=due)
             if found:
-                self.note(process.kernel.now_ms, found)
+                self.note(process.kernel, found, process.name)
 
-    def note(self, time_ms: int, findings: Iterable[Finding]) -> None:
-        """Keep what is new."""
+    def note(self, kernel: Kernel, findings: Iterable[Finding], machine: str = "") -> None:
+        """Keep what is new; machine -- whose segment showed it."""
+        time_ms, position = kernel.now_ms, len(kernel.records)
         watch = next((one for one in self.following.followers if isinstance(one, Watch)), None)
         for one in findings:
             finding = replace(one, property=self.stronger.get(one.property, one.property))
             found = finding if watch is None or finding.time_ms >= 0 else watch.ascribed(finding, time_ms)
             if found.key not in self.seen:
-                self.seen[found.key] = replace(found, event=None, time_ms=time_ms)
+                self.seen[found.key] = replace(found, time_ms=time_ms, machine=machine, position=position)
                 if found.key == self.until:
                     raise SeenError
 
@@ -166,7 +167,7 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
         if consumer.pause:
             world.call(machine, consumer.resume)
     for found in healing(world, watch):
-        judges.note(world.now_ms, found)
+        judges.note(world.simulation.kernel, found)
     return watch.kept_ms
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from impl.variants.catalogue import NO_REPAIR
+from impl.variants.fitting import is_counted
 from impl.variants.mistakes import blamed
 from impl.variants.stack import Calls, active
 from impl.variants.subjects import REPAIRED, SHIPPED, Composed, composed, covers, repaired_without
@@ -77,6 +78,11 @@ class Subject:
         names = {variant.name for variant in self.variants}
         laid = (variant for variant in self.variants if variant.name not in before)
         return (*laid, *(variant for name, variant in before.items() if name not in names))
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """What it changes and nobody counts: constants and fields, by place."""
+        return tuple(one.place for variant in self.changes for one in variant.replacements if not is_counted(one))
 
     def said_first(self, command: str) -> list[str]:
         """What people must know of a file's variant before it is judged, in lines: the repairs that cover it.

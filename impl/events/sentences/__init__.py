@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from impl.events.sentences import (
+    clients,
     consumption,
     host,
     locks,
@@ -20,7 +21,8 @@ from impl.events.sentences.words import Words as Words
 
 SENTENCES: Mapping[type, Said] = {
     kind: said
-    for part in (consumption, host, locks, membership, name_server, offsets, ownership, registration, subscriptions)
+    for part in (
+        clients, consumption, host, locks, membership, name_server, offsets, ownership, registration, subscriptions)
     for kind, said in part.SENTENCES.items()
 }
 """By the class of the event; each class of `impl.events` is here."""

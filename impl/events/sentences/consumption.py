@@ -7,7 +7,7 @@ from impl.events.sentences.said import Said
 
 SENTENCES: dict[type, Said] = {
     told.PullSuspended: Said("{at} pulls {mq} from offset {offset} on, and the broker holds the pull", "pulls"),
-    told.PullAnswered: Said("the broker answers the pull of {mq} by {at} (code {code})", "pulls answered"),
+    told.PullAnswered: Said("the broker answers the pull of {mq} by {at}: {code}", "pulls answered"),
     told.MessagesFound: Said("{at} gets the messages {offsets} of {mq}", "pulls with messages"),
     told.ListenerStarted: Said("the listener of {at} begins with {mq}", "listener calls"),
     told.ListenerEnded: Said("the listener of {at} has ended with {mq}", "ends of listener calls"),

@@ -14,9 +14,14 @@ _WHY = {
 }
 
 
-def _registered(event: told.BrokerRegistered, _: Any) -> str:
-    said = "{at} registers {broker_addr} as {broker_name}, id {broker_id}"
-    return said if event.version is None else said + " (version {version}): {topics}"
+def _registered(event: told.BrokerRegistered, before: Any) -> str:
+    who = "{broker_addr}" if event.broker_addr.startswith(f"{event.broker_name}:") else "{broker_addr} as {broker_name}"
+    who = who if event.broker_id == 0 else "{broker_addr}, a slave of {broker_name},"
+    if event.version is None:
+        return f"{{at}} registers {who} without any topic"
+    if isinstance(before, told.BrokerRegistered) and before.version == event.version:
+        return f"{{at}} registers {who} with version {{version}}, which it knows: it does not look at {{topics}}"
+    return f"{{at}} registers {who} with version {{version}}: {{topics}}"
 
 
 def _live_removed(event: told.BrokerLiveRemoved, _: Any) -> str:
@@ -55,11 +60,12 @@ SENTENCES: dict[type, Said] = {
     told.WritePermWiped: Said("{at} takes the right to write from all queues of {broker_name}", "rights taken away"),
     told.WritePermAdded: Said("{at} gives all queues of {broker_name} the rights to read and write", "rights given"),
     told.VersionQueried: Said(_queried, "versions compared"),
-    told.RegistrationAnswered: Said("{at} answers the registration of {broker_addr} (code {code})",
+    told.RegistrationAnswered: Said("{at} answers the registration of {broker_addr}: {code}",
                                     "registrations answered"),
     told.RouteAnswered: Said(_route, "routes answered"),
+    told.RouteDenied: Said("{at} answers that it has no route of {topic}", "routes denied"),
     told.KVConfigPut: Said(_key_value, "key values set"),
     told.KVConfigLoaded: Said("{at} loads its key values from its file: {values}", "key values loaded"),
-    told.ClusterInfoFetched: Said("{at} answers which brokers there are: {broker_names}; in clusters: {cluster_names}",
-                                  "cluster questions"),
+    told.ClusterInfoFetched: Said(
+        "{at} is told by {namesrv} of the brokers {broker_names}; in clusters: {cluster_names}", "cluster questions"),
 }

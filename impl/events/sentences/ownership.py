@@ -20,7 +20,7 @@ def _assigned(event: told.QueuesAssigned, _: Any) -> str:
 
 
 def _dropped(event: told.QueueDropped, _: Any) -> str:
-    return "{at} gives {mq} up: it is not in its share" if event.by_rebalance else "{at} gives {mq} up"
+    return "{at} gives {mq} up in a rebalance" if event.by_rebalance else "{at} gives {mq} up"
 
 
 def _started(event: told.ConsumerStarted, _: Any) -> str:

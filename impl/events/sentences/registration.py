@@ -15,8 +15,8 @@ def _started(event: told.BrokerStarted, _: Any) -> str:
 
 def _encoded(event: told.RegistrationEncoded, _: Any) -> str:
     if event.increment:
-        return "{at} is about to register {topics} alone (version {version})"
-    return "{at} is about to register all its topics (version {version}): {topics}"
+        return "{at} is about to register {topics} alone, in version {version}"
+    return "{at} is about to register all its topics, version {version}: {topics}"
 
 
 SENTENCES: dict[type, Said] = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import REPLY_TOPIC_POSTFIX, RETRY_GROUP_TOPIC_PREFIX, is_system_topic
 from impl.events.sentences.said import Said
 
 _FEW = 5
@@ -14,6 +16,8 @@ _FEW = 5
 _MINUTE_MS = 60_000
 _SECOND_MS = 1_000
 _EVERYTHING = "*"
+_PORT = re.compile(r"([\w.-]+):\d{4,5}\b")
+_REPLIES = f"_{REPLY_TOPIC_POSTFIX}"
 
 
 class Words:
@@ -28,7 +32,10 @@ class Words:
         self._clients: dict[str, set[str]] = defaultdict(set)
         self._brokers: dict[str, set[str]] = defaultdict(set)
         self._versions: dict[Any, set[Any]] = defaultdict(set)
+        self._broker_names: set[str] = set()
+        self._machines: set[str] = set()
         for _, at, event in records:
+            self._machines.add(at)
             for name in getattr(event, "_fields", ()):
                 self._read(name, getattr(event, name), at, event)
 
@@ -37,6 +44,8 @@ class Words:
             self._clients[event.client_id].add(at)
         elif isinstance(value, MessageQueue):
             self._brokers[value.topic].add(value.broker_name)
+        elif name == "broker_name":
+            self._broker_names.add(value)
         elif name == "sub_version":
             self._versions[event.group, event.topic].add(value)
         elif name == "version" and value is not None:
@@ -66,6 +75,15 @@ class Words:
             return next(iter(machines))
         return "a client without an id" if client_id is None else client_id.removesuffix("@DEFAULT")
 
+    def told(self, sentence: str) -> str:
+        """A sentence of somebody else, with the names that this run gives to clients, versions and machines."""
+        for client_id in sorted(self._clients, key=len, reverse=True):
+            sentence = sentence.replace(client_id, self.client(client_id))
+        for of, versions in self._versions.items():
+            for version in versions if isinstance(of, tuple) else ():
+                sentence = re.sub(rf"\b{version}\b", self.version(of, version), sentence)
+        return _PORT.sub(lambda found: found[1] if found[1] in self._machines else found[0], sentence)
+
     def queue(self, mq: MessageQueue) -> str:
         """A queue; its broker is named where the topic has queues at several."""
         at = f" at {mq.broker_name}" if len(self._brokers[mq.topic]) > 1 else ""
@@ -87,11 +105,25 @@ class Words:
         known = sorted(self._versions[of])
         return str(known.index(version) + 1 if version in known else version)
 
+    def version_of(self, group: str | None, topic: str, version: Any) -> str:
+        """The number of a version of a topic's subscription; group -- None: any that knows the version."""
+        known = [of for of, versions in self._versions.items()
+                 if isinstance(of, tuple) and of[1] == topic and version in versions and group in (None, of[0])]
+        return self.version(known[0], version) if known else str(version)
+
+    def topics(self, topics: Iterable[str]) -> str:
+        """Topics, but those that every broker makes for itself or for a group."""
+        named, clusters = [*topics], {one.removesuffix(_REPLIES) for one in topics if one.endswith(_REPLIES)}
+        own = sorted(one for one in named if not (
+            is_system_topic(one) or one.endswith(_REPLIES) or one in clusters or one in self._broker_names
+            or one.startswith(RETRY_GROUP_TOPIC_PREFIX)))
+        return listed(own) or ("the system's topics alone" if named else "no topic")
+
     def subscriptions(self, event: Any) -> str:
         """What a heartbeat subscribes."""
         said = []
         for topic, text, version in sorted(event.subscriptions, key=str):
-            if topic is not None and topic.startswith("%RETRY%"):
+            if topic is not None and topic.startswith(RETRY_GROUP_TOPIC_PREFIX):
                 continue
             of = f" ({text})" if text != _EVERYTHING else ""
             said.append(f"{topic}{of} in version {self.version((event.group, topic), version)}")
@@ -202,14 +234,24 @@ def _clients(words: Words, client_ids: Iterable[str | None]) -> str:
     return listed([words.client(one) for one in client_ids]) or "nobody"
 
 
+_CODES: Mapping[int, str] = {
+    0: "SUCCESS", 1: "SYSTEM_ERROR", 19: "PULL_NOT_FOUND", 20: "PULL_RETRY_IMMEDIATELY", 21: "PULL_OFFSET_MOVED",
+    23: "SUBSCRIPTION_PARSE_FAILED", 24: "SUBSCRIPTION_NOT_EXIST", 25: "SUBSCRIPTION_NOT_LATEST",
+    26: "SUBSCRIPTION_GROUP_NOT_EXIST",
+}
+"""ResponseCode, by number."""
 _BY_FIELD: Mapping[str, Callable[[Words, Any], str]] = {
     "client_id": Words.client, "holder": Words.client, "client_ids": _clients, "members": _clients,
-    "connection": lambda _, value: machine(value), "broker_addr": lambda _, value: machine(value),
+    "topics": Words.topics, "connection": lambda _, value: machine(value),
+    "broker_addr": lambda _, value: machine(value),
     "namesrv_addr": lambda _, value: machine(value), "master_addr": lambda _, value: machine(value),
     "answers": lambda _, value: listed([machine(one) for one in value]) or "nobody",
     "addrs": lambda _, value: listed(sorted(machine(one) for one in value)),
     "ms": lambda _, value: duration(value), "seen_after_ms": lambda _, value: duration(value),
+    "period_ms": lambda _, value: duration(value), "addr": lambda _, value: machine(value),
+    "listed": lambda _, value: listed(sorted(machine(one) for one in value)) or "none",
     "waited_ms": lambda _, value: duration(value),
+    "code": lambda _, value: _CODES.get(value, f"code {value}"),
     "error": lambda _, value: value.rpartition(".")[2],
 }
 """How fields are said that mean the same in all events that have them."""

@@ -16,12 +16,12 @@ Faults injected here, each chosen by the tape at the rate that the fault profile
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from impl.events.host import MessageLost
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.profile import CALM
+from impl.hosts.simulation.trail import Flow
 
 if TYPE_CHECKING:  # a channel is a thing of its network
     from impl.hosts.simulation.network import Network
@@ -56,20 +56,6 @@ class Endpoint(Protocol):
     def idle(self, channel: Channel) -> None:
         """Nothing was read or written for IDLE_MS."""
         ...
-
-
-@dataclass(slots=True)
-class Flow:
-    """What became of one message, for a sequence diagram: kept on replay only.
-
-    source, target -- machines. received_ms -- None: it has not arrived (yet).
-    """
-
-    sent_ms: int
-    source: str
-    target: str
-    text: str
-    received_ms: int | None = None
 
 
 class Channel:
@@ -125,7 +111,8 @@ class Channel:
         kernel = self.kernel
         self.used_ms = now_ms = kernel.now_ms
         self.network.messages += 1
-        flow = self.network.flow(self, message) if kernel.tape.telling else None
+        trail = kernel.trail
+        flow = None if trail is None else trail.write(self, message, now_ms, len(kernel.records))
         delay_ms = LATENCY_MS + self.stalled_ms - now_ms if self.stalled_ms > now_ms else LATENCY_MS
         if kernel.profile is CALM:
             self.peer.arrive(message, delay_ms, flow)
@@ -217,7 +204,7 @@ class Channel:
         else:
             self.used_ms = kernel.now_ms
             if flow is not None:
-                flow.received_ms = kernel.now_ms
+                flow.received_ms, flow.received_at = kernel.now_ms, len(kernel.records)
             self.endpoint.received(self, message)
 
     def _watch(self, _: Any) -> None:

@@ -33,6 +33,7 @@ from impl.hosts.simulation.executor import Pool
 from impl.hosts.simulation.process import Process, ProcessDeadError, Task, as_coroutine
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import Tape, Where
+from impl.hosts.simulation.trail import Trail
 
 ORDER_WINDOW = 4
 RESTING = 200_000
@@ -84,7 +85,7 @@ class Kernel:
     the faults, replaced when the world heals. records -- what was traced. segments -- how many have ended. monitor --
     called after each, and at a process's `interleave`, if something was recorded since it was called last, or if it is
     due: the first of a process and every show_every-th. shown -- how many records the monitor has been told.
-    max_segments -- where a run is given up.
+    max_segments -- where a run is given up. trail -- kept on replay only.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class Kernel:
         self.segments = 0
         self.show_every = 1
         self.records: list[Record] = []
+        self.trail = Trail() if tape.telling else None
         self.processes: dict[str, Process] = {}
         self.ready: deque[tuple[Any, Any]] = deque()
         self.on_kill: list[Callable[[Process, bool], None]] = []
@@ -156,7 +158,7 @@ class Kernel:
         millisecond are ready together. The garbage collector rests from now on until the kernel is closed.
         """
         _REST.begin(self)
-        ready, due, times, pick = self.ready, self._due, self._times, self.tape.pick
+        ready, due, times, pick, trail = self.ready, self._due, self._times, self.tape.pick, self.trail
         while True:
             if ready:
                 rate = self.profile.order
@@ -179,6 +181,8 @@ class Kernel:
             else:
                 break
             kind = target.__class__
+            if trail is not None:
+                trail.enter(target, argument, len(self.records))
             if kind is not Task and kind is not Pool:
                 target(argument)
                 continue
@@ -199,6 +203,8 @@ class Kernel:
                     awaited = next(steps := more.__await__(), None)
                     if awaited is not None:
                         target = Task(process, target.name, more, steps, (target.end,))
+                        if trail is not None:
+                            trail.continues(target)
                         if not process.alive:
                             self._close_tasks(process)
             except BaseException as error:  # noqa: BLE001  # it raises again what is none of its business

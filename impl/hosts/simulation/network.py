@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from impl.events.host import ConnectionRefused, ConnectionSevered, PartitionBegan
-from impl.hosts.simulation.channel import FIN, LATENCY_MS, ONCE, Channel, Endpoint, Flow
+from impl.hosts.simulation.channel import FIN, LATENCY_MS, ONCE, Channel, Endpoint
 from impl.hosts.simulation.kernel import Kernel
 from impl.hosts.simulation.process import Process
 
@@ -30,8 +30,8 @@ class Network:
     """All machines and their connections; an address is "machine:port".
 
     open_ends -- ends of connections that are open at one side at least, in the order of their opening. blocked -- pairs
-    (from, to) of machines between which nothing passes that way. flows -- see Flow. messages, requests -- how many were
-    written to open connections; a request is a message that is no answer.
+    (from, to) of machines between which nothing passes that way. messages, requests -- how many were written to open
+    connections; a request is a message that is no answer.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -39,7 +39,6 @@ class Network:
         self.kernel = kernel
         self.open_ends: dict[Channel, None] = {}
         self.blocked: set[tuple[str, str]] = set()
-        self.flows: list[Flow] = []
         self.messages = self.requests = 0
         self._listeners: dict[str, tuple[Process, Endpoint]] = {}
         self._lost_power: set[Process] = set()
@@ -93,12 +92,6 @@ class Network:
     def is_up(self, process: Process) -> bool:
         """Whether the machine of a process answers: it lost no power, or runs another process by now."""
         return process not in self._lost_power or self.kernel.processes[process.name].alive
-
-    def flow(self, channel: Channel, message: Any) -> Flow:
-        """Keep a message for the diagram."""
-        flow = Flow(self.kernel.now_ms, channel.process.name, channel.peer.process.name, str(message))
-        self.flows.append(flow)
-        return flow
 
     def _syn(self, request: tuple[Channel, Settle]) -> None:
         client, settle = request

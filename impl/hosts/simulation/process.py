@@ -198,7 +198,7 @@ class Process:
         kernel = self.kernel
         rate = kernel.profile.thread_pause
         if rate and (chosen := kernel.tape.pick(_PAUSES, where, rate)):
-            return self._pause(PAUSES_MS[chosen - 1])
+            return self._pause(where, PAUSES_MS[chosen - 1])
         if kernel.segments >= kernel.max_segments:
             kernel.end_segment(self)
         elif kernel.monitor is None:
@@ -210,11 +210,13 @@ class Process:
             kernel.end_segment(self)
         return AT_ONCE
 
-    def _pause(self, pause_ms: int) -> Awaitable[None]:
+    def _pause(self, where: str, pause_ms: int) -> Awaitable[None]:
         """Deschedule a thread, as the tape has just chosen."""
         kernel = self.kernel
         if kernel.tape.telling:
             kernel.tape.tell(kernel.now_ms, self.name, f"paused {pause_ms} ms")
+        if kernel.trail is not None:
+            kernel.trail.halt(kernel.now_ms, self.name, where, pause_ms, len(kernel.records))
         return suspend(pause_ms)
 
     def trace(self, event: Any) -> None:

@@ -247,15 +247,8 @@ def _last_run_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _cut_shards_lose_their_first_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = shards.Shards._parted
-
-    def losing(self: shards.Shards, *args: Any) -> Any:
-        made = plain(self, *args)
-        if len(made) > 1:
-            made[0].runs.clear()
-        return made
-
-    monkeypatch.setattr(shards.Shards, "_parted", losing)
+    plain = shards.Shards._cut
+    monkeypatch.setattr(shards.Shards, "_cut", lambda self, one: plain(self, one)[1:])
 
 
 def _shards_end_early(monkeypatch: pytest.MonkeyPatch) -> None:

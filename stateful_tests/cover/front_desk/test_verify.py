@@ -21,6 +21,7 @@ from stateful_tests.worlds import glance
     ("refines_order_lock", "campaign"), ("listener_keeps_its_lock", "campaign"),
     ("control_is_silent", "campaign"),
     ("visited_states_are_reachable", "campaign"), ("planted_bug_is_noticed", "campaign"),
+    ("change_breaks_nothing", "campaign"), ("repair_mends_its_hazards", "campaign"),
     ("variant_changes_runs", "campaign"), ("same_tape_same_run", "campaign"),
     ("heartbeats_keep_a_member", "story"), ("living_members_do_not_expire", "story"),
 ])

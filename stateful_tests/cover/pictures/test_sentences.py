@@ -10,9 +10,9 @@ import pytest
 from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.events.sentences import SENTENCES, Words
+from stateful_tests.cover.pictures.told import KINDS
 from stateful_tests.stories.scenes import BROKER, FIRST, LAST
 
-KINDS = [kind for kind in vars(events).values() if isinstance(kind, type)]
 VALUES: dict[Any, tuple[Any, ...]] = {
     str: ("broker-a", "G"), int: (0, -7), int | None: (12, None), bool: (True, False), str | None: ("c1", None),
     MessageQueue: (FIRST,), frozenset[MessageQueue]: (frozenset({FIRST, LAST}), frozenset()),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET  # reads what this project has written
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from invariants.__main__ import app
@@ -82,3 +84,71 @@ def test_the_version_is_printed() -> None:
     result = run("--version")
     assert result.exit_code == 0
     assert result.stdout.startswith("rocketproof 0.")
+
+
+# JUnit's schema -------------------------------------------------------------------------------------------------------
+
+MAY_HAVE: dict[str, tuple[set[str], set[str], set[str]]] = {
+    "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
+    "testsuite": ({"name", "tests", "failures", "errors"},
+                  {"time", "skipped", "timestamp", "hostname", "id", "package"},
+                  {"properties", "testcase", "system-out", "system-err"}),
+    "testcase": ({"name"}, {"classname", "time"}, {"skipped", "error", "failure", "system-out", "system-err"}),
+    "failure": (set(), {"type", "message"}, set()),
+    "error": (set(), {"type", "message"}, set()),
+    "system-out": (set(), set(), set()),
+}
+"""What junit-10.xsd of Jenkins lets an element have: attributes that it must have, that it may have, children."""
+
+
+def against_the_schema(element: Any) -> list[str]:
+    """What is not as junit-10.xsd wants it; the counts of a suite are counted, too."""
+    must, may, children = MAY_HAVE[element.tag]
+    found = [f"{element.tag} has {name}" for name in element.attrib if name not in must | may]
+    found += [f"{element.tag} lacks {name}" for name in sorted(must) if name not in element.attrib]
+    found += [f"{part.tag} in {element.tag}" for part in element if part.tag not in children]
+    if "time" in element.attrib and not re.fullmatch(r"\d+\.\d{3}", element.get("time")):
+        found.append(f"time {element.get('time')}")
+    if element.tag == "testsuite":
+        counted = {name: len(element.findall(f".//{part}")) for name, part in (
+            ("tests", "testcase"), ("failures", "failure"), ("errors", "error"))}
+        found += [f"{name} {element.get(name)}" for name, count in counted.items() if element.get(name) != str(count)]
+    return [*found, *(what for part in element if part.tag in children for what in against_the_schema(part))]
+
+
+def test_the_document_is_what_junit_readers_take() -> None:
+    evil = samples.row(EVIL, "prove", EVIL, "violated", expected="holds", note=EVIL, replay=EVIL)
+    long = samples.row("a", "prove", "m", cost={"cpu_seconds": 12_345.6789})
+    for rows in ([], ROWS, [evil, long]):
+        assert against_the_schema(parsed(junit(rows))) == []
+
+
+@pytest.mark.parametrize(("right", "wrong", "said"), [
+    ("<failure ", "<failed ", "failed in testcase"), ('errors="1"', 'errors="2"', "errors 2"),
+    ('name="b [m]"', 'label="b"', "testcase has label"), ('time="1.500">', 'time="1,5">', "time 1,5"),
+])
+def test_what_is_not_is_noticed(right: str, wrong: str, said: str) -> None:
+    text = junit(ROWS).replace(right, wrong).replace("</failure>", "</failed>" if "failed" in wrong else "</failure>")
+    assert said in against_the_schema(parsed(text))
+
+
+# Every command --------------------------------------------------------------------------------------------------------
+
+
+def judging_commands() -> dict[str, Any]:
+    """The commands that write rows, by name."""
+    found, left = dict[str, Any](), [("", typer.main.get_command(app))]
+    for name, command in left:
+        left += [(f"{name} {part}".strip(), one) for part, one in getattr(command, "commands", {}).items()]
+        if any("--json" in one.opts for one in command.params) and name not in {"list", "search"}:
+            found[name] = command
+    return found
+
+
+def test_every_command_that_judges_can_be_asked_by_other_programs_and_says_how_it_ends() -> None:
+    commands = judging_commands()
+    assert {"verify", "explore", "prove", "machine", "campaign", "compare", "kill-matrix", "conform", "crash", "replay",
+            "store", "check allocation"} <= {*commands}
+    for name, command in commands.items():
+        assert {"--junit", "--summary"} <= {option for one in command.params for option in one.opts}, name
+        assert "Exit status: 0" in command.help, name

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,11 @@ def test_the_head_line_counts_expected_different_and_unknown(whole: Reader) -> N
     ([samples.row("a", "prove", "m"), samples.row("b", "prove", "m")], "All 2 verdicts are as expected"),
     ([samples.row("a", "prove", "m", "unknown", expected="holds")], "1 of 1 verdicts unknown, none wrong"),
     ([samples.row("a", "prove", "m", "unknown", expected="unknown")], "1 of 1 verdicts unknown, none wrong"),
+    ([samples.row("change_breaks_nothing", "campaign", "m")], "m: nothing got worse; The verdict is as expected"),
+    ([samples.row("change_breaks_nothing", "machine", "m", "violated", expected="holds")], "m: something got worse; 1"),
+    ([samples.row("planted_bug_is_noticed", "machine", "m", "violated", expected="holds")], "m: it was not noticed; 1"),
+    ([samples.row("repair_mends_its_hazards", "machine", "m", "never executed", expected="holds")],
+     "m: nobody can say whether what it repairs is fixed (never executed); 1 of"),
 ])
 def test_the_title_says_the_worst_and_unknown_is_no_success(rows: list[Verdict], head: str) -> None:
     assert head in " ".join(read(rows).text.split())
@@ -102,6 +108,15 @@ def test_a_summary_says_first_what_needs_a_look() -> None:
             samples.row("a", "explore", "m 4", "violated", hazard=("D1",))]
     assert ("✓ holds against expectation in 1 scope ? unknown in 1 ✗ violated as expected in 1 (D1) ✓ holds in 1"
             in flat(read(rows)))
+
+
+def test_a_hazard_that_a_violated_row_names_is_a_link_to_what_helps() -> None:
+    page = render([samples.row("a", "campaign", "m", "violated", hazard=("D1", "Z-1")),
+                   samples.row("b", "explore", "m", hazard=("D4",))], {})
+    assert page.count('id="hazard-') == 1
+    assert page.count('href="#hazard-D1"') >= 2
+    assert '<span class="hazard">Z-1</span>' in page
+    assert HAZARDS["D1"].mitigation in unescape(page)
 
 
 def test_properties_stand_in_groups_headlines_first_then_concept_by_concept(grouped: Reader) -> None:

@@ -1,82 +1,110 @@
-"""A simulated run on the page and in the terminal: its tape as sentences, and what led to the failure."""
+"""A simulated run on the page and in the terminal: the picture of what led to the failure."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from invariants.pictures.marks import EARLIER, EVENT, FAULT, FINDING, FOLD
+from invariants.pictures.text import LONGEST, WIDEST
 from invariants.report import runs
 from invariants.report.page import render
+from invariants.report.scene import HEIGHT, WIDTH, scene
+from invariants.report.shapes import Picture, read
 from invariants.report.terminal import evidence_view
 from invariants.verdict import BadInputError
 from stateful_tests.cover.report import samples
 
 ROW = samples.row("one_owner_per_queue", "campaign", "shipped", "violated", kind="variant",
                   evidence="evidence/run.json")
-PAUSED = "paused 100 ms at registerConsumer: before updateChannel"
+CLAIM = "At every instant a queue is held by at most one member of the group."
+
+
+def row(time_ms: int, text: str, **more: str) -> dict[str, Any]:
+    """A row of a picture on c2 unless told otherwise."""
+    return {"time_ms": time_ms, "at": "c2", "source": "", "target": "", "text": text, "kind": EVENT, "mark": "", **more}
+
+
+PICTURE: dict[str, Any] = {
+    "lifelines": ["broker-a", "c1", "c2"], "claim": CLAIM, "left_out": 3, "rows": [
+        row(101, "c1 takes queue 0 of orders", at="c1", mark=EARLIER),
+        row(105, "the network loses a message of broker-a to c1", at="broker-a", source="broker-a", target="c1",
+            kind=FAULT),
+        row(110, "broker-a enters c2 in <G>", at="broker-a", source="c2", target="broker-a"),
+        row(115, "… 20 offset commits", at="", kind=FOLD),
+        row(120, "c2 takes queue 0 of orders", mark=FINDING),
+    ]}
 DOCUMENT: dict[str, Any] = {
     "format": "rocketproof-evidence/1", "kind": "run", "property": ROW.property, "judge": ROW.judge,
     "subject": {"kind": "variant", "name": "shipped", "details": {}}, "replay": "rocketproof replay run.json",
-    "sentence": "queue 0 is held by two", "plan": {"subject": "shipped", "workload": "clustering", "profile": "storm"},
-    "choices": [0, 3, 0], "digest": "0" * 32, "signature": ["one_owner_per_queue", "QueueTaken"], "time_ms": 130,
-    "lifelines": ["nameserver1", "broker-a", "c1", "c2"],
-    "told": [{"time_ms": 100, "who": "broker-a", "sentence": PAUSED}],
-    "events": [{"time_ms": 120, "machine": "c2", "event": "QueueTaken", "fields": {"mq": "broker-a:0"}}],
-    "messages": [
-        {"from": "c1", "to": "broker-a", "sent_ms": 110, "received_ms": None, "text": "HEART_BEAT"},
-        {"from": "broker-a", "to": "c2", "sent_ms": 111, "received_ms": 120, "text": "response SUCCESS"},
-        {"from": "c2", "to": "broker-a", "sent_ms": 112, "received_ms": 113, "text": "UNTOLD"},
-    ],
+    "sentence": "holds[c2, queue 0] is true", "choices": [0, 3, 0], "digest": "0" * 32,
+    "plan": {"subject": "shipped", "workload": "clustering", "profile": "storm"},
+    "signature": ["one_owner_per_queue", "QueueTaken"], "time_ms": 120, "picture": PICTURE,
+    "told": [{"time_ms": 100, "who": "broker-a", "sentence": "paused 100 ms at registerConsumer"}],
 }
+TERMINAL = """\
+one_owner_per_queue: shipped, workload clustering, profile storm
+
+         broker-a
+         │  c1
+         │  │  c2
+         │  │  │   … 3 earlier steps behind these
+  0.101  │  ●  │   ① c1 takes queue 0 of orders
+  0.105  ├─×│  │   the network loses a message of broker-a to c1
+  0.110  │◀─┼──┤   broker-a enters c2 in <G>
+         ┊  ┊  ┊   … 20 offset commits
+  0.120  │  │  ✗   ✗ c2 takes queue 0 of orders
+         ① is the earlier moment that ✗ contradicts
+✗ At every instant a queue is held by at most one member of the group.
+"""
 
 
-def test_the_diagram_has_faults_lost_messages_events_and_what_brought_them_about() -> None:
-    drawn = runs.drawing(DOCUMENT)
-    said = [(step.action, step.flow, step.environment) for step in drawn.trace.steps]
-    assert said == [
-        (PAUSED, None, True),
-        ("HEART_BEAT: lost", ("c1", "broker-a"), True),
-        ("response SUCCESS", ("broker-a", "c2"), False),
-        ("QueueTaken", None, False),
-    ]
-    assert [line.name for line in drawn.diagram.lifelines] == ["broker-a", "c1", "c2"]
-    assert drawn.left_out == 0
+def test_the_terminal_draws_the_picture() -> None:
+    screen = Console(width=WIDEST)
+    with screen.capture() as captured:
+        screen.print(evidence_view(DOCUMENT))
+    assert "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()) == TERMINAL
 
 
-def test_of_a_long_run_the_commonest_is_left_out_and_faults_stay() -> None:
-    often = [{"time_ms": 101 + at, "machine": "broker-a", "event": "OffsetCommitted", "fields": {}} for at in range(80)]
-    drawn = runs.drawing({**DOCUMENT, "events": [*DOCUMENT["events"], *often]})
-    assert [step.action for step in drawn.trace.steps].count("OffsetCommitted") == 0
-    assert drawn.left_out == 80
-    faults = [{"time_ms": at, "who": "c1", "sentence": "killed"} for at in range(100)]
-    assert len(runs.drawing({**DOCUMENT, "told": faults}).trace.steps) == runs.LINES
-
-
-def test_the_page_shows_sentences_and_picture() -> None:
+def test_the_page_draws_one_picture_with_the_same_sentences() -> None:
     page = render([ROW], {"evidence/run.json": DOCUMENT})
     assert "Simulated runs" in page
-    assert page.count(PAUSED) >= 2
+    (drawn,) = re.findall(r'<svg class="scene".*?</svg>', page, re.DOTALL)
+    said = re.findall(r"<text[^>]*>([^<]*)</text>", drawn)
+    for sentence in ("① c1 takes queue 0 of orders", "… 20 offset commits", "✗ c2 takes queue 0 of orders"):
+        assert sentence in said
+    assert "broker-a enters c2 in &lt;G&gt;" in said
+    assert drawn.count('class="way"') == 2
+    assert drawn.count('class="cross"') == 1
+    assert 'class="mark earlier"' in drawn
+    assert 'class="mark finding"' in drawn
+    assert CLAIM in page
     assert "3 choices, 1 not boring" in page
-    assert "HEART_BEAT: lost" in page
-    assert "rocketproof campaign --property one_owner_per_queue" in page
+    assert "holds[c2, queue 0]" not in drawn
+
+
+@pytest.mark.parametrize("lifelines", [1, 4, 9])
+def test_a_drawing_fits_the_screen_of_a_laptop(lifelines: int) -> None:
+    names = [f"machine-with-a-name-{at}" for at in range(lifelines)]
+    rows = [row(at, "a long sentence " * 9, at=names[at % lifelines], mark=FINDING if at == 15 else "")
+            for at in range(16)]
+    drawn = scene(read(Picture, {"lifelines": names, "rows": rows, "claim": CLAIM, "left_out": 2}))
+    assert drawn.width <= WIDTH
+    assert drawn.height * drawn.scale <= HEIGHT
+    assert drawn.scale > 0.8
+    assert all(line.x1 is None or 0 < line.x1 < drawn.text_x for line in drawn.lines)
+    assert len({lane.x for lane in drawn.lanes}) == lifelines
+    assert len(drawn.lines) <= LONGEST
 
 
 @pytest.mark.parametrize(("part", "value"), [
-    ("told", None), ("plan", []), ("events", [{"time_ms": "soon"}]), ("choices", 3),
+    ("told", None), ("plan", []), ("picture", {"lifelines": [], "rows": []}), ("choices", 3), ("picture", None),
 ])
 def test_a_run_that_lacks_a_part_says_so_on_the_page(part: str, value: Any) -> None:
     broken = {**DOCUMENT, part: value}
     with pytest.raises(BadInputError):
         runs.drawing(broken)
     assert "cannot be drawn" in render([ROW], {"evidence/run.json": broken})
-
-
-def test_the_terminal_shows_the_sentences() -> None:
-    screen = Console(width=120)
-    with screen.capture() as captured:
-        screen.print(evidence_view(DOCUMENT))
-    said = " ".join(captured.get().split())
-    assert "paused 100 ms at registerConsumer" in said
-    assert "queue 0 is held by two" in said

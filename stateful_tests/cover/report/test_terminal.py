@@ -7,6 +7,7 @@ import io
 import pytest
 from rich.console import Console, RenderableType
 
+from invariants.hazards import HAZARDS
 from invariants.report.terminal import trace_table, verdict_table
 from invariants.verdict import BadInputError
 from stateful_tests.cover.report import samples
@@ -34,6 +35,14 @@ def test_violations_differences_and_unknowns_are_followed_by_their_replay() -> N
     assert [line for line in said.splitlines() if "replay" in line] == ["    replay a", "    replay c", "    replay b"]
     assert "a, prove: holds, expected violated" in said
     assert "b, prove: violated, as expected (D1)" in said
+
+
+def test_the_hazards_that_a_violated_row_names_are_shown_by_a_command_if_they_are_few() -> None:
+    few = samples.row("a", "campaign", "m", "violated", hazard=("D1", "B-29"), replay="replay a")
+    many = samples.row("b", "campaign", "m", "violated", hazard=("D1", "D2", "D4", "D5"), replay="replay b")
+    not_met = samples.row("c", "campaign", "m", "not met", expected="violated", hazard=("D6",), replay="replay c")
+    said = [line.strip() for line in shown(verdict_table([few, many, not_met])).splitlines() if "show" in line]
+    assert said == [f"rocketproof show {name}  # {HAZARDS[name].sentence}" for name in ("D1", "B-29")]
 
 
 def test_many_rows_are_one_line_for_each_property_and_judge() -> None:

@@ -320,6 +320,8 @@ def test_a_replay_keeps_the_messages_for_a_diagram() -> None:
     net.write(net.a, "lost", lossy=True)
     net.write(net.a, "passes", lossy=True)
     net.run(10)
-    assert [(f.sent_ms, f.source, f.target, f.text, f.received_ms) for f in net.network.flows] == [
+    trail = net.network.kernel.trail
+    assert trail is not None
+    assert [(f.sent_ms, f.source, f.target, f.text, f.received_ms) for f in trail.flows] == [
         (100, "a", "server", "lost", None), (100, "a", "server", "passes", 101),
     ]

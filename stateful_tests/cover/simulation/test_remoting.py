@@ -172,7 +172,8 @@ def test_a_full_pool_answers_busy_but_not_to_one_way_requests(world: World) -> N
     assert texts(world.run(500)) == [
         "e: None", "d: (2, None)", "slow 10 begins", "a: (0, 100)", "b: (0, 100)", "c: (0, 10)",
     ]
-    sent = [flow.text for flow in world.simulation.network.flows]
+    assert world.simulation.kernel.trail is not None
+    sent = [flow.text for flow in world.simulation.kernel.trail.flows]
     assert sent.count("2") == 5
     assert sent.count("response 0") == 3
     assert sent.count("response 2") == 1, "nobody answers e"

@@ -16,7 +16,8 @@ from impl.hash_map import HashMap
 from impl.hosts.simulation.disk import Disk, MachineDisk
 from impl.hosts.simulation.kernel import Kernel
 from impl.hosts.simulation.tape import ReplayTape
-from impl.store.default_message_store import DefaultMessageStore
+from impl.ports.connection import Connect
+from impl.store.default_message_store import DefaultMessageStore, nowhere
 from impl.store.message_ext_broker_inner import MessageExtBatch, MessageExtBrokerInner
 from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
 from impl.store.put_message_result import PutMessageFuture
@@ -33,8 +34,9 @@ NONE: Mapping[str, str] = {}
 class Broker:
     """disk -- of its machine. store -- the process that lives. now -- the clock, which ticks at every look."""
 
-    def __init__(self, config: MessageStoreConfig = SMALL, **changes: Any) -> None:
-        """Start on an empty disk; changes -- of the configuration."""
+    def __init__(self, config: MessageStoreConfig = SMALL, connect: Connect = nowhere, **changes: Any) -> None:
+        """Start on an empty disk; connect -- to a master; changes -- of the configuration."""
+        self._connect = connect
         kernel = Kernel(ReplayTape([]))
         self._clock = kernel.world.clock
         self.disk = Disk(kernel.world, MachineDisk(kernel, "broker"))
@@ -51,7 +53,7 @@ class Broker:
 
     def load(self) -> DefaultMessageStore:
         """A new process that has loaded its store and is not started yet."""
-        store = DefaultMessageStore(self.disk, self.config, self.now_ms)
+        store = DefaultMessageStore(self.disk, self.config, self.now_ms, connect=self._connect)
         assert store.load()
         return store
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL, PROPERTY_KEYS, PROPERTY_TAGS
@@ -21,7 +23,7 @@ CONFIG = MessageStoreConfig(
 LOG = "store/commitlog/00000000000000000000"
 
 
-def fresh(**changes: object) -> Broker:
+def fresh(**changes: Any) -> Broker:
     return Broker(CONFIG, **changes)
 
 

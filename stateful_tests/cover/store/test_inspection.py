@@ -191,3 +191,15 @@ def test_the_command(tmp_path: Path) -> None:
     result = run(tmp_path)
     assert (result.exit_code, "no folder commitlog in it" in result.stderr) == (2, True)
     assert "rocketproof store" in run("--help").stdout.partition("Examples:")[2]
+
+
+@pytest.mark.parametrize(("name", "problems"), [("plain_rolls/without_consumequeue", 0), ("crash/torn_body", 2)])
+def test_problems_are_failed_tests_for_other_programs(name: str, problems: int, tmp_path: Path) -> None:
+    root = laid_out(IMAGES[name].contents, tmp_path / "store")
+    words = ["store", root, "--junit", tmp_path / "store.xml", "--summary", tmp_path / "store.md"]
+    result = CliRunner().invoke(app, [*map(str, words)])
+    assert result.exit_code == min(problems, 1), result.output
+    suite = (tmp_path / "store.xml").read_text("utf-8")
+    assert f'tests="{max(problems, 1)}" failures="{problems}" errors="0"' in suite
+    assert suite.count("<failure ") == problems
+    assert (tmp_path / "store.md").read_text("utf-8").count("✗ violated") == problems

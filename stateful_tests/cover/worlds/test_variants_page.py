@@ -16,7 +16,7 @@ from impl.decisions.subscription import SubscriptionData
 from impl.ports.threads import UNINTERRUPTED, Interleave, run_now
 from impl.variants.stack import Calls, active
 from impl.variants.subjects import variants_of
-from impl.variants.variant import VariantError
+from impl.variants.variant import KINDS, VariantError
 
 PAGE = Path(__file__).parents[3] / "docs" / "variants.md"
 SUBS = [SubscriptionData(topic=name, sub_string="*", sub_version=1) for name in ("a", "b")]
@@ -55,6 +55,21 @@ def heartbeat(subs: Sequence[SubscriptionData]) -> tuple[list[str], list[str]]:
     run_now(info.update_subscription(SUBS, UNINTERRUPTED))
     run_now(info.update_subscription(subs, threads))
     return threads.places, sorted(str(topic) for topic in info.subscription_table.key_set())
+
+
+FILES = re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+FITTING = [text for text in FILES if '"hidden"' not in text]
+
+
+@pytest.mark.parametrize("text", FITTING, ids=[re.findall(r'Variant\(\s*"([^"]+)"', text)[0] for text in FITTING])
+def test_each_file_of_the_page_can_be_put_in_place_on_its_own_base(text: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(text, "utf-8")
+    with active(variants_of(str(tmp_path / "mine.py"))):
+        pass
+
+
+def test_the_page_has_a_file_of_each_kind() -> None:
+    assert {re.findall(r'Variant\(\s*"[^"]+", "(\w+)"', text)[0] for text in FILES} == {*KINDS}
 
 
 def test_the_first_file_replaces_what_it_says(given: Given) -> None:

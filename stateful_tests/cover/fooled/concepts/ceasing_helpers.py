@@ -17,6 +17,7 @@ EXPLORE = {
     "opened_by_what_ceases": "unknown: about nothing: let_in is fair and ceases, and no run is both",
     "opened_by_what_need_not_happen": "violated",
     "opened_by_what_is_fair": "holds",
+    "opened_by_what_is_forbidden": "violated",
 }
 
 
@@ -64,4 +65,14 @@ def opened_by_what_is_fair(s: Door) -> tuple[Bool, Bool]:
     return s.asked, s.open
 
 
-scopes = [Scope(Door, {}, name="a door")]
+class Shut(Door):
+    """The same, where a scope forbids to open it: nothing may be concluded from the fairness of what never happens."""
+
+
+@leads_to(shipped="holds", fair=("let_in",))
+def opened_by_what_is_forbidden(s: Shut) -> tuple[Bool, Bool]:
+    """False where nobody ever opens it."""
+    return s.asked, s.open
+
+
+scopes = [Scope(Door, {}, name="a door"), Scope(Shut, {}, forbid=["let_in"], name="nobody opens")]

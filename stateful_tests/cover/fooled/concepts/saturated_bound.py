@@ -1,11 +1,16 @@
-"""F6: a bound above the greatest age of the scope looks as if it held."""
+"""F6: a bound above the greatest age of the scope looks as if it held; an honest one has an age above it."""
 
 from __future__ import annotations
 
 from model.language import Bool, Nat, State, action, always, initially, sometimes
 from model.language.scope import Scope
 
-EXPLORE = {"a_is_below_ten": "unknown: saturation", "a_is_eleven": "unknown: saturation"}
+EXPLORE = {
+    "a_is_below_ten": "unknown: saturation",
+    "a_is_eleven": "unknown: saturation",
+    "a_is_below_ten_in_sight": "violated",
+    "a_is_old": "holds",
+}
 
 
 class Age(Nat, saturates=True):
@@ -50,4 +55,21 @@ def a_is_eleven(s: Ages) -> Bool:
     return s.a == 11
 
 
-scopes = [Scope(Ages, {Age: 5}, name="five ages"), Scope(Ages, {Age: 10}, name="ten ages")]
+class InSight(Ages):
+    """The same, searched with an age above the bound."""
+
+
+@always(shipped="violated: D1")
+def a_is_below_ten_in_sight(s: InSight) -> Bool:
+    """False."""
+    return s.a < 10
+
+
+@sometimes
+def a_is_old(s: InSight) -> Bool:
+    """True."""
+    return s.a > 8
+
+
+scopes = [Scope(Ages, {Age: 5}, name="five ages"), Scope(Ages, {Age: 10}, name="ten ages"),
+          Scope(InSight, {Age: 12}, name="twelve ages")]

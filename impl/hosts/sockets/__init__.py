@@ -1,0 +1,1 @@
+"""A host whose connections are TCP sockets of this machine."""

@@ -1,0 +1,194 @@
+"""What each event depends on: the last writes of the tables that are read for it, at the same machine.
+
+What is no read of a table is known from the trail of the run: which message a thread handles, which answer it waited
+for, what it has reported before in the same job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from impl import events as e
+
+
+class Reads(NamedTuple):
+    """The last of these events before, about the same things.
+
+    kinds -- their classes. same -- names of things in which they agree, as far as both have them. each -- the last one
+    for each value of this thing ("": one alone). elsewhere -- at the machine of the connection, not at the same.
+    having -- only events of which this is true.
+    """
+
+    kinds: tuple[type, ...]
+    same: tuple[str, ...] = ("group", "topic", "queue", "connection", "broker", "name", "key")
+    each: str = ""
+    elsewhere: bool = False
+    having: Callable[[Any], bool] = lambda _: True
+
+
+_GROUP = ("group",)
+_MEMBERS = Reads((e.ConsumerRegistered, e.ConsumerRemoved), _GROUP, each="connection",
+                 having=lambda event: getattr(event, "added", True))
+_ENDED = (e.ProcessKilled, e.ProcessPaused, e.ConnectionSevered, e.PartitionBegan)
+_HOLDING = ("group", "queue")
+_ROUTES = Reads((e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped, e.TopicDeleted), ("topic",), each="broker")
+
+READS: Mapping[type, tuple[Reads, ...]] = {
+    e.GroupEntered: (Reads((e.GroupRemoved,)),),
+    e.GroupRemoved: (Reads((e.ConsumerRemoved, e.GoodbyeTaken), _GROUP), Reads((e.ConsumerRegistered,), _GROUP)),
+    e.ConsumerRegistered: (Reads((e.GroupRemoved, e.ConsumerRemoved), _GROUP),),
+    e.HeartbeatHandled: (Reads((e.ConsumerRegistered,)), Reads((e.GroupRemoved, e.ConsumerRemoved), _GROUP),
+                         Reads((e.SubscriptionUpdated, e.SubscriptionRemoved), _GROUP, each="topic")),
+    e.HeartbeatRefused: (Reads((e.SubscriptionUpdated, e.ConsumerRegistered), _GROUP),),
+    e.ConsumerRemoved: (Reads((e.ConsumerRegistered,)), Reads((e.ClientChannelClosed,), ("connection",))),
+    e.GoodbyeTaken: (Reads((e.ConsumerRemoved,), _GROUP), Reads((e.ConsumerRegistered,), ("group", "client"))),
+    e.ConsumerIdsChanged: (Reads((e.ConsumerRegistered, e.ConsumerRemoved, e.GoodbyeTaken), _GROUP),),
+    e.ProducerRegistered: (),
+    e.ConsumerIdsAnswered: (_MEMBERS, Reads((e.GroupRemoved,), _GROUP)),
+    e.ConsumersOfTopicAnswered: (Reads((e.SubscriptionUpdated, e.SubscriptionRemoved), ("topic",), each="group"),),
+    e.SubscriptionGroupDeleted: (),
+    e.ClientChannelClosed: (Reads(_ENDED, ("peer",)), Reads(_ENDED, (), elsewhere=True),
+                            Reads((e.ConsumerRemoved,), ("connection",), having=lambda event: event.why == "expired")),
+    e.SubscriptionsHandled: (Reads((e.SubscriptionUpdated, e.SubscriptionRemoved), _GROUP),),
+    e.SubscriptionUpdated: (Reads((e.SubscriptionUpdated, e.SubscriptionRemoved)),),
+    e.SubscriptionRemoved: (Reads((e.SubscriptionUpdated,)),),
+    e.VersionRaised: (Reads((e.QueuesAssigned,)),),
+    e.LockGranted: (Reads((e.LockGranted, e.LockReleased), _HOLDING),),
+    e.LockReleased: (Reads((e.LockGranted,), _HOLDING),),
+    e.LockBelieved: (Reads((e.LocksHeard, e.RenewalRefused, e.LockBelieved), _HOLDING),),
+    e.RenewalRefused: (Reads((e.LocksHeard,), _HOLDING),),
+    e.LocksAnswered: (Reads((e.LockGranted, e.LockReleased), _HOLDING, each="queue"),),
+    e.LocksHeard: (),
+    e.ConsumerStarted: (),
+    e.ConsumerStopping: (),
+    e.ConsumerShutDown: (Reads((e.ConsumerStopping,)),),
+    e.ConsumerIdsFetched: (),
+    e.QueueTaken: (Reads((e.ConsumerIdsFetched,)), Reads((e.QueueDropped,), _HOLDING), Reads((e.RouteUpdated,))),
+    e.QueueDropped: (Reads((e.ConsumerIdsFetched, e.ConsumerStopping, e.ResetReceived)),
+                     Reads((e.QueueTaken,), _HOLDING)),
+    e.QueuesAssigned: (Reads((e.ConsumerIdsFetched,)), Reads((e.QueueTaken, e.QueueDropped))),
+    e.RouteUpdated: (),
+    e.PullSuspended: (Reads((e.QueueTaken,), _HOLDING),),
+    e.PullAnswered: (Reads((e.PullSuspended,), _HOLDING),),
+    e.ListenerStarted: (Reads((e.LockBelieved,), _HOLDING), Reads((e.QueueTaken,), _HOLDING)),
+    e.ListenerEnded: (Reads((e.ListenerStarted,), _HOLDING),),
+    e.MessagesFound: (Reads((e.PullSuspended, e.QueueTaken), _HOLDING),),
+    e.MessagesSettled: (Reads((e.MessagesFound, e.ListenerEnded), _HOLDING),),
+    e.OffsetCommitted: (Reads((e.OffsetCommitted, e.GroupOffsetsRemoved), _HOLDING),),
+    e.GroupOffsetsRemoved: (Reads((e.SubscriptionGroupDeleted,)),),
+    e.OffsetAnswered: (Reads((e.OffsetCommitted, e.GroupOffsetsRemoved), _HOLDING),),
+    e.OffsetResetPushed: (Reads((e.OffsetsReset,), ("group", "topic")),),
+    e.OffsetReset: (Reads((e.ResetReceived,)),),
+    e.ResetReceived: (),
+    e.OffsetSent: (Reads((e.OffsetUpdated, e.OffsetReset, e.OffsetCorrected, e.QueueTaken), _HOLDING),),
+    e.OffsetsWritten: (Reads((e.OffsetUpdated,)),),
+    e.OffsetCorrected: (Reads((e.QueueTaken,), _HOLDING),),
+    e.OffsetUpdated: (Reads((e.MessagesSettled, e.MessagesFound), _HOLDING), Reads((e.QueueTaken,), _HOLDING)),
+    e.OffsetsReset: (Reads((e.OffsetCommitted,), ("group", "topic")),),
+    e.BrokerStarted: (Reads((e.ProcessStarted,), ()),),
+    e.BrokerStopping: (Reads((e.BrokerStarted,), ()),),
+    e.BrokerShutDown: (Reads((e.BrokerStopping,), ()),),
+    e.TopicConfigUpdated: (),
+    e.TopicConfigDeleted: (Reads((e.TopicConfigUpdated,)),),
+    e.RegistrationEncoded: (Reads((e.TopicConfigUpdated, e.TopicConfigDeleted)), Reads((e.BrokerStarted,), ())),
+    e.RegistrationFailed: (Reads((e.RegistrationEncoded,), ()),),
+    e.MasterLearned: (),
+    e.RetryTopicAnnounced: (Reads((e.ConsumerRegistered,)),),
+    e.BrokerRegistered: (Reads((e.BrokerRegistered, e.BrokerLiveRemoved, e.BrokerDropped), ("broker",)),
+                         Reads((e.BrokerRegistered, e.BrokerUnregistered), ("name",))),
+    e.BrokerUnregistered: (Reads((e.BrokerRegistered,), ("name",)),),
+    e.BrokerLiveRemoved: (Reads((e.BrokerRegistered, e.BrokerUpdateTimestamp), ("broker",)),),
+    e.BrokerFound: (Reads((e.BrokerRegistered,), ("broker",)), Reads(_ENDED, (), elsewhere=True)),
+    e.BrokerDropped: (Reads((e.BrokerFound, e.BrokerLiveRemoved), ("broker",)),),
+    e.BrokerUpdateTimestamp: (Reads((e.BrokerRegistered,), ("broker",)),),
+    e.TopicDeleted: (Reads((e.BrokerRegistered,), ("topic",)),),
+    e.WritePermWiped: (Reads((e.BrokerRegistered,), ("name",)),),
+    e.WritePermAdded: (Reads((e.BrokerRegistered,), ("name",)),),
+    e.VersionQueried: (Reads((e.BrokerRegistered,), ("broker",)),),
+    e.RegistrationAnswered: (Reads((e.BrokerRegistered,), ("broker",)),),
+    e.RouteAnswered: (_ROUTES, Reads((e.BrokerUnregistered, e.BrokerDropped), ())),
+    e.RouteDenied: (_ROUTES, Reads((e.BrokerUnregistered, e.BrokerDropped, e.ProcessStarted), ())),
+    e.TimerJobBegan: (Reads((e.TimerJobEnded,), ("client",)),),
+    e.TimerJobEnded: (Reads((e.TimerJobBegan,), ("client",)),),
+    e.NameServerChosen: (),
+    e.KVConfigPut: (Reads((e.KVConfigPut,)),),
+    e.KVConfigLoaded: (Reads((e.KVConfigPut,), ()),),
+    e.ClusterInfoFetched: (Reads((e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped), (), each="broker"),),
+    e.ProcessStarted: (Reads((e.ProcessKilled,), ()),),
+    e.ProcessKilled: (), e.ProcessPaused: (), e.ThreadDied: (), e.ConnectionRefused: (), e.ConnectionSevered: (),
+    e.PartitionBegan: (), e.MessageLost: (), e.ClockJumped: (), e.ClockDrifts: (), e.EventDropped: (),
+    e.WorldHealed: (),
+}
+"""By the class of the event; each class of `impl.events` is here. An empty tuple of things agrees with everything."""
+
+BEGINS: Mapping[str, tuple[type, ...]] = {
+    "HEART_BEAT": (e.VersionRaised, e.ConsumerStarted), "UNREGISTER_CLIENT": (e.ConsumerStopping,),
+    "UNLOCK_BATCH_MQ": (e.QueueDropped,), "LOCK_BATCH_MQ": (e.QueueTaken, e.ConsumerStarted),
+    "REGISTER_BROKER": (e.RegistrationEncoded,), "UNREGISTER_BROKER": (e.BrokerStopping,),
+    "UPDATE_CONSUMER_OFFSET": (e.OffsetSent,), "QUERY_DATA_VERSION": (e.RegistrationEncoded, e.TopicConfigUpdated),
+    "RESET_CONSUMER_CLIENT_OFFSET": (e.OffsetResetPushed,), "NOTIFY_CONSUMER_IDS_CHANGED": (e.ConsumerIdsChanged,),
+    "GET_CONSUMER_LIST_BY_GROUP": (e.ConsumerStarted,),
+}
+"""By the name of its code what the sender of a request has reported that it is sent for."""
+
+ANSWERS: tuple[type, ...] = (
+    e.ConsumerIdsAnswered, e.OffsetAnswered, e.RouteAnswered, e.RouteDenied, e.VersionQueried, e.LocksAnswered,
+    e.OffsetsReset, e.ConsumersOfTopicAnswered, e.RegistrationAnswered, e.HeartbeatRefused,
+)
+"""Events that say what the asking machine is told: their arrow goes back to it."""
+
+PUSHES: tuple[type, ...] = (e.ConsumerIdsChanged, e.OffsetResetPushed)
+"""Events that say what is written on a connection: their arrow goes to its other end."""
+
+OVER: Mapping[type, tuple[type, ...]] = {
+    e.SubscriptionUpdated: (e.SubscriptionRemoved, e.GroupRemoved, e.ProcessKilled),
+    e.BrokerRegistered: (e.BrokerLiveRemoved, e.ProcessKilled),
+    e.LockGranted: (e.LockReleased, e.ProcessKilled), e.OffsetCommitted: (e.GroupOffsetsRemoved,),
+}
+"""Events that a sentence compares with the one before, and what ends the earlier one."""
+
+ACTORS = {"client", "connection", "peer"}
+"""Things that say who did it, not to what."""
+
+HEARS: tuple[type, ...] = (
+    e.ConsumerIdsFetched, e.RouteUpdated, e.MasterLearned, e.LocksHeard, e.LockBelieved, e.RenewalRefused,
+    e.OffsetCorrected, e.RegistrationFailed,
+)
+"""Events that say what a client or a broker makes of an answer: they have its arrow."""
+
+STEPS: tuple[type, ...] = (
+    e.TopicConfigUpdated, e.RegistrationEncoded, e.RetryTopicAnnounced, e.GroupEntered, e.HeartbeatHandled,
+    e.SubscriptionsHandled, e.GoodbyeTaken, e.ProducerRegistered, e.ConsumerIdsChanged,
+)
+"""Events of a job that say how far it is, on which no later one depends."""
+
+PASSING: tuple[type, ...] = (
+    e.LocksHeard, e.LocksAnswered, e.HeartbeatHandled, e.SubscriptionsHandled, e.GoodbyeTaken,
+)
+"""Events that say nothing by themselves: pictures pass through them."""
+
+ECHOES: Mapping[type, type] = {
+    e.ConsumerIdsFetched: e.ConsumerIdsAnswered, e.RouteUpdated: e.RouteAnswered, e.OffsetCommitted: e.OffsetSent,
+    e.BrokerRegistered: e.RegistrationEncoded, e.ResetReceived: e.OffsetResetPushed,
+}
+"""Events that say once more what an event at the other end of a message has said, unless it was long under way."""
+
+FAMILIES: Mapping[str, str] = {
+    e.OffsetAnswered.__module__: "offsets", e.PullSuspended.__module__: "offsets",
+    e.BrokerStarted.__module__: "routes", e.RouteAnswered.__module__: "routes",
+    e.ConsumerRegistered.__module__: "members", e.SubscriptionUpdated.__module__: "members",
+    e.TimerJobBegan.__module__: "clients", e.QueueTaken.__module__: "queues", e.LockGranted.__module__: "queues",
+    e.ProcessKilled.__module__: "host",
+}
+"""What the events of a module are about."""
+
+CARRIERS: frozenset[str] = frozenset({"offsets", "routes"})
+"""Families on which most others rest somehow."""
+
+QUIET: tuple[type, ...] = (
+    e.PullSuspended, e.PullAnswered, e.OffsetSent, e.OffsetAnswered, e.OffsetCommitted, e.OffsetUpdated,
+    e.MessagesFound, e.MessagesSettled, e.ListenerStarted, e.ListenerEnded, e.VersionRaised, e.ConsumerIdsChanged,
+    e.ProducerRegistered,
+)
+"""Events that go on and on whatever else happens."""

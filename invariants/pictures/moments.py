@@ -1,0 +1,148 @@
+"""The two moments of a finding: where it was seen, and the earlier one that it contradicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from impl import events as e
+from invariants.finding import Finding
+from invariants.pictures.causes import ACTORS, PASSING, QUIET
+from invariants.pictures.log import Log, Things, agree, of_retries
+
+CONTRADICTS: Mapping[type, tuple[type, ...]] = {
+    e.SubscriptionsHandled: (e.SubscriptionUpdated,),
+    e.ConsumerRemoved: (e.ConsumerRegistered,), e.GroupRemoved: (e.ConsumerRegistered,),
+    e.SubscriptionRemoved: (e.SubscriptionUpdated,),
+    e.HeartbeatHandled: (e.GroupRemoved, e.ConsumerRemoved, e.SubscriptionRemoved),
+    e.ConsumerRegistered: (e.GroupRemoved, e.ConsumerRemoved), e.BrokerUnregistered: (e.BrokerRegistered,),
+    e.BrokerLiveRemoved: (e.BrokerRegistered,), e.BrokerDropped: (e.BrokerRegistered,),
+    e.TopicDeleted: (e.BrokerRegistered,), e.ConsumerIdsAnswered: (e.ConsumerRegistered,),
+    e.ConsumerIdsFetched: (e.ConsumerIdsAnswered,), e.RouteAnswered: (e.BrokerRegistered,),
+}
+"""By the class of the event that showed a finding what it contradicts; others contradict the last of their class."""
+ELSE: Mapping[type, tuple[type, ...]] = {
+    e.QueueTaken: (e.LockGranted,), e.SubscriptionUpdated: (e.ConsumerRegistered,),
+    e.BrokerRegistered: (e.BrokerStarted,),
+}
+"""The same, where there is no such record."""
+WRITES: tuple[type, ...] = (
+    e.SubscriptionUpdated, e.SubscriptionRemoved, e.LockGranted, e.LockReleased, e.LockBelieved, e.QueueTaken,
+    e.QueueDropped, e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped, e.TopicDeleted,
+)
+"""Events of what tables are compared for: of a difference, the last of them showed it."""
+_BY: Mapping[type, list[str]] = {e.BrokerUnregistered: ["name"], e.BrokerRegistered: ["broker"]}
+"""The things in which the records of some classes are compared; of others all in _COMPARED."""
+_COMPARED = ("queue", "group", "topic", "broker", "name", "key")
+
+
+class Moments(NamedTuple):
+    """Indices of records.
+
+    shown -- the event that showed the finding; None: time has passed, or tables differ. earlier -- what it contradicts;
+    None: nothing is known of it. last -- where neither is known: the last records about the same things.
+    """
+
+    shown: int | None
+    earlier: int | None
+    last: tuple[int, ...] = ()
+
+
+def moments(log: Log, found: Finding) -> Moments:
+    """The moments of a finding of this run."""
+    end = len(log.records) if found.position < 0 else found.position
+    about = log.of_fields(dict(found.about).get("at", found.machine), found.about)
+    shown = _shown(log, found, end, about)
+    earlier = _place(log, found, end)
+    specific = any(name in about for name in ("queue", "topic", "key"))
+    last = tuple(_last(log, end, about, found.machine if found.differs else "")) if shown is None else ()
+    last = last if earlier is None else last[:1] if specific else ()
+    if earlier is None and shown is not None:
+        kinds = CONTRADICTS.get(log.records[shown][2].__class__, (log.records[shown][2].__class__,))
+        earlier = _contradicted(log, shown, kinds)
+        if earlier is None:
+            earlier = _contradicted(log, shown, ELSE.get(log.records[shown][2].__class__, ()))
+    if earlier is None and last:
+        earlier = last[0]
+    return Moments(shown, earlier if earlier != shown else None, last)
+
+
+def _shown(log: Log, found: Finding, end: int, about: Things) -> int | None:
+    """The event that showed the finding; where tables differ, the last one of their machine about the same things."""
+    if found.event is None and not found.differs:
+        return None
+    names = ("queue", "topic")
+    for place in range(end - 1, -1, -1):
+        ms, at, event = log.records[place]
+        if found.event is not None and _same(event, found.event):
+            return place
+        if found.event is None and ms < found.time_ms:
+            return None
+        if found.event is None and at == found.machine and isinstance(event, WRITES) \
+                and agree(about, log.things(place), names):
+            return place
+    return None
+
+
+def _place(log: Log, found: Finding, end: int) -> int | None:
+    """The record that the judge has named."""
+    if found.earlier is None:
+        return None
+    ms, at, event = found.earlier
+    return next((place for place in range(end - 1, -1, -1)
+                 if log.records[place][:2] == (ms, at) and _same(log.records[place][2], event)), None)
+
+
+def _same(one: object, other: object) -> bool:
+    """Events of two classes can have the same fields."""
+    return one.__class__ is other.__class__ and one == other
+
+
+def _contradicted(log: Log, shown: int, kinds: tuple[type, ...]) -> int | None:
+    """The last record of the class that is contradicted, about the same things, of somebody else where that counts."""
+    _, at, event = log.records[shown]
+    things = log.things(shown)
+    same = _BY.get(event.__class__) or [name for name in _COMPARED if name in things]
+
+    def agrees(place: int) -> bool:
+        other = log.things(place)
+        if not agree(things, other, same):
+            return False
+        by_another = log.records[place][1] != at or any(things.get(one) != other.get(one) for one in ACTORS)
+        return kinds != (event.__class__,) or by_another or log.records[place][2] != event
+
+    return log.last(kinds, shown, agrees)
+
+
+def _last(log: Log, end: int, about: Things, found_at: str) -> list[int]:
+    """The last records about all of these things, one of each class, the last one first.
+
+    found_at -- at this machine alone, if it is not empty.
+    """
+    wanted = {name: values for name, values in about.items() if name not in ("peer", "connection")}
+    return _of_classes(log, end, wanted, found_at, QUIET) or _of_classes(log, end, wanted, found_at, ())
+
+
+def _of_classes(log: Log, end: int, wanted: Things, found_at: str, without: tuple[type, ...]) -> list[int]:
+    found: dict[type, int] = {}
+    for place in range(end - 1, -1, -1):
+        kind = log.records[place][2].__class__
+        here, things = not found_at or log.records[place][1] == found_at, log.things(place)
+        if here and kind not in {*found, *PASSING, *without} and wanted and _covers(wanted, things) \
+                and (of_retries(wanted.get("topic", ())) or not of_retries(things.get("topic", ()))):
+            found[kind] = place
+            if len(found) == _FEW:
+                break
+    return [*found.values()]
+
+
+_FEW = 3
+
+
+def _covers(wanted: Things, things: Things) -> bool:
+    """Whether something is about all of these things; a heartbeat is about the topics that it carries."""
+    return all(wanted[name] & (things.get(name) or (things.get("carried", _NONE) if name == "topic" else _NONE))
+               for name in wanted)
+
+
+_NONE: frozenset[str] = frozenset()

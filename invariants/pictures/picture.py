@@ -1,0 +1,156 @@
+"""The picture of a finding: its two moments, and as much of their causal past as one screen holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from typing import Any
+
+from impl.events.sentences import SENTENCES, Words
+from invariants.finding import Finding
+from invariants.pictures import text
+from invariants.pictures.claims import claim
+from invariants.pictures.log import Log, Record, Trail, agree
+from invariants.pictures.marks import EARLIER, FINDING, FOLD
+from invariants.pictures.moments import moments
+from invariants.pictures.past import Past
+from invariants.pictures.rows import FAULTS, Row, Telling
+
+ROWS = 20
+"""So many rows has a picture at most, besides those that say what else happened."""
+_ALIKE = 3
+"""So many rows in succession that are alike become one."""
+_FAULTS = 4
+"""So many faults between the two moments are shown besides those of the past."""
+_EARLIER, _FAULT_AFTER = 1, 2
+"""How far the earlier moment, and a fault, count to be from the finding, in steps."""
+_GAPS = 3
+"""At most so many lines say what else happened between the two moments."""
+_FRAME = 6
+"""Lines around a picture: its title, its claim, its legend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What led to a finding.
+
+    lifelines -- machines. claim -- what was broken. rows -- in order of time. left_out -- how many steps of the causal
+    past are not shown.
+    """
+
+    lifelines: tuple[str, ...]
+    claim: str
+    rows: tuple[Row, ...]
+    left_out: int
+
+    def document(self) -> dict[str, Any]:
+        """As JSON values; see `stateful_tests.worlds.evidence`."""
+        return {"lifelines": list(self.lifelines), "claim": self.claim, "left_out": self.left_out, "rows": [
+            {"time_ms": row.time_ms, "at": row.at, "source": row.source, "target": row.target, "text": row.text,
+             "kind": row.kind, "mark": row.mark} for row in self.rows]}
+
+
+class _Painter:
+    """Draws the picture of one finding."""
+
+    def __init__(self, records: Sequence[Record], trail: Trail, found: Finding) -> None:
+        self.found, self.log, self.words = found, Log(records, trail), Words(records, SENTENCES)
+        self.past, self.at = Past(self.log), moments(self.log, found)
+        self.telling = Telling(self.log, self.past, self.words)
+        self.end = found.position if found.position >= 0 else len(records)
+        self.end = self.end if self.at.shown is None else self.at.shown
+        self.begin = self.end if self.at.earlier is None else self.at.earlier
+
+    def picture(self) -> Picture:
+        """As many of the nearest steps of the past as fit a screen."""
+        nearest = self._nearest()
+        for number in range(len(nearest), -1, -1):
+            rows = self._rows(nearest[:number])
+            lifelines = _lifelines(self.log, rows)
+            if len(rows) <= ROWS and len(text.lines(lifelines, rows, number)) + _FRAME <= text.LONGEST:
+                break
+        rows = self._with_gaps(rows, text.LONGEST - _FRAME - len(text.lines(lifelines, rows, number)))
+        return Picture(lifelines, claim(self.found, self.words), tuple(rows), len(nearest) - number)
+
+    def _nearest(self) -> list[int]:
+        """The records of the past, and the faults that struck meanwhile, nearest first."""
+        at = self.at
+        starts = {one: _EARLIER for one in (*at.last, at.earlier) if one is not None}
+        distance = self.past.of({**starts, **({} if at.shown is None else {at.shown: 0})})
+        for place in self._faults({self.log.records[place][1] for place in distance}):
+            distance.setdefault(place, _FAULT_AFTER)
+        return sorted(distance, key=lambda place: (distance[place], -place))
+
+    def _rows(self, kept: Sequence[int]) -> list[Row]:
+        marked = ((self.at.earlier, EARLIER), (self.at.shown, FINDING))
+        rows = self.telling.rows({*kept}, {place: mark for place, mark in marked if place is not None})
+        rows += self.telling.other_halts(rows, self.begin, self.end)
+        told = folded(sorted(rows, key=lambda row: row.place), self.words)
+        return told if self.at.shown is not None else [*told, self._end()]
+
+    def _faults(self, machines: set[str]) -> list[int]:
+        """The last faults between the two moments at machines that take part."""
+        found = [place for place in range(self.begin, self.end)
+                 if self.log.records[place][2].__class__ in FAULTS
+                 and {self.log.records[place][1], *self.log.things(place).get("peer", ())} & machines]
+        return found[-_FAULTS:]
+
+    def _end(self) -> Row:
+        """The moment at which something was seen that no event showed."""
+        about = dict(self.found.about)
+        behind = "" if self.at.earlier is None else self.log.records[self.at.earlier][1]
+        at = about.get("at") or about.get("client") or self.found.machine or behind
+        said = claim(self.found, self.words)
+        said = (said.partition(" But ")[2] or said).removesuffix(".")
+        return Row(self.end, self.found.time_ms, at if at in self.log.machines else "", said, mark=FINDING)
+
+    def _with_gaps(self, rows: list[Row], room: int) -> list[Row]:
+        """Between rows, in one line each, how often what they tell has happened again to the same queue or group."""
+        made = [gap for before, after in pairwise(rows) if before.place >= self.begin
+                and (gap := self._gap(before, after)) is not None]
+        chosen = sorted(made, key=lambda one: -one[0])[:max(0, min(room, _GAPS))]
+        return sorted([*rows, *(row for _, row in chosen)], key=lambda row: row.place)
+
+    def _gap(self, before: Row, after: Row) -> tuple[int, Row] | None:
+        kinds = {row.event.__class__ for row in (before, after) if row.event is not None}
+        marked = next((one for one in (self.at.shown, self.at.earlier) if one is not None), None)
+        things = {} if marked is None else self.log.things(marked)
+        about = [name for name in ("queue", "group") if name in things][:1]
+        between = [one for one in range(int(before.place) + 1, min(int(after.place), len(self.log.records)))
+                   if self.log.records[one][2].__class__ in kinds and agree(things, self.log.things(one), about)]
+        often = Counter(self.words.several(self.log.records[one][2]) for one in between)
+        told = [f"{count} {several}" for several, count in often.most_common(2) if count >= _ALIKE]
+        if not told or before.kind == FOLD:
+            return None
+        said = f"… {', '.join(told)}"
+        return len(between), Row(after.place - 0.75, self.log.records[between[0]][0], "", said, FOLD)
+
+
+def picture(records: Sequence[Record], trail: Trail, found: Finding) -> Picture:
+    """Draw the cause of a finding of a run; trail -- of the same run."""
+    return _Painter(records, trail, found).picture()
+
+
+def folded(rows: Sequence[Row], words: Words) -> list[Row]:
+    """Rows in succession that are alike become one; marked ones stay."""
+    told: list[Row] = []
+    for _, alike in groupby(rows, key=lambda row: (row.like, row.mark) if row.event is not None else row.place):
+        own = [*alike]
+        told += own if len(own) < _ALIKE or own[0].mark else [_together(own, words)]
+    return told
+
+
+def _together(rows: Sequence[Row], words: Words) -> Row:
+    """One row for several."""
+    first = rows[0]
+    queues = {mq for row in rows if (mq := getattr(row.event, "mq", None)) is not None}
+    of = f": {words.queues(queues)}" if queues else ""
+    return replace(first, kind=FOLD, text=f"… {len(rows)} {first.several} at {first.at}{of}")
+
+
+def _lifelines(log: Log, rows: Iterable[Row]) -> tuple[str, ...]:
+    """The machines of the rows, in the order in which they started."""
+    named = {name for row in rows for name in row.machines}
+    return tuple(name for name in log.machines if name in named)

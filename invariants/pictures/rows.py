@@ -1,0 +1,201 @@
+"""The rows of a picture: each record of a past as a sentence on its lifeline, or on an arrow between two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+from impl import events
+from impl.events.sentences import Words
+from impl.events.sentences.words import duration
+from invariants.pictures.causes import ANSWERS, ECHOES, HEARS, OVER, PUSHES
+from invariants.pictures.log import Log, agree
+from invariants.pictures.marks import EVENT, FAULT
+from invariants.pictures.past import Past, other_end
+
+_LATE_MS = 10
+_LONG_MS, _HALTS = 1_000, 2
+_CALL_MS = 40_000  # no call waits longer, but for a process that stands still
+_COMPARED = ("queue", "group", "topic", "broker", "name", "key")
+FAULTS = frozenset(events.HOST_EVENTS) - {events.ProcessStarted, events.WorldHealed}
+_BAD = {1: "SYSTEM_ERROR", 2: "SYSTEM_BUSY"}
+_JOBS = {
+    "HEART_BEAT": "heartbeat", "UNREGISTER_CLIENT": "goodbye", "REGISTER_BROKER": "registration",
+    "UNREGISTER_BROKER": "goodbye", "LOCK_BATCH_MQ": "request for locks", "UNLOCK_BATCH_MQ": "release of locks",
+    "GET_CONSUMER_LIST_BY_GROUP": "question for the members", "UPDATE_CONSUMER_OFFSET": "offset commit",
+    "QUERY_CONSUMER_OFFSET": "question for an offset", "QUERY_DATA_VERSION": "question for the version",
+    "GET_ROUTEINFO_BY_TOPIC": "question for a route",
+    "NOTIFY_CONSUMER_IDS_CHANGED": "notification", "RESET_CONSUMER_CLIENT_OFFSET": "reset",
+}
+"""What people call requests, by the name of their code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a picture.
+
+    place -- of its record, to order rows. at -- the machine. source, target -- of an arrow; both empty: it stands on
+    the lifeline of its machine. text -- the sentence. several -- what many such events are called. kind, mark -- as
+    `invariants.pictures.marks` says. event -- what it tells, None: a thread that stands still.
+    """
+
+    place: float
+    time_ms: int
+    at: str
+    text: str
+    kind: str = EVENT
+    mark: str = ""
+    source: str = ""
+    target: str = ""
+    several: str = ""
+    event: Any = None
+
+    @property
+    def like(self) -> tuple[Any, ...]:
+        """What rows share that are told as one."""
+        return self.at, self.event.__class__, self.source, self.target, self.kind
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """Whose lifelines it needs."""
+        return tuple(dict.fromkeys(name for name in (self.source, self.target, self.at) if name))
+
+
+class Telling:
+    """Makes the rows of a run."""
+
+    def __init__(self, log: Log, past: Past, words: Words) -> None:
+        """Of this run, in these words."""
+        self.log, self.past, self.words = log, past, words
+
+    def rows(self, places: AbstractSet[int], marks: dict[int, str]) -> list[Row]:
+        """The rows of these records, in order; marks -- of some of them."""
+        ordered = sorted(places - self._echoed(places, marks))
+        found = [self._row(place, ordered, marks.get(place, "")) for place in ordered]
+        return sorted([*found, *self._halts(ordered), *self._unanswered(ordered)], key=lambda row: row.place)
+
+    def _echoed(self, places: AbstractSet[int], marks: dict[int, str]) -> set[int]:
+        """Records that others say once more at once, at the other end of a message."""
+        gone = set()
+        for place in places:
+            kind, message = self.past.kind(place), self.past.message(place)
+            if kind in ECHOES and message is not None:
+                for one in self.log.of_thread.get(message.thread, ()):
+                    soon = self.log.records[place][0] - self.log.records[one][0] <= _LATE_MS
+                    if soon and one < place and self.past.kind(one) is ECHOES[kind] and one not in marks:
+                        gone.add(one)
+        return gone
+
+    def _row(self, place: int, shown: list[int], mark: str) -> Row:
+        time_ms, at, event = self.log.records[place]
+        source, target, late = self._arrow(place, shown)
+        said = self.words.sentence(at, event, self.before(place)) + late
+        kind = FAULT if event.__class__ in FAULTS else EVENT
+        return Row(place, time_ms, at, said, kind, mark, source, target, self.words.several(event), event)
+
+    def before(self, place: int) -> Any:
+        """The event of the same class before, about the same things, unless it is over."""
+        _, at, event = self.log.records[place]
+        if event.__class__ not in OVER:
+            return None
+        things = self.log.things(place)
+        same = tuple(name for name in _COMPARED if name in things)
+
+        def agrees(one: int) -> bool:
+            return agree(things, self.log.things(one), same) or not self.log.things(one)
+
+        last = self.log.last((event.__class__, *OVER[event.__class__]), place, agrees, at)
+        return None if last is None else self.log.records[last][2]
+
+    def _arrow(self, place: int, shown: list[int]) -> tuple[str, str, str]:
+        """From where, to where, and what to say of a message that came late."""
+        _, at, event = self.log.records[place]
+        kind, request = event.__class__, self.past.handles(place)
+        if kind in PUSHES:
+            return at, other_end(self.log, place) or "", ""
+        if kind in (events.MessageLost, events.ConnectionSevered, events.PartitionBegan, events.ConnectionRefused):
+            return at, event[0], ""
+        if kind in ANSWERS:
+            asker = other_end(self.log, place) or (request.source if request is not None else "")
+            return (at, asker, "") if asker and asker != at else ("", "", "")
+        message = self.past.message(place)
+        if message is None or (message.answers is not None and kind not in HEARS) or self._drawn(message, place, shown):
+            return "", "", ""
+        late_ms = (message.received_ms or message.sent_ms) - message.sent_ms
+        late = f" (sent {duration(late_ms)} before)" if late_ms >= _LATE_MS else ""
+        return message.source, at, late
+
+    def _drawn(self, message: Any, place: int, shown: list[int]) -> bool:
+        """Whether another row has the arrow already: an earlier one of the same job, or that of the answer."""
+        job = self.log.of_thread.get(message.thread, ()) if message.answers is not None else ()
+        return any(one in shown and self.log.records[one][2].__class__ in ANSWERS for one in job) or any(
+            one < place and one in shown and self.past.message(one) is message for one in shown)
+
+    def _unanswered(self, shown: list[int]) -> Iterator[Row]:
+        """Requests that the threads of rows have waited for in vain, or for long."""
+        for place in shown:
+            if (lost := self._call_behind(place)) is not None:
+                yield self._sending(lost, self._waited(lost))
+            own = [one for one in self.log.of_thread.get(self.log.threads[place], ()) if one < place]
+            for flow in self.log.sent.get(self.log.threads[place], ()):
+                if max(own, default=-1) < flow.sent_at <= place and (said := self._waited(flow)):
+                    yield self._sending(flow, said)
+
+    @staticmethod
+    def _sending(flow: Any, said: str) -> Row:
+        return Row(flow.sent_at - 0.25, flow.sent_ms, flow.source, said, FAULT, "", flow.source, flow.target)
+
+    def _call_behind(self, place: int) -> Any:
+        """The call whose timeout has closed a connection, if a record says that it has ended."""
+        time_ms, at, _ = self.log.records[place]
+        if self.past.kind(place) is not events.ClientChannelClosed:
+            return None
+        caller = other_end(self.log, place)
+        return next((flow for flow in reversed(self.log.trail.flows) if (flow.source, flow.target) == (caller, at)
+                     and self._is_call(flow) and id(flow) not in self.log.answers
+                     and _LONG_MS <= time_ms - flow.sent_ms <= _CALL_MS), None)
+
+    @staticmethod
+    def _is_call(flow: Any) -> bool:
+        return not getattr(flow.message, "is_response", True) and not flow.message.oneway
+
+    def _waited(self, flow: Any) -> str:
+        """What to say of a request that was not answered as one wishes; empty: it was."""
+        answer, job = self.log.answers.get(id(flow)), _JOBS.get(str(flow.message), f"request {flow.message}")
+        asked = f"{flow.source} sends {flow.target} its {job}"
+        if answer is None:
+            return f"{asked} and gets no answer"
+        if answer.message.code in _BAD:
+            return f"{asked}; the answer is {_BAD[answer.message.code]}"
+        waited_ms = answer.received_ms - flow.sent_ms
+        return f"{asked}; the answer comes after {duration(waited_ms)}" if waited_ms >= _LONG_MS else ""
+
+    def _halts(self, shown: list[int]) -> Iterator[Row]:
+        """Threads that stand still before a row of theirs."""
+        threads = {self.log.threads[place]: place for place in reversed(shown)}
+        last = {self.log.threads[place]: place for place in shown}
+        for halt in self.log.trail.halts:
+            of_job = self.log.trail.request_of(halt.thread) is not None
+            begins, end = threads.get(halt.thread, -1), shown[-1] if of_job and shown else last.get(halt.thread, -1)
+            if halt.thread in last and halt.at <= end and (of_job or halt.at > begins) and halt.paused_ms:
+                yield self._halt(halt)
+
+    def other_halts(self, rows: list[Row], begin: int, end: int) -> list[Row]:
+        """The longest halts between two places at machines of the rows, of threads that have none of the rows."""
+        machines, told = {row.at for row in rows}, {row.place for row in rows}
+        found = [halt for halt in self.log.trail.halts if begin <= halt.at <= end and halt.paused_ms >= _LONG_MS
+                 and halt.machine in machines and halt.at - 0.5 not in told]
+        return [self._halt(halt) for halt in sorted(found, key=lambda one: (-one.paused_ms, -one.at))[:_HALTS]]
+
+    def _halt(self, halt: Any) -> Row:
+        return Row(halt.at - 0.5, halt.ms, halt.machine, self._halted(halt), FAULT)
+
+    def _halted(self, halt: Any) -> str:
+        request = self.log.trail.request_of(halt.thread)
+        whose = ""
+        if request is not None:
+            job = _JOBS.get(str(request.message), f"request {request.message}")
+            whose = f" that handles the {job} of {request.source}" if request.source != halt.machine else ""
+        return f"a thread of {halt.machine}{whose} stands still for {duration(halt.paused_ms)} ({halt.where})"

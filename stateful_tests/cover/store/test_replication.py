@@ -1,0 +1,306 @@
+"""A master's log on its slaves: what is sent and when, what a put is answered, and how both sides come apart."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+
+from impl.hosts.simulation.streams import ROOM_BYTES, Stream, connector, streams
+from impl.hosts.sockets.connections import Listener, connect
+from impl.ports.connection import Connection, ConnectionError  # noqa: A004  # java.io.IOException of a channel
+from impl.store.message_store_config import BrokerRole
+from impl.store.put_message_result import PutMessageFuture
+from impl.store.put_message_status import PutMessageStatus
+from stateful_tests.cover.store.brokers import Broker
+
+ADDRESS = "10.0.0.1:10912"
+SECOND_MS = 1_000
+
+
+class Pair:
+    """A master, and a slave that knows it."""
+
+    def __init__(self, room_bytes: int = ROOM_BYTES, **changes: Any) -> None:
+        self.listening = True
+        self.master = Broker(broker_role=BrokerRole.SYNC_MASTER, **changes)
+        self.slave = Broker(broker_role=BrokerRole.SLAVE, connect=connector(self._accept, room_bytes), **changes)
+        self.meet()
+
+    def _accept(self, address: str, end: Stream) -> bool:
+        assert address == ADDRESS
+        if self.listening:
+            self.master.store.ha_service.accept(end)
+        return self.listening
+
+    def meet(self) -> None:
+        """The slave learns the address of its master."""
+        self.slave.store.ha_service.update_master_address(ADDRESS)
+
+    def run(self, rounds: int = 20) -> None:
+        for _ in range(rounds):
+            self.slave.store.ha_service.ha_client.run_once()
+            self.master.store.ha_service.run_once()
+
+    def begin(self) -> None:
+        """Connect, and let the time of a heartbeat pass, after which the slave reports."""
+        self.run(1)
+        self.later(6)
+        self.run()
+
+    def later(self, seconds: int) -> None:
+        self.master.now += seconds * SECOND_MS
+        self.slave.now += seconds * SECOND_MS
+
+    @property
+    def client(self) -> Any:
+        return self.slave.store.ha_service.ha_client
+
+
+def log(broker: Broker) -> bytes:
+    """The readable bytes of the log."""
+    store, found, offset = broker.store, b"", broker.store.get_min_phy_offset()
+    while (data := store.get_commit_log_data(offset)) is not None:
+        found += data.read()
+        offset += data.size
+        data.release()
+    return found
+
+
+def status(future: PutMessageFuture) -> PutMessageStatus | None:
+    result = future.result()
+    return None if result is None else result.status
+
+
+# What is sent ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("room_bytes", "batch_bytes"), [(ROOM_BYTES, 32_768), (9, 32_768), (ROOM_BYTES, 10)])
+def test_the_log_of_a_slave_is_that_of_its_master(room_bytes: int, batch_bytes: int) -> None:
+    """Whatever part of a frame there is room for, and wherever a frame cuts a record."""
+    pair = Pair(room_bytes, ha_transfer_batch_size_bytes=batch_bytes)
+    pair.begin()
+    bodies = [bytes([number]) * number for number in range(1, 31)]
+    for body in bodies:
+        pair.master.put(body)
+    pair.run(3_000)
+    assert log(pair.slave) == log(pair.master)
+    assert len(log(pair.master)) > 2_048, "in two files"
+    pair.slave.dispatch()
+    pair.master.dispatch()
+    assert pair.slave.bodies() == pair.master.bodies() == bodies
+
+
+def test_a_slave_is_silent_for_the_time_of_a_heartbeat_and_nothing_is_sent_before() -> None:
+    pair = Pair()
+    pair.master.put()
+    pair.run()
+    assert log(pair.slave) == b""
+    pair.later(6)
+    pair.run()
+    assert log(pair.slave) == log(pair.master)
+
+
+def test_an_empty_slave_gets_the_last_file_only() -> None:
+    """As in apache/rocketmq#3661."""
+    pair = Pair()
+    for _ in range(30):
+        pair.master.put()
+    pair.begin()
+    assert pair.slave.store.get_min_phy_offset() == 2_048
+    assert log(pair.slave) == log(pair.master)[2_048:]
+
+
+def test_a_slave_goes_on_where_it_was() -> None:
+    pair = Pair()
+    pair.begin()
+    pair.master.put()
+    pair.run()
+    pair.slave.kill()
+    pair.slave.restart()
+    pair.master.put()
+    pair.meet()
+    pair.begin()
+    assert log(pair.slave) == log(pair.master)
+
+
+def test_nobody_listens_and_the_next_attempt_comes_after_five_seconds() -> None:
+    pair = Pair()
+    pair.listening = False
+    assert pair.client.run_once() == 5_000
+    assert not pair.client.connected
+    pair.listening = True
+    assert pair.client.run_once() == 0
+    assert pair.client.connected
+
+
+# What a put is answered -----------------------------------------------------------------------------------------------
+
+
+def test_a_put_waits_for_the_slave_and_one_without_a_slave_does_not() -> None:
+    pair = Pair()
+    assert status(pair.master.put()) is PutMessageStatus.SLAVE_NOT_AVAILABLE
+    pair.begin()
+    future = pair.master.put()
+    assert status(future) is None
+    pair.run(3)
+    assert status(future) is PutMessageStatus.PUT_OK
+
+
+def test_puts_are_answered_in_their_order_after_the_deadline_of_the_first() -> None:
+    pair = Pair(slave_timeout_ms=3_000)
+    pair.begin()
+    first, second = pair.master.put(), pair.master.put()
+    transfer = pair.master.store.ha_service.group_transfer_service
+    transfer.run_once()
+    assert status(first) is status(second) is None
+    pair.master.now += 4_000
+    transfer.run_once()
+    assert status(first) is status(second) is PutMessageStatus.FLUSH_SLAVE_TIMEOUT
+    third = pair.master.put()
+    pair.run(3)
+    assert status(third) is PutMessageStatus.PUT_OK
+
+
+def test_a_slave_far_behind_is_none() -> None:
+    pair = Pair(ha_slave_fallbehind_max_bytes=150)
+    pair.begin()
+    assert status(pair.master.put()) is None
+    assert status(pair.master.put()) is PutMessageStatus.SLAVE_NOT_AVAILABLE
+
+
+def test_a_slave_that_has_what_its_master_lost_acknowledges_what_was_never_sent() -> None:
+    """V11: the greatest offset that was ever reported counts, and the first report is compared with nothing."""
+    pair = Pair()
+    pair.begin()
+    for _ in range(3):
+        pair.master.put(b"lost")
+    pair.run()
+    pair.master = Broker(broker_role=BrokerRole.SYNC_MASTER)
+    pair.client.close_master()
+    pair.begin()
+    future = pair.master.put(b"new")
+    pair.master.store.ha_service.run_once()
+    assert status(future) is PutMessageStatus.PUT_OK
+    assert b"new" not in log(pair.slave)
+
+
+# The end of a connection ----------------------------------------------------------------------------------------------
+
+
+def offsets(*values: int) -> bytes:
+    return struct.pack(f">{len(values)}q", *values)
+
+
+def test_of_the_reports_in_one_read_the_last_counts_and_only_a_later_one_is_compared() -> None:
+    broker, (end, other) = Broker(broker_role=BrokerRole.SYNC_MASTER), streams()
+    service = broker.store.ha_service
+    service.accept(end)
+    other.write(offsets(3, 9_000))
+    service.run_once()
+    assert service.push2_slave_max_offset == 9_000
+    assert service.connection_count == 1
+    other.write(offsets(9_001)[:3])
+    service.run_once()
+    other.write(offsets(9_001)[3:])
+    service.run_once()
+    assert (service.connection_count, service.connection_list) == (0, [])
+    assert service.push2_slave_max_offset == 9_000
+    assert other.read(100) is None
+
+
+def test_a_frame_that_does_not_begin_where_the_log_ends_closes_the_connection() -> None:
+    ends: list[Stream] = []
+
+    def accept(_: str, end: Stream) -> bool:
+        ends.append(end)
+        return True
+
+    slave = Broker(broker_role=BrokerRole.SLAVE, connect=connector(accept))
+    slave.store.ha_service.update_master_address(ADDRESS)
+    client = slave.store.ha_service.ha_client
+    client.run_once()
+    ends[0].write(struct.pack(">qi", 77, 4) + b"abcd")  # an empty log takes any offset
+    client.run_once()
+    assert slave.store.get_max_phy_offset() == 4, "it is put at the begin of the file that the offset would lie in"
+    ends[0].write(struct.pack(">qi", 5, 4))
+    client.run_once()
+    assert not client.connected
+    client.run_once()
+    assert len(ends) == 2, "it connects again at once"
+
+
+def test_both_sides_leave_a_connection_on_which_nothing_comes() -> None:
+    pair = Pair()
+    pair.begin()
+    pair.master.now += 21 * SECOND_MS
+    pair.master.store.ha_service.run_once()
+    assert pair.master.store.ha_service.connection_count == 0
+    pair.client.run_once()
+    assert not pair.client.connected
+
+
+def test_a_master_that_stops_leaves_its_slaves() -> None:
+    pair = Pair()
+    pair.begin()
+    pair.master.store.shutdown()
+    pair.client.run_once()
+    assert not pair.client.connected
+
+
+# Sockets --------------------------------------------------------------------------------------------------------------
+
+
+def test_over_tcp() -> None:
+    master = Broker(broker_role=BrokerRole.SYNC_MASTER)
+    with Listener() as listener:
+        slave = Broker(broker_role=BrokerRole.SLAVE, connect=connect)
+        slave.store.ha_service.update_master_address(listener.address)
+        for number in range(9):
+            master.put(bytes([number]))
+        for _ in range(10_000):
+            slave.now += 100
+            slave.store.ha_service.ha_client.run_once()
+            if (accepted := listener.accept()) is not None:
+                master.store.ha_service.accept(accepted)
+            master.store.ha_service.run_once()
+            if log(slave) == log(master):
+                break
+        assert log(slave) == log(master)
+        slave.store.shutdown()
+        master.store.shutdown()
+    assert connect("127.0.0.1:1") is None
+    assert connect("nonsense") is None
+
+
+@pytest.mark.parametrize("kind", ["stream", "socket"])
+def test_what_connections_promise(kind: str) -> None:
+    """The suite of the port: both hosts pass it."""
+    one: Connection
+    other: Connection
+    if kind == "stream":
+        one, other = streams()
+    else:
+        with Listener() as listener:
+            reached = connect(listener.address)
+            assert reached is not None
+            while (accepted := listener.accept()) is None:
+                pass
+            one, other = reached, accepted
+    assert one.read(10) == b""
+    assert other.write(b"abc") == 3
+    read = b""
+    while len(read) < 3:
+        read += one.read(2) or b""
+    assert read == b"abc"
+    other.close()
+    while one.read(1) == b"":
+        pass
+    assert one.read(1) is None
+    one.close()
+    one.close()
+    with pytest.raises(ConnectionError):
+        one.read(1)
+    with pytest.raises(ConnectionError):
+        other.write(b"x")
