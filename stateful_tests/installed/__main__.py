@@ -29,14 +29,16 @@ COMMANDS: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = (
 
 
 def main() -> None:
-    """Build, install and run; the status is 1 if a command ends otherwise than it should."""
+    """Build, install and run; the status is 1 if a command ends otherwise than it should, or types are wrong."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         made, mine = Environment.made(folder / "venv"), project(folder / "mine")
         made.install([wheel(folder / "wheel")])
         failed = [words for words, allowed in COMMANDS if not as_expected(made, words, allowed, mine)]
-    print(f"{len(COMMANDS) - len(failed)} of {len(COMMANDS)} commands end as they should")
-    sys.exit(bool(failed))
+        typed = ran(sys.executable, "-m", "mypy", "--strict", "--python-executable", made.python, "test_mine.py",
+                    folder=mine)
+    print(f"{len(COMMANDS) - len(failed)} of {len(COMMANDS)} commands end as they should; mypy: {typed.stdout}")
+    sys.exit(bool(failed) or typed.returncode)
 
 
 def as_expected(made: Environment, words: tuple[str, ...], allowed: tuple[int, ...], folder: Path) -> bool:

@@ -10,8 +10,9 @@ from typing import Any, cast
 from hypothesis import Phase, settings
 
 from stateful_tests.machines.judge import chosen
-from stateful_tests.machines.machine import Trial, WorldMachine
+from stateful_tests.machines.machine import Trial, ViolatedError, WorldMachine
 from stateful_tests.machines.search import Effort, machine_named
+from stateful_tests.machines.whole import by_variant
 from stateful_tests.worlds.subjects import subject_named
 
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
@@ -20,22 +21,37 @@ PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
 Home = Callable[[], AbstractContextManager[None]]
 
 
+class UnjudgedError(AssertionError):
+    """A program that could not be judged to its end: unknown is no success."""
+
+
 def own_machine(
     concept: str, subject: str, strategy: Any, properties: Sequence[str], home: Home,
 ) -> type[WorldMachine]:
     """The machine of a concept, made without arguments, as Hypothesis and pytest do.
 
     subject -- see `worlds.subjects`. strategy -- an object with `allocate`, that all members use; None: RocketMQ's.
-    properties -- whose violation is a failure; none: all that the subject is expected to keep. home -- the block in
-    which the rooms have their names: variants are put in place there. Raises BadInputError for names that are none.
+    properties -- whose violation is a failure; none: all that the subject is expected to keep. A variant on top fails
+    by what the same program does not break in its base. home -- the block in which the rooms have their names: variants
+    are put in place there. Raises BadInputError for names that are none.
+
+    A program that breaks something raises ViolatedError, one of which nothing can be said UnjudgedError.
     """
-    machine = machine_named(concept)
-    subject_named(subject)
+    machine, laid = machine_named(concept), subject_named(subject).top is not None
     wanted = tuple(chosen(machine, properties)) if properties else None
+
+    def ended(trial: Trial) -> None:
+        """Judge what is judged at the end: the variant is not in place any more, so that its base can live."""
+        if trial.unknown:
+            raise UnjudgedError(trial.unknown[0])
+        for found in trial.found.values() if laid else ():
+            with home():
+                if (wanted is None or found.seen.property in wanted) and by_variant(found):
+                    raise ViolatedError(str(found))
 
     def begin(self: WorldMachine) -> None:
         with home():
-            machine.__init__(self, Trial(subject, wanted, strategy=strategy))
+            machine.__init__(self, Trial(subject, () if laid else wanted, on_program=ended, strategy=strategy))
 
     made = cast("type[WorldMachine]", new_class(
         f"{machine.__name__}[{subject}]", (machine,), exec_body=lambda body: body.update(__init__=begin)))

@@ -22,25 +22,6 @@ from rocketproof import child
 from stateful_tests.architecture.sources import ROOT
 
 TEXT = (ROOT / "docs" / "ci.md").read_text("utf-8")
-FILES = {
-    "my_strategy.py": """\
-class Mine:
-    def allocate(self, consumer_group, current_cid, mq_all, cid_all):
-        return [queue for place, queue in enumerate(mq_all) if cid_all[place % len(cid_all)] == current_cid]
-""",
-    "my_change.py": """\
-from impl.client.process_queue import ProcessQueue
-from impl.variants.variant import Variant, around
-
-
-@around(ProcessQueue, "is_pull_expired")
-def the_same(original):
-    return lambda self: original(self)
-
-
-VARIANT = Variant("the-same", "bug", "Nothing is changed.", "an experiment", replacements=(the_same,))
-""",
-}
 
 
 def block(language: str) -> str:
@@ -55,16 +36,15 @@ def script(file: Path, line: str) -> None:
     file.chmod(file.stat().st_mode | stat.S_IXUSR)
 
 
-@pytest.fixture
-def mine(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project; `rocketproof` and `pip` are programs beside it."""
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text, "utf-8")
-    script(tmp_path / "bin" / "rocketproof", f'exec {shlex.join(child.PROGRAM)} "$@"')
-    script(tmp_path / "bin" / "pip", 'echo "$@" > installed')
-    script(tmp_path / ".venv-rocketproof" / "bin" / "rocketproof", "exit 1")
-    ran(["rocketproof", "new", "concept", "my_lease.py"], tmp_path)
-    return tmp_path
+    folder = tmp_path_factory.mktemp("mine")
+    script(folder / "bin" / "rocketproof", f'exec {shlex.join(child.PROGRAM)} "$@"')
+    script(folder / ".venv-rocketproof" / "bin" / "rocketproof", "exit 1")
+    for kind, name in (("strategy", "my_strategy.py"), ("change", "my_change.py"), ("concept", "my_lease.py")):
+        ran(["rocketproof", "new", kind, name], folder)
+    return folder
 
 
 def ran(words: list[str], folder: Path, **environment: str) -> str:

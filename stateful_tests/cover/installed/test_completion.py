@@ -25,7 +25,7 @@ source <(_ROCKETPROOF_COMPLETE=source_zsh rocketproof)
 words=(rocketproof {words}) CURRENT=$(( {at} + 1 ))
 _rocketproof_completion
 """
-ASKED = [("ver", 1, "verify"), ("check all", 2, "allocation"), ("machine --vari", 2, "--variant")]
+ASKED = [("ver", 1, "verify"), ("machine --vari", 2, "--variant")]
 
 
 @pytest.fixture

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import json
-import sys
+import re
 from importlib import metadata
 from pathlib import Path
 from zipfile import ZipFile
@@ -49,6 +48,7 @@ def test_the_rooms_are_named_alike_wherever_they_are_named() -> None:
 def test_whatever_lies_in_the_rooms_is_in_the_wheel(built: Path) -> None:
     listed = succeeded("git", "ls-files", *ROOMS, folder=ROOT).splitlines()
     assert len(listed) > 700
+    assert "rocketproof/py.typed" in ZipFile(built).namelist()
     assert {f"rocketproof/rooms/{name}" for name in listed} - set(ZipFile(built).namelist()) == set()
 
 
@@ -62,20 +62,9 @@ def test_a_project_with_a_package_of_a_rooms_name_is_judged(installed: Environme
         assert ran(*command, "--version", folder=mine).stdout == f"rocketproof {metadata.version('rocketproof')}\n"
 
 
-@pytest.mark.parametrize("words", [
-    ("verify", "one_owner_while_nobody_joins"), ("conform", "--file", "bytes"), ("search", "duplicates"),
-], ids=lambda words: words[0])
-def test_a_command_has_what_it_needs(words: tuple[str, ...], installed: Environment, mine: Path) -> None:
-    done = ran(installed.command, *words, folder=mine)
+def test_recordings_are_there(installed: Environment, mine: Path) -> None:
+    done = ran(installed.command, "conform", "--file", "bytes", folder=mine)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout
-
-
-def test_a_change_of_ones_own_is_judged(installed: Environment, mine: Path) -> None:
-    play = ("machine", "subscription", "--variant", "change.py", "--program", "pass_time(s=20)", "--json", "-")
-    done = ran(installed.command, *play, folder=mine)
-    assert done.returncode == 1, done.stderr
-    assert "pull_finds_its_subscription" in {json.loads(row)["property"] for row in done.stdout.splitlines()}
 
 
 def test_machines_and_verdicts_are_tests_in_a_project_of_ones_own(installed: Environment, mine: Path) -> None:
@@ -88,10 +77,4 @@ def test_machines_and_verdicts_are_tests_in_a_project_of_ones_own(installed: Env
     assert {line.partition(" - ")[0] for line in outcomes if line.startswith(("FAILED", "ERROR"))} == {
         "FAILED test_mine.py::TestChange::runTest",
         f"FAILED rocketproof {judged}::allocation_is_exclusive[model.strategies:Greedy]"}
-    assert "replay: rocketproof machine subscription --subject repaired+change.py --program" in done.stdout
-
-
-def test_a_machine_is_typed(installed: Environment, mine: Path) -> None:
-    done = ran(sys.executable, "-m", "mypy", "--strict", "--python-executable", installed.python, "test_mine.py",
-               folder=mine)
-    assert done.stdout == "Success: no issues found in 1 source file\n", done.stdout + done.stderr
+    assert re.search(r"replay: rocketproof machine subscription --subject \S+/change.py --program", done.stdout)
