@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from invariants.commands import catalogue, check, conform, evidence, rooms, stores, verify
+from invariants.commands import catalogue, check, conform, evidence, new, rooms, stores, verify
 from invariants.front_desk.interrupt import start
 from invariants.front_desk.options import desk_app, examples
 
@@ -38,7 +38,7 @@ def common(
 for commands in (catalogue, verify, rooms, conform, stores, evidence):
     app.add_typer(commands.app)
 app.add_typer(check.app, name="check")
-app.add_typer(rooms.new_app, name="new")
+app.add_typer(new.app, name="new")
 app.add_typer(rooms.export_app, name="export")
 
 

@@ -5,7 +5,7 @@ No formula declares these properties, so they are listed here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from invariants.concepts import CONCEPTS, NamedConcept
@@ -82,5 +82,11 @@ NO_MACHINE: dict[str, tuple[str, str]] = {
 def further(name: str) -> str:
     """The end of a note: who has not been asked about a property of runs, and how to ask."""
     judges = OF_RUNS[name].judges if name in OF_RUNS else (MACHINE, CAMPAIGN)
-    command = f"campaign --property {name}" if CAMPAIGN in judges else KILL_MATRIX
-    return f"; {' and '.join(judges)} search further: rocketproof {command}"
+    return f"; {' and '.join(judges)} search further: rocketproof {searched_by(name, judges)}"
+
+
+def searched_by(name: str, judges: Collection[str]) -> str:
+    """The command of these judges that searches for runs which break a property."""
+    if CAMPAIGN in judges:
+        return f"campaign --property {name}"
+    return f"{COMPARE} FILE" if COMPARE in judges else KILL_MATRIX

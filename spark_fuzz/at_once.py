@@ -9,10 +9,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from invariants import evidence
-from invariants.runs import CHANGED, HARMLESS, MENDED, NOTICED, SAME_RUN, SILENT, WITHIN
+from invariants.runs import CHANGED, HARMLESS, MENDED, NOTICED, SAME_RUN, SILENT, WITHIN, WORSE
 from invariants.verdict import Verdict
-from spark_fuzz import hunts, runs
+from spark_fuzz import hunts, pairs, runs
 from spark_fuzz.asked import Asked
+from spark_fuzz.comparing import Comparing, aim_of
+from spark_fuzz.differences import FEWEST
 from spark_fuzz.matrix import Matrix, MatrixAim
 from spark_fuzz.sightings import Sightings
 from spark_fuzz.simulation import CONTROL, Aim, search_unit
@@ -47,7 +49,7 @@ VARIANT = replace(next(one for one in REPAIRS.values() if "N-2" in one.hazards),
 ''',
 }
 """Of a property of files the file that it is judged by."""
-PROPERTIES = (*AIMS, *FILES, SILENT)
+PROPERTIES = (*AIMS, *FILES, SILENT, WORSE)
 """What can be judged so."""
 
 
@@ -62,17 +64,30 @@ def verdicts(names: Collection[str], out: Path) -> Iterator[Verdict]:
         elif name == SILENT:
             hunted = MatrixAim((CONTROL,), seeds=1, worlds=HUNTED)
             yield from _done(Matrix(hunted, out), hunted.units(), hunts.work, out)
+        elif name == WORSE:
+            yield from (row for row in _compared(out) if row.property == WORSE)
+
+
+def _compared(out: Path) -> Iterator[Verdict]:
+    """Of a change of a file, beside its base, as few pairs of the smallest world as say anything."""
+    aim = aim_of(str(_written(HARMLESS, out)), None, workloads=("smallest",), profiles=("calm",))
+    body = {"subjects": (aim.base, aim.changed), "arm": ("smallest", "calm", "uniform"), "seeds": (0, FEWEST)}
+    return _done(Comparing(aim, out), [Unit("pairs", body)], pairs.work, out)
 
 
 def _of_file(name: str, out: Path) -> Aim:
     """A variant of a file, which is written for it, in a world that shows a difference."""
+    return Aim((subject_on(None, str(_written(name, out))),), ("broadcasting",), ("calm",), ("uniform",))
+
+
+def _written(name: str, out: Path) -> Path:
     file = out / f"{name}.py"
     out.mkdir(parents=True, exist_ok=True)
     file.write_text(FILES[name], encoding="utf-8")
-    return Aim((subject_on(None, str(file)),), ("broadcasting",), ("calm",), ("uniform",))
+    return file
 
 
-def _done(book: Sightings | Matrix, units: Iterable[Unit], work: Work, out: Path) -> Iterator[Verdict]:
+def _done(book: Sightings | Matrix | Comparing, units: Iterable[Unit], work: Work, out: Path) -> Iterator[Verdict]:
     """Do the units, and what follows from them, as a campaign does; the verdicts, whose evidence is written."""
     for unit in units:
         book.add(attempt(work, unit))

@@ -32,7 +32,7 @@ from spark_fuzz.sightings import Sightings
 from spark_fuzz.work import MistakeError
 from stateful_tests.worlds.subjects import subject_named, subject_on
 
-SPARK_ENDS_S = 0.5
+SPARK_ENDS_S = 0.3
 """Until JVM and workers are gone."""
 
 

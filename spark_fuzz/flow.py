@@ -16,8 +16,9 @@ from spark_fuzz.crew import Done, Task
 from spark_fuzz.feed import Feed
 from spark_fuzz.work import Unit
 
-TASK_S = 3.0
-"""Wall time of a task; what is lost with a worker, and small beside the 10 to 40 ms between two tasks of a core."""
+TASK_S, QUESTIONS_S = 4.0, 1.5
+"""Wall time of a task, which is lost with a worker, and of one of questions, whose answers are waited for. A task costs
+JVM and driver 20 to 40 ms of CPU time, and its core waits 10 to 40 ms for it."""
 SHARE = 0.2
 """Of cores x time wishes get at most this."""
 LATE, LATE_S = 0.04, 5.0
@@ -107,9 +108,9 @@ class Flow:
             yield task
 
     def _places(self) -> int:
-        """A task in advance for every few cores, so that none waits for this process."""
+        """Some tasks in advance, so that no core waits while this process does a piece of work of its own."""
         cores = self._cores()
-        return cores + 1 + cores // 8 if self.left_s > AHEAD_OF_END * self._task_s else cores
+        return cores + min(cores, 2 + cores // 8) if self.left_s > AHEAD_OF_END * self._task_s else cores
 
     def _task(self) -> Task | None:
         return self._question() or self._wish() or self._planned()
@@ -121,7 +122,7 @@ class Flow:
                 break
             units.append(unit)
             cost_s += speed.of(unit.weight)
-            if not cost_s or cost_s > TASK_S / 2:
+            if not cost_s or cost_s > QUESTIONS_S:
                 break
         self._asked |= {unit.id for unit in units}
         return Task(tuple(units), kind=QUESTION) if units else None

@@ -82,9 +82,11 @@ class Jvm:
 
 
 def _without_jvm(context: Any) -> Any:
-    """The context, which can be stopped but has nobody to tell."""
+    """The context, which can be stopped but has nobody to tell, and need not wait for its own server."""
     if context is not None:
         context._jsc = None  # noqa: SLF001 - it would complain that nobody answers
+        server, context._accumulatorServer = context._accumulatorServer, None  # noqa: SLF001 - no public way
+        threading.Thread(target=server.shutdown, daemon=True).start()  # it listens up to half a second
     return context
 
 

@@ -66,16 +66,17 @@ def _reached(module: str) -> frozenset[str]:
 
 
 def work(unit: Unit) -> Iterator[Row]:
-    """A row if the change is called: what differs from what is expected, under the base and under the change."""
+    """A row: if the change is called, what differs from what is expected, under the base and under the change."""
     base, changed = unit.body["subjects"]
     judge = _claims if unit.body["asked"] == CLAIMED else _recorded(RECORDINGS / unit.body["recording"])
     with subject_named(changed).running() as calls:
         after = judge()
+    sides = None
     if any(calls.values()):
         with subject_named(base).running():
-            before = judge()
-        yield {"kind": "touched", "subject": changed, "property": unit.body["asked"],
-               "sentence": unit.body.get("recording", ""), "sides": json.dumps([before, after])}
+            sides = judge(), after
+    yield {"kind": "touched", "subject": changed, "property": unit.body["asked"],
+           "sentence": unit.body.get("recording", ""), "sides": json.dumps(sides)}
 
 
 def _claims() -> Mapping[str, tuple[int, int]]:
@@ -123,7 +124,10 @@ class Others:
 
     def take(self, row: Row) -> None:
         """Take a row of `work`."""
-        before, after = json.loads(row["sides"])
+        sides = json.loads(row["sides"])
+        if sides is None:
+            return
+        before, after = sides
         self.found += [Other(row["property"], name, of, before[name][1], wrong) for name, (of, wrong) in after.items()
                        if row["property"] == RECORDED or wrong or before[name][1]]
         if row["property"] == CLAIMED and not any(one.judge == CLAIMED for one in self.found):

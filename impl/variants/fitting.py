@@ -12,7 +12,7 @@ from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, Modu
 from typing import Any, Final
 
 from impl.variants.change import Field
-from impl.variants.reach import callers, heirs
+from impl.variants.reach import callers
 from impl.variants.variant import Replacement, Variant, VariantError
 
 ABSENT: Final = object()
@@ -90,20 +90,8 @@ def refuse_misfit(variant: Variant, replacement: Replacement, before: Any, after
     if isinstance(replacement.owner, type) and _lacks_its_class(own):
         raise refused(variant, replacement.place, replacement.where, "super() needs a class around it: write the "
                       f"function in a class below `@patch({replacement.owner.__name__})`")
-    if (heir := _stands_over(replacement, old, own)) is not None:
-        raise refused(variant, replacement.place, replacement.where, f"{heir.__qualname__} stands over it and has only "
-                      f"the parameters {signature(old)}: give what is new to a method of another name")
     if iscoroutinefunction(old) and not iscoroutinefunction(own):
         raise refused(variant, replacement.place, replacement.where, "make its function `async def`")
-
-
-def _stands_over(
-    replacement: Replacement, old: Callable[..., Any], own: Callable[..., Any],
-) -> type | None:
-    """The class that has the method of its own, and no parameter that the replacement adds; None if there is none."""
-    if not isinstance(replacement.owner, type) or len(_shape(old)) == len(_shape(own)):
-        return None
-    return next((heir for heir in heirs(replacement.owner) if replacement.attribute in vars(heir)), None)
 
 
 def _lacks_its_class(function: Callable[..., Any]) -> bool:
@@ -124,6 +112,11 @@ def _function(value: Any) -> Callable[..., Any] | None:
         case property():
             return value.fget
     return value if isfunction(value) else None
+
+
+def names_of(function: Callable[..., Any]) -> list[str]:
+    """The names of its parameters."""
+    return list(signature(function).parameters)
 
 
 _Parameter = tuple[str, Any, bool]

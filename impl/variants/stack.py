@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from inspect import isfunction
 from types import ModuleType
 from typing import Any
 
@@ -18,12 +19,14 @@ from impl.variants.fitting import (
     ABSENT,
     counting,
     is_counted,
+    names_of,
     original_of,
     refuse_misfit,
     refused,
 )
+from impl.variants.passing import Passing
 from impl.variants.places import put
-from impl.variants.reach import has_hold_of, hidden_by
+from impl.variants.reach import has_hold_of, heirs, hidden_by
 from impl.variants.variant import Replacement, Variant, VariantError, place_name
 
 Calls = dict[str, int]
@@ -108,6 +111,9 @@ def _planned(variants: tuple[Variant, ...], watched: tuple[Variant, ...]) -> _Pl
     stacks = _stacks(variants)
     for key, stack in stacks.items():
         _refuse_hidden(key, stack, stacks)
+    for owner, attribute in list(stacks):
+        if isinstance(owner, type):
+            _pass_more(owner, attribute, stacks)
     counted: dict[_Key, Variant] = {}
     for variant in watched:
         for replacement in variant.replacements:
@@ -144,6 +150,20 @@ def _stacks(variants: Sequence[Variant]) -> dict[_Key, _Stack]:
             stack.inner, stack.by, stack.under = replacement.value, variant, len(stack.around)
             stack.where = replacement.where
     return stacks
+
+
+def _pass_more(owner: type, attribute: str, stacks: dict[_Key, _Stack]) -> None:
+    """Have new parameters of a method reach it through the classes that stand over it."""
+    stack = stacks[owner, attribute]
+    if not (isfunction(stack.original) and isfunction(stack.inner)) or (
+            names_of(stack.original) == names_of(stack.inner)):
+        return
+    passing = Passing(stack.original, stack.inner)
+    over = [(heir, vars(heir).get(attribute)) for heir in heirs(owner) if (heir, attribute) not in stacks]
+    for heir, method in over:
+        if isfunction(method):
+            stacks[heir, attribute] = _Stack(method, passing.over(method))
+    stack.inner = passing.under(stack.inner)
 
 
 def _made(key: _Key, stack: _Stack, counted: Variant | None, calls: Calls) -> Any:

@@ -118,7 +118,17 @@ def outside(hazard: str) -> Outside:
     from stateful_tests.stories.told import commands
 
     repairs = {one.name: one.sentence for one in REPAIRS.values() if hazard in one.hazards}
-    return Outside(repairs, NO_REPAIR.get(hazard, ""), commands(hazard))
+    return Outside(repairs, NO_REPAIR.get(hazard, ""), commands(hazard), lambda: _picture(hazard))
+
+
+def _picture(hazard: str) -> list[str]:
+    """The lines of the picture of a hazard; none where its stories cannot be told for want of a package."""
+    try:
+        from stateful_tests.stories.pictures import picture_of
+
+        return picture_of(hazard)
+    except ModuleNotFoundError:
+        return []
 
 
 def judged_of_runs() -> frozenset[str]:

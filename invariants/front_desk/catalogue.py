@@ -14,7 +14,7 @@ from invariants.claim import Claim
 from invariants.concepts import PROPERTIES
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import RULE
-from invariants.runs import CAMPAIGN, KILL_MATRIX, MACHINE, NO_MACHINE, OF_RUNS
+from invariants.runs import CAMPAIGN, MACHINE, NO_MACHINE, OF_RUNS, searched_by
 from invariants.verdict import BadInputError, nearest
 from model.language.expectation import Expectation
 from model.language.properties import ALWAYS, LEMMA, STEP, Property
@@ -182,7 +182,7 @@ def chosen(given: Sequence[str]) -> Chosen:
 
 def of_runs(name: str) -> str:
     """The command that judges a property of runs."""
-    return f"campaign --property {name}" if CAMPAIGN in entry(name).judges else KILL_MATRIX
+    return searched_by(name, entry(name).judges)
 
 
 def of_judge(judge: str, own: Iterable[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from invariants import allocation
@@ -79,11 +79,13 @@ class Outside:
     """What the implementation and the tests know of a hazard.
 
     repairs -- their names, with their sentences. unrepaired -- why there is none. stories -- commands that tell it.
+    picture -- makes the lines of the picture of a story; none if no story breaks a property.
     """
 
     repairs: Mapping[str, str]
     unrepaired: str
     stories: Sequence[str]
+    picture: Callable[[], Sequence[str]]
 
 
 NOT_KNOWN = "not known"
@@ -115,6 +117,8 @@ def shown_hazard(hazard: Hazard, outside: Outside, judged: Collection[str] = ())
         yield "  no property names it"
     if hazard.no_machine:
         yield from ("", *_field("machine", f"none: {hazard.no_machine}"))
+    if picture := outside.picture():
+        yield from ("", *picture)
     yield from ("", "story" if outside.stories else f"story     {NOT_KNOWN}", *(f"  {one}" for one in outside.stories))
 
 

@@ -75,6 +75,8 @@ def _section(hazard: Hazard, outside: Outside, broken: list[str]) -> Iterator[st
         **({"machine": f"none: {hazard.no_machine}"} if hazard.no_machine else {}),
     }
     yield "\n".join(["| | |", "|---|---|", *(f"| {name} | {_cell(text)} |" for name, text in rows.items())])
+    if picture := outside.picture():
+        yield "\n".join(["```text", *picture, "```"])
     for command in outside.stories:
         yield f"    {command}"
 

@@ -183,6 +183,9 @@ FAMILIES: Mapping[str, str] = {
 }
 """What the events of a module are about."""
 
+DEEDS: tuple[type, ...] = (e.OffsetsReset, e.ResetReceived, e.GroupOffsetsRemoved)
+"""Events that somebody wanted: they are told whatever a picture is about."""
+
 CARRIERS: frozenset[str] = frozenset({"offsets", "routes"})
 """Families on which most others rest somehow."""
 

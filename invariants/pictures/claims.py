@@ -40,7 +40,8 @@ def claim(found: Finding, words: Words) -> str:
     """The sentence below the picture of a finding."""
     if found.differs:
         told = [_difference(words, found, *one) for one in found.differs[:_FEW]]
-        return "; ".join(told) + "."
+        said = "; ".join(told)
+        return f"{said[0].upper()}{said[1:]}." if said.startswith("the ") else f"{said}."
     if found.property.startswith(_MODELS):
         return "Nothing that happened before allows this step."
     return words.told(found.sentence).removesuffix(".") + "."

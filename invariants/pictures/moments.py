@@ -31,6 +31,8 @@ WRITES: tuple[type, ...] = (
     e.QueueDropped, e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped, e.TopicDeleted,
 )
 """Events of what tables are compared for: of a difference, the last of them showed it."""
+STATED: tuple[type, ...] = (e.OffsetCommitted, e.KVConfigPut)
+"""Events that say what is so from then on: of what a rule tells about, the last of them is contradicted."""
 _BY: Mapping[type, list[str]] = {e.BrokerUnregistered: ["name"], e.BrokerRegistered: ["broker"]}
 """The things in which the records of some classes are compared; of others all in _COMPARED."""
 _COMPARED = ("queue", "group", "topic", "broker", "name", "key")
@@ -62,6 +64,9 @@ def moments(log: Log, found: Finding) -> Moments:
         earlier = _contradicted(log, shown, kinds)
         if earlier is None:
             earlier = _contradicted(log, shown, ELSE.get(log.records[shown][2].__class__, ()))
+    if earlier is None and shown is not None and (about.get("queue") or about.get("key")):
+        wanted = {name: about[name] for name in _COMPARED if name in about}
+        earlier = log.last(STATED, shown, lambda place: _covers(wanted, log.things(place)))
     if earlier is None and last:
         earlier = last[0]
     return Moments(shown, earlier if earlier != shown else None, last)

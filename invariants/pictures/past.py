@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from impl import events
-from invariants.pictures.causes import BEGINS, CARRIERS, FAMILIES, PASSING, READS, STEPS, Reads
+from invariants.pictures.causes import BEGINS, CARRIERS, DEEDS, FAMILIES, PASSING, READS, STEPS, Reads
 from invariants.pictures.log import Log, Things, agree, machine, of_retries
 
 FARTHEST = 6
@@ -165,7 +165,7 @@ class Focus:
         things, family = self.log.things(place), FAMILIES[self._kind(place).__module__]
         others = any(mine and name in things and not mine & things[name] for name, mine in self._things.items())
         retries = not self._retries and of_retries(things.get("topic", ()))
-        carries = family in CARRIERS and family not in self._families
+        carries = family in CARRIERS and family not in self._families and self._kind(place) not in DEEDS
         return others or retries or carries or (self._kind(place) is events.VersionRaised and not self._versions)
 
     def _kind(self, place: int) -> type:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,8 @@ _EARLIER, _FAULT_AFTER = 1, 2
 """How far the earlier moment, and a fault, count to be from the finding, in steps."""
 _GAPS = 3
 """At most so many lines say what else happened between the two moments."""
+_BEFORE_MS = 10_000
+"""So long before a finding of which no earlier moment is known faults are looked for."""
 _FRAME = 6
 """Lines around a picture: its title, its claim, its legend."""
 
@@ -61,7 +64,9 @@ class _Painter:
         self.telling = Telling(self.log, self.past, self.words)
         self.end = found.position if found.position >= 0 else len(records)
         self.end = self.end if self.at.shown is None else self.at.shown
-        self.begin = self.end if self.at.earlier is None else self.at.earlier
+        since_ms = found.time_ms - _BEFORE_MS
+        self.begin = self.at.earlier if self.at.earlier is not None \
+            else bisect_left(records, since_ms, key=lambda record: record[0])
 
     def picture(self) -> Picture:
         """As many of the nearest steps of the past as fit a screen."""

@@ -131,19 +131,24 @@ class ConsumerGroup(Map):
         self._requeue()
         return member
 
-    def _requeue(self) -> None:
-        """Somebody starts, or has another route: a rebalance that has ended knew other queues."""
-        self._name_queues()
+    def _requeue(self, without: Member | None = None) -> None:
+        """Somebody starts, has another route, or takes his queues along: a rebalance that has ended knew others."""
+        self._name_queues(without)
         self.monitor.begin_anew()
 
-    def _name_queues(self) -> None:
-        """From now on the queues are those in a route of a living member, and those still held."""
-        named, value = self.reading.given.named, self.monitor.values
-        wanted = {mq for mq in named["Queue"] if any(True in value("holds", m, mq) for m in named["Member"])}
-        wanted.update(*(process.routes[-1] for process in self.members.alive()))
-        if wanted != named["Queue"].keys():
+    def _name_queues(self, without: Member | None = None) -> None:
+        """From now on the queues are these."""
+        wanted = self._queues(without)
+        if wanted != self.reading.given.named["Queue"].keys():
             self.reading.given.name(QUEUE, sorted(wanted))
         self.monitor.reconsider()
+
+    def _queues(self, without: Member | None) -> set[MessageQueue]:
+        """The queues in a route of a living member, and those still held; without -- who holds none in a moment."""
+        named, value = self.reading.given.named, self.monitor.values
+        holders = [member for member in named["Member"] if member != without]
+        wanted = {mq for mq in named["Queue"] if any(True in value("holds", m, mq) for m in holders)}
+        return wanted.union(*(process.routes[-1] for process in self.members.alive()))
 
     @hears(events.ConsumerShutDown)
     def _shut_down(self, machine: str, event: events.ConsumerShutDown) -> list[Finding]:
@@ -153,6 +158,8 @@ class ConsumerGroup(Map):
     def _end(self, machine: str, client_id: str, event: Any) -> list[Finding]:
         """The end of a process; what it once fetched says nothing any more."""
         member = self.members.running[machine].pop(client_id)
+        if not self._queues(without=member) >= self.reading.given.named["Queue"].keys():
+            self._requeue(without=member)
         found = self.monitor.take(event, ("crash", (member,)))
         self.monitor.write({("answer", member): frozenset()})
         return found

@@ -54,7 +54,7 @@ def summary(rows: Sequence[Verdict]) -> str:
     told = ", ".join(f"{count:,} {outcome}" for outcome, count in kinds.items()) or "none"
     need = "needs" if len(news) == 1 else "need"
     count = f"{len(real):,} verdict{'s' * (len(real) != 1)}; as expected: {told}; {len(news):,} {need} a look."
-    lines = ["### rocketproof", "", count]
+    lines = ["### rocketproof", "", *(f"{_cell(said)}\n" for said in words.headlines(rows)), count]
     if planted:
         lines += ["", grouping.noticed(planted)]
     if news:

@@ -19,7 +19,6 @@ from invariants.verdict import BadInputError, Outcome, Verdict
 
 T = TypeVar("T")
 
-_FEW = 3  # variants that a title can name
 Files = Sequence[tuple[str, Any]]
 """Documents with the folders that have them."""
 
@@ -64,7 +63,7 @@ def view(rows: Sequence[Verdict], evidence: Mapping[str, Mapping[str, Any]], cov
     flaws: list[str] = []
     compared = _drawn(comparisons, COMPARED, lambda document: read(Comparison, document), flaws)
     title = f"{compared[0].change}: {compared[0].said}" if len(compared) == 1 else "; ".join(
-        [*_of_variants(rows), _title(counts, missed, len(twins))])
+        [*words.headlines(rows), _title(counts, missed, len(twins))])
     return {
         "title": title, "comparisons": compared, "counts": counts, "outcomes": outcomes, "signs": _signs(outcomes),
         "judges": judges, "concepts": sorted({one.concept for one in shown}), "kinds": grouping.kinds(real),
@@ -89,12 +88,6 @@ def _signs(outcomes: Mapping[Outcome, int]) -> list[tuple[Outcome, str]]:
     """The outcomes that are counted, with their signs: the three of every judge, and others that occur."""
     always = {Outcome.HOLDS, Outcome.VIOLATED, Outcome.UNKNOWN}
     return [(one, words.GLYPHS[one]) for one in Outcome if one in always or outcomes.get(one)]
-
-
-def _of_variants(rows: Sequence[Verdict]) -> list[str]:
-    """What is said of a few variants as a whole; nothing where there are many."""
-    told = [said for row in rows if (said := words.headline(row))]
-    return told if len(told) <= _FEW else []
 
 
 def _title(counts: Mapping[str, int], missed: int, planted: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeGuard
 
 from markupsafe import Markup, escape
@@ -29,6 +29,7 @@ _OF_VARIANTS: Mapping[str, tuple[str, str]] = {
     HARMLESS: ("nothing got worse", "something got worse"),
     MENDED: ("what it repairs is fixed", "what it repairs is not fixed, or something else got worse"),
 }
+_FEW = 3  # variants that a title can name
 _MINUTE_S = 60
 _SAID_ELSEWHERE = {"concept", "kind", "given", "mutation"}  # details that have their own place
 _SPENT_BY = {"cpu": "CPU"}
@@ -64,6 +65,12 @@ def headline(row: Verdict) -> str:
     if row.outcome.is_unknown:
         return f"{row.subject.name}: nobody can say whether {kept} ({row.outcome})"
     return f"{row.subject.name}: {kept if row.outcome is Outcome.HOLDS else broken}"
+
+
+def headlines(rows: Iterable[Verdict]) -> list[str]:
+    """What is said of a few variants as a whole; nothing where there are many."""
+    told = [said for row in rows if (said := headline(row))]
+    return told if len(told) <= _FEW else []
 
 
 def is_number(value: object) -> TypeGuard[float]:

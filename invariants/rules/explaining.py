@@ -15,7 +15,7 @@ from invariants.rules.rule import Hear, Hears, Kept, Told
 
 Record = tuple[int, str, Any]
 """True time in ms, machine, event."""
-THINGS = ("mq", "topic", "queue_id", "key")
+THINGS = ("mq", "topic", "queue_id", "key", "group")
 """Fields that say what a rule tells about, not about whom."""
 _FEW = 4
 """So many records of one entry are remembered: the first one and the last ones."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from model.explorer.expand import Expander
 from model.explorer.tables import TABLE_BITS, spread
+from model.explorer.trace import UNBOUNDED
 from model.language.batch import Batch
+from model.language.beyond import Beyond, ranges
 from model.language.defined import defined, obligations
 from model.language.ground import Ground
 from model.language.instantiate import Instance, Instantiation
@@ -59,7 +61,7 @@ class _Checks:
 
     def __init__(self, ground: Instantiation, expander: Expander) -> None:
         self.ground, self.terms, self.expander = ground, ground.terms, expander
-        self.kept = Kept(ground.scope)
+        self.kept, self.beyond = Kept(ground.scope), Beyond(ground.scope)
 
     def all(self, properties: Sequence[Property]) -> Iterator[Check]:
         """Checks of the properties, of what actions owe, and of what saturation keeps."""
@@ -77,14 +79,24 @@ class _Checks:
         sound = quantified("forall", wanted.parameters, conjunction(*map(defined, conditions)))
         kept = quantified("forall", wanted.parameters, conjunction(
             *(self.kept.decided(node) for one in conditions for node in (one, defined(one)))))
-        doubts = [(sound, UNDEFINED), (kept, UNKEPT)]
-        for node, doubt in doubts:
+        sure = quantified("forall", wanted.parameters, self._sure(wanted))
+        for node, doubt in ((sound, UNDEFINED), (kept, UNKEPT), (sure, UNBOUNDED)):
             yield self._judged(wanted, node, doubt)
         if wanted.kind == SOMETIMES:
-            reached = self.ground.term(conjunction(wanted.condition, sound, kept))
+            reached = self.ground.term(conjunction(wanted.condition, sound, kept, sure))
             yield Check(wanted.name, self.expander.tables.rewrite(self.terms.negate(reached)), reach=True)
         elif wanted.kind != LEADS_TO:
-            yield self._judged(wanted, disjunction(wanted.condition, negation(conjunction(sound, kept))), "")
+            yield self._judged(wanted, disjunction(wanted.condition, negation(conjunction(sound, kept, sure))), "")
+
+    def _sure(self, wanted: Property) -> Node:
+        """What would be found does not depend on numbers beyond the scope: a violation, a witness, what waits."""
+        condition, when = wanted.condition, wanted.when
+        if wanted.kind == SOMETIMES and ranges(condition):
+            return disjunction(self.beyond.surely(condition, True), self.beyond.surely(condition, False))
+        parts = [disjunction(condition, self.beyond.surely(condition, False))] if ranges(condition) else []
+        if ranges(when):
+            parts.append(disjunction(negation(when), self.beyond.surely(when, True)))
+        return conjunction(*parts)
 
     def _judged(self, wanted: Property, node: Node, doubt: str) -> Check:
         """A formula that must hold in every state; of a step property, of every step."""

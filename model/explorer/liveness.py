@@ -20,8 +20,9 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from model.explorer.expand import Expander
 from model.explorer.seen import Levels
-from model.explorer.trace import Document, Step, document, path
+from model.explorer.trace import UNBOUNDED, Document, Step, document, leans_on_the_end, path
 from model.language.batch import Batch, Word, Words, states
+from model.language.beyond import Beyond, assigned_without_end, endless
 from model.language.instantiate import Instantiation
 from model.language.nodes import FALSE, Variable, conjunction, const, negation, substitute
 from model.language.properties import Property
@@ -162,7 +163,7 @@ class Avoiding:
             return f"{self.wanted.name}: {steps} steps avoid the goal and more than {most} bytes are needed"
         self.start()
         trap = self.trap()
-        return self.leaving() if trap is None else self.lasso(levels, trap)
+        return self.leaving() if trap is None else self.unbounded(trap, levels[0]) or self.lasso(levels, trap)
 
     def start(self) -> None:
         """Keep what is reached, outside the goal, from a state where the property demands the goal."""
@@ -180,6 +181,27 @@ class Avoiding:
             if _truth(self.states, instance.cut)[self.active & self.enabled[column]].any():
                 return f"{instance.action.name} is fair and leaves the scope: what lies behind is not known"
         return None
+
+    def unbounded(self, trap: Bools, first: Words) -> str | None:
+        """Say which fair action may leave the trap with a number that the scope does not have, or None."""
+        scope = self.ground.scope
+        if not any(endless(parameter) for i in self.fair for parameter in i.action.parameters):
+            return None
+        trapped, tail = [word[trap] for word in self.states], self._tail(first)
+        for action in {i.action.name: i.action for i in self.fair}.values():
+            able = any if action.name in self.wanted.strongly_fair else all
+            if any(able(_truth(trapped, self.ground.term(one))) for one in Beyond(scope).possible(action, tail)):
+                return f"{action.name} is fair, and may happen with a number beyond the scope"
+        return None
+
+    def _tail(self, first: Words) -> dict[str, int]:
+        """What cells of tables hold behind the end of the scope: what all hold at first, where no step changes it."""
+        held: dict[str, set[int]] = {}
+        for state in states(first):
+            for cell in self.ground.layout.cells:
+                held.setdefault(cell.variable, set()).add(self.ground.layout.read(state, cell))
+        changing = assigned_without_end(self.ground.scope.concept)
+        return {name: min(values) for name, values in held.items() if len(values) == 1 and name not in changing}
 
     def trap(self) -> Bools | None:
         """The states of one trap: one state where a run rests, or a component that a fair run need not leave."""
@@ -217,8 +239,8 @@ class Avoiding:
             left &= ~(unfair[label] & (self.enabled[column] if self.strong[column] else True))
         return left, trapped
 
-    def lasso(self, levels: Levels, trap: Bools) -> Document:
-        """A run that never reaches the goal: to a start, into the trap, and round in it."""
+    def lasso(self, levels: Levels, trap: Bools) -> Document | str:
+        """A run that never reaches the goal: to a start, into the trap, and round in it; or why it may be none."""
         entry = int(self.order[trap[self.order]][0])
         way = [entry]
         while self.parent[way[-1]] != self.count:
@@ -232,6 +254,8 @@ class Avoiding:
         for before, after, number in self._round(trap, entry):
             steps.append((self.expander.instances[number], self._state(after)) if number >= 0
                          else self._step(before, after))
+        if leans_on_the_end(self.ground, initial, steps):
+            return UNBOUNDED
         return {**document(self.ground, initial, steps), "loop": loop}
 
     def _round(self, trap: Bools, entry: int) -> list[tuple[int, int, int]]:

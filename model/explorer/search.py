@@ -18,9 +18,10 @@ from model.explorer.seen import Dense, Store
 from model.explorer.shards import Shards
 from model.explorer.storage import Directory, DiskError
 from model.explorer.tables import TABLE_BITS
-from model.explorer.trace import Document, document, path
+from model.explorer.trace import UNBOUNDED, Document, document, leans_on_the_end, path
 from model.explorer.workers import Workers
 from model.language.batch import Batch, Word, states, words
+from model.language.beyond import sees_the_end
 from model.language.defined import defined
 from model.language.initial import initial_states
 from model.language.instantiate import Instantiation, mutated
@@ -239,10 +240,21 @@ class Search:
         found.transitions = sum(found.firings.values())
         found.deadlocks, found.reached = judge.deadlocks, judge.reached
         for name, (check, depth, state) in judge.broken.items():
-            found.violations[name] = self._trace(depth, state, check)
+            trace = self._trace(depth, state, check)
+            if found.undecided.get(name) != UNBOUNDED:
+                found.violations[name] = trace
+        self._report_reached()
         self._report_doubts()
         if judge.first_deadlock is not None:
             found.deadlock = self._trace(*judge.first_deadlock, None)
+
+    def _report_reached(self) -> None:
+        """What only runs of the scope may reach is not known to be reached."""
+        for number, (depth, state) in self.judge.false.items() if sees_the_end(self.found.scope.concept) else ():
+            check = self.judge.checks[number]
+            if check.reach and leans_on_the_end(self.ground, *path(self.expander, self.found.levels, depth, state)):
+                self.found.reached[check.name] = False
+                self.found.undecided.setdefault(check.name, UNBOUNDED)
 
     def _report_doubts(self) -> None:
         """Say what could not be judged: what means nothing, what saturation blurs, what lies behind a cut."""
@@ -265,6 +277,8 @@ class Search:
         blamed = check.blame(state) if check else None
         if blamed and check and check.name != WELL_DEFINED:
             steps.append((blamed, self.expander.after(blamed, state)))
+        if check and leans_on_the_end(self.ground, initial, steps):
+            self.found.undecided.setdefault(check.name, UNBOUNDED)
         trace = document(self.ground, initial, steps)
         if blamed and check and check.name == WELL_DEFINED:
             trace["broken_by"] = document(self.ground, state, [(blamed, state)])["steps"][0]

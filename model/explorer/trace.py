@@ -10,13 +10,16 @@ import numpy as np
 from model.explorer.expand import Expander
 from model.explorer.seen import Levels
 from model.language.batch import Batch, Words, words
+from model.language.beyond import Beyond, sees_the_end
 from model.language.instantiate import Instance, Instantiation
 from model.language.nodes import FREE
+from model.language.scalar import compiled
 
 Step = tuple[Instance, int]  # an instance, and the state after it
 Document = dict[str, Any]
 
 _BATCH = 1 << 13
+UNBOUNDED = "what ranges over numbers decides it, and those beyond the scope may say otherwise"
 
 
 def path(expander: Expander, levels: Levels, depth: int, target: int) -> tuple[int, list[Step]]:
@@ -49,6 +52,21 @@ def predecessor(expander: Expander, level: Iterable[Words], target: int) -> tupl
             state = sum(int(word[row]) << 64 * i for i, word in enumerate(batch.words[0]))
             return state, expander.instances[number]
     raise LookupError("no state of the level has a step to the target")
+
+
+def leans_on_the_end(ground: Instantiation, initial: int, steps: Sequence[Step]) -> bool:
+    """Whether a run may be one of the scope alone: what ranges over numbers sees that the scope has a greatest."""
+    if not sees_the_end(ground.scope.concept):
+        return False
+    sure, state = Beyond(ground.scope, of_steps=True), initial
+    if not compiled(ground.term(sure.surely(ground.scope.concept.initial, True)))(initial):
+        return True
+    for instance, after in steps:
+        arguments = dict(zip(instance.action.parameters, instance.arguments, strict=True))
+        if not compiled(ground.term(sure.step(instance.action), arguments))(state):
+            return True
+        state = after
+    return False
 
 
 def document(ground: Instantiation, initial: int, steps: Sequence[Step]) -> Document:

@@ -28,6 +28,13 @@ def running(text: str) -> dict[int, int]:
     return {int(pid): int(parent) for pid, parent, _ in rows}
 
 
+def workers() -> list[int]:
+    """The Python workers of the Spark of this process: forked from the daemon that it has started."""
+    found = running("-m spark_fuzz.early")
+    own = {pid for pid, parent in found.items() if parent == os.getpid()}
+    return [pid for pid, parent in found.items() if parent in own]
+
+
 def gone(text: str, seconds: float) -> bool:
     """Whether no such process is left within so many seconds."""
     until = time.monotonic() + seconds

@@ -21,7 +21,7 @@ from spark_fuzz.crew import Crew, Done
 from spark_fuzz.ledger import open_ledger
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import toys
-from stateful_tests.spark.processes import gone, running
+from stateful_tests.spark.processes import gone, workers
 
 BROKEN = "stateful_tests.spark.toys:BROKEN"
 LIMIT = 16
@@ -96,11 +96,10 @@ def test_killed_workers_change_no_verdict(
 
     def kill(self: Crew, wait_s: float) -> list[Done]:
         """Called while units are done: a Python worker, forked from the daemon, is killed with -9."""
-        daemons = running("-m spark_fuzz.early")
-        workers = [pid for pid, parent in daemons.items() if parent in daemons and pid not in killed]
-        if workers and len(killed) < 2:
-            killed.add(workers[0])
-            os.kill(workers[0], signal.SIGKILL)
+        living = [pid for pid in workers() if pid not in killed]
+        if living and len(killed) < 2:
+            killed.add(living[0])
+            os.kill(living[0], signal.SIGKILL)
         return original(self, wait_s)
 
     monkeypatch.setattr(Crew, "take", kill)

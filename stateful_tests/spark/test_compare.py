@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 from invariants import evidence
+from invariants.__main__ import app
 from invariants.report.compared import COMPARED
 from invariants.report.compared import Comparison as Shown
 from invariants.report.page import render
 from invariants.report.shapes import read
 from invariants.runs import WORSE
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
-from spark_fuzz import pairs, touched
+from spark_fuzz import commands, pairs, touched
+from spark_fuzz.cluster import Cluster
 from spark_fuzz.compare_table import comparison_view
 from spark_fuzz.comparing import Comparing, aim_of
 from spark_fuzz.differences import Effect
@@ -178,3 +183,34 @@ VARIANT = Variant("everything", "change", "Everybody owns everything.", "a toy",
     assert exit_status(book.verdicts()) == ExitStatus.DIFFERENT
     proofs = json.loads(book.files()[COMPARED])["proofs"]
     assert "averagely_is_exclusive" in proofs[0]["sentence"]
+
+
+# On Spark -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_comparison_on_spark_says_the_same_and_goes_on(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "change.py").write_text(planted.EARLY.replace('"bug"', '"change"'), encoding="utf-8")
+    monkeypatch.setattr(commands, "open_cluster", lambda *_: nullcontext(cluster))
+    words = ["compare", str(tmp_path / "change.py"), "--base", "repaired", "--workload", "smallest",
+             "--profile", "calm", "--minutes", "0.04", "--out", str(tmp_path / "out")]
+    for _ in range(2):
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == ExitStatus.DIFFERENT, result.output
+        assert "broken" in result.stdout
+        assert "refines_route_info" in (tmp_path / "out" / "report.html").read_text("utf-8")
+    replays = [json.loads(line)["replay"] for line in (tmp_path / "out" / "verdicts.jsonl").read_text().splitlines()
+               if json.loads(line)["property"] == "refines_route_info"]
+    assert CliRunner().invoke(app, shlex.split(replays[0])[1:]).exit_code == ExitStatus.AS_EXPECTED
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["nix.py"], "no file"), (["bc-subversion-not-bumped", "--base", "shopped"], "no subject"),
+    (["bc-subversion-not-bumped", "--workload", "nix"], "no workload"),
+    (["bc-subversion-not-bumped", "--minutes", "0"], "--minutes 0"),
+])
+def test_bad_input_is_one_line(words: list[str], said: str) -> None:
+    result = CliRunner().invoke(app, ["compare", *words])
+    assert (result.exit_code, result.stdout) == (ExitStatus.BAD_INPUT, ""), result.output
+    assert said in result.stderr

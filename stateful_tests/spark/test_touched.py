@@ -25,7 +25,7 @@ def test_recorded_calls_are_compared_where_they_call_the_change(tmp_path: Path) 
     aim = aim_of(str(tmp_path / "change.py"), "shipped")
     units = list(touched.units(aim.base, aim.changed))
     assert len(units) <= 4
-    rows = [row for unit in units for row in attempt(touched.work, unit) if row.get("kind")]
+    rows = [row for unit in units for row in attempt(touched.work, unit)]
     others = touched.Others()
     for row in rows:
         others.take(row)

@@ -25,7 +25,7 @@ from spark_fuzz.sightings import Sightings
 from spark_fuzz.simulation import Aim, search_unit, subject_of, units
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark import planted
-from stateful_tests.spark.processes import disk_of, gone, running, standalone
+from stateful_tests.spark.processes import disk_of, gone, standalone, workers
 from stateful_tests.worlds.run import Plan
 
 WORLDS = [
@@ -164,11 +164,9 @@ def test_a_killed_worker_changes_nothing(
     original = Crew.take
 
     def kill(self: Crew, wait_s: float) -> list[Done]:
-        daemons = running("-m spark_fuzz.early")
-        workers = [pid for pid, parent in daemons.items() if parent in daemons]
-        if workers and not killed:
-            killed.append(workers[0])
-            os.kill(workers[0], signal.SIGKILL)
+        if not killed and (living := workers()):
+            killed.append(living[0])
+            os.kill(living[0], signal.SIGKILL)
         return original(self, wait_s)
 
     monkeypatch.setattr(Crew, "take", kill)
@@ -251,10 +249,10 @@ def test_shares_are_exact_and_the_same_for_one_worker_and_two(cluster: Cluster, 
 @pytest.mark.quality
 def test_shares_are_the_same_for_one_executor_and_two(tmp_path: Path) -> None:
     told = []
-    for workers in (1, 2):
-        folder = tmp_path / str(workers)
+    for count in (1, 2):
+        folder = tmp_path / str(count)
         folder.mkdir()
-        with standalone(folder, workers) as master:
+        with standalone(folder, count) as master:
             subprocess.run(  # noqa: S603 - this Python
                 [sys.executable, "-m", "spark_fuzz", "--master", master.address, "--minutes", "10",
                  "--out", str(folder / "out"), "--units", str(LIMIT), "--subject", "repaired", *NAMED],

@@ -12,7 +12,7 @@ import pytest
 
 from bench import group
 from bench.group import Consumer, Free, Queue
-from model.explorer import Exploration, Tuning, explore, graph
+from model.explorer import Exploration, Tuning, explore, graph, liveness
 from model.explorer.liveness import Avoiding, StateIndex
 from model.language import FALSE, TRUE, Bool, action, every, exists, forall, leads_to, require
 from model.language.batch import states
@@ -234,12 +234,21 @@ def verdicts(most: int = 30) -> list[tuple[int, bool, bool]]:
     return made
 
 
+@pytest.fixture
+def within_the_scope(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No number lies beyond it: so brute force sees it."""
+    monkeypatch.setattr(Avoiding, "unbounded", lambda *_: None)
+    monkeypatch.setattr(liveness, "leans_on_the_end", lambda *_: False)
+
+
+@pytest.mark.usefixtures("within_the_scope")
 def test_random_machines_are_judged_as_by_brute_force() -> None:
     made = verdicts()
     assert [seed for seed, fast, slow in made if fast != slow] == []
     assert 5 < sum(violated for _, violated, _ in made) < 25
 
 
+@pytest.mark.usefixtures("within_the_scope")
 def test_a_fault_in_the_judge_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = Avoiding._fair
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -12,11 +12,15 @@ from typer.testing import CliRunner
 from invariants.__main__ import app
 from invariants.commands.catalogue import judged_of_runs, outside
 from invariants.front_desk import search
-from invariants.front_desk.show import shown_hazard
+from invariants.front_desk.show import Outside, shown_hazard
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
 from invariants.hazards.pages import INDEX, pages
+from stateful_tests.cover.pictures.stored import DOCS, stored
 
-DOCS = Path(__file__).parents[3] / "docs" / "hazards"
+
+def with_stored_picture(hazard: str) -> Outside:
+    """What is known of a hazard; that its picture is the right one is seen where its stories are told."""
+    return replace(outside(hazard), picture=lambda: stored(hazard))
 
 
 def told(*words: str) -> str:
@@ -55,7 +59,7 @@ def test_a_hazard_is_shown_with_its_repair_its_properties_and_its_story() -> Non
 
 
 def test_every_hazard_has_a_place_on_the_pages() -> None:
-    made = pages(outside, judged_of_runs())
+    made = pages(with_stored_picture, judged_of_runs())
     text = "".join(text for name, text in made.items() if name != INDEX)
     assert all(f"\n## {name}\n" in text for name in HAZARDS)
     assert all(f"[{name}]" in made[INDEX] for name in HAZARDS)
@@ -68,7 +72,7 @@ def test_symptoms_are_of_the_list(hazard: Hazard) -> None:
 
 
 def test_the_pages_in_docs_are_those_that_are_made() -> None:
-    made = pages(outside, judged_of_runs())
+    made = pages(with_stored_picture, judged_of_runs())
     assert {path.name: path.read_text("utf-8") for path in DOCS.glob("*.md")} == made
 
 

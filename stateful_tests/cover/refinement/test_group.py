@@ -143,6 +143,29 @@ def test_two_runs_at_once_are_each_followed_by_their_own_list() -> None:
     assert following.names()["one_owner_per_queue"] == 2
 
 
+def test_queues_that_only_the_leaver_had_are_nobodys_loss() -> None:
+    def story() -> None:
+        with World() as world:
+            world.add_namesrv()
+            world.add_broker("broker-a", "broker-a", topics=TOPICS)
+            world.run(100)
+            leaver = more.join(world, "c2")
+            world.brokers["broker-a"].topic_config_manager.update_topic_config(TopicConfig("orders", 2, 2))
+            rebalance = leaver.rebalance_impl
+            world.run_until(lambda: len(rebalance.topic_subscribe_info_table.get("orders") or ()) == 2, 120_000)
+            assert LAST in rebalance.process_queue_table.key_set()
+            world.simulation.kernel.pause(world.simulation.nodes["c2"], 300_000)
+            more.join(world, "c1")
+            world.run_until(lambda: len(world.views.listed("broker-a", "G")) == 1, 200_000)
+            world.run(30_000)
+            world.simulation.kill("c2")
+            world.run(100)
+
+    following = told(story)
+    assert following.diverges() == []
+    assert not following.names()["every_queue_owned_when_settled"]
+
+
 # Hazards --------------------------------------------------------------------------------------------------------------
 
 

@@ -55,6 +55,12 @@ def test_a_summary_has_a_count_and_a_line_for_all_that_needs_a_look() -> None:
     assert "|" not in summary(ROWS[:2])
 
 
+def test_a_summary_says_first_what_became_of_a_variant() -> None:
+    row = samples.row("change_breaks_nothing", "campaign", "repaired+mine", "violated", expected="holds")
+    assert summary([row]).splitlines()[2] == "repaired+mine: something got worse"
+    assert "got worse" not in summary([row] * 4)
+
+
 def test_texts_are_texts() -> None:
     evil = samples.row(EVIL, "prove", EVIL, "violated", expected="holds", note=EVIL, replay=EVIL)
     failure = parsed(junit([evil]))[0][0][0]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -17,7 +17,7 @@ from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from impl.variants.change import Field, constant, field, new, patch
 from impl.variants.places import put
 from impl.variants.stack import active
-from impl.variants.subjects import covers, variants_of
+from impl.variants.subjects import covers, foundation_of, variants_of
 from impl.variants.variant import Replacement, Variant, VariantError, load_variant, replace
 from invariants.verdict import BadInputError
 from stateful_tests.machines import judge
@@ -153,6 +153,76 @@ def test_a_field_is_added_to_objects_with_slots_too_and_forgotten() -> None:
     assert [vars(made.value)["_values"] for made in replacements if isinstance(made.value, Field)] == [{}, {}]
 
 
+class Line:
+    """A toy that waits, and one that stands over it and reports."""
+
+    async def put(self, text: str) -> str:
+        return text
+
+    def size(self, of: str) -> int:
+        return len(of)
+
+
+class ReportedLine(Line):
+    reports: ClassVar[list[str]] = []
+
+    async def put(self, text: str) -> str:
+        await Pause()
+        answer = await super().put(text)
+        await Pause()
+        self.reports.append(answer)
+        return answer
+
+    def size(self, of: str) -> int:
+        return 100 + super().size(of)
+
+
+class Pause:
+    """Lets another thread run."""
+
+    def __await__(self) -> Generator[None]:
+        yield
+
+
+def test_a_new_parameter_reaches_a_method_through_a_class_that_does_not_know_it() -> None:
+    @patch(Line)
+    class Changed:
+        async def put(self, text: str, mark: str = "") -> str:
+            await Pause()
+            return f"{text}{mark}"
+
+        def size(self, of: str, *, times: int = 1) -> int:
+            return times * len(of)
+
+    replacements: Any = Changed
+    before, line = [dict(vars(owner)) for owner in (Line, ReportedLine)], ReportedLine()
+    with active([change(*replacements)]):
+        made: Any = line
+        assert [made.size("ab", times=3), made.size("ab"), Line().size("ab")] == [106, 102, 2]
+        threads = [made.put("a", "!"), made.put("b"), made.put("c", mark="?")]
+        steps = [thread.__await__() for thread in threads]
+        for _ in range(3):
+            for one in steps:
+                next(one)
+        assert [answer(one) for one in reversed(steps)] == ["c?", "b", "a!"]
+        thrown = made.put("d", "!").__await__()
+        next(thrown)
+        with pytest.raises(KeyError):
+            thrown.throw(KeyError())
+        closed = made.put("e", "!").__await__()
+        next(closed)
+        closed.close()
+    assert ReportedLine.reports == ["c?", "b", "a!"]
+    assert [dict(vars(owner)) for owner in (Line, ReportedLine)] == before
+
+
+def answer(steps: Generator[None]) -> str:
+    """What a coroutine returns at its next step."""
+    with pytest.raises(StopIteration) as end:
+        next(steps)
+    return str(end.value.value)
+
+
 def test_a_constant_of_a_module_changes_where_it_was_imported_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
     longer = constant(process_queue, "REBALANCE_LOCK_MAX_LIVE_TIME_MS", 65_000)
     monkeypatch.setattr(rebalance_push, "UNRELATED_MS", process_queue.REBALANCE_LOCK_MAX_LIVE_TIME_MS, raising=False)
@@ -206,8 +276,6 @@ def nothing(self: object) -> None:
     (Replacement(Slotted, "name", 3), "it is a field of each object; name the function that assigns it"),
     (Replacement(process_queue, "ProcessQueue", 3), "it is a class; name its functions"),
     (Replacement(Meter, "read", lambda self, by, more: by), "more parameters need a default"),  # noqa: ARG005 - a method
-    (Replacement(Meter, "read", lambda self, by, more=0: by),  # noqa: ARG005 - a method
-     "Louder stands over it and has only the parameters"),
 ])
 def test_what_does_not_fit_is_refused_in_one_line(replacement: Replacement, cure: str) -> None:
     before = state()
@@ -296,6 +364,19 @@ def test_a_change_of_a_committer_runs_on_its_base(file: Path, base: str | None) 
         world.heal()
         world.run(10_000)
     assert bool(sum(calls.values())) is (file.stem not in NOT_CALLED) or base is None
+
+
+def test_whatever_a_repair_replaces_can_be_changed_above_it() -> None:
+    repaired = variants_of("repaired")
+    places = {(one.owner, one.attribute): vars(one.owner)[one.attribute]
+              for repair in repaired for one in repair.replacements}
+    assert len(places) > 60
+    for (owner, attribute), function in places.items():
+        own = change(Replacement(owner, attribute, function))
+        with active((*repaired, own), (own,)) as calls:
+            assert len(calls) == 1
+        assert covers(repaired, own)
+        assert covers(variants_of(foundation_of(own)), own) == []
 
 
 def test_there_are_changes_of_every_kind_of_code() -> None:

@@ -64,8 +64,9 @@ FITTING = [text for text in FILES if '"hidden"' not in text]
 @pytest.mark.parametrize("text", FITTING, ids=[re.findall(r'Variant\(\s*"([^"]+)"', text)[0] for text in FITTING])
 def test_each_file_of_the_page_can_be_put_in_place_on_its_own_base(text: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(text, "utf-8")
-    with active(variants_of(str(tmp_path / "mine.py"))):
-        pass
+    variants = variants_of(str(tmp_path / "mine.py"))
+    with active(variants, variants[-1:]) as calls:
+        assert not any(calls.values())
 
 
 def test_the_page_has_a_file_of_each_kind() -> None:

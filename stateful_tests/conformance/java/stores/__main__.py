@@ -23,12 +23,13 @@ PROPERTY = "answers_as_rocketmq"
 
 
 def verdicts(
-    recoveries: int, crashes: int, programs: int, seed: int, out: Path, java_version: str,
+    recoveries: int, crashes: int, programs: int, replications: int, seed: int, out: Path, java_version: str,
 ) -> Iterator[Verdict]:
-    """A row each for damaged directories, images of crashes and programs; a folder that differs is kept below `out`."""
+    """A row each for damage, crashes, programs and replication; a folder that differs is kept below `out`."""
     from stateful_tests.conformance.java.stores.crashes import Atlas, crash_recovery
     from stateful_tests.conformance.java.stores.programs import program
     from stateful_tests.conformance.java.stores.recoveries import recovery
+    from stateful_tests.conformance.java.stores.replicas import replication
 
     known = list(images(RECORDINGS))
     yield _verdict("DefaultMessageStore#load of damaged directories", recoveries, seed, out, java_version,
@@ -37,6 +38,7 @@ def verdicts(
     yield _verdict("DefaultMessageStore#load after a crash", crashes, seed, out, java_version,
                    lambda folder, one: (1, crash_recovery(folder, atlas, one)))
     yield _verdict("DefaultMessageStore#putMessage, #putMessages", programs, seed, out, java_version, program)
+    yield _verdict("HAService, HAConnection", replications, seed, out, java_version, replication)
 
 
 def _verdict(
@@ -65,6 +67,7 @@ def compare(
     recoveries: Annotated[int, typer.Option(min=1, help="damaged directories to recover")] = 300,
     crashes: Annotated[int, typer.Option(min=1, help="images of the crash atlas to recover, all classes alike")] = 300,
     programs: Annotated[int, typer.Option(min=1, help="programs of puts")] = 20,
+    replications: Annotated[int, typer.Option(min=1, help="programs of puts to a master with a slave")] = 4,
     seed: Annotated[int | None, typer.Option(help="of the inputs; a fresh one if none is given")] = None,
     json: Annotated[str | None, typer.Option(help="file for the verdict rows, - for standard output")] = None,
     out: Annotated[Path, typer.Option(help="folder for directories that differ")] = Path("out"),
@@ -88,7 +91,7 @@ def compare(
     silence(scratch)
     rows = []
     with open(os.devnull if json is None else "/dev/stdout" if json == "-" else json, "w", encoding="utf-8") as file:  # noqa: PTH123  # one of three
-        for row in verdicts(recoveries, crashes, programs, chosen, out, version):
+        for row in verdicts(recoveries, crashes, programs, replications, chosen, out, version):
             rows.append(row)
             print(row.to_json(), file=file, flush=True)
             numbers = f"{row.cost['rows']:,} compared, {row.cost['different']} different, {row.cost['seconds']:.0f} s"

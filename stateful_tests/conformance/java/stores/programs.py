@@ -90,9 +90,9 @@ def program(folder: Path, seed: int) -> tuple[int, str | None]:
     puts = random.randrange(5, _GREATEST_PUTS)
     for number in range(puts):
         put = drawn(random)
-        wanted, stored_ms = _answer_of_real(real, put)
+        wanted, stored_ms = put_to_real(real, put)
         time_ms[0] = stored_ms or time_ms[0]
-        found = difference(wanted, _answer_of_ours(ours, put), f"put {number}")
+        found = difference(wanted, put_to_ours(ours, put), f"put {number}")
         if found is not None:
             return number + 1, found
         if random.randrange(2):
@@ -107,7 +107,7 @@ def program(folder: Path, seed: int) -> tuple[int, str | None]:
     return puts, found or difference(files_of(folder / "real"), files_of(folder / "ours"), "files")
 
 
-def _answer_of_real(store: Any, put: Put) -> tuple[Any, int]:
+def put_to_real(store: Any, put: Put) -> tuple[Any, int]:
     """What the real store answers, and the time that it stored the message at, 0 for none."""
     kind = "common.message.MessageExtBatch" if put.batch else "store.MessageExtBrokerInner"
     message: Any = jpype.JClass(f"org.apache.rocketmq.{kind}")()
@@ -150,7 +150,8 @@ def _host(host: tuple[bytes, int]) -> Any:
     return jpype.JClass("java.net.InetSocketAddress")(address, host[1])
 
 
-def _answer_of_ours(store: DefaultMessageStore, put: Put) -> Any:
+def put_to_ours(store: DefaultMessageStore, put: Put) -> Any:
+    """What ours answers."""
     properties: HashMap[str, str] = HashMap()
     for name, value in put.properties.items():
         properties.put(name, value)

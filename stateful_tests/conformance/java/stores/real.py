@@ -36,6 +36,7 @@ def real_store(folder: Path, config: MessageStoreConfig, number: int) -> Any:
     java.setMaxMessageSize(config.max_message_size)
     java.setMessageIndexEnable(config.message_index_enable)
     java.setMessageIndexSafe(config.message_index_safe)
+    java.setBrokerRole(jpype.JClass(f"{_STORE}.config.BrokerRole").valueOf(config.broker_role.value))
     java.setFlushDiskType(jpype.JClass(f"{_STORE}.config.FlushDiskType").valueOf(config.flush_disk_type.value))
     java.setHaListenPort(_FIRST_PORT + number % _PORTS)
     statistics = jpype.JClass(f"{_STORE}.stats.BrokerStatsManager")("c", True)

@@ -1,0 +1,40 @@
+"""The picture of a hazard: what its first story that breaks a property looks like."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+
+from invariants.pictures.marks import FINDING
+from invariants.pictures.picture import picture
+from invariants.pictures.text import SIGNS, WIDEST, lines
+from stateful_tests.stories.telling import BREAKS, TOLD_TWICE, Seen, Story, looking_on, told_of, told_twice
+
+
+def picture_of(hazard: str) -> list[str]:
+    """The lines of the picture of a hazard, told anew; empty if no story breaks one of its properties."""
+    for known, story in told_of():
+        if known == hazard and (shown := _told(hazard, story)):
+            return shown
+    twice = dict.fromkeys(name for known, name, _ in TOLD_TWICE if known == hazard)
+    return next((shown for name in twice if (shown := _told(hazard, told_twice(name)))), [])
+
+
+def _told(hazard: str, story: Story) -> list[str]:
+    with looking_on() as worlds:
+        story()
+    return drawn(hazard, worlds)
+
+
+def drawn(hazard: str, worlds: Iterable[Seen]) -> list[str]:
+    """The lines of the picture of what a hazard breaks first in these worlds; empty if it breaks nothing."""
+    names = [name for name, hazards in BREAKS.items() if hazard in hazards.split()]
+    names += [name for known, _, name in TOLD_TWICE if known == hazard]
+    for seen in worlds:
+        for name in names:
+            found, kernel = seen.of(name), seen.world.simulation.kernel
+            if found is not None and kernel.trail is not None:
+                shown = picture(kernel.records, kernel.trail, found)
+                claim = textwrap.wrap(f"{SIGNS[FINDING]} {shown.claim}", WIDEST)
+                return [*lines(shown.lifelines, shown.rows, shown.left_out), *claim]
+    return []
