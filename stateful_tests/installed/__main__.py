@@ -19,7 +19,7 @@ COMMANDS: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = (
     (("show", "D8"), (0,)),
     (("crash", "--workload", "sync_torn"), (0,)),
     (("check", "allocation", "--python", "model.strategies:RoundRobin"), (0,)),
-    (("check", "allocation", "--python", "model.strategies:Greedy"), (1,)),
+    (("check", "allocation", "--python", "impl.strategies:Greedy"), (1,)),
     (("machine", "subscription", "--variant", "change.py", "--program", "pass_time(s=20)"), (1,)),
     (("campaign", "--minutes", "0.2"), (0, 3)),
     (("campaign", "--variant", "change.py", "--minutes", "0.3"), (0, 3)),

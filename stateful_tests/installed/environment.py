@@ -102,13 +102,17 @@ class RoundRobin:
     def allocate(self, consumer_group: str, current_cid: str, mq_all: list[Any], cid_all: list[str]) -> list[Any]:
         assert MINE
         return [queue for place, queue in enumerate(mq_all) if cid_all[place % len(cid_all)] == current_cid]
+""",
+    "impl/__init__.py": "",
+    "impl/strategies.py": """\
+from typing import Any
 
 
 class Greedy:
     def allocate(self, consumer_group: str, current_cid: str, mq_all: list[Any], cid_all: list[str]) -> list[Any]:
         return list(mq_all)
 """,
-    "impl/main.go": "package main\n",
+    "proofs/main.go": "package main\n",
     "change.py": """\
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.variants.variant import Variant, replace
@@ -143,7 +147,7 @@ def test_names_are_mine() -> None:
     assert "invariants" not in sys.modules
 """,
 }
-"""A project of a user's: a package and a folder of it are called like rooms, and it has a change to be judged."""
+"""A project of a user's: packages and a folder of it are called like rooms, and it has a change to be judged."""
 
 
 def project(folder: Path) -> Path:

@@ -86,12 +86,14 @@ def test_a_command_that_does_not_end_as_it_should_is_an_error(
         result.stdout.fnmatch_lines(["*the end is near"])
 
 
-def test_nothing_is_left_of_a_command_that_is_too_slow(run: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    deaf = """
+@pytest.mark.parametrize("wait", ["time.sleep(600)", ""], ids=["too slow", "over"])
+def test_nothing_is_left_of_a_command(wait: str, run: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    deaf = f"""
 import subprocess
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-subprocess.Popen([sys.executable, "-c", "import time; time.sleep(77777)"])
-time.sleep(600)
+nowhere = subprocess.DEVNULL
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(77777)"], stdout=nowhere, stderr=nowhere)
+{wait}
 """
     instead(run, monkeypatch, [], deaf)
     monkeypatch.setattr(child, "GRACE_S", 0.5)

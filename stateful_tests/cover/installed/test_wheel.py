@@ -54,8 +54,8 @@ def test_whatever_lies_in_the_rooms_is_in_the_wheel(built: Path) -> None:
 
 def test_a_project_with_a_package_of_a_rooms_name_is_judged(installed: Environment, mine: Path) -> None:
     sizes = ("--queues", "4", "--members", "3", "--examples", "5")
-    for name, status in (("RoundRobin", 0), ("Greedy", 1)):
-        words = ("check", "allocation", "--python", f"model.strategies:{name}", *sizes)
+    for name, status in (("model.strategies:RoundRobin", 0), ("impl.strategies:Greedy", 1)):
+        words = ("check", "allocation", "--python", name, *sizes)
         done = ran(installed.command, *words, folder=mine)
         assert done.returncode == status, done.stdout + done.stderr
     for command in ([installed.command], [installed.python, "-m", "rocketproof"]):
@@ -68,7 +68,7 @@ def test_recordings_are_there(installed: Environment, mine: Path) -> None:
 
 
 def test_machines_and_verdicts_are_tests_in_a_project_of_ones_own(installed: Environment, mine: Path) -> None:
-    judged = "check allocation --python model.strategies:Greedy --queues 2 --members 2 --examples 1"
+    judged = "check allocation --python impl.strategies:Greedy --queues 2 --members 2 --examples 1"
     done = ran(installed.python, "-m", "pytest", "-q", "-rA", "--rocketproof-run", judged, folder=mine)
     assert done.returncode == 1, done.stdout + done.stderr
     outcomes = {line for line in done.stdout.splitlines() if line.startswith(("PASSED", "FAILED", "ERROR"))}
@@ -76,5 +76,5 @@ def test_machines_and_verdicts_are_tests_in_a_project_of_ones_own(installed: Env
     assert "PASSED test_mine.py::TestRounds::runTest" in outcomes
     assert {line.partition(" - ")[0] for line in outcomes if line.startswith(("FAILED", "ERROR"))} == {
         "FAILED test_mine.py::TestChange::runTest",
-        f"FAILED rocketproof {judged}::allocation_is_exclusive[model.strategies:Greedy]"}
+        f"FAILED rocketproof {judged}::allocation_is_exclusive[impl.strategies:Greedy]"}
     assert re.search(r"replay: rocketproof machine subscription --subject \S+/change.py --program", done.stdout)
