@@ -41,9 +41,8 @@ def test_few_rows_begin_with_what_differs_and_then_with_what_is_unknown() -> Non
     lines = shown(verdict_table([HOLDS, FOUND, UNSURE, WRONG])).splitlines()
     signs = [line.split()[-2:] for line in lines if line.startswith(" one_owner")]
     assert [words[0] for words in signs] == ["≠", "?", "✓", "✗"]
-    assert [line for line in lines if line.startswith("    rocketproof")] == [
-        f"    {WRONG.replay}", f"    {UNSURE.replay}",
-        f"    rocketproof show D1  # {HAZARDS['D1'].sentence}", f"    {FOUND.replay}"]
+    commands = [line.partition("  #")[0].strip() for line in lines if line.startswith("    rocketproof")]
+    assert commands == [WRONG.replay, UNSURE.replay, "rocketproof show D1", FOUND.replay]
 
 
 def test_of_many_rows_what_is_as_expected_is_one_line() -> None:
