@@ -131,19 +131,19 @@ class ConsumerGroup(Map):
         self._requeue()
         return member
 
-    def _requeue(self, without: Member | None = None) -> None:
-        """Somebody starts, has another route, or takes his queues along: a rebalance that has ended knew others."""
-        self._name_queues(without)
+    def _requeue(self) -> None:
+        """Somebody starts, or has another route: a rebalance that has ended knew other queues."""
+        self._name_queues()
         self.monitor.begin_anew()
 
-    def _name_queues(self, without: Member | None = None) -> None:
+    def _name_queues(self) -> None:
         """From now on the queues are these."""
-        wanted = self._queues(without)
+        wanted = self._queues()
         if wanted != self.reading.given.named["Queue"].keys():
             self.reading.given.name(QUEUE, sorted(wanted))
         self.monitor.reconsider()
 
-    def _queues(self, without: Member | None) -> set[MessageQueue]:
+    def _queues(self, without: Member | None = None) -> set[MessageQueue]:
         """The queues in a route of a living member, and those still held; without -- who holds none in a moment."""
         named, value = self.reading.given.named, self.monitor.values
         holders = [member for member in named["Member"] if member != without]
@@ -158,10 +158,14 @@ class ConsumerGroup(Map):
     def _end(self, machine: str, client_id: str, event: Any) -> list[Finding]:
         """The end of a process; what it once fetched says nothing any more."""
         member = self.members.running[machine].pop(client_id)
-        if not self._queues(without=member) >= self.reading.given.named["Queue"].keys():
-            self._requeue(without=member)
+        # Queues that nobody else has go with him: who has rebalanced did so for others.
+        takes_along = not self._queues(without=member) >= self.reading.given.named["Queue"].keys()
+        if takes_along:
+            self.monitor.begin_anew()
         found = self.monitor.take(event, ("crash", (member,)))
         self.monitor.write({("answer", member): frozenset()})
+        if takes_along:
+            self._name_queues()
         return found
 
     # Lists ------------------------------------------------------------------------------------------------------------
