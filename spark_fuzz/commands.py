@@ -232,7 +232,7 @@ def _performed(
                 stop.check()
                 screen.stored(reached, left_s)
     except (Exception, KeyboardInterrupt) as reason:  # noqa: BLE001 - whatever ends it, what was found is told first
-        ended = reason
+        ended = KeyboardInterrupt() if stop.told else reason  # in the midst of a lock a signal leaves another error
     if isinstance(ended, MistakeError) and not any(one.outcome is Outcome.VIOLATED for one in verdicts):
         raise ended
     if not verdicts and not isinstance(ended, BadInputError):
@@ -243,14 +243,17 @@ def _performed(
 
 
 class _Stop:
-    """Ctrl-C and SIGTERM, heard also where a library swallows the exception: who asks hears it later."""
+    """Ctrl-C and SIGTERM, heard also where a library swallows the exception: who asks hears it later.
+
+    told -- whether one of them came.
+    """
 
     def __init__(self) -> None:
-        self._told = False
+        self.told = False
 
     def check(self) -> None:
         """Raise KeyboardInterrupt if the campaign was told to stop."""
-        if self._told:
+        if self.told:
             raise KeyboardInterrupt
 
     @contextmanager
@@ -276,7 +279,7 @@ class _Stop:
                 signal.signal(number, handler)
 
     def _heard(self, number: int, _frame: FrameType | None) -> None:
-        self._told = True
+        self.told = True
         if number == signal.SIGTERM:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise KeyboardInterrupt

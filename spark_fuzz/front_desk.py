@@ -5,6 +5,7 @@ They import pyspark when they run, so that --help is there at once.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -132,7 +133,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
         from stateful_tests.worlds.subjects import subject_named
 
         aim = comparing.aim_of(file, base, seed, workload or (), profile or (), strategy or ())
-        desk.say(subject_named(aim.changed).said_first("rocketproof compare"))
+        changed = subject_named(aim.changed)
+        desk.say(changed.said_first("rocketproof compare"))
+        if base is None and changed.kind == "change" and changed.opened:
+            desk.say(["What it mends of 4.9.3 is seen beside 4.9.3:",
+                      f"    rocketproof compare {shlex.quote(file)} --base shipped"])
         folder = out or commands.compare_folder(aim)
         try:
             desk.judge("compare", on_spark(

@@ -41,22 +41,31 @@ def import_error(path: str, error: BaseException) -> str:
     return f"{path}{f':{lines[-1]}' if lines else ''} cannot be imported: mend it first ({described(error)})"
 
 
-def blamed(error: BaseException, files: Sequence[str], within: Sequence[str]) -> str:
+def blamed(
+    error: BaseException, files: Sequence[str], within: Sequence[str], judges: Sequence[str] = (),
+) -> str:
     """Which line of one's own files an error comes from; empty if it is none of theirs.
 
     An error that is raised within certain packages comes from a file too, if there is one: without it nothing is raised
-    there. within -- their names: the implementation, and what reads its tables. An error of whoever judges is nobody's
-    mistake but the judge's.
+    there. within -- their names: the implementation, and what reads its tables. An error that a judge raises is no
+    mistake of a file, also where the file's code is what the judge looks at in that moment. judges -- their packages.
     """
     frames = [(frame.f_code.co_filename, line, str(frame.f_globals.get("__name__")))
               for frame, line in walk_tb(error.__traceback__)]
     own = [f"{name}:{line}" for name, line, _ in frames if name in files]
+    name, line, module = frames[-1] if frames else ("", 0, "")
+    implemented = _lies_in(module, within)
+    if name not in files and not implemented and _lies_in(module, judges):
+        return ""
     if own:
         return f"{own[-1]}: {described(error)}"
-    name, line, module = frames[-1] if frames else ("", 0, "")
-    if files and any(f"{module}.".startswith(f"{one}.") for one in within):
+    if files and implemented:
         return f"{files[-1]}: with it {name}:{line} raises {described(error)}"
     return ""
+
+
+def _lies_in(module: str, packages: Sequence[str]) -> bool:
+    return any(f"{module}.".startswith(f"{one}.") for one in packages)
 
 
 def described(error: BaseException) -> str:

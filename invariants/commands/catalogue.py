@@ -47,11 +47,11 @@ def list_catalogue(
     "rocketproof show --guards Routes", "rocketproof show out/evidence/FILE.json"))
 def show(
     name: Annotated[str | None, typer.Argument(
-        metavar="NAME", help="A property, a claim, a hazard, or a file of evidence.")] = None,
+        metavar="NAME", help="A property, a claim, a hazard, a symptom, or a file of evidence.")] = None,
     guards: Annotated[str | None, typer.Option(
         metavar="CONCEPT", help="Instead the guards of a concept: what tests each, or which premise it is.")] = None,
 ) -> None:
-    """Show one property (claim, premises, formula, hazards), one hazard, or the picture of one file of evidence.
+    """Show one property (claim, premises, formula, hazards), hazard or symptom, or the picture of a file of evidence.
 
     A property comes with its judges, the verdict expected of RocketMQ as shipped, and the actions around it; a hazard
     with what users see of it, what brings it about, what helps, what it breaks, and its story.
@@ -59,8 +59,8 @@ def show(
     from invariants import evidence
     from invariants.front_desk.desk import console, guarded
     from invariants.front_desk.guards import guards as guards_of
-    from invariants.front_desk.show import shown, shown_hazard
-    from invariants.hazards import HAZARDS
+    from invariants.front_desk.show import shown, shown_hazard, shown_symptom
+    from invariants.hazards import HAZARDS, SYMPTOMS
     from invariants.report.terminal import evidence_view
 
     def printed() -> None:
@@ -75,6 +75,8 @@ def show(
         if name is None:
             return guards_of(guards or "")
         judged = judged_of_runs()
+        if name in SYMPTOMS:
+            return shown_symptom(name)
         return shown_hazard(HAZARDS[name], outside(name), judged) if name in HAZARDS else shown(name, judged)
 
     guarded(printed)

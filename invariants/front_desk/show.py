@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from invariants import allocation
 from invariants.concepts import PROPERTIES
 from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, entry, of_runs, scopes_of
-from invariants.hazards import HAZARDS, Hazard
+from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import Rule
 from invariants.runs import NO_MACHINE, OF_RUNS
@@ -89,6 +89,7 @@ class Outside:
 
 
 NOT_KNOWN = "not known"
+PICTURE = "picture   of a story in which it happens: ① then, ✗ what is broken there, × killed or stands still"
 
 
 def shown_hazard(hazard: Hazard, outside: Outside, judged: Collection[str] = ()) -> Iterator[str]:
@@ -118,8 +119,18 @@ def shown_hazard(hazard: Hazard, outside: Outside, judged: Collection[str] = ())
     if hazard.no_machine:
         yield from ("", *_field("machine", f"none: {hazard.no_machine}"))
     if picture := outside.picture():
-        yield from ("", *picture)
+        yield from ("", PICTURE, *picture)
     yield from ("", "story" if outside.stories else f"story     {NOT_KNOWN}", *(f"  {one}" for one in outside.stories))
+
+
+def shown_symptom(name: str) -> Iterator[str]:
+    """What users see, and the hazards that may be behind it, each with what helps."""
+    yield from (f"{name}  a symptom", *_folded(SYMPTOMS[name], "  "))
+    for hazard in HAZARDS.values():
+        if name in hazard.symptoms:
+            yield from ("", *_folded(f"{hazard.name}  {hazard.sentence}", "", "  "))
+            yield from _folded(f"helps: {hazard.mitigation or NOT_KNOWN}", "  ", "  ")
+    yield from ("", "rocketproof show HAZARD says all of one; rocketproof search WORDS finds those that fit best")
 
 
 def _field(name: str, value: str) -> list[str]:

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
+from impl.hosts.simulation.kernel import EndlessRunError
 from impl.variants.catalogue import NO_REPAIR
 from impl.variants.fitting import is_counted
 from impl.variants.mistakes import blamed
@@ -24,6 +25,9 @@ from model.language import Property
 
 DECLARED: dict[str, Property | type[Rule]] = {**PROPERTIES, **BY_NAME}
 """Every property of a protocol, or of runs, by name."""
+
+JUDGES = ("invariants", "stateful_tests")
+"""Packages of whoever judges: what they raise is no mistake of a file."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +109,10 @@ class Subject:
         """Raise BadInputError, one line, for an error of the block that comes from a file of one's own."""
         try:
             yield
+        except EndlessRunError:
+            raise  # the kernel's, also where a file's code is what does not end
         except Exception as error:
-            if told := blamed(error, self.composed.files, ("impl", "invariants.views")):
+            if told := blamed(error, self.composed.files, ("impl", "invariants.views"), JUDGES):
                 raise BadInputError(told) from error
             raise
 

@@ -96,3 +96,12 @@ def test_every_hazard_says_what_people_see_and_what_helps(hazard: Hazard) -> Non
 ])
 def test_what_people_write_leads_to_a_hazard(question: str, one_of: set[str]) -> None:
     assert one_of & {hit.name for hit in search.search(question)[:4]}
+
+
+@pytest.mark.parametrize("symptom", SYMPTOMS)
+def test_a_symptom_that_is_found_is_shown_with_its_hazards_and_what_helps(symptom: str) -> None:
+    result = CliRunner().invoke(app, ["show", symptom])
+    assert result.exit_code == 0, result.output
+    behind = [hazard for hazard in HAZARDS.values() if symptom in hazard.symptoms]
+    assert all(f"\n{hazard.name}  " in result.output for hazard in behind)
+    assert result.output.count("  helps: ") == len(behind)

@@ -23,7 +23,7 @@ from invariants.verdict import BadInputError
 from stateful_tests.machines import judge
 from stateful_tests.machines.search import Effort
 from stateful_tests.stories.storm import STORMY, group_world
-from stateful_tests.worlds.run import Plan, run
+from stateful_tests.worlds.run import Plan, SeenError, run
 from stateful_tests.worlds.subjects import subject_named, subject_on
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples" / "changes").glob("*.py"))
@@ -349,6 +349,18 @@ def test_an_error_of_a_judge_is_no_mistake_of_the_file(write: Write) -> None:
     subject = subject_named(subject_on("shipped", write(HEAD + UPDATE + "    return True" + TAIL)))
     with pytest.raises(KeyError), subject.telling_mistakes():
         vars(subject)["none"]
+
+
+def test_what_a_judge_has_seen_in_the_midst_of_a_files_code_is_no_mistake_of_it(write: Write) -> None:
+    subject = subject_named(subject_on("shipped", write(HEAD + UPDATE + "    return True" + TAIL)))
+    names: dict[str, Any] = {}
+    exec(compile("def lived(judge):\n    judge()", subject.composed.files[0], "exec"), names)  # noqa: S102  # as if there
+
+    def seen() -> None:
+        raise SeenError
+
+    with pytest.raises(SeenError), subject.telling_mistakes():
+        names["lived"](seen)
 
 
 # Changes as committers make them --------------------------------------------------------------------------------------
