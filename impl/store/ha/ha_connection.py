@@ -21,18 +21,16 @@ _NOWHERE = -1
 class HAConnection:
     """`ha.HAConnection`.
 
-    slave_request_offset -- the slave's first report; slave_ack_offset -- its last one. open -- until one of its
-    services has ended.
+    slave_request_offset -- the slave's first report. open -- until one of its services has ended.
     """
 
     def __init__(self, ha_service: Slaves, connection: Connection) -> None:
-        """Count as a connection of the service."""
+        """Have read and sent nothing."""
         self.ha_service, self.connection = ha_service, connection
-        self.slave_request_offset = self.slave_ack_offset = NO_REQUEST_OFFSET
+        self.slave_request_offset = NO_REQUEST_OFFSET
         self.open = True
         self.read_socket_service = ReadSocketService(self)
         self.write_socket_service = WriteSocketService(self)
-        ha_service.connection_count += 1
 
     def run_once(self) -> bool:
         """A round of both services; whether there is more to send at once."""
@@ -52,10 +50,9 @@ class HAConnection:
             self._end()
 
     def _end(self) -> None:
-        """The end of both services: one stops the other, and the reading one takes back the count."""
+        """The end of both services: one stops the other."""
         self.open = False
         self.ha_service.remove_connection(self)
-        self.ha_service.connection_count -= 1
         self.connection.close()
 
 
@@ -65,8 +62,8 @@ class ReadSocketService:
     def __init__(self, owner: HAConnection) -> None:
         """Have read nothing."""
         self._owner, self._store = owner, owner.ha_service.store
-        self._position = self._process_position = 0
-        self._rest = b""  # of the buffer: the bytes of an offset that is not whole yet
+        self._position = 0  # in the buffer
+        self._rest = b""  # the bytes of an offset that is not whole yet
         self._last_read_timestamp = self._store.now_ms()
 
     def run_once(self) -> bool:
@@ -79,7 +76,7 @@ class ReadSocketService:
     def _process_read_event(self) -> bool:
         """ReadSocketService#processReadEvent: of all offsets that a read brings only the last counts."""
         if self._position == READ_MAX_BUFFER_SIZE:
-            self._position = self._process_position = 0
+            self._position = 0
         while self._position < READ_MAX_BUFFER_SIZE:
             try:
                 data = self._owner.connection.read(READ_MAX_BUFFER_SIZE - self._position)
@@ -90,18 +87,15 @@ class ReadSocketService:
             self._last_read_timestamp = self._store.now_ms()
             self._position += len(data)
             self._rest += data
-            if self._position - self._process_position >= _OFFSET_BYTES and not self._take_offset():
+            if len(self._rest) >= _OFFSET_BYTES and not self._take_offset():
                 return False
         return True
 
     def _take_offset(self) -> bool:
-        whole = self._position - self._position % _OFFSET_BYTES
-        behind = self._position - whole
-        end = len(self._rest) - behind
+        end = len(self._rest) // _OFFSET_BYTES * _OFFSET_BYTES
         offset = int.from_bytes(self._rest[end - _OFFSET_BYTES:end], "big", signed=True)
-        self._process_position, self._rest = whole, self._rest[end:]
+        self._rest = self._rest[end:]
         owner = self._owner
-        owner.slave_ack_offset = offset
         if not is_report_accepted(owner.slave_request_offset, offset, self._store.get_max_phy_offset()):
             return False
         if owner.slave_request_offset < 0:

@@ -14,14 +14,13 @@ from impl.store.put_message_status import PutMessageStatus
 class HAService:
     """`ha.HAService`.
 
-    connection_count -- of slaves. push2_slave_max_offset -- the greatest offset that any slave has reported since the
+    connection_list -- of slaves. push2_slave_max_offset -- the greatest offset that any slave has reported since the
     start; it never falls. The host accepts connections (`accept`), and steps `run_once`.
     """
 
     def __init__(self, store: ReplicatedStore, connect: Connect) -> None:
         """Have no connection. connect -- how a slave reaches its master."""
         self.store = store
-        self.connection_count = 0
         self.connection_list: list[HAConnection] = []
         self.push2_slave_max_offset = 0
         self.group_transfer_service = GroupTransferService(self)
@@ -51,7 +50,7 @@ class HAService:
 
     def is_slave_ok(self, master_put_where: int) -> bool:
         """HAService#isSlaveOK."""
-        return is_slave_ok(self.connection_count, master_put_where, self.push2_slave_max_offset,
+        return is_slave_ok(len(self.connection_list), master_put_where, self.push2_slave_max_offset,
                            self.store.config.ha_slave_fallbehind_max_bytes)
 
     def put_request(self, request: GroupCommitRequest) -> None:
