@@ -34,11 +34,11 @@ class HAService:
         """AcceptSocketService#run: whoever connects is a slave."""
         self.connection_list.append(HAConnection(self, connection))
 
-    def run_once(self) -> bool:
-        """A round of all connections and of the waiting puts; whether a connection has more to send at once."""
-        more = [connection.run_once() for connection in [*self.connection_list]]
+    def run_once(self) -> None:
+        """A round of all connections and of the waiting puts."""
+        for connection in [*self.connection_list]:
+            connection.run_once()
         self.group_transfer_service.run_once()
-        return any(more)
 
     def shutdown(self) -> None:
         """HAService#shutdown."""

@@ -13,7 +13,7 @@ from impl.ports.connection import Connection, ConnectionError  # noqa: A004  # j
 from impl.store.message_store_config import BrokerRole
 from impl.store.put_message_result import PutMessageFuture
 from impl.store.put_message_status import PutMessageStatus
-from stateful_tests.cover.store.brokers import Broker
+from stateful_tests.cover.store.brokers import T0, Broker
 
 ADDRESS = "10.0.0.1:10912"
 SECOND_MS = 1_000
@@ -239,6 +239,72 @@ def test_both_sides_leave_a_connection_on_which_nothing_comes() -> None:
     assert pair.master.store.ha_service.connection_list == []
     pair.client.run_once()
     assert not pair.client.connected
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_heartbeats_and_ends_come_after_their_time_and_not_at_it(late: bool) -> None:
+    """The test of both sides is `interval >`."""
+    pair, now = Pair(), T0
+    for broker in (pair.master, pair.slave):
+        broker.store.now_ms = lambda: now
+    pair.run(1)
+    now += 5 * SECOND_MS + late
+    pair.client.run_once()
+    pair.master.store.ha_service.run_once()
+    ends = [one.connection for one in pair.master.store.ha_service.connection_list]
+    assert [one.slave_request_offset for one in pair.master.store.ha_service.connection_list] == [0 if late else -1]
+    pair.client.run_once()
+    pair.master.put()
+    pair.run(3)
+    now += 5 * SECOND_MS + late
+    pair.master.store.ha_service.run_once()
+    assert bytes(ends[0].other.come) == (struct.pack(">qi", len(log(pair.master)), 0) if late else b"")
+
+
+def test_a_side_that_hears_nothing_ends_the_connection_after_its_time_and_not_at_it() -> None:
+    pair, now = Pair(), T0
+    for broker in (pair.master, pair.slave):
+        broker.store.now_ms = lambda: now
+    pair.run(1)
+    now += 20 * SECOND_MS
+    pair.master.store.ha_service.run_once()
+    assert len(pair.master.store.ha_service.connection_list) == 1
+    now += 1
+    pair.master.store.ha_service.run_once()
+    assert pair.master.store.ha_service.connection_list == []
+
+
+def test_a_slave_that_cannot_report_whole_connects_again() -> None:
+    """Three attempts, each with room for two bytes of eight."""
+    pair = Pair(2)
+    pair.run(1)
+    pair.slave.now += 6 * SECOND_MS
+    pair.client.run_once()
+    assert not pair.client.connected
+
+
+def test_a_connection_that_breaks_is_left_by_both_sides() -> None:
+    pair = Pair()
+    pair.begin()
+    end = pair.master.store.ha_service.connection_list[0].connection
+    end.closed = True  # a read and a write of the master end with an error, and the slave's write too
+    pair.master.store.ha_service.run_once()
+    assert pair.master.store.ha_service.connection_list == []
+    pair.later(6)
+    pair.client.run_once()
+    assert not pair.client.connected
+
+
+def test_the_buffer_of_reports_begins_anew_when_it_is_full() -> None:
+    """ReadSocketService reads 1 MiB at most in a round, and all of it in the next one."""
+    broker, (end, other) = Broker(broker_role=BrokerRole.SYNC_MASTER), streams(4 << 20)
+    broker.store.ha_service.accept(end)
+    other.write(offsets(0) * (1 << 17) + offsets(0, 77))
+    broker.put()
+    broker.store.ha_service.run_once()
+    assert broker.store.ha_service.push2_slave_max_offset == 0
+    broker.store.ha_service.run_once()
+    assert broker.store.ha_service.push2_slave_max_offset == 77
 
 
 def test_a_master_that_stops_leaves_its_slaves() -> None:
