@@ -53,6 +53,12 @@ class Pair:
         self.master.now += seconds * SECOND_MS
         self.slave.now += seconds * SECOND_MS
 
+    def come(self) -> bytes:
+        """What has come to the slave, and was not read."""
+        end, = (one.connection for one in self.master.store.ha_service.connection_list)
+        assert isinstance(end, Stream)
+        return bytes(end.other.come)
+
     @property
     def client(self) -> Any:
         return self.slave.store.ha_service.ha_client
@@ -251,14 +257,13 @@ def test_heartbeats_and_ends_come_after_their_time_and_not_at_it(late: bool) -> 
     now += 5 * SECOND_MS + late
     pair.client.run_once()
     pair.master.store.ha_service.run_once()
-    ends = [one.connection for one in pair.master.store.ha_service.connection_list]
     assert [one.slave_request_offset for one in pair.master.store.ha_service.connection_list] == [0 if late else -1]
     pair.client.run_once()
     pair.master.put()
     pair.run(3)
     now += 5 * SECOND_MS + late
     pair.master.store.ha_service.run_once()
-    assert bytes(ends[0].other.come) == (struct.pack(">qi", len(log(pair.master)), 0) if late else b"")
+    assert pair.come() == (struct.pack(">qi", len(log(pair.master)), 0) if late else b"")
 
 
 def test_a_side_that_hears_nothing_ends_the_connection_after_its_time_and_not_at_it() -> None:
@@ -286,8 +291,7 @@ def test_a_slave_that_cannot_report_whole_connects_again() -> None:
 def test_a_connection_that_breaks_is_left_by_both_sides() -> None:
     pair = Pair()
     pair.begin()
-    end = pair.master.store.ha_service.connection_list[0].connection
-    end.closed = True  # a read and a write of the master end with an error, and the slave's write too
+    pair.master.store.ha_service.connection_list[0].connection.close()  # a read and a write of the master end with an error, and the slave's write too
     pair.master.store.ha_service.run_once()
     assert pair.master.store.ha_service.connection_list == []
     pair.later(6)
