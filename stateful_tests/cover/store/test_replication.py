@@ -289,9 +289,10 @@ def test_a_slave_that_cannot_report_whole_connects_again() -> None:
 
 
 def test_a_connection_that_breaks_is_left_by_both_sides() -> None:
+    """What the master reads and writes then ends with an error, and what the slave writes too."""
     pair = Pair()
     pair.begin()
-    pair.master.store.ha_service.connection_list[0].connection.close()  # a read and a write of the master end with an error, and the slave's write too
+    pair.master.store.ha_service.connection_list[0].connection.close()
     pair.master.store.ha_service.run_once()
     assert pair.master.store.ha_service.connection_list == []
     pair.later(6)
