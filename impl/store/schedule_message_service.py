@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from impl.common.byte_buffer import ByteBuffer
@@ -19,7 +19,6 @@ from impl.decisions.consume_queue_units import is_ext_addr
 from impl.decisions.java_errors import HeapExhaustedError, JavaError, not_null
 from impl.decisions.java_text import parse_integer
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
-from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
 from impl.decisions.retry_level import (
     compute_deliver_timestamp,
     correct_delay_offset,
@@ -181,36 +180,46 @@ class DeliverDelayedMessageTimerTask:
         Raises what Java throws as an Error: DiskError where its mapping faults, HeapExhaustedError.
         """
         try:
-            self._execute_on_timeup()
+            for _ in self.look():
+                pass
         except (DiskError, HeapExhaustedError):
             raise
         except JavaError:
             return DELAY_FOR_A_PERIOD_MS
         return DELAY_FOR_A_WHILE_MS
 
-    def _execute_on_timeup(self) -> None:
-        """DeliverDelayedMessageTimerTask#executeOnTimeup: look at the units up to the end of their file."""
+    def look(self) -> Iterator[None]:
+        """DeliverDelayedMessageTimerTask#executeOnTimeup: deliver what is due of the units up to the end of their file.
+
+        One message a step: in Java the threads of other levels come between.
+        """
         queue = self._service.queue(self.level)
         buffer = queue.get_index_buffer(self.offset)
         if buffer is None:
             self.offset = reset_delay_offset(
                 self.offset, queue.get_min_offset_in_queue(), queue.get_max_offset_in_queue())
             return
-        data, start = buffer.read(), self.offset
+        data = buffer.read()
         buffer.release()
         try:
-            for number, unit in enumerate(units_of(data)):
-                due_ms, now_ms = self._deliver_timestamp(unit), self._store.now_ms()
-                self.offset = start + number
-                if correct_deliver_timestamp(self.level, now_ms, due_ms, self._levels) > now_ms:
-                    return
-                if not self._deliver(unit, start):
-                    return
-            self.offset = start + len(data) // CQ_STORE_UNIT_SIZE
+            yield from self._deliver_due(list(units_of(data)))
         except (DiskError, HeapExhaustedError):
             raise
         except JavaError:
             return  # Java logs it and begins with this unit again
+
+    def _deliver_due(self, units: Sequence[Unit]) -> Iterator[None]:
+        """Go from unit to unit, up to the first that is not due or whose message is not taken."""
+        start = self.offset
+        for number, unit in enumerate(units):
+            due_ms, now_ms = self._deliver_timestamp(unit), self._store.now_ms()
+            self.offset = start + number
+            if correct_deliver_timestamp(self.level, now_ms, due_ms, self._levels) > now_ms:
+                return
+            if not self._deliver(unit, start):
+                return
+            yield
+        self.offset = start + len(units)
 
     @property
     def _levels(self) -> Mapping[int, int]:
