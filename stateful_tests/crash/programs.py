@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.inet_socket_address import InetSocketAddress
@@ -62,6 +62,17 @@ class Workload(NamedTuple):
             mapped_file_size_commit_log=8_192, configured_file_size_consume_queue=self.queue_file_bytes,
             max_hash_slot_num=3, max_index_num=9, max_message_size=16_000, message_index_enable=self.has_index,
             flush_disk_type=self.flush)
+
+    def to_json(self) -> dict[str, Any]:
+        """All but what is expected, as plain values."""
+        return {"name": self.name, "sentence": self.sentence, "flush": self.flush.value,
+                "operations": list(self.operations), "has_index": self.has_index,
+                "queue_file_bytes": self.queue_file_bytes}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Workload:
+        """From what `to_json` gave; nothing is expected."""
+        return cls(**{**values, "flush": FlushDiskType(values["flush"]), "operations": tuple(values["operations"])})
 
 
 class Message(NamedTuple):
