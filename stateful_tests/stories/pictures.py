@@ -32,7 +32,7 @@ def drawn(hazard: str, worlds: Iterable[Seen]) -> list[str]:
     names += [name for known, _, name in TOLD_TWICE if known == hazard]
     for seen in worlds:
         for name in names:
-            found, kernel = seen.of(name), seen.world.simulation.kernel
+            found, kernel = seen.of(name, hazard), seen.world.simulation.kernel
             if found is not None and kernel.trail is not None:
                 shown = picture(kernel.records, kernel.trail, found)
                 claim = textwrap.wrap(f"{SIGNS[FINDING]} {shown.claim}", WIDEST)
