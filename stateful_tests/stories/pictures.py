@@ -31,7 +31,7 @@ def drawn(hazard: str, worlds: Iterable[Seen]) -> Picture | None:
     names += [name for known, _, name in TOLD_TWICE if known == hazard]
     for seen in worlds:
         for name in names:
-            found, kernel = seen.of(name), seen.world.simulation.kernel
+            found, kernel = seen.of(name, hazard), seen.world.simulation.kernel
             if found is not None and kernel.trail is not None:
                 return picture(kernel.records, kernel.trail, found)
     return None
