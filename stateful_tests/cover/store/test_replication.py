@@ -13,7 +13,7 @@ from impl.ports.connection import Connection, ConnectionError  # noqa: A004  # j
 from impl.store.message_store_config import BrokerRole
 from impl.store.put_message_result import PutMessageFuture
 from impl.store.put_message_status import PutMessageStatus
-from stateful_tests.cover.store.brokers import Broker
+from stateful_tests.cover.store.brokers import T0, Broker
 
 ADDRESS = "10.0.0.1:10912"
 SECOND_MS = 1_000
@@ -52,6 +52,12 @@ class Pair:
     def later(self, seconds: int) -> None:
         self.master.now += seconds * SECOND_MS
         self.slave.now += seconds * SECOND_MS
+
+    def come(self) -> bytes:
+        """What has come to the slave, and was not read."""
+        end, = (one.connection for one in self.master.store.ha_service.connection_list)
+        assert isinstance(end, Stream)
+        return bytes(end.other.come)
 
     @property
     def client(self) -> Any:
@@ -234,12 +240,12 @@ def test_of_the_reports_in_one_read_the_last_counts_and_only_a_later_one_is_comp
     other.write(offsets(3, 9_000))
     service.run_once()
     assert service.push2_slave_max_offset == 9_000
-    assert service.connection_count == 1
+    assert len(service.connection_list) == 1
     other.write(offsets(9_001)[:3])
     service.run_once()
     other.write(offsets(9_001)[3:])
     service.run_once()
-    assert (service.connection_count, service.connection_list) == (0, [])
+    assert service.connection_list == []
     assert service.push2_slave_max_offset == 9_000
     assert other.read(100) is None
 
@@ -270,9 +276,74 @@ def test_both_sides_leave_a_connection_on_which_nothing_comes() -> None:
     pair.begin()
     pair.master.now += 21 * SECOND_MS
     pair.master.store.ha_service.run_once()
-    assert pair.master.store.ha_service.connection_count == 0
+    assert pair.master.store.ha_service.connection_list == []
     pair.client.run_once()
     assert not pair.client.connected
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_heartbeats_and_ends_come_after_their_time_and_not_at_it(late: bool) -> None:
+    """The test of both sides is `interval >`."""
+    pair, now = Pair(), T0
+    for broker in (pair.master, pair.slave):
+        broker.store.now_ms = lambda: now
+    pair.run(1)
+    now += 5 * SECOND_MS + late
+    pair.client.run_once()
+    pair.master.store.ha_service.run_once()
+    assert [one.slave_request_offset for one in pair.master.store.ha_service.connection_list] == [0 if late else -1]
+    pair.client.run_once()
+    pair.master.put()
+    pair.run(3)
+    now += 5 * SECOND_MS + late
+    pair.master.store.ha_service.run_once()
+    assert pair.come() == (struct.pack(">qi", len(log(pair.master)), 0) if late else b"")
+
+
+def test_a_side_that_hears_nothing_ends_the_connection_after_its_time_and_not_at_it() -> None:
+    pair, now = Pair(), T0
+    for broker in (pair.master, pair.slave):
+        broker.store.now_ms = lambda: now
+    pair.run(1)
+    now += 20 * SECOND_MS
+    pair.master.store.ha_service.run_once()
+    assert len(pair.master.store.ha_service.connection_list) == 1
+    now += 1
+    pair.master.store.ha_service.run_once()
+    assert pair.master.store.ha_service.connection_list == []
+
+
+def test_a_slave_that_cannot_report_whole_connects_again() -> None:
+    """Three attempts, each with room for two bytes of eight."""
+    pair = Pair(2)
+    pair.run(1)
+    pair.slave.now += 6 * SECOND_MS
+    pair.client.run_once()
+    assert not pair.client.connected
+
+
+def test_a_connection_that_breaks_is_left_by_both_sides() -> None:
+    """What the master reads and writes then ends with an error, and what the slave writes too."""
+    pair = Pair()
+    pair.begin()
+    pair.master.store.ha_service.connection_list[0].connection.close()
+    pair.master.store.ha_service.run_once()
+    assert pair.master.store.ha_service.connection_list == []
+    pair.later(6)
+    pair.client.run_once()
+    assert not pair.client.connected
+
+
+def test_the_buffer_of_reports_begins_anew_when_it_is_full() -> None:
+    """ReadSocketService reads 1 MiB at most in a round, and all of it in the next one."""
+    broker, (end, other) = Broker(broker_role=BrokerRole.SYNC_MASTER), streams(4 << 20)
+    broker.store.ha_service.accept(end)
+    other.write(offsets(0) * (1 << 17) + offsets(0, 77))
+    broker.put()
+    broker.store.ha_service.run_once()
+    assert broker.store.ha_service.push2_slave_max_offset == 0
+    broker.store.ha_service.run_once()
+    assert broker.store.ha_service.push2_slave_max_offset == 77
 
 
 def test_a_master_that_stops_leaves_its_slaves() -> None:

@@ -69,7 +69,7 @@ def shown(demonstration: Demonstration, folder: Path, number: int, java: str) ->
 
 def same_recovery(real: Recovered, ours: Recovered) -> bool:
     """Whether two stores have the same, or both do not start."""
-    return real == ours if not (real.refused and ours.refused) else True
+    return real == ours or bool(real.refused and ours.refused)
 
 
 def _told(demonstration: Demonstration, made: Shown, folder: Path) -> list[str]:

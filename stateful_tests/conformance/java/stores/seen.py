@@ -11,7 +11,12 @@ import jpype
 
 from impl.store.consume_queue import Unit
 from impl.store.message_store_config import MessageStoreConfig
-from stateful_tests.conformance.java.stores.real import ROOT, real_store
+from stateful_tests.conformance.java.stores.real import (
+    ROOT,
+    queues_of_real,
+    real_store,
+    topic_queue_table_of_real,
+)
 from stateful_tests.crash.recovery import SEARCH_FAILS, Recovered
 
 START_LIMIT_S = 10.0  # a start takes some 50 ms
@@ -31,15 +36,17 @@ def recovered(
     refused = _started(real)
     if refused:
         return Recovered(refused)
-    table = {str(one.getKey()): int(one.getValue()) for one in real.getCommitLog().getTopicQueueTable().entrySet()}
-    return Recovered("", tuple(_log(real, folder, config)), _units(real),
-                     {queue: offset for queue, offset in table.items() if offset},
-                     {(topic, key): _found(real, topic, key) for topic, key in keys},
+    next_offsets = {queue: offset for queue, offset in topic_queue_table_of_real(real).items() if offset}
+    found = {(topic, key): _found(real, topic, key) for topic, key in keys}
+    return Recovered("", tuple(_log(real, folder, config)), _units(real), next_offsets, found,
                      {time: _searched(real, *time) for time in times})
 
 
 def _started(real: Any) -> str:
-    """Start it in a thread of its own, and wait until everything is dispatched: "", or why it does not come to that."""
+    """Start it in a thread of its own, and wait until everything is dispatched: "", or why it does not start.
+
+    Raises TimeoutError if it starts and does not dispatch everything in time: then nothing can be said of it.
+    """
     raised: list[str] = []
 
     def run() -> None:
@@ -55,7 +62,9 @@ def _started(real: Any) -> str:
     if thread.isAlive():
         return "start waits for ever for its dispatch"
     until = time.monotonic() + START_LIMIT_S
-    while not raised and int(real.dispatchBehindBytes()) > 0 and time.monotonic() < until:
+    while not raised and int(real.dispatchBehindBytes()) > 0:
+        if time.monotonic() > until:
+            raise TimeoutError(f"not everything is dispatched within {START_LIMIT_S:g} s")
         time.sleep(0.01)
     return raised[0] if raised else ""
 
@@ -85,12 +94,10 @@ def _length(log: Any, result: Any) -> int:
 
 def _units(real: Any) -> dict[tuple[str, int], dict[int, Unit]]:
     found: dict[tuple[str, int], dict[int, Unit]] = {}
-    for topic in real.getConsumeQueueTable().entrySet():
-        for one in topic.getValue().entrySet():
-            queue = one.getValue()
-            offsets = range(int(queue.getMinOffsetInQueue()), int(queue.getMaxOffsetInQueue()))
-            found[str(topic.getKey()), int(one.getKey())] = {
-                offset: unit for offset in offsets if (unit := _unit(queue.getIndexBuffer(offset))) is not None}
+    for topic, queue_id, queue in queues_of_real(real):
+        offsets = range(int(queue.getMinOffsetInQueue()), int(queue.getMaxOffsetInQueue()))
+        found[topic, queue_id] = {
+            offset: unit for offset in offsets if (unit := _unit(queue.getIndexBuffer(offset))) is not None}
     return {queue: units for queue, units in found.items() if units}
 
 
