@@ -176,7 +176,7 @@ def kill_matrix(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """
     from invariants.front_desk.desk import Desk
 
-    with Desk(json, summary=False) as desk:
+    with Desk(json, summary=False, pictures=False) as desk:
         from spark_fuzz import commands
         from spark_fuzz.cells import MATRIX, matrix_view
         from spark_fuzz.markdown import check_markdown, write_markdown
