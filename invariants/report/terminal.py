@@ -107,10 +107,10 @@ def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> Rende
 
 
 def _folded(rows: Iterable[Verdict]) -> list[tuple[Verdict, int]]:
-    """Rows that say the same of one subject, for one reason, as the first of them, with how many more there are."""
+    """Of the rows that are unknown of one subject for one reason the first, with how many more there are; all others."""
     def reason(row: Verdict) -> tuple[object, ...]:
-        told = row.note if _needs_replay(row) else ""
-        return (words.subject(row), row.judge, row.outcome, row.expected, told) if told else (id(row),)
+        one = row.outcome.is_unknown and row.note
+        return (words.subject(row), row.judge, row.expected, row.note) if one else (id(row),)
 
     return [(own[0], len(own) - 1) for own in grouping.grouped(rows, reason).values()]
 

@@ -92,9 +92,11 @@ def test_the_total_says_how_many_are_as_expected() -> None:
 def test_rows_that_have_one_reason_are_one_line_with_their_number() -> None:
     names = ("is_total", "is_exclusive", "is_balanced")
     alike = [replace(UNSURE, property=name, note="it ended") for name in names]
-    lines = shown(verdict_table([HOLDS, *alike, replace(UNSURE, note="a time-out")])).splitlines()
-    assert [line.split("  ")[0].strip() for line in lines if "? unknown" in line] == ["is_total and 2 more", "one_owner"]
-    assert sum("it ended" in line for line in lines) == 1
+    wrong = [replace(WRONG, property=name, note="it ended") for name in names]
+    lines = shown(verdict_table([HOLDS, *alike, replace(UNSURE, note="a time-out"), *wrong])).splitlines()
+    first = [line.split("  ")[0].strip() for line in lines if "? unknown" in line]
+    assert first == ["is_total and 2 more", "one_owner"]
+    assert sum("it ended" in line for line in lines) == 1 + len(wrong), "each violation is another one"
     assert any(line.endswith("it ended; 2 more like it") for line in lines)
 
 
