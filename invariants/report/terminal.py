@@ -107,7 +107,7 @@ def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> Rende
 
 
 def _folded(rows: Iterable[Verdict]) -> list[tuple[Verdict, int]]:
-    """Of the rows that are unknown of one subject for one reason the first, with how many more there are; all others."""
+    """All rows, but of those that are unknown of one subject for one reason only the first, with how many more."""
     def reason(row: Verdict) -> tuple[object, ...]:
         one = row.outcome.is_unknown and row.note
         return (words.subject(row), row.judge, row.expected, row.note) if one else (id(row),)
