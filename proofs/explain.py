@@ -21,6 +21,7 @@ from invariants.verdict import Outcome, Verdict
 from model.language import Premise, Property, text
 from model.language.properties import ALWAYS, LEMMA
 from proofs import terms
+from proofs.apart import apart, ended
 from proofs.obligations import Induction, Obligation
 from proofs.ranking import owed
 from proofs.reading import Called, Expr
@@ -39,6 +40,10 @@ class Leaning:
     obligation: str
     needs: tuple[Called, ...]
     seconds: float
+
+
+Found = tuple[list[Leaning], list[str], list[str]]
+"""The leanings, the lemmas that are not used, and what is open: an explanation without its property."""
 
 
 @dataclass(slots=True)
@@ -200,10 +205,20 @@ def with_reasons(
         if row.outcome is not Outcome.HOLDS or row.property not in declared or row.subject.kind != "model":
             yield row
             continue
-        found = explanation(declared[row.property])
-        for line in lines(found):
+        found, lost = _explained(declared[row.property])
+        for line in lines(found) if found else [f"{row.property}: not explained, {lost}"]:
             tell(line)
-        yield row if out is None else _saved(row, found, out)
+        yield row if out is None or found is None else _saved(row, found, out)
+
+
+def _explained(declared: Property) -> tuple[Explanation | None, str]:
+    """The explanation, made in a process apart; or why there is none, as the solver has ended that process."""
+    def work(one: Property) -> tuple[Found | None, str]:
+        made = explanation(one)
+        return (made.leanings, made.unused, made.open), ""
+
+    (found, lost), = apart([declared], work, lambda _, how: (None, ended(how)))
+    return (None if found is None else Explanation(declared, *found)), lost
 
 
 def _saved(row: Verdict, found: Explanation, out: Path) -> Verdict:

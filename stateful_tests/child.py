@@ -8,6 +8,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,7 @@ _CHUNK_BYTES: Final = 1 << 16
 _ENDING_S: Final = 0.5
 _SHOWN: Final = 120
 _STDERR: Final = "stderr"
+_ROOMS: Final = str(Path(__file__).parents[1])
 _TELLING = re.compile(r"(?i)error|exception|panic")  # of what was said on standard error the line to be shown
 
 
@@ -138,6 +140,20 @@ class Child:
             return []
         text = (self._folder / _STDERR).read_text(encoding="utf-8", errors="replace")
         return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def worker(
+    module: str, arguments: Sequence[str], folder: Path | None = None, path: Sequence[str] | None = None,
+    **variables: str,
+) -> Child:
+    """A child that runs a module of ours, also where a package of the user's is called as one of our rooms.
+
+    folder -- see Child. path -- where else it finds modules; None: where PYTHONPATH says. variables -- of its
+    environment, beside those of this process.
+    """
+    others = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)) if path is None else path
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([_ROOMS, *others]), **variables}
+    return Child([sys.executable, "-P", "-m", module, *arguments], folder, environment)
 
 
 def _kill(process: subprocess.Popen[bytes], folder: Path | None) -> None:

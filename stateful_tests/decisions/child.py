@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any, Self
@@ -11,11 +10,10 @@ from typing import Any, Self
 from impl.decisions.message_queue import MessageQueue
 from invariants.allocation import Failure
 from invariants.verdict import BadInputError
-from stateful_tests.child import Child, ChildEndedError, ChildHungError
+from stateful_tests.child import ChildEndedError, ChildHungError, worker
 
 START_LIMIT_S = 30.0
 CALL_LIMIT_S = 5.0
-_ROOMS = Path(__file__).parents[2]
 
 
 class ChildStrategy:
@@ -35,10 +33,9 @@ class ChildStrategy:
         Raises BadInputError, in one sentence, when the class cannot be made.
         """
         self.reference, self._limit_s = reference, limit_s
-        path = os.pathsep.join([str(_ROOMS), *(entry or str(Path.cwd()) for entry in sys.path)])
-        environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": str(hash_seed)}
-        worker = [sys.executable, "-P", "-m", "stateful_tests.decisions.worker"]
-        self._child = Child([*worker, reference, str(Path.cwd())], environment=environment)
+        here = str(Path.cwd())
+        self._child = worker("stateful_tests.decisions.worker", [reference, here],
+                             path=[entry or here for entry in sys.path], PYTHONHASHSEED=str(hash_seed))
         try:
             reply = self._reply(f"making {reference}", b"", START_LIMIT_S)
         except (ChildHungError, ChildEndedError) as error:

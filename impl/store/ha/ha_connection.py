@@ -21,41 +21,29 @@ _NOWHERE = -1
 class HAConnection:
     """`ha.HAConnection`.
 
-    slave_request_offset -- the slave's first report; slave_ack_offset -- its last one. open -- until one of its
-    services has ended.
+    slave_request_offset -- the slave's first report.
     """
 
     def __init__(self, ha_service: Slaves, connection: Connection) -> None:
-        """Count as a connection of the service."""
+        """Have read and sent nothing."""
         self.ha_service, self.connection = ha_service, connection
-        self.slave_request_offset = self.slave_ack_offset = NO_REQUEST_OFFSET
-        self.open = True
+        self.slave_request_offset = NO_REQUEST_OFFSET
         self.read_socket_service = ReadSocketService(self)
         self.write_socket_service = WriteSocketService(self)
-        ha_service.connection_count += 1
 
-    def run_once(self) -> bool:
-        """A round of both services; whether there is more to send at once."""
-        if self.open and not self.read_socket_service.run_once():
-            self._end()
-        if not self.open:
-            return False
+    def run_once(self) -> None:
+        """A round of both services."""
         try:
-            return self.write_socket_service.run_once()
+            if self.read_socket_service.run_once():
+                self.write_socket_service.run_once()
+            else:
+                self.shutdown()
         except ConnectionError:
-            self._end()
-            return False
+            self.shutdown()
 
     def shutdown(self) -> None:
-        """HAConnection#shutdown."""
-        if self.open:
-            self._end()
-
-    def _end(self) -> None:
-        """The end of both services: one stops the other, and the reading one takes back the count."""
-        self.open = False
+        """HAConnection#shutdown, and the end of both services: one stops the other."""
         self.ha_service.remove_connection(self)
-        self.ha_service.connection_count -= 1
         self.connection.close()
 
 
@@ -65,12 +53,12 @@ class ReadSocketService:
     def __init__(self, owner: HAConnection) -> None:
         """Have read nothing."""
         self._owner, self._store = owner, owner.ha_service.store
-        self._position = self._process_position = 0
-        self._rest = b""  # of the buffer: the bytes of an offset that is not whole yet
+        self._position = 0  # in the buffer
+        self._rest = b""  # the bytes of an offset that is not whole yet
         self._last_read_timestamp = self._store.now_ms()
 
     def run_once(self) -> bool:
-        """ReadSocketService#run, one round; False: the connection ends."""
+        """ReadSocketService#run, one round; False: the connection ends. Raises ConnectionError."""
         if not self._process_read_event():
             return False
         interval = self._store.now_ms() - self._last_read_timestamp
@@ -79,29 +67,23 @@ class ReadSocketService:
     def _process_read_event(self) -> bool:
         """ReadSocketService#processReadEvent: of all offsets that a read brings only the last counts."""
         if self._position == READ_MAX_BUFFER_SIZE:
-            self._position = self._process_position = 0
+            self._position = 0
         while self._position < READ_MAX_BUFFER_SIZE:
-            try:
-                data = self._owner.connection.read(READ_MAX_BUFFER_SIZE - self._position)
-            except ConnectionError:
-                return False
+            data = self._owner.connection.read(READ_MAX_BUFFER_SIZE - self._position)
             if not data:
                 return data is not None
             self._last_read_timestamp = self._store.now_ms()
             self._position += len(data)
             self._rest += data
-            if self._position - self._process_position >= _OFFSET_BYTES and not self._take_offset():
+            if len(self._rest) >= _OFFSET_BYTES and not self._take_offset():
                 return False
         return True
 
     def _take_offset(self) -> bool:
-        whole = self._position - self._position % _OFFSET_BYTES
-        behind = self._position - whole
-        end = len(self._rest) - behind
+        end = len(self._rest) // _OFFSET_BYTES * _OFFSET_BYTES
         offset = int.from_bytes(self._rest[end - _OFFSET_BYTES:end], "big", signed=True)
-        self._process_position, self._rest = whole, self._rest[end:]
+        self._rest = self._rest[end:]
         owner = self._owner
-        owner.slave_ack_offset = offset
         if not is_report_accepted(owner.slave_request_offset, offset, self._store.get_max_phy_offset()):
             return False
         if owner.slave_request_offset < 0:
@@ -120,33 +102,34 @@ class WriteSocketService:
         self._left = b""  # of the header and the body that are being sent
         self._last_write_timestamp = self._store.now_ms()
 
-    def run_once(self) -> bool:
-        """WriteSocketService#run, one round; whether another one would send more. Raises ConnectionError."""
+    def run_once(self) -> None:
+        """WriteSocketService#run, one round. Raises ConnectionError."""
         request = self._owner.slave_request_offset
         if request == NO_REQUEST_OFFSET:
-            return False
+            return
         if self._next_transfer_from_where == _NOWHERE:
             self._next_transfer_from_where = first_transfer_offset(
                 request, self._store.get_max_phy_offset(), self._store.config.mapped_file_size_commit_log)
         if not self._left and self._is_time_for_heartbeat():
             self._left = _HEADER.pack(self._next_transfer_from_where, 0)
-        return self._transfer_data() and self._send_log()
+        if self._transfer_data():
+            self._send_log()
 
     def _is_time_for_heartbeat(self) -> bool:
         interval = self._store.now_ms() - self._last_write_timestamp
         return interval > self._store.config.ha_send_heartbeat_interval_ms
 
-    def _send_log(self) -> bool:
-        """Send the next bytes of the log, never those of two files; whether there were any, and all were sent."""
+    def _send_log(self) -> None:
+        """Send the next bytes of the log, never those of two files."""
         result = self._store.get_commit_log_data(self._next_transfer_from_where)
         if result is None:
-            return False
+            return
         size = min(result.size, self._store.config.ha_transfer_batch_size_bytes)
         body = result.read(0, size)
         result.release()
         self._left = _HEADER.pack(self._next_transfer_from_where, size) + body
         self._next_transfer_from_where += size
-        return self._transfer_data()
+        self._transfer_data()
 
     def _transfer_data(self) -> bool:
         """WriteSocketService#transferData: send what is left as far as there is room; whether all is sent."""

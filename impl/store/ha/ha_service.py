@@ -14,14 +14,13 @@ from impl.store.put_message_status import PutMessageStatus
 class HAService:
     """`ha.HAService`.
 
-    connection_count -- of slaves. push2_slave_max_offset -- the greatest offset that any slave has reported since the
+    connection_list -- of slaves. push2_slave_max_offset -- the greatest offset that any slave has reported since the
     start; it never falls. The host accepts connections (`accept`), and steps `run_once`.
     """
 
     def __init__(self, store: ReplicatedStore, connect: Connect) -> None:
         """Have no connection. connect -- how a slave reaches its master."""
         self.store = store
-        self.connection_count = 0
         self.connection_list: list[HAConnection] = []
         self.push2_slave_max_offset = 0
         self.group_transfer_service = GroupTransferService(self)
@@ -35,11 +34,11 @@ class HAService:
         """AcceptSocketService#run: whoever connects is a slave."""
         self.connection_list.append(HAConnection(self, connection))
 
-    def run_once(self) -> bool:
-        """A round of all connections and of the waiting puts; whether a connection has more to send at once."""
-        more = [connection.run_once() for connection in [*self.connection_list]]
+    def run_once(self) -> None:
+        """A round of all connections and of the waiting puts."""
+        for connection in [*self.connection_list]:
+            connection.run_once()
         self.group_transfer_service.run_once()
-        return any(more)
 
     def shutdown(self) -> None:
         """HAService#shutdown."""
@@ -51,7 +50,7 @@ class HAService:
 
     def is_slave_ok(self, master_put_where: int) -> bool:
         """HAService#isSlaveOK."""
-        return is_slave_ok(self.connection_count, master_put_where, self.push2_slave_max_offset,
+        return is_slave_ok(len(self.connection_list), master_put_where, self.push2_slave_max_offset,
                            self.store.config.ha_slave_fallbehind_max_bytes)
 
     def put_request(self, request: GroupCommitRequest) -> None:

@@ -31,7 +31,6 @@ class ReplicatedStore(Protocol):
 class Slaves(Protocol):
     """The part of `ha.HAService` that a connection uses. store -- of the master."""
 
-    connection_count: int
     store: ReplicatedStore
 
     def notify_transfer_some(self, offset: int) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from invariants.verdict import BadInputError
-from stateful_tests.child import Child, ChildError, ChildHungError
+from stateful_tests.child import ChildError, ChildHungError, worker
 from stateful_tests.conformance.java import artefacts
 from stateful_tests.conformance.java.worker import COUNTER
 
@@ -43,11 +41,8 @@ class JavaProcess:
         jars = artefacts.jars() if jars is None else jars
         self._scratch, self._seen = Path(tempfile.mkdtemp(prefix="rocketproof-java-")), 0
         (self._scratch / COUNTER).write_bytes(bytes(8))
-        root = str(Path(__file__).parents[3])
-        worker = [sys.executable, "-P", "-m", "stateful_tests.conformance.java.worker"]
-        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-        self._child = Child([*worker, str(self._scratch), *map(str, jars)], self._scratch,
-                            {**os.environ, "PYTHONPATH": path})
+        self._child = worker("stateful_tests.conformance.java.worker", [str(self._scratch), *map(str, jars)],
+                             self._scratch)
         try:
             self.java_version = str(self._received(b"", START_LIMIT_S)["java"])
         except BaseException:

@@ -13,7 +13,7 @@ from invariants.concepts import PROPERTIES
 from invariants.verdict import Outcome
 from model.language import Property
 from model.order_lock import OrderLock
-from proofs import decisions
+from proofs import decisions, explain
 from proofs.apart import apart
 from proofs.decisions import prove_claim, prove_decisions
 from proofs.obligations import Induction
@@ -61,7 +61,7 @@ def test_an_answer_that_cannot_be_sent_is_an_error_and_no_end() -> None:
 
 def test_nobody_goes_on_when_nobody_wants_more() -> None:
     def long(job: int) -> int:
-        time.sleep(60 * job)
+        time.sleep(3_600 * job)  # longer than a test may take
         return os.getpid()
 
     found = apart(range(2), long, lambda *_: 0)
@@ -109,3 +109,12 @@ def test_a_mutation_that_ends_the_process_is_not_proved(monkeypatch: pytest.Monk
     assert Prover((0,))._blind(declared) == str(declared.broken_by[0]), "a change of nothing is proved"
     monkeypatch.setattr(Induction, "mutated", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
     assert not Prover((0,))._blind(declared)
+
+
+def test_an_explanation_that_ends_the_process_is_said_to_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explain, "explanation", lambda _: os.kill(os.getpid(), signal.SIGSEGV))
+    told: list[str] = []
+    declared = LOCKS[0]
+    rows = [*Prover((0,)).judge([declared])]
+    assert [*explain.with_reasons(rows, {declared.name: declared}, told.append, None)] == rows
+    assert told == [f"{declared.name}: not explained, the process that asks the solver ended: signal SIGSEGV"]

@@ -13,7 +13,7 @@ from impl.ports.connection import Connection, ConnectionError  # noqa: A004  # j
 from impl.store.message_store_config import BrokerRole
 from impl.store.put_message_result import PutMessageFuture
 from impl.store.put_message_status import PutMessageStatus
-from stateful_tests.cover.store.brokers import Broker
+from stateful_tests.cover.store.brokers import T0, Broker
 
 ADDRESS = "10.0.0.1:10912"
 SECOND_MS = 1_000
@@ -52,6 +52,12 @@ class Pair:
     def later(self, seconds: int) -> None:
         self.master.now += seconds * SECOND_MS
         self.slave.now += seconds * SECOND_MS
+
+    def come(self) -> bytes:
+        """What has come to the slave, and was not read."""
+        end, = (one.connection for one in self.master.store.ha_service.connection_list)
+        assert isinstance(end, Stream)
+        return bytes(end.other.come)
 
     @property
     def client(self) -> Any:
@@ -102,14 +108,48 @@ def test_a_slave_is_silent_for_the_time_of_a_heartbeat_and_nothing_is_sent_befor
     assert log(pair.slave) == log(pair.master)
 
 
-def test_an_empty_slave_gets_the_last_file_only() -> None:
-    """As in apache/rocketmq#3661."""
+def test_v29_an_empty_slave_gets_the_last_file_only() -> None:
     pair = Pair()
     for _ in range(30):
         pair.master.put()
     pair.begin()
     assert pair.slave.store.get_min_phy_offset() == 2_048
     assert log(pair.slave) == log(pair.master)[2_048:]
+
+
+def test_v20_a_slave_gets_nothing_where_its_master_has_deleted_the_file() -> None:
+    pair = Pair()
+    pair.begin()
+    pair.master.put()
+    pair.run()
+    pair.slave.kill()
+    for _ in range(60):
+        pair.master.put()
+    pair.master.store.commit_log.mapped_file_queue.delete_expired_file_by_time(0, 0, clean_immediately=True)
+    assert 0 < pair.slave.store.get_max_phy_offset() < pair.master.store.get_min_phy_offset()
+    before = log(pair.slave)
+    pair.slave.restart()
+    pair.meet()
+    for _ in range(3):
+        pair.begin()
+    assert log(pair.slave) == before
+
+
+def test_a_slave_far_behind_gets_all_that_its_master_still_has() -> None:
+    """It is not so that it gets the newest file only, as apache/rocketmq#3661 says; see V29 and V20."""
+    pair = Pair()
+    pair.begin()
+    pair.master.put()
+    pair.run()
+    pair.slave.kill()
+    for _ in range(60):
+        pair.master.put()
+    pair.slave.restart()
+    pair.meet()
+    pair.begin()
+    pair.run(100)
+    assert log(pair.slave) == log(pair.master)
+    assert len(log(pair.slave)) > 2 * 2_048
 
 
 def test_a_slave_goes_on_where_it_was() -> None:
@@ -170,8 +210,8 @@ def test_a_slave_far_behind_is_none() -> None:
     assert status(pair.master.put()) is PutMessageStatus.SLAVE_NOT_AVAILABLE
 
 
-def test_a_slave_that_has_what_its_master_lost_acknowledges_what_was_never_sent() -> None:
-    """V11: the greatest offset that was ever reported counts, and the first report is compared with nothing."""
+def test_v11_a_slave_that_has_what_its_master_lost_acknowledges_what_was_never_sent() -> None:
+    """The greatest offset that was ever reported counts, and the first report is compared with nothing."""
     pair = Pair()
     pair.begin()
     for _ in range(3):
@@ -200,12 +240,12 @@ def test_of_the_reports_in_one_read_the_last_counts_and_only_a_later_one_is_comp
     other.write(offsets(3, 9_000))
     service.run_once()
     assert service.push2_slave_max_offset == 9_000
-    assert service.connection_count == 1
+    assert len(service.connection_list) == 1
     other.write(offsets(9_001)[:3])
     service.run_once()
     other.write(offsets(9_001)[3:])
     service.run_once()
-    assert (service.connection_count, service.connection_list) == (0, [])
+    assert service.connection_list == []
     assert service.push2_slave_max_offset == 9_000
     assert other.read(100) is None
 
@@ -236,9 +276,74 @@ def test_both_sides_leave_a_connection_on_which_nothing_comes() -> None:
     pair.begin()
     pair.master.now += 21 * SECOND_MS
     pair.master.store.ha_service.run_once()
-    assert pair.master.store.ha_service.connection_count == 0
+    assert pair.master.store.ha_service.connection_list == []
     pair.client.run_once()
     assert not pair.client.connected
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_heartbeats_and_ends_come_after_their_time_and_not_at_it(late: bool) -> None:
+    """The test of both sides is `interval >`."""
+    pair, now = Pair(), T0
+    for broker in (pair.master, pair.slave):
+        broker.store.now_ms = lambda: now
+    pair.run(1)
+    now += 5 * SECOND_MS + late
+    pair.client.run_once()
+    pair.master.store.ha_service.run_once()
+    assert [one.slave_request_offset for one in pair.master.store.ha_service.connection_list] == [0 if late else -1]
+    pair.client.run_once()
+    pair.master.put()
+    pair.run(3)
+    now += 5 * SECOND_MS + late
+    pair.master.store.ha_service.run_once()
+    assert pair.come() == (struct.pack(">qi", len(log(pair.master)), 0) if late else b"")
+
+
+def test_a_side_that_hears_nothing_ends_the_connection_after_its_time_and_not_at_it() -> None:
+    pair, now = Pair(), T0
+    for broker in (pair.master, pair.slave):
+        broker.store.now_ms = lambda: now
+    pair.run(1)
+    now += 20 * SECOND_MS
+    pair.master.store.ha_service.run_once()
+    assert len(pair.master.store.ha_service.connection_list) == 1
+    now += 1
+    pair.master.store.ha_service.run_once()
+    assert pair.master.store.ha_service.connection_list == []
+
+
+def test_a_slave_that_cannot_report_whole_connects_again() -> None:
+    """Three attempts, each with room for two bytes of eight."""
+    pair = Pair(2)
+    pair.run(1)
+    pair.slave.now += 6 * SECOND_MS
+    pair.client.run_once()
+    assert not pair.client.connected
+
+
+def test_a_connection_that_breaks_is_left_by_both_sides() -> None:
+    """What the master reads and writes then ends with an error, and what the slave writes too."""
+    pair = Pair()
+    pair.begin()
+    pair.master.store.ha_service.connection_list[0].connection.close()
+    pair.master.store.ha_service.run_once()
+    assert pair.master.store.ha_service.connection_list == []
+    pair.later(6)
+    pair.client.run_once()
+    assert not pair.client.connected
+
+
+def test_the_buffer_of_reports_begins_anew_when_it_is_full() -> None:
+    """ReadSocketService reads 1 MiB at most in a round, and all of it in the next one."""
+    broker, (end, other) = Broker(broker_role=BrokerRole.SYNC_MASTER), streams(4 << 20)
+    broker.store.ha_service.accept(end)
+    other.write(offsets(0) * (1 << 17) + offsets(0, 77))
+    broker.put()
+    broker.store.ha_service.run_once()
+    assert broker.store.ha_service.push2_slave_max_offset == 0
+    broker.store.ha_service.run_once()
+    assert broker.store.ha_service.push2_slave_max_offset == 77
 
 
 def test_a_master_that_stops_leaves_its_slaves() -> None:

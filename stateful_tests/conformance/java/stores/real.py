@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,17 +47,24 @@ def real_store(folder: Path, config: MessageStoreConfig, number: int) -> Any:
 
 def state_of_real(store: Any) -> dict[str, Any]:
     """Log, queues, next queue offsets and flags of the real store; queues without anything are left out."""
-    queues = {}
+    queues = {f"{topic}-{queue_id}": [
+        int(queue.getMinOffsetInQueue()), int(queue.getMaxOffsetInQueue()), int(queue.getMaxPhysicOffset()),
+        int(queue.getMinLogicOffset())] for topic, queue_id, queue in queues_of_real(store)}
+    return _state(
+        [int(store.getMinPhyOffset()), int(store.getMaxPhyOffset())], queues, topic_queue_table_of_real(store),
+        int(store.getRunningFlags().getFlagBits()))
+
+
+def queues_of_real(store: Any) -> Iterator[tuple[str, int, Any]]:
+    """Topic, queue id and ConsumeQueue of the real store."""
     for topic in store.getConsumeQueueTable().entrySet():
         for one in topic.getValue().entrySet():
-            queue = one.getValue()
-            queues[f"{topic.getKey()}-{one.getKey()}"] = [
-                int(queue.getMinOffsetInQueue()), int(queue.getMaxOffsetInQueue()), int(queue.getMaxPhysicOffset()),
-                int(queue.getMinLogicOffset())]
-    table = {str(one.getKey()): int(one.getValue()) for one in store.getCommitLog().getTopicQueueTable().entrySet()}
-    return _state(
-        [int(store.getMinPhyOffset()), int(store.getMaxPhyOffset())], queues, table,
-        int(store.getRunningFlags().getFlagBits()))
+            yield str(topic.getKey()), int(one.getKey()), one.getValue()
+
+
+def topic_queue_table_of_real(store: Any) -> dict[str, int]:
+    """CommitLog#getTopicQueueTable: "topic-queueId" to the next queue offset."""
+    return {str(one.getKey()): int(one.getValue()) for one in store.getCommitLog().getTopicQueueTable().entrySet()}
 
 
 def state_of_ours(store: DefaultMessageStore) -> dict[str, Any]:

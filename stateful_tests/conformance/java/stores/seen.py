@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,30 +11,42 @@ import jpype
 
 from impl.store.consume_queue import Unit
 from impl.store.message_store_config import MessageStoreConfig
-from stateful_tests.conformance.java.stores.real import ROOT, real_store
-from stateful_tests.crash.recovery import Recovered
+from stateful_tests.conformance.java.stores.real import (
+    ROOT,
+    queues_of_real,
+    real_store,
+    topic_queue_table_of_real,
+)
+from stateful_tests.crash.recovery import SEARCH_FAILS, Recovered
 
 START_LIMIT_S = 10.0  # a start takes some 50 ms
 
 
 def recovered(
-    folder: Path, config: MessageStoreConfig, number: int, keys: tuple[tuple[str, str], ...] = (),
+    folder: Path, config: MessageStoreConfig, number: int, keys: Sequence[tuple[str, str]] = (),
+    times: Sequence[tuple[str, int, int]] = (),
 ) -> Recovered:
-    """Let the real store load and start on folder/store; number -- of its port. keys -- topics and keys to ask for."""
+    """Let the real store load and start on folder/store; number -- of its port.
+
+    keys -- topics and keys to ask for. times -- topics, queue ids and times (ms) to search.
+    """
     real = real_store(folder, config, number)
     if not bool(real.load()):
         return Recovered("load fails")
     refused = _started(real)
     if refused:
         return Recovered(refused)
-    table = {str(one.getKey()): int(one.getValue()) for one in real.getCommitLog().getTopicQueueTable().entrySet()}
-    return Recovered("", tuple(_log(real, folder, config)), _units(real),
-                     {queue: offset for queue, offset in table.items() if offset},
-                     {(topic, key): _found(real, topic, key) for topic, key in keys})
+    next_offsets = {queue: offset for queue, offset in topic_queue_table_of_real(real).items() if offset}
+    found = {(topic, key): _found(real, topic, key) for topic, key in keys}
+    return Recovered("", tuple(_log(real, folder, config)), _units(real), next_offsets, found,
+                     {time: _searched(real, *time) for time in times})
 
 
 def _started(real: Any) -> str:
-    """Start it in a thread of its own, and wait until everything is dispatched: "", or why it does not come to that."""
+    """Start it in a thread of its own, and wait until everything is dispatched: "", or why it does not start.
+
+    Raises TimeoutError if it starts and does not dispatch everything in time: then nothing can be said of it.
+    """
     raised: list[str] = []
 
     def run() -> None:
@@ -50,7 +62,9 @@ def _started(real: Any) -> str:
     if thread.isAlive():
         return "start waits for ever for its dispatch"
     until = time.monotonic() + START_LIMIT_S
-    while not raised and int(real.dispatchBehindBytes()) > 0 and time.monotonic() < until:
+    while not raised and int(real.dispatchBehindBytes()) > 0:
+        if time.monotonic() > until:
+            raise TimeoutError(f"not everything is dispatched within {START_LIMIT_S:g} s")
         time.sleep(0.01)
     return raised[0] if raised else ""
 
@@ -80,12 +94,10 @@ def _length(log: Any, result: Any) -> int:
 
 def _units(real: Any) -> dict[tuple[str, int], dict[int, Unit]]:
     found: dict[tuple[str, int], dict[int, Unit]] = {}
-    for topic in real.getConsumeQueueTable().entrySet():
-        for one in topic.getValue().entrySet():
-            queue = one.getValue()
-            offsets = range(int(queue.getMinOffsetInQueue()), int(queue.getMaxOffsetInQueue()))
-            found[str(topic.getKey()), int(one.getKey())] = {
-                offset: unit for offset in offsets if (unit := _unit(queue.getIndexBuffer(offset))) is not None}
+    for topic, queue_id, queue in queues_of_real(real):
+        offsets = range(int(queue.getMinOffsetInQueue()), int(queue.getMaxOffsetInQueue()))
+        found[topic, queue_id] = {
+            offset: unit for offset in offsets if (unit := _unit(queue.getIndexBuffer(offset))) is not None}
     return {queue: units for queue, units in found.items() if units}
 
 
@@ -102,3 +114,10 @@ def _found(real: Any, topic: str, key: str) -> frozenset[int]:
     result = real.queryMessage(topic, key, 64, 0, 1 << 62)
     position = jpype.JClass("org.apache.rocketmq.common.message.MessageDecoder").MESSAGE_PHYSIC_OFFSET_POSTION
     return frozenset(int(buffer.getLong(buffer.position() + position)) for buffer in result.getMessageBufferList())
+
+
+def _searched(real: Any, topic: str, queue_id: int, timestamp: int) -> int:
+    try:
+        return int(real.getOffsetInQueueByTime(topic, queue_id, timestamp))
+    except jpype.JException:
+        return SEARCH_FAILS
