@@ -129,7 +129,7 @@ def op_progress_passes_done_messages_only(old: Offset, first: Offset, second: Of
     """The progress in the op queue passes a message only if it is done."""
     new = transaction_check.calculate_op_offset((first, second), old)
     old_is_done = old == first or old == second  # noqa: PLR1714  symbols have no hash
-    next_is_done = old + 1 == first or old + 1 == second  # noqa: PLR1714
+    next_is_done = old + 1 == first or old + 1 == second
     return new == old or (old_is_done and (new == old + 1 or (new == old + 2 and next_is_done)))
 
 
