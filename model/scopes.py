@@ -16,6 +16,7 @@ from model.language.state import State
 from model.language.values import Term
 from model.order_lock import Abandoned, OrderLock
 from model.registration import Membership, Registration
+from model.replication import Replicas
 from model.route_info import NameServers, RouteCache, Routes, TopicRoutes
 from model.subscription import Filters, Subscriptions, Versions
 
@@ -108,6 +109,13 @@ def _routes(name: str, *kept: str, connections: int = 2, breaks: tuple[str, ...]
     repaired = () if "unregister" not in kept else ("unregister_own",)
     return _plain(Routes, name, {"Address": 2, "Connection": connections, "Ms": 4}, _ROUTES,
                   (*sorted(hazards - set(kept)), *repaired), breaks)
+
+
+def _replicas(name: str, *kept: str, slaves: int = 1, messages: int = 3) -> Scope:
+    """Name one hazard's actions; those of the others do not happen."""
+    hazards = {"lose_sent", "refuse", "ask_late", "expire_unsent", "lose_copy"}
+    sizes: dict[type[Term] | str, int] = {"Slave": slaves, "Message": messages, "Position": messages + 1}
+    return _plain(Replicas, name, sizes, forbid=tuple(sorted(hazards - set(kept))))
 
 
 SCOPES: tuple[NamedScope, ...] = (
@@ -243,4 +251,11 @@ SCOPES: tuple[NamedScope, ...] = (
     NamedScope(_plain(RouteCache, "route cache", {"Route": 2, "Ms": 4}, {"poll": 1}, ("delete",)), 35, 121, 7),
     NamedScope(_plain(RouteCache, "route cache, R-1", {"Route": 2, "Ms": 4}, {"poll": 1}), 76, 292, 10,
                {"route_cache_becomes_true": ("R-1",)}),
+    NamedScope(_replicas("replication", slaves=2, messages=2), 22022, 144578, 23),
+    NamedScope(_replicas("replication, V11", "lose_sent", "refuse"), 46536, 268082, 22,
+               {"slave_log_is_a_prefix": ("V11",), "acknowledged_message_is_on_the_slave": ("V11",)}),
+    NamedScope(_replicas("replication, V20", "expire_unsent"), 46980, 272222, 18,
+               {"lagging_slave_catches_up": ("V20",)}),
+    NamedScope(_replicas("replication, V29", "ask_late"), 63024, 370139, 18,
+               {"acknowledged_message_is_on_the_slave": ("V29",)}),
 )

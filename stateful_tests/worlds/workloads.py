@@ -21,7 +21,7 @@ from impl.decisions.names import get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hash_map import ConcurrentHashMap
 from impl.hosts.simulation.clock import EPOCH_MS
-from invariants.concepts import CONCEPTS
+from invariants.concepts import FOLLOWED
 from invariants.refinement.follower import Follower
 from stateful_tests.worlds import deeds
 from stateful_tests.worlds.deeds import BROKERS, GROUP, HOUR_MS, OPERATOR, OTHER_TOPIC, TOPIC
@@ -37,7 +37,7 @@ COMMITTED = 100
 STORED = QueueRange(0, 1_000, on_disk=True, stored=((EPOCH_MS - HOUR_MS, 20), (EPOCH_MS, 60)))
 """What is in each queue: where it begins and ends, and what was stored when."""
 
-_REFINEMENTS = tuple(import_module(f"invariants.refinement.{concept.name}") for concept in CONCEPTS)
+_REFINEMENTS = tuple(import_module(f"invariants.refinement.{concept.name}") for concept in FOLLOWED)
 
 
 @dataclass(frozen=True)
