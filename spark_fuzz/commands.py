@@ -18,12 +18,13 @@ from typing import Any
 
 from invariants.runs import CHANGED, NOTICED, OF_KIND, SAME_RUN, WITHIN
 from invariants.verdict import BadInputError, Outcome, Verdict
-from spark_fuzz import decisions, hunts, pairing, pairs, runs, simulation
+from spark_fuzz import crash_plan, decisions, hunts, pairing, pairs, runs, simulation
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.campaign import Campaign, run
 from spark_fuzz.cluster import Cluster, open_cluster
 from spark_fuzz.comparing import Comparing
 from spark_fuzz.confirmed import plain
+from spark_fuzz.crash_book import CrashBook
 from spark_fuzz.findings import Findings
 from spark_fuzz.ledger import open_ledger
 from spark_fuzz.matrix import Matrix, MatrixAim
@@ -189,6 +190,34 @@ def matrix_folder(aim: MatrixAim) -> Path:
     """Where a kill matrix is stored unless it is told."""
     known = blake2b("\0".join(aim.subjects).encode(), digest_size=3).hexdigest()
     return Path("out") / f"kill-matrix-{known}-{simulation.version(aim.subjects)}-{aim.seed}"
+
+
+def campaign_crashes(
+    minutes: float, aim: crash_plan.Aim, master: str = "local[*]", out: Path | None = None, *,
+    cluster: Cluster | None = None, screen: Screen | None = None,
+) -> Iterator[Verdict]:
+    """A verdict for each subject, workload, kind of crash and property; parameters as of campaign_decisions.
+
+    Raises, besides, BadInputError at once for a name in the aim that is none.
+    """
+    aim = aim.checked()
+    folder = out or crashes_folder(aim)
+    campaign = of_crashes(aim, folder, Asked((), minutes, master))
+    return performed(campaign, folder, minutes, master, cluster=cluster, screen=screen)
+
+
+def of_crashes(aim: crash_plan.Aim, folder: Path, asked: Asked = USUAL) -> Campaign:
+    """The crash atlas as a campaign; aim -- checked."""
+    book = CrashBook(aim, folder, asked)
+    header = {**aim.header(), "version": crash_plan.version(aim.subjects), **_python()}
+    return Campaign(header, crash_plan.COLUMNS, aim.first(), aim.others(), crash_plan.work, book, files=book.files,
+                    noun="images")
+
+
+def crashes_folder(aim: crash_plan.Aim) -> Path:
+    """Where an atlas is stored unless it is told."""
+    names = [*(subject_named(subject).title for subject in aim.subjects), *aim.part()]
+    return Path("out") / f"crash-{plain('-'.join(names))[-40:]}-{crash_plan.version(aim.subjects)}-{aim.seed}"
 
 
 def _python() -> dict[str, Any]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from impl.common.config_manager import parsed_json
 from impl.decisions.java_errors import ArrayIndexOutOfBoundsError
 from impl.decisions.java_text import is_blank, split
 from impl.hash_map import ConcurrentHashMap, HashMap
 from impl.ports.threads import Interleave
 
 TOPIC_GROUP_SEPARATOR = "@"
-_NUMBER_KEY = re.compile(r"(?<=[{,])(-?\d+)(?=:)")
 _quoted = lru_cache(maxsize=1024)(json.JSONEncoder(ensure_ascii=False).encode)  # the keys are always the same few
 
 
@@ -109,7 +108,7 @@ class ConsumerOffsetManager:
         """ConsumerOffsetManager#decode: the table of the file takes the place of this one."""
         if json_string is None:
             return
-        document = json.loads(_NUMBER_KEY.sub(r'"\1"', json_string))
+        document = parsed_json(json_string)
         self.offset_table = ConcurrentHashMap(512)
         for key, offsets in document["offsetTable"].items():
             by_queue = [(int(queue_id), offset) for queue_id, offset in offsets.items()]

@@ -1,7 +1,6 @@
 """BrokerController: the process of a broker, as far as clients and name servers are concerned.
 
-Left out: sending and pulling (others fill the message store), filter servers, the fast port,
-BrokerFastFailure (it answers what has waited too long in the queue of a pool).
+Left out: filter servers, the fast port, BrokerFastFailure (it answers what has waited too long in the queue of a pool).
 """
 
 from __future__ import annotations
@@ -9,7 +8,9 @@ from __future__ import annotations
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.broker_outer_api import BrokerOuterAPI
 from impl.broker.client_housekeeping_service import ClientHousekeepingService
+from impl.broker.data_plane import DataPlane
 from impl.broker.registration import Registration
+from impl.broker.reported_message_store import ReportedMessageStore
 from impl.broker.request_table import pool_sizes, request_not_supported, request_table
 from impl.broker.slave_synchronize import INITIAL_DELAY_MS, PERIOD_MS, SlaveSynchronize
 from impl.broker.tables import BrokerTables
@@ -19,18 +20,27 @@ from impl.events import BrokerShutDown, BrokerStarted, BrokerStopping
 from impl.ports.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import ChannelEventListener, Connection
+from impl.store.dispatch_request import DispatchRequest
+from impl.store.message_store_config import MessageStoreConfig
 
 
 class BrokerController(BrokerTables):
     """`broker.BrokerController`: the tables, and what serves them to clients, slaves and name servers.
 
-    processors -- request code to its row in the request table. pools -- by the names that the rows give.
+    processors -- request code to its row in the request table. pools -- by the names that the rows give. data_plane --
+    sends and pulls; None: others fill the message store. initialized -- the store has loaded, so that it may start.
     """
 
-    def __init__(self, node: Node, config: BrokerConfig, message_store: MessageStore) -> None:
-        """BrokerController#initialize: tables are loaded, timers run; nobody listens yet."""
+    def __init__(self, node: Node, config: BrokerConfig, message_store: MessageStore | MessageStoreConfig) -> None:
+        """BrokerController#initialize: tables are loaded, timers run; nobody listens yet.
+
+        message_store -- how messages are to be stored on the disk of the node; or whoever says which there are.
+        """
         self.broker_addr = f"{node.name}:{config.listen_port}"
         self.remoting_server = node.remoting_server(config.listen_port, _Events(self))
+        store = None
+        if isinstance(message_store, MessageStoreConfig):
+            message_store = store = ReportedMessageStore(node, message_store, self._message_arriving)
         super().__init__(node, config, message_store, self.remoting_server)
         self.client_housekeeping_service = ClientHousekeepingService(
             node, self.producer_manager, self.consumer_manager,
@@ -43,11 +53,18 @@ class BrokerController(BrokerTables):
             node, config, self.topic_config_manager, self.broker_outer_api, self.slave_synchronize,
         )
         self._register_processors()
+        self.data_plane = None if store is None else DataPlane(self, store, self.remoting_server, self.registration)
+        self.initialized = store is None or store.load()
         self.scheduler = node.scheduler("BrokerControllerScheduledThread")
         self.scheduler.schedule_at_fixed_rate(
             self.persist_consumer_offset, 10_000, config.flush_consumer_offset_interval_ms,
         )
         self.scheduler.schedule_at_fixed_rate(self.persist_consumer_filter, 10_000, 10_000)
+
+    def _message_arriving(self, request: DispatchRequest) -> None:
+        """The listener that the store is made with, before who holds pulls is there."""
+        if self.data_plane is not None:
+            self.data_plane.pull_message_processor.hold_service.message_arriving(request)
 
     def _register_processors(self) -> None:
         """BrokerController#registerProcessor."""
@@ -61,7 +78,12 @@ class BrokerController(BrokerTables):
         self.remoting_server.register_default_processor(request_not_supported, self.pools["admin"])
 
     async def start(self) -> None:
-        """BrokerController#start: listen, register once in this thread, then by the timer; slaves copy every 10 s."""
+        """BrokerController#start: listen, register once in this thread, then by the timer; slaves copy every 10 s.
+
+        Raises JavaRuntimeError if another process has the store.
+        """
+        if self.data_plane is not None:
+            await self.data_plane.start()
         self.remoting_server.start()
         self.broker_outer_api.start()
         self.client_housekeeping_service.start()
@@ -85,6 +107,8 @@ class BrokerController(BrokerTables):
         self.node.trace(BrokerStopping(self.node.name))
         self.client_housekeeping_service.shutdown()
         self.remoting_server.shutdown()
+        if self.data_plane is not None:
+            self.data_plane.shutdown()
         self.scheduler.shutdown()
         await self.broker_outer_api.unregister_broker_all(self.registration.header)
         self.broker_outer_api.shutdown()

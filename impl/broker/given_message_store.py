@@ -53,9 +53,8 @@ class GivenMessageStore:
         """See MessageStore; known of offset 0 only."""
         return consume_offset == 0 and self.range_of(topic, queue_id).on_disk
 
-    def get_message(self, group: str, topic: str, queue_id: int, offset: int, max_msg_nums: int) -> GetMessageResult:
-        """See MessageStore: who asks knows that messages have come, so that there are some from the first offset on."""
-        del group
+    def get_message(self, topic: str, queue_id: int, offset: int, max_msg_nums: int) -> GetMessageResult:
+        """At most so many messages from this offset on; who asks knows that some have come."""
         least = self.range_of(topic, queue_id).min_offset
         if offset < least:
             return GetMessageResult(GetMessageStatus.OFFSET_TOO_SMALL, least)

@@ -19,7 +19,7 @@ from impl.decisions.java_errors import not_null
 from impl.decisions.names import MASTER_ID
 from impl.decisions.pull_answer import PullCode, pull_code
 from impl.events import PullAnswered, PullSuspended
-from impl.ports.message_store import MessageStore
+from impl.ports.message_store import PulledStore
 from impl.ports.node import Node
 from impl.ports.remoting import Command, ResponseFuture
 
@@ -74,7 +74,7 @@ class PullAPIWrapper:
         if held is not None and held.number == number:
             self._answer(pull_request, PullCode.PULL_NOT_FOUND, pull_request.next_offset)
 
-    def execute_request_when_wakeup(self, pull_request: PullRequest, store: MessageStore) -> None:
+    def execute_request_when_wakeup(self, pull_request: PullRequest, store: PulledStore) -> None:
         """PullMessageProcessor#executeRequestWhenWakeup: the store is asked again; one that is not held is left alone.
 
         store -- of the broker that holds the pull.
@@ -82,7 +82,7 @@ class PullAPIWrapper:
         if pull_request not in self.held:
             return
         mq, offset = pull_request.message_queue, pull_request.next_offset
-        found = store.get_message(self.group, mq.topic, mq.queue_id, offset, self.held[pull_request].max_msg_nums)
+        found = store.get_message(mq.topic, mq.queue_id, offset, self.held[pull_request].max_msg_nums)
         self._answer(pull_request, pull_code(found.status, offset), found.next_begin_offset, found.messages)
 
     def _answer(

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from impl.decisions.java_errors import IllegalArgumentError, JavaError
 from impl.ports.disk import Disk, DiskError
 from impl.ports.threads import Interleave
 
 _BACKUP = ".bak"
+_NUMBER_KEY = re.compile(r"(?<=[{,])(-?\d+)(?=:)")
 
 
 def file_to_string(disk: Disk, path: str) -> str | None:
@@ -52,6 +59,40 @@ def persist(disk: Disk, path: str, text: str) -> bool:
 def load_string(disk: Disk, path: str) -> str | None:
     """ConfigManager#load: the file, or its backup if it is missing or empty; None: start empty."""
     return file_to_string(disk, path) or file_to_string(disk, path + _BACKUP) or None
+
+
+def load(disk: Disk, path: str, decode: Callable[[str], None]) -> bool:
+    """ConfigManager#load: decode the file, or its backup if it is missing, empty or does not decode.
+
+    False: the backup does not decode either. A backup that is missing or empty is as good as one that decodes.
+    """
+    return _decoded(disk, path, decode) or _decoded(disk, path + _BACKUP, decode) is not False
+
+
+def _decoded(disk: Disk, path: str, decode: Callable[[str], None]) -> bool | None:
+    """Whether the file decodes; None: there is nothing to decode."""
+    text = file_to_string(disk, path)
+    if not text:
+        return None
+    try:
+        decode(text)
+    except JavaError:
+        return False
+    return True
+
+
+def parsed_json(text: str) -> dict[str, Any]:
+    """RemotingSerializable#fromJson of an object; numbers that are keys need no quotes, because fastjson writes none.
+
+    Raises IllegalArgumentError for a text that is none.
+    """
+    try:
+        document = json.loads(_NUMBER_KEY.sub(r'"\1"', text))
+    except ValueError as error:
+        raise IllegalArgumentError(str(error)) from error
+    if not isinstance(document, dict):
+        raise IllegalArgumentError("not an object")
+    return document
 
 
 async def persist_unguarded(disk: Disk, path: str, text: str, threads: Interleave) -> None:

@@ -13,7 +13,8 @@ from impl.common.data_version import DataVersion
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfigSerializeWrapper
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.subscription import SubscriptionData
+from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC
+from impl.decisions.subscription import TAG, SubscriptionData
 
 
 class RegisterBrokerRequestHeader(NamedTuple):
@@ -115,6 +116,59 @@ class OffsetResponseHeader(NamedTuple):
     """Of all requests that ask for an offset."""
 
     offset: int
+
+
+class SendMessageRequestHeader(NamedTuple):
+    """SendMessageRequestHeader, and SendMessageRequestHeaderV2, which has shorter names on the wire.
+
+    default_topic, default_topic_queue_nums -- what a topic is made after that the broker does not have. queue_id --
+    less than 0: the broker draws one. properties -- as text. max_reconsume_times -- None: of the group.
+    """
+
+    producer_group: str
+    topic: str
+    queue_id: int
+    born_timestamp: int
+    properties: str | None = None
+    sys_flag: int = 0
+    flag: int = 0
+    default_topic: str = AUTO_CREATE_TOPIC_KEY_TOPIC
+    default_topic_queue_nums: int = 4
+    reconsume_times: int | None = 0
+    max_reconsume_times: int | None = None
+
+
+class SendMessageResponseHeader(NamedTuple):
+    """SendMessageResponseHeader. msg_id -- the broker's, of store host and log offset."""
+
+    msg_id: str | None
+    queue_id: int
+    queue_offset: int
+
+
+class PullMessageRequestHeader(NamedTuple):
+    """PullMessageRequestHeader. sys_flag -- bits of PullSysFlag; suspend_timeout_ms -- how long to hold the pull."""
+
+    consumer_group: str
+    topic: str
+    queue_id: int
+    queue_offset: int
+    max_msg_nums: int
+    sys_flag: int
+    commit_offset: int
+    suspend_timeout_ms: int
+    sub_version: int
+    subscription: str | None = None
+    expression_type: str | None = TAG
+
+
+class PullMessageResponseHeader(NamedTuple):
+    """PullMessageResponseHeader. The body of a SUCCESS is the records, one behind the other."""
+
+    suggest_which_broker_id: int
+    next_begin_offset: int
+    min_offset: int
+    max_offset: int
 
 
 class LockBatchRequestBody(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+PROPERTY_CLUSTER = "CLUSTER"
 PROPERTY_KEYS = "KEYS"
 PROPERTY_TAGS = "TAGS"
 PROPERTY_WAIT_STORE_MSG_OK = "WAIT"

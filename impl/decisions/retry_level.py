@@ -61,6 +61,27 @@ def correct_deliver_timestamp(
     return corrected_timestamp(now_ms, deliver_timestamp_ms, not_null(table.get(level)))
 
 
+def correct_delay_offset(offset: int, min_offset: int, max_offset: int) -> int:
+    """ScheduleMessageService#correctDelayOffset: where a level goes on, moved into its queue [min, max]."""
+    corrected = max(offset, min_offset)
+    return max_offset if offset > max_offset else corrected
+
+
+def reset_delay_offset(offset: int, min_offset: int, max_offset: int) -> int:
+    """DeliverDelayedMessageTimerTask#executeOnTimeup: where a level goes on that finds no unit at its offset."""
+    if min_offset > offset:
+        return min_offset
+    return min(offset, max_offset)
+
+
+def offset_after_delivery(first_offset: int) -> int:
+    """PutResultProcess#getNextOffset: where a level goes on after a restart, once a message was delivered.
+
+    first_offset -- of the first unit that the task looked at, whichever it delivered (V19).
+    """
+    return wrap64(first_offset + 1)
+
+
 def delay_level_to_queue_id(level: int) -> int:
     """ScheduleMessageService#delayLevel2QueueId."""
     return wrap32(level - 1)

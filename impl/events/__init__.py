@@ -53,7 +53,13 @@ from impl.events.host import (
     ConnectionSevered as ConnectionSevered,
 )
 from impl.events.host import (
+    DiskFilled as DiskFilled,
+)
+from impl.events.host import (
     EventDropped as EventDropped,
+)
+from impl.events.host import (
+    ForceFailed as ForceFailed,
 )
 from impl.events.host import (
     MessageLost as MessageLost,
@@ -264,6 +270,21 @@ from impl.events.registration import (
 )
 from impl.events.registration import (
     TopicConfigUpdated as TopicConfigUpdated,
+)
+from impl.events.store import (
+    MessageAppended as MessageAppended,
+)
+from impl.events.store import (
+    MessageDispatched as MessageDispatched,
+)
+from impl.events.store import (
+    SendAnswered as SendAnswered,
+)
+from impl.events.store import (
+    StoreLoaded as StoreLoaded,
+)
+from impl.events.store import (
+    StoreRefused as StoreRefused,
 )
 from impl.events.subscriptions import (
     SubscriptionRemoved as SubscriptionRemoved,

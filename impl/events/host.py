@@ -69,6 +69,19 @@ class ClockDrifts(NamedTuple):
     ppm: int
 
 
+class ForceFailed(NamedTuple):
+    """A force of a file has raised an error; lost -- what was to be forced counts as clean, and is not."""
+
+    path: str
+    lost: bool
+
+
+class DiskFilled(NamedTuple):
+    """All files together take this part of the disk from now on, because of those of others."""
+
+    percent: int
+
+
 class EventDropped(NamedTuple):
     """NettyEventExecutor#putNettyEvent: the queue was full, and an event of a connection is lost."""
 
@@ -81,6 +94,6 @@ class WorldHealed(NamedTuple):
 
 HOST_EVENTS: tuple[type, ...] = (
     ProcessStarted, ProcessKilled, ProcessPaused, ThreadDied, ConnectionRefused, ConnectionSevered, PartitionBegan,
-    MessageLost, ClockJumped, ClockDrifts, EventDropped, WorldHealed,
+    MessageLost, ClockJumped, ClockDrifts, ForceFailed, DiskFilled, EventDropped, WorldHealed,
 )
 """All of them."""

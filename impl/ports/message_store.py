@@ -35,6 +35,10 @@ class MessageStore(Protocol):
         """MessageStore#checkInDiskByConsumeOffset: whether this message lies too far back to be in memory."""
         ...
 
-    def get_message(self, group: str, topic: str, queue_id: int, offset: int, max_msg_nums: int) -> GetMessageResult:
+
+class PulledStore(Protocol):
+    """What is asked by whoever answers pulls without a request."""
+
+    def get_message(self, topic: str, queue_id: int, offset: int, max_msg_nums: int) -> GetMessageResult:
         """MessageStore#getMessage: at most so many messages from this offset on."""
         ...

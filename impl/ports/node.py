@@ -36,6 +36,10 @@ class Node(Clock, Threads, Protocol):
         """Thread#sleep."""
         ...
 
+    def force_delay(self) -> Awaitable[None]:
+        """Await it at once before File.force: it returns when the disk of the machine has time for that."""
+        ...
+
     def lock(self, lock: Lock) -> Awaitable[None]:
         """Lock#lock, synchronized: wait for as long as it takes."""
         ...

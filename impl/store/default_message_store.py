@@ -11,10 +11,11 @@ How a host uses it:
   `flush_real_time_service` around 500 ms; `commit_real_time_service.run_once` every 200 ms with the transient pool;
   `flush_disk_watcher.run_once` every 10 ms; `flush_consume_queue_service.do_flush` every second;
   `allocate_mapped_file_service.mmap_operation` after a put that made a file; `clean_commit_log_service.run` and
-  `clean_consume_queue_service.run` every 10 s, first after 60 s; `clean_commit_log_service.is_space_full` every 10 s.
+  `clean_consume_queue_service.run` every 10 s, first after 60 s; `clean_commit_log_service.is_space_full` every 10 s;
+  `schedule_message_service.run_once` every 100 ms, first after a second, and its `persist` every 10 s.
 * `shutdown()` in the end. A kill is the end of all calls.
 
-Replication, the delivery of delayed messages, extension files of consume queues and multi-dispatch are not here.
+Extension files of consume queues and multi-dispatch are not here.
 """
 
 from __future__ import annotations
@@ -27,14 +28,13 @@ from impl.decisions.java_errors import HeapExhaustedError, JavaError, JavaRuntim
 from impl.decisions.java_text import utf16_length
 from impl.decisions.log_append import is_os_page_cache_busy
 from impl.decisions.put_rules import is_batch_legal, is_message_legal, is_put_available
-from impl.decisions.retry_level import parse_delay_level
 from impl.decisions.running_flags import is_writeable
 from impl.decisions.store_recovery import recovery_timestamp
 from impl.ports.connection import Connect
 from impl.ports.disk import Disk, File
 from impl.store.clean_services import CleanCommitLogService, CleanConsumeQueueService
 from impl.store.commit_log_recovery import Logics, recover_abnormally, recover_normally
-from impl.store.dispatch_request import DelayLevels, DispatchRequest
+from impl.store.dispatch_request import DispatchRequest
 from impl.store.flush_consume_queue_service import FlushConsumeQueueService
 from impl.store.ha.ha_service import HAService
 from impl.store.mapped_file import SelectMappedBufferResult
@@ -44,6 +44,7 @@ from impl.store.message_store_config import MessageStoreConfig
 from impl.store.put_message_result import PutMessageFuture, refused
 from impl.store.put_message_status import PutMessageStatus
 from impl.store.reput_message_service import ReputMessageService
+from impl.store.schedule_message_service import ScheduleMessageService
 from impl.store.store_checkpoint import StoreCheckpoint
 
 _DISPATCHED_TYPES = (TRANSACTION_NOT_TYPE, TRANSACTION_COMMIT_TYPE)
@@ -83,6 +84,7 @@ class DefaultMessageStore(MessageReads):
         self.clean_commit_log_service = CleanCommitLogService(self)
         self.clean_consume_queue_service = CleanConsumeQueueService(self)
         self.commit_log.ha_service = self.ha_service = HAService(self, connect)
+        self.schedule_message_service = ScheduleMessageService(self)
         self.shut_down_normal = False
         self._lock_file: File = disk.open(config.lock_file)
 
@@ -110,9 +112,7 @@ class DefaultMessageStore(MessageReads):
         self.store_checkpoint = StoreCheckpoint(self.disk, self.config.store_checkpoint_path)
         self.index_service.load(last_exit_ok)
         self._recover(last_exit_ok=last_exit_ok)
-        parsed, table, greatest = parse_delay_level(self.config.message_delay_level)
-        self.commit_log.delay_levels = DelayLevels(table, greatest)
-        return parsed
+        return self.schedule_message_service.load()
 
     def _recover(self, *, last_exit_ok: bool) -> None:
         """DefaultMessageStore#recover. Delay levels are not known yet (V5)."""
@@ -155,6 +155,8 @@ class DefaultMessageStore(MessageReads):
         if self.dispatch_behind_bytes() > 0:
             return False
         self.recover_topic_queue_table()
+        if not self.config.slave:
+            self.schedule_message_service.start()
         self.disk.open(self.config.abort_file).close()
         self.stopped = False
         return True
@@ -166,6 +168,7 @@ class DefaultMessageStore(MessageReads):
         """
         if not self.stopped:
             self.stopped = True
+            self.schedule_message_service.shutdown()
             self.ha_service.shutdown()
             self.commit_log.shutdown()
             self.reput_message_service.shutdown()

@@ -69,6 +69,7 @@ class MessageStoreConfig:
     max_index_num: int = 20_000_000
     max_msgs_num_batch: int = 64
     message_delay_level: str = MESSAGE_DELAY_LEVEL
+    flush_delay_offset_interval_ms: int = 10_000
     file_reserved_time_hours: int = FILE_RESERVED_TIME_HOURS
     delete_when: str = "04"
     configured_disk_max_used_space_ratio: int = DISK_MAX_USED_SPACE_RATIO
@@ -120,6 +121,11 @@ class MessageStoreConfig:
     def store_checkpoint_path(self) -> str:
         """StorePathConfigHelper#getStoreCheckpoint."""
         return f"{self.store_path_root_dir}/checkpoint"
+
+    @property
+    def delay_offset_store_path(self) -> str:
+        """StorePathConfigHelper#getDelayOffsetStorePath."""
+        return f"{self.store_path_root_dir}/config/delayOffset.json"
 
     @property
     def abort_file(self) -> str:

@@ -60,16 +60,20 @@ def store(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 @app.command(epilog=examples(
     "rocketproof crash", "rocketproof crash --workload sync_torn --out out/crash",
-    "rocketproof crash --minutes 10 --json rows.jsonl"))
+    "rocketproof crash --subject repaired", "rocketproof crash --minutes 10 --json rows.jsonl"))
 @judging
-def crash(
+def crash(  # noqa: PLR0913, PLR0917 - one parameter for each option
     workload: Annotated[list[str] | None, typer.Option(
         metavar="NAME", help="Only this workload (docs/crash.md); may be repeated.")] = None,
+    subject: Annotated[list[str] | None, typer.Option(
+        metavar="NAME", help="shipped (default), repaired, repaired-HAZARD, each also with +BUG or +FILE; may be "
+        "repeated.")] = None,
     images: Annotated[int, typer.Option(
         min=1, help="So many combinations of a workload and a kind of crash are all recovered; of more, so many are "
         "drawn.")] = 10_000,
     minutes: Annotated[float | None, typer.Option(
-        min=0, help="Where there are more than --images: draw for this time, shared by all workloads.")] = None,
+        help="On Spark, until this time is over: all combinations, and then workloads that are drawn.")] = None,
+    master: Annotated[str, typer.Option(help="With --minutes: local[*], local[2], spark://HOST:PORT.")] = "local[*]",
     seed: Seed = 0, json: Json = None, out: Out = None,
 ) -> None:
     """Crash a store after every step of bounded workloads, and recover every disk that can be left.
@@ -81,13 +85,27 @@ def crash(
     """
     from invariants.front_desk.desk import Desk
 
-    with Desk(json, out=out) as desk:
-        from stateful_tests.crash import judge
-        from stateful_tests.crash.survey import KINDS, Effort
-        from stateful_tests.crash.workloads import WORKLOADS
+    with Desk(json, out=out if minutes is None else None) as desk:
+        from stateful_tests.crash.judge import SHIPPED, judged
+        from stateful_tests.crash.survey import Effort
 
-        share = None if minutes is None else minutes / (len(workload or WORKLOADS) * len(KINDS))
-        desk.judge("crash", judge.judged(workload or [], Effort(images, share, seed), out=out, tell=desk.tell))
+        subjects = list(dict.fromkeys(subject or [SHIPPED]))
+        if minutes is None:
+            for name in subjects:
+                desk.judge("crash", judged(
+                    workload or [], Effort(images, seed), subject=name, out=out, tell=desk.tell))
+            return
+        from spark_fuzz.commands import campaign_crashes
+        from spark_fuzz.crash_book import headline
+        from spark_fuzz.crash_plan import Aim
+        from spark_fuzz.front_desk import on_spark
+
+        aim = Aim(tuple(subjects), tuple(workload or ()), seed)
+        try:
+            desk.judge("crash", on_spark(
+                desk, lambda screen: campaign_crashes(minutes, aim, master, out, screen=screen)), quiet=True)
+        finally:
+            desk.closing += headline(desk.rows)
 
 
 @app.command(epilog=examples("rocketproof demonstrate", "rocketproof demonstrate V3 V22 --out out/demonstrate"))

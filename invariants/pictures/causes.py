@@ -115,10 +115,15 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.KVConfigPut: (Reads((e.KVConfigPut,)),),
     e.KVConfigLoaded: (Reads((e.KVConfigPut,), ()),),
     e.ClusterInfoFetched: (Reads((e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped), (), each="broker"),),
+    e.SendAnswered: (),
+    e.MessageAppended: (Reads((e.MessageAppended,), ("queue",)), Reads((e.StoreLoaded,), ())),
+    e.MessageDispatched: (Reads((e.MessageAppended,), ("queue",)),),
+    e.StoreLoaded: (Reads((e.ProcessKilled, e.ForceFailed), ()),),
+    e.StoreRefused: (Reads((e.ProcessKilled,), ()),),
     e.ProcessStarted: (Reads((e.ProcessKilled,), ()),),
     e.ProcessKilled: (), e.ProcessPaused: (), e.ThreadDied: (), e.ConnectionRefused: (), e.ConnectionSevered: (),
-    e.PartitionBegan: (), e.MessageLost: (), e.ClockJumped: (), e.ClockDrifts: (), e.EventDropped: (),
-    e.WorldHealed: (),
+    e.PartitionBegan: (), e.MessageLost: (), e.ClockJumped: (), e.ClockDrifts: (), e.ForceFailed: (),
+    e.DiskFilled: (), e.EventDropped: (), e.WorldHealed: (),
 }
 """By the class of the event; each class of `impl.events` is here. An empty tuple of things agrees with everything."""
 
@@ -126,7 +131,8 @@ BEGINS: Mapping[str, tuple[type, ...]] = {
     "HEART_BEAT": (e.VersionRaised, e.ConsumerStarted), "UNREGISTER_CLIENT": (e.ConsumerStopping,),
     "UNLOCK_BATCH_MQ": (e.QueueDropped,), "LOCK_BATCH_MQ": (e.QueueTaken, e.ConsumerStarted),
     "REGISTER_BROKER": (e.RegistrationEncoded,), "UNREGISTER_BROKER": (e.BrokerStopping,),
-    "UPDATE_CONSUMER_OFFSET": (e.OffsetSent,), "QUERY_DATA_VERSION": (e.RegistrationEncoded, e.TopicConfigUpdated),
+    "UPDATE_CONSUMER_OFFSET": (e.OffsetSent,), "PULL_MESSAGE": (e.PullSuspended,),
+    "QUERY_DATA_VERSION": (e.RegistrationEncoded, e.TopicConfigUpdated),
     "RESET_CONSUMER_CLIENT_OFFSET": (e.OffsetResetPushed,), "NOTIFY_CONSUMER_IDS_CHANGED": (e.ConsumerIdsChanged,),
     "GET_CONSUMER_LIST_BY_GROUP": (e.ConsumerStarted,),
 }
@@ -179,7 +185,7 @@ FAMILIES: Mapping[str, str] = {
     e.BrokerStarted.__module__: "routes", e.RouteAnswered.__module__: "routes",
     e.ConsumerRegistered.__module__: "members", e.SubscriptionUpdated.__module__: "members",
     e.TimerJobBegan.__module__: "clients", e.QueueTaken.__module__: "queues", e.LockGranted.__module__: "queues",
-    e.ProcessKilled.__module__: "host",
+    e.StoreLoaded.__module__: "messages", e.ProcessKilled.__module__: "host",
 }
 """What the events of a module are about."""
 
@@ -192,6 +198,6 @@ CARRIERS: frozenset[str] = frozenset({"offsets", "routes"})
 QUIET: tuple[type, ...] = (
     e.PullSuspended, e.PullAnswered, e.OffsetSent, e.OffsetAnswered, e.OffsetCommitted, e.OffsetUpdated,
     e.MessagesFound, e.MessagesSettled, e.ListenerStarted, e.ListenerEnded, e.VersionRaised, e.ConsumerIdsChanged,
-    e.ProducerRegistered,
+    e.ProducerRegistered, e.SendAnswered, e.MessageAppended, e.MessageDispatched,
 )
 """Events that go on and on whatever else happens."""

@@ -57,7 +57,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "jinja2": ("invariants.report.*",),
     "pydantic": ("invariants.report.*",),
     "markupsafe": ("invariants.report.*",),
-    "snowballstemmer": ("invariants.front_desk.search",),
+    "snowballstemmer": ("invariants.front_desk.words",),
     "hypothesis": ("stateful_tests.*", "rocketproof"),
     "pytest": ("stateful_tests.*", "rocketproof.pytest_plugin"),
     "yaml": ("stateful_tests.cover.installed.test_ci_page",),

@@ -11,25 +11,26 @@ from typing import Any, NamedTuple
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.inet_socket_address import InetSocketAddress
 from impl.common.message import MessageExt
+from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL
 from impl.common.message_decoder import decode
-from impl.common.message_properties import message_properties2_string
 from impl.common.util_all import ip_to_text, offset2_file_name
 from impl.decisions.flags import COMPRESSED_FLAG, has_flag
 from impl.decisions.java_arithmetic import LONG_MAX
 from impl.decisions.java_errors import JavaError
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE, GetMessageStatus, pull_code
+from impl.decisions.retry_level import delay_time_level
 from impl.ports.disk import Disk
 from impl.store.consume_queue import units_of
 from impl.store.default_message_store import DefaultMessageStore
-from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from stateful_tests.conformance.adapters.comparison import difference
 from stateful_tests.conformance.replay import SHOWN, Difference, FileResult, Row
-from stateful_tests.conformance.store_images import ROOT, Host, Image, simulated
+from stateful_tests.conformance.store_images import DELAY_OFFSETS, ROOT, Host, Image, simulated
 
 _PULLED_AT_ONCE = 32
 _NO_TOPIC = 17  # ResponseCode.TOPIC_NOT_EXIST: the broker did not ask its store
 _QUERY_NOT_FOUND = 22  # ResponseCode.QUERY_NOT_FOUND
 _CHECKPOINT_NAMES = ("physicMsgTimestamp", "logicsMsgTimestamp", "indexMsgTimestamp")
+_ENDED = object()
 _FIRST_TIME_MS = 1_700_000_000_000
 STALE_UNIT = (
     "recovery cut a queue and left the bytes behind its end; the broker answered before its stop, and the next start "
@@ -99,7 +100,7 @@ def _different(result: FileResult, row: Row, sentence: str) -> None:
 
 
 def _all_compared(image: Image, host: Host) -> Iterator[Compared]:
-    clock, disk = ImageClock(), host(image, image.contents)
+    clock, disk = ImageClock(), host(image, {**image.contents, **image.delay_offsets})
     store = DefaultMessageStore(disk, image.config(), clock.now_ms)
     yield Compared("load", recorded=True, got=store.load())
     yield Compared("start", recorded=True, got=store.start())
@@ -107,7 +108,7 @@ def _all_compared(image: Image, host: Host) -> Iterator[Compared]:
         yield from _own_answers(image, host, store)
     recovered = image.recovered()
     if recovered is not None:
-        _write_what_followed(store, recovered, clock)
+        yield from _deliver_what_followed(store, recovered, clock)
         if not image.has_answers:
             yield from answers(store, recovered.answers)
         store.shutdown()
@@ -246,52 +247,50 @@ def _query_answer(store: DefaultMessageStore, query: Mapping[str, Any]) -> Compa
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
-def _write_what_followed(store: DefaultMessageStore, recovered: Image, clock: ImageClock) -> None:
-    """Put once more what the broker put while it ran after its recovery: delayed messages that became due, mostly.
+def _deliver_what_followed(store: DefaultMessageStore, recovered: Image, clock: ImageClock) -> Iterator[Compared]:
+    """Let the delayed messages become due that became due while the broker ran after its recovery, and no others.
 
-    Its log says what that was. When its thorough flush came is known from the checkpoint that it left.
+    The broker's log says when its threads put which. Its thorough flush came when the checkpoint that it left says so.
     """
     flushed_ms = recovered.answers["checkpoint"]["physicMsgTimestamp"]
-    log = {int(name.rpartition("/")[2]): data for name, data in recovered.contents.items()
-           if name.startswith("commitlog/")}
-    end, size = int(recovered.answers["runtime"]["commitLogMaxOffset"]), store.config.mapped_file_size_commit_log
-    while (offset := store.get_max_phy_offset()) < end:
-        buffer = ByteBuffer(log[offset - offset % size], offset % size)
-        record_start = buffer.position
-        message = decode(buffer, decompress_body=False)
-        if message is None:
-            raise ValueError(f"no record at {offset} in the log of {recovered.name}")
+    looks: dict[int, Iterator[None]] = {}
+    tasks = {task.level: task for task in store.schedule_message_service.tasks}
+    for offset, message in _log(recovered, store.config.mapped_file_size_commit_log):
         clock.fixed_ms = message.store_timestamp
-        properties = _properties_text(bytes(buffer.data[record_start:buffer.position]), message)
-        store.async_put_message(_to_put(message, properties))
-        if store.get_max_phy_offset() <= offset:
-            return  # the files will differ
-        store.reput_message_service.do_reput()
-        if message.store_timestamp == flushed_ms:
-            store.commit_log.flush_real_time_service.flush(0)
-        clock.fixed_ms = None
+        if offset >= store.get_max_phy_offset():
+            level = delay_time_level(message.get_property(PROPERTY_DELAY_TIME_LEVEL))
+            if level in tasks and _ENDED is next(looks.setdefault(level, tasks[level].look()), _ENDED):
+                looks[level] = tasks[level].look()
+                next(looks[level], None)
+            store.reput_message_service.do_reput()
+            yield Compared(f"delivery at {offset}", recorded=True, got=store.get_max_phy_offset() > offset)
+            if message.store_timestamp == flushed_ms:
+                store.commit_log.flush_real_time_service.flush(0)
+    for look in looks.values():
+        list(look)
+    store.schedule_message_service.run_once()
+    clock.fixed_ms = None
 
 
-def _properties_text(record: bytes, message: MessageExt) -> str | None:
-    """The properties of a record as they are written, which is not always as they would be."""
-    if message.properties is None:
-        return None
-    before = len(record) - 2 - len(message_properties2_string(message.properties.items()).encode())
-    return next(record[start + 2:].decode() for start in range(before, 0, -1)
-                if int.from_bytes(record[start:start + 2], "big") == len(record) - start - 2)
-
-
-def _to_put(message: MessageExt, properties: str | None) -> MessageExtBrokerInner:
-    return MessageExtBrokerInner(
-        message.topic, message.body, message.born_host, message.store_host, queue_id=message.queue_id,
-        flag=message.flag, sys_flag=message.sys_flag, born_timestamp=message.born_timestamp,
-        reconsume_times=message.reconsume_times, prepared_transaction_offset=message.prepared_transaction_offset,
-        properties_string=properties)
+def _log(image: Image, file_bytes: int) -> Iterator[tuple[int, MessageExt]]:
+    """The records of an image, each with its offset in the log."""
+    end = int(image.answers["runtime"]["commitLogMaxOffset"])
+    for name, data in sorted(image.contents.items()):
+        if name.startswith("commitlog/"):
+            start, buffer = int(name.rpartition("/")[2]), ByteBuffer(data)
+            while (offset := start + buffer.position) < min(end, start + file_bytes):
+                message = decode(buffer, decompress_body=False)
+                if message is None or not message.topic:
+                    break
+                yield offset, message
 
 
 def files(disk: Disk, recorded: Mapping[str, Any]) -> Iterator[Compared]:
-    """The files after a clean stop, by size and SHA-256. Index files are named by the time: they are told by order."""
-    wanted = {name: one for name, one in recorded["files"].items() if not name.startswith("config/")}
+    """The files after a clean stop, by size and SHA-256. Index files are named by the time: they are told by order.
+
+    Of the configuration there is what the store writes itself.
+    """
+    wanted = {name: one for name, one in recorded["files"].items() if _is_compared(name)}
     found = {name: disk.open(f"{ROOT}/{name}") for name in _paths(disk, "")}
     yield Compared("names of files", _without_times(wanted), _without_times(found))
     for (name, row), file in zip(sorted(wanted.items()), [file for _, file in sorted(found.items())], strict=False):
@@ -302,10 +301,14 @@ def files(disk: Disk, recorded: Mapping[str, Any]) -> Iterator[Compared]:
 def _paths(disk: Disk, folder: str) -> Iterator[str]:
     for name in disk.list(f"{ROOT}/{folder}".rstrip("/")):
         path = f"{folder}{name}"
-        if disk.length(f"{ROOT}/{path}") is not None:
-            yield path
-        elif not path.startswith("config"):
+        if disk.length(f"{ROOT}/{path}") is None:
             yield from _paths(disk, f"{path}/")
+        elif _is_compared(path):
+            yield path
+
+
+def _is_compared(path: str) -> bool:
+    return not path.startswith("config/") or path == DELAY_OFFSETS
 
 
 def _without_times(names: Mapping[str, Any]) -> list[str]:

@@ -26,6 +26,7 @@ from impl.store.message_store_config import BrokerRole, FlushDiskType, MessageSt
 from invariants.verdict import BadInputError
 
 ROOT = "store"  # the folder of an image that the broker calls storePathRootDir
+DELAY_OFFSETS = "config/delayOffset.json"
 _RECOVERED = "_recovered"
 _STARTED_ON = re.compile(r"started on (\w+)")
 
@@ -55,17 +56,25 @@ class Image:
             raise BadInputError(f"{self.path}: cannot be read ({error}); copy or record the image again") from error
         return found
 
-    @cached_property
+    @property
     def contents(self) -> Mapping[str, bytes]:
         """The files of the image by their path below the root folder, the configuration aside; raises BadInputError."""
+        return {name: data for name, data in self._all_files.items() if not name.startswith("config/")}
+
+    @property
+    def delay_offsets(self) -> Mapping[str, bytes]:
+        """The file of the configuration that the store reads itself; raises BadInputError."""
+        return {name: data for name, data in self._all_files.items() if name == DELAY_OFFSETS}
+
+    @cached_property
+    def _all_files(self) -> Mapping[str, bytes]:
         archive = self.path.with_suffix(".tar.xz")
         try:
             with tarfile.open(archive, "r:xz") as tar:
-                files = {member.name.removeprefix(f"{ROOT}/"): file.read() for member in tar
-                         if (file := tar.extractfile(member)) is not None}
+                return {member.name.removeprefix(f"{ROOT}/"): file.read() for member in tar
+                        if (file := tar.extractfile(member)) is not None}
         except (OSError, EOFError, tarfile.TarError) as error:
             raise BadInputError(f"{archive}: cannot be read ({error}); copy or record the image again") from error
-        return {name: data for name, data in files.items() if not name.startswith("config/")}
 
     @property
     def has_answers(self) -> bool:

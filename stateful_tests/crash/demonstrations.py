@@ -9,7 +9,7 @@ from impl.store.message_store_config import FlushDiskType
 from stateful_tests.crash.memory import Image
 from stateful_tests.crash.programs import Life, Message, Workload
 from stateful_tests.crash.recovery import CONSECUTIVE, NAMES, PREFIX, STARTS, SURVIVES
-from stateful_tests.crash.survey import JOURNALLED, KINDS, MACHINE, PROCESS, Effort, Survey
+from stateful_tests.crash.survey import JOURNALLED, KINDS, MACHINE, PROCESS, Crashes, Effort, surveyed
 from stateful_tests.crash.workloads import WORKLOADS
 
 _SYNC = FlushDiskType.SYNC_FLUSH
@@ -41,7 +41,7 @@ def _of_atlas(hazard: str, property_name: str, workload: str, kind: str) -> Demo
     """The smallest image of a workload that breaks the property."""
     def make() -> Shown:
         life = Life(WORKLOADS[workload])
-        example = Survey(life, kind, Effort(images=2_000)).smallest[property_name]
+        example = surveyed(life, Crashes(life, kind).chosen(Effort(images=2_000))[1]).smallest[property_name]
         stale = f"not as they were written last: {', '.join(example.stale)}" if example.stale else "no byte is lost"
         lines = [*_told(life.workload), f"a crash after step {example.step} of the disk: {KINDS[kind]}", stale]
         return Shown(lines, example.image, life, [one for one, _ in life.acknowledged_by(example.step)])

@@ -7,9 +7,12 @@ from itertools import accumulate
 from math import prod
 from random import Random
 from typing import NamedTuple
+from zlib import crc32
 
 from stateful_tests.crash.memory import Image
 from stateful_tests.crash.recorder import FOREVER, Alternative, Recorder
+
+_PREFIXES = 16  # so many beginnings of images for each part, that parts are about as large as each other
 
 
 class Found(NamedTuple):
@@ -55,18 +58,31 @@ class MachineCrashes:
             begun += prod(map(len, choices)) - older
         return begun
 
-    def all(self) -> Iterator[Found]:
-        """Every combination, with the crash points that can leave it."""
-        yield from self._extended([], 0, FOREVER)
+    def all(self, part: int = 0, of: int = 1) -> Iterator[Found]:
+        """Every combination, with the crash points that can leave it.
 
-    def _extended(self, chosen: list[Alternative], since: int, until: int) -> Iterator[Found]:
+        part, of -- only those of this part of so many; images of equal bytes are in the same part.
+        """
+        return self._extended([], 0, FOREVER, (self._prefix(of), part, of))
+
+    def _prefix(self, of: int) -> int:
+        """By how many of the paths images are divided into so many parts."""
+        contents = accumulate((len({one.content for one in choice}) for choice in self._choices), lambda a, b: a * b)
+        return 1 + next((at for at, count in enumerate(contents) if count >= _PREFIXES * of), len(self.paths) - 1)
+
+    def _extended(
+        self, chosen: list[Alternative], since: int, until: int, share: tuple[int, int, int],
+    ) -> Iterator[Found]:
+        prefix, part, of = share
+        if of > 1 and len(chosen) == prefix and _place(chosen) % of != part:
+            return
         if len(chosen) == len(self.paths):
             yield self._found(chosen, since, until)
             return
         for one in self._choices[len(chosen)]:
             first, last = max(since, one.since), min(until, one.until)
             if first < last:
-                yield from self._extended([*chosen, one], first, last)
+                yield from self._extended([*chosen, one], first, last, share)
 
     def _found(self, chosen: Sequence[Alternative], since: int, until: int) -> Found:
         image = {path: one.content for path, one in zip(self.paths, chosen, strict=True) if one.content is not None}
@@ -78,6 +94,14 @@ class MachineCrashes:
         while True:
             step = random.choices(range(self.steps + 1), cum_weights=weights)[0]
             yield self._found([random.choice(choice) for choice in self.at(step)], step, step + 1)
+
+
+def _place(chosen: Sequence[Alternative]) -> int:
+    """The same for equal contents."""
+    place = 0
+    for one in chosen:
+        place = crc32(one.content or b"", crc32(b"+" if one.content is None else b"-", place))
+    return place
 
 
 def process_crashes(recorder: Recorder) -> Iterator[Found]:

@@ -2,86 +2,151 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from impl.store.default_message_store import DefaultMessageStore
 from invariants import evidence
-from invariants.verdict import BadInputError, Outcome, Subject, Verdict, known
+from invariants.verdict import Outcome, Subject, Verdict, known
+from stateful_tests.crash.drawn import DRAWN, group_of
 from stateful_tests.crash.memory import Image
 from stateful_tests.crash.programs import Life, Workload
 from stateful_tests.crash.recovery import KEYS, PROPERTIES, Store, broken, outcome
-from stateful_tests.crash.survey import KINDS, Effort, Example, Survey
-from stateful_tests.crash.workloads import WORKLOADS
+from stateful_tests.crash.survey import KINDS, Crashes, Effort, surveyed
+from stateful_tests.crash.tally import Example, Tally
+from stateful_tests.crash.workloads import WORKLOADS, Expected
+from stateful_tests.worlds.subjects import Subject as Judged
+from stateful_tests.worlds.subjects import subject_named
 
 JUDGE = "crash"
 SUBJECT = "workload"
+SHIPPED = "shipped"
 Tell = Callable[[str], object]
 
 
+class About(NamedTuple):
+    """What a verdict is about: crashes of one kind in a workload, or in a group of drawn ones, of one subject."""
+
+    judged: Judged
+    group: str
+    kind: str
+
+    def properties(self) -> list[str]:
+        """What is judged."""
+        has_index = self.group not in WORKLOADS or WORKLOADS[self.group].has_index
+        return [name for name in PROPERTIES if name != KEYS or has_index]
+
+    def hazards(self, name: str) -> tuple[str, ...]:
+        """The hazards that are expected to break a property."""
+        return tuple(hazard for hazard in self._table().get(name, ()) if self.judged.has(hazard))
+
+    def expected(self, name: str) -> Outcome:
+        """What breaks without a hazard was never promised, and no repair changes it."""
+        table = self._table()
+        broken_so = name in table and (not table[name] or self.hazards(name))
+        return Outcome.VIOLATED if broken_so else Outcome.HOLDS
+
+    def is_sure(self, name: str) -> bool:
+        """Whether all images together must break a property that is expected to be broken."""
+        return self.group in WORKLOADS and self.hazards(name) == self._table()[name]
+
+    def _table(self) -> Expected:
+        table = WORKLOADS[self.group].expected if self.group in WORKLOADS else DRAWN[self.group]
+        return dict(table.get(self.kind, {}))
+
+    def subject(self) -> Subject:
+        """As rows name it."""
+        shipped = self.judged.name == SHIPPED
+        details: dict[str, Any] = {"workload": self.group, "crash": self.kind, "subject": self.judged.name}
+        if self.group in WORKLOADS:
+            details["operations"] = list(WORKLOADS[self.group].operations)
+        return Subject(SUBJECT, ", ".join(
+            [self.group, f"{self.kind} crash", *([] if shipped else [self.judged.title])]), details)
+
+
 def judged(
-    names: Sequence[str], effort: Effort, *, out: Path | None = None, tell: Tell = bool,
+    names: Sequence[str], effort: Effort, *, subject: str = SHIPPED, out: Path | None = None, tell: Tell = bool,
     store: Store = DefaultMessageStore,
 ) -> Iterator[Verdict]:
     """A verdict for each workload, kind of crash and property.
 
-    names -- of the workloads; empty: all. out -- folder for the smallest image of each violation. tell -- is told what
-    is done at the moment. store -- makes each process. Raises BadInputError for a name that is none.
+    names -- of the workloads; empty: all. subject -- whose store it is. out -- folder for the smallest image of each
+    violation. tell -- is told what is done at the moment. store -- makes each process. Raises BadInputError for a name
+    that is none.
     """
+    of = subject_named(subject)
     for name in [known("workload", name, WORKLOADS) for name in names or WORKLOADS]:
-        life = Life(WORKLOADS[name], store)
         for kind in KINDS:
             tell(f"{name}: {kind} crashes")
-            survey = Survey(life, kind, effort, store)
-            for property_name in PROPERTIES:
-                if property_name != KEYS or life.workload.has_index:
-                    yield _verdict(survey, property_name, effort, out)
+            with of.running():
+                life = Life(WORKLOADS[name], store)
+                crashes, began = Crashes(life, kind), time.process_time()
+                exact, images = crashes.chosen(effort)
+                tally = surveyed(life, images, store)
+            spent_s = time.process_time() - began
+            for property_name in (about := About(of, name, kind)).properties():
+                yield _verdict(about, property_name, tally, _Extent(crashes, exact, effort, spent_s), out)
 
 
-def _verdict(survey: Survey, name: str, effort: Effort, out: Path | None) -> Verdict:
-    workload, expected = survey.life.workload, _expected(survey.life.workload, survey.kind, name)
-    images = effort.images if survey.exact else survey.covered  # the same draws again, also if time has ended them
-    row = Verdict(
-        name, JUDGE, _subject(workload, survey.kind), expected, Outcome.HOLDS,
-        f"rocketproof crash --workload {workload.name} --images {images} --seed {effort.seed}",
-        cost={"images": survey.images, "distinct": survey.distinct, "recoveries": survey.recoveries,
-              "cpu_seconds": round(survey.cpu_seconds, 2)},
-        seed=None if survey.exact else effort.seed, note=_scope(survey))
-    if name in survey.smallest:
-        return _violated(row, survey, out)
-    if expected is Outcome.VIOLATED and not survey.exact:
+class _Extent(NamedTuple):
+    """How much was recovered, in how much CPU time."""
+
+    crashes: Crashes
+    exact: bool
+    effort: Effort
+    spent_s: float
+
+    def scope(self, tally: Tally) -> str:
+        """For the note of a row."""
+        steps = self.crashes.life.recorder.steps + 1
+        images = f"{self.crashes.images:,} images after {steps} crash points"
+        return f"all {images}" if self.exact else f"{tally.covered:,} drawn of {images}"
+
+
+def _verdict(about: About, name: str, tally: Tally, extent: _Extent, out: Path | None) -> Verdict:
+    effort = extent.effort
+    of = "" if about.judged.name == SHIPPED else f" --subject {about.judged.name}"
+    replay = f"rocketproof crash --workload {about.group}{of} --images {effort.images} --seed {effort.seed}"
+    row = verdict(about, name, tally, extent.scope(tally), replay, exact=extent.exact)
+    row = replace(row, seed=None if extent.exact else effort.seed,
+                  cost={"images": extent.crashes.images, **cost_of(tally, extent.spent_s)})
+    if out is None or row.outcome is not Outcome.VIOLATED:
+        return row
+    example, stem = tally.smallest[name], slug(about, name)
+    write_image(out / "images" / stem, example.image)
+    return evidence.saved(row, document(row, example, f"images/{stem}"), out, stem)
+
+
+def verdict(about: About, name: str, tally: Tally, scope: str, replay: str, *, exact: bool) -> Verdict:
+    """What images say of a property, without cost and evidence; exact -- there are no other images."""
+    row = Verdict(name, JUDGE, about.subject(), about.expected(name), Outcome.HOLDS, replay, note=scope)
+    if name in tally.smallest:
+        example = tally.smallest[name]
+        stale = f", stale: {', '.join(example.stale)}" if example.stale else ""
+        of = f" of {', '.join(example.workload.operations)}" if about.group not in WORKLOADS else ""
+        return replace(
+            row, outcome=Outcome.VIOLATED, hazard=about.hazards(name),
+            note=f"after step {example.step}{of}{stale}: {example.sentence}; "
+            f"{tally.broken[name]:,} of {scope.removeprefix('all ')}")
+    if row.expected is Outcome.VIOLATED and not (exact and about.is_sure(name)):
         return replace(row, outcome=Outcome.NOT_MET)
     return row
 
 
-def _expected(workload: Workload, kind: str, name: str) -> Outcome:
-    return Outcome.VIOLATED if name in workload.expected.get(kind, {}) else Outcome.HOLDS
+def cost_of(tally: Tally, spent_s: float) -> dict[str, float]:
+    """Numbers of images and recoveries, and how many there were in a second of CPU time."""
+    counts = {"judged": tally.covered, "distinct": tally.distinct, "recoveries": tally.recoveries}
+    rates = {f"{name}_per_second": round(count / spent_s) for name, count in counts.items()} if spent_s else {}
+    return {**counts, **rates, "cpu_seconds": round(spent_s, 2)}
 
 
-def _subject(workload: Workload, kind: str) -> Subject:
-    return Subject(SUBJECT, f"{workload.name}, {kind} crash", {
-        "workload": workload.name, "crash": kind, "operations": list(workload.operations)})
-
-
-def _scope(survey: Survey) -> str:
-    images = f"{survey.images:,} images after {survey.life.recorder.steps + 1} crash points"
-    return f"all {images}" if survey.exact else f"{survey.covered:,} drawn of {images}"
-
-
-def _violated(row: Verdict, survey: Survey, out: Path | None) -> Verdict:
-    example, workload = survey.smallest[row.property], survey.life.workload
-    stale = f", stale: {', '.join(example.stale)}" if example.stale else ""
-    row = replace(
-        row, outcome=Outcome.VIOLATED, hazard=workload.expected.get(survey.kind, {}).get(row.property, ()),
-        note=f"after step {example.step}{stale}: {example.sentence}; "
-        f"{survey.broken[row.property]:,} of {row.note.removeprefix('all ')}")
-    if out is None:
-        return row
-    slug = f"crash-{workload.name}-{survey.kind}-{row.property}".replace("_", "-")
-    write_image(out / "images" / slug, example.image)
-    return evidence.saved(row, _document(row, example, f"images/{slug}"), out, slug)
+def slug(about: About, name: str) -> str:
+    """The stem of the files of a row."""
+    words = ["crash", about.group, about.kind, name, *([] if about.judged.name == SHIPPED else [about.judged.title])]
+    return "-".join("".join(letter if letter.isalnum() else "-" for letter in word) for word in words)
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -95,15 +160,15 @@ def write_image(folder: Path, image: Image) -> None:
         file.write_bytes(data)
 
 
-def _document(row: Verdict, example: Example, files: str) -> dict[str, Any]:
-    """Evidence of kind counterexample. image -- path to length and, in hex, content up to the zeros at the end."""
-    image = {path: {"length": len(data), "hex": data.rstrip(b"\0").hex()} for path, data in example.image.items()}
+def document(row: Verdict, example: Example, files: str) -> dict[str, Any]:
+    """Evidence of kind counterexample, with the example as plain values; files -- the folder of its image, if any."""
     paths = sorted({*example.image, *example.stale})
     rows = [[path, _left(example.image.get(path)), "stale" if path in example.stale else "as it was written last"]
             for path in paths]
     return evidence.document(
         row, "counterexample", f"{PROPERTIES[row.property]} Not so: {example.sentence}.",
-        arguments={**row.subject.details, "step": example.step, "files": files, "image": image},
+        arguments={**row.subject.details, "operations": list(example.workload.operations), "files": files,
+                   "example": example.to_json()},
         results={"broken": example.sentence}, table={"columns": ["file", "on the disk", "is"], "rows": rows})
 
 
@@ -113,22 +178,26 @@ def _left(data: bytes | None) -> str:
     return f"{len(data):,} bytes, zeros from {len(data.rstrip(bytes(1))):,} on"
 
 
-def _read_image(table: Mapping[str, Any]) -> dict[str, bytes]:
-    return {path: bytes.fromhex(file["hex"]).ljust(file["length"], b"\0") for path, file in table.items()}
+def seen_again(example: Example, name: str, subject: str) -> str | None:
+    """How the image of an example breaks a property when it is recovered once more; None: it does not."""
+    with subject_named(subject).running():
+        life = Life(example.workload)
+        acknowledged = [message for message, _ in life.acknowledged_by(example.step)]
+        return broken(life, outcome(example.image, life), acknowledged).get(name)
 
 
-def replayed(document: Mapping[str, Any]) -> Verdict:
-    """Recover the image of an evidence file again; raises BadInputError if the workload has changed since."""
-    arguments = document["arguments"]
-    workload = WORKLOADS[known("workload", arguments["workload"], WORKLOADS)]
-    if list(workload.operations) != arguments["operations"]:
-        raise BadInputError(f"{workload.name} has other operations now; make the evidence anew: rocketproof crash")
-    life, name, kind = Life(workload), document["property"], arguments["crash"]
-    acknowledged = [message for message, _ in life.acknowledged_by(arguments["step"])]
-    found = broken(life, outcome(_read_image(arguments["image"]), life), acknowledged)
-    row = Verdict(name, JUDGE, _subject(workload, kind), _expected(workload, kind, name), Outcome.HOLDS,
-                  document["replay"], cost={"images": 1})
-    if name not in found:
+def replayed(found: Mapping[str, Any]) -> Verdict:
+    """Recover the image of an evidence file again; its workload is lived through anew, whatever it is called today."""
+    arguments, name = found["arguments"], found["property"]
+    example = Example.from_json(arguments["example"])
+    about = About(subject_named(arguments["subject"]), _group(example.workload), arguments["crash"])
+    row = Verdict(name, JUDGE, about.subject(), about.expected(name), Outcome.HOLDS, found["replay"],
+                  cost={"images": 1})
+    sentence = seen_again(example, name, arguments["subject"])
+    if sentence is None:
         return row
-    return replace(row, outcome=Outcome.VIOLATED, note=found[name],
-                   hazard=workload.expected.get(kind, {}).get(name, ()))
+    return replace(row, outcome=Outcome.VIOLATED, note=sentence, hazard=about.hazards(name))
+
+
+def _group(workload: Workload) -> str:
+    return workload.name if workload.name in WORKLOADS else group_of(workload.flush)

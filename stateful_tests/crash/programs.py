@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.inet_socket_address import InetSocketAddress
 from impl.common.message_batch import BatchedMessage, encode_messages
-from impl.common.message_const import PROPERTY_KEYS, PROPERTY_TAGS
+from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL, PROPERTY_KEYS, PROPERTY_TAGS
 from impl.ports.disk import PAGE_BYTES
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import check_message_and_return_size
@@ -22,6 +22,7 @@ from stateful_tests.crash.recorder import Recorder
 _BORN, _STORED = (InetSocketAddress(bytes([127, 0, 0, 1]), port) for port in (4_711, 10_911))
 _T0 = 1_700_000_000_000
 _CHECKPOINT_MS = 61_000
+_DELIVERY_MS = 1_000  # the delay of level 1
 _BEFORE_PROPERTIES_BYTES = 91  # of a record without body and topic
 _ROLL_SPARE_BYTES = 40  # a record is longer than its body by more than this
 Store = Callable[[Recorder, MessageStoreConfig, Callable[[], int]], DefaultMessageStore]
@@ -37,6 +38,9 @@ class Workload(NamedTuple):
     put TOPIC [KEYS]    one message; batch TOPIC NUMBER -- so many in one batch
     roll TOPIC          a message that does not fit into the last file of the log, and begins the next
     edge TOPIC          a message of which only the properties lie on the next page of the log
+    delay TOPIC LEVEL   one message of a level of delay
+    deliver             a second later, what is due is delivered
+    offsets             the offsets of the levels are written to their file
     dispatch            the dispatcher catches up
     flush               group commit with SYNC_FLUSH, else the thorough flush of the log
     queues, checkpoint  the queues are flushed if they have two new pages; all of them, and the checkpoint
@@ -59,9 +63,23 @@ class Workload(NamedTuple):
             max_hash_slot_num=3, max_index_num=9, max_message_size=16_000, message_index_enable=self.has_index,
             flush_disk_type=self.flush)
 
+    def to_json(self) -> dict[str, Any]:
+        """All but what is expected, as plain values."""
+        return {"name": self.name, "sentence": self.sentence, "flush": self.flush.value,
+                "operations": list(self.operations), "has_index": self.has_index,
+                "queue_file_bytes": self.queue_file_bytes}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Workload:
+        """From what `to_json` gave; nothing is expected."""
+        return cls(**{**values, "flush": FlushDiskType(values["flush"]), "operations": tuple(values["operations"])})
+
 
 class Message(NamedTuple):
-    """A message that was put. offset -- of its record in the log. keys -- without the empty ones."""
+    """A message that was put; of a blank the topic is empty.
+
+    offset -- of its record in the log. keys -- without the empty ones.
+    """
 
     topic: str
     queue_id: int
@@ -118,6 +136,7 @@ class Life:
         operations: dict[str, Callable[[], object]] = {
             "dispatch": self.store.reput_message_service.do_reput, "flush": self._flush,
             "queues": self.store.flush_consume_queue_service.do_flush, "checkpoint": self._checkpoint,
+            "deliver": self._deliver, "offsets": self.store.schedule_message_service.persist,
             "stop": self.store.shutdown, "kill": self._kill, "start": self._start}
         operations[what]()
 
@@ -129,6 +148,8 @@ class Life:
             self._put(topic, b"r" * (self._room(self.workload.config.mapped_file_size_commit_log) - _ROLL_SPARE_BYTES))
         elif what == "edge":
             self._put(topic, b"e" * (self._room(PAGE_BYTES) - _BEFORE_PROPERTIES_BYTES - len(topic)))
+        elif what == "delay":
+            self._put(topic, b"%d" % len(self.messages), level=words[0])
         else:
             self._put(topic, b"%d" % len(self.messages), " ".join(words))
 
@@ -141,6 +162,17 @@ class Life:
     def _checkpoint(self) -> None:
         self._now += _CHECKPOINT_MS
         self.store.flush_consume_queue_service.do_flush()
+
+    def _deliver(self) -> None:
+        """What the service puts is known from then on, and acknowledged to nobody."""
+        self._now += _DELIVERY_MS
+        offset = self.store.get_max_phy_offset()
+        self.store.schedule_message_service.run_once()
+        while offset < self.store.get_max_phy_offset():
+            message = self._message(offset)
+            if message.topic:
+                self.messages.append(message)
+            offset = offset + len(message.record) if message.topic else self.store.commit_log.roll_next_file(offset)
 
     def _kill(self) -> None:
         self.store._lock_file.close()  # noqa: SLF001  # as the operating system does
@@ -155,11 +187,11 @@ class Life:
         """How many bytes of the log are left until the next multiple of part_bytes."""
         return part_bytes - self.store.get_max_phy_offset() % part_bytes
 
-    def _put(self, topic: str, body: bytes, keys: str = "") -> None:
+    def _put(self, topic: str, body: bytes, keys: str = "", level: str = "") -> None:
         message = MessageExtBrokerInner(topic, body, _BORN, _STORED)
-        message.put_property(PROPERTY_TAGS, "tag")
-        if keys:
-            message.put_property(PROPERTY_KEYS, keys)
+        for name, value in ((PROPERTY_TAGS, "tag"), (PROPERTY_KEYS, keys), (PROPERTY_DELAY_TIME_LEVEL, level)):
+            if value:
+                message.put_property(name, value)
         message.write_properties()
         self._note(self.store.async_put_message(message))
 

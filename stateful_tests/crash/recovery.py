@@ -16,6 +16,7 @@ from impl.store.record_reader import RecordReader
 from stateful_tests.crash.memory import Image, MemoryDisk, UnendingError
 from stateful_tests.crash.programs import Life, Message
 
+Files = tuple[tuple[str, bytes], ...]
 Store = Callable[[MemoryDisk, MessageStoreConfig, Callable[[], int]], DefaultMessageStore]
 
 USES = 20_000  # calls to the disk; a recovery of these files makes some hundred
@@ -62,11 +63,42 @@ class Outcome(NamedTuple):
 
 def outcome(image: Image, life: Life, store: Store = DefaultMessageStore) -> Outcome:
     """Recover an image; and if that goes well, kill the process and recover once more."""
-    disk = MemoryDisk(image, USES)
-    first = _recovered(disk, life, store)
-    if first.refused:
-        return Outcome(first, None)
-    return Outcome(first, _recovered(MemoryDisk(disk.image(), USES), life, store))
+    return Recoveries(life, store).of(image)
+
+
+class Recoveries:
+    """Recoveries of images of one life, each image once. count -- how many were made."""
+
+    def __init__(self, life: Life, store: Store = DefaultMessageStore) -> None:
+        """Have made none; store -- makes each process."""
+        self._life, self._store = life, store
+        self.count = 0
+        self._outcomes: dict[Files, Outcome] = {}
+        self._again: dict[Files, Recovered] = {}
+
+    @property
+    def distinct(self) -> int:
+        """How many different images there were."""
+        return len(self._outcomes)
+
+    def of(self, image: Image) -> Outcome:
+        """Recover an image; and if that goes well, kill the process and recover once more what it has left."""
+        files = tuple(image.items())
+        if files not in self._outcomes:
+            disk = MemoryDisk(image, USES)
+            first = self._recovered(disk)
+            self._outcomes[files] = Outcome(first, None if first.refused else self._once_more(disk.image()))
+        return self._outcomes[files]
+
+    def _once_more(self, left: Image) -> Recovered:
+        files = tuple(left.items())
+        if files not in self._again:
+            self._again[files] = self._recovered(MemoryDisk(left, USES))
+        return self._again[files]
+
+    def _recovered(self, disk: MemoryDisk) -> Recovered:
+        self.count += 1
+        return _recovered(disk, self._life, self._store)
 
 
 def _recovered(disk: MemoryDisk, life: Life, make: Store) -> Recovered:

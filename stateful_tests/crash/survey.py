@@ -1,9 +1,9 @@
-"""Recovers the images of one workload and one kind of crash, and counts what they break."""
+"""Recovers the images of one life and one kind of crash, and counts what they break."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import islice
 from random import Random
 from typing import NamedTuple
@@ -12,7 +12,8 @@ from impl.store.default_message_store import DefaultMessageStore
 from stateful_tests.crash.images import Found, MachineCrashes, process_crashes
 from stateful_tests.crash.memory import Image
 from stateful_tests.crash.programs import Life, Message
-from stateful_tests.crash.recovery import SURVIVES, Outcome, Store, broken, lost, outcome
+from stateful_tests.crash.recovery import SURVIVES, Outcome, Recoveries, Store, broken, lost
+from stateful_tests.crash.tally import Example, Tally
 
 PROCESS, JOURNALLED, MACHINE = "process", "journalled", "machine"
 KINDS = {
@@ -24,99 +25,88 @@ KINDS = {
 
 
 class Effort(NamedTuple):
-    """How much is recovered.
+    """How much is recovered. images -- up to so many combinations are all recovered; of more, so many are drawn.
 
-    images -- up to so many combinations are all recovered; of more, so many are drawn. minutes -- for each workload and
-    kind of crash: draw until this time is over, in place of `images`; None: no limit of time. seed -- of the draws.
+    seed -- of the draws.
     """
 
     images: int = 10_000
-    minutes: float | None = None
     seed: int = 0
 
 
-class Example(NamedTuple):
-    """An image that breaks a property, left by a crash after a step.
+class Crashes:
+    """The images that crashes of one kind leave of a life."""
 
-    stale -- paths that are not as they were written last. sentence -- how it breaks.
-    """
+    def __init__(self, life: Life, kind: str) -> None:
+        """Know them; kind -- of KINDS."""
+        self.life, self.kind = life, kind
+        self._machine = MachineCrashes(life.recorder, journalled=kind == JOURNALLED)
 
-    image: Image
-    step: int
-    stale: tuple[str, ...]
-    sentence: str
+    @cached_property
+    def images(self) -> int:
+        """How many there are over all crash points, equal ones counted each."""
+        return self.life.recorder.steps + 1 if self.kind == PROCESS else self._machine.count()
 
-    def size(self) -> tuple[int, int, int, str]:
-        """What makes one smaller than another: fewer stale paths, fewer steps, fewer bytes."""
-        written = sum(len(data.rstrip(b"\0")) for data in self.image.values())
-        return len(self.stale), self.step, written, self.sentence
+    @cached_property
+    def combinations(self) -> int:
+        """How many `all` lists."""
+        return self.images if self.kind == PROCESS else self._machine.combinations()
 
+    def all(self, part: int = 0, of: int = 1) -> Iterator[Found]:
+        """Every combination of a part; see MachineCrashes.all. Process crashes have one part."""
+        return process_crashes(self.life.recorder) if self.kind == PROCESS else self._machine.all(part, of)
 
-class Survey:
-    """What the images of a life lead to.
-
-    kind -- of crash. images -- how many there are, equal ones counted each, over all crash points. covered -- how many
-    of them were judged; with `exact` it is all. distinct, recoveries -- images that were recovered, and recoveries.
-    broken -- property to how many of the covered images break it. smallest -- property to its smallest example.
-    """
-
-    def __init__(self, life: Life, kind: str, effort: Effort, store: Store = DefaultMessageStore) -> None:
-        """Recover; store -- makes the process that recovers."""
-        self.life, self.kind, self._store = life, kind, store
-        self.covered = self.distinct = self.recoveries = 0
-        self.broken: dict[str, int] = {}
-        self.smallest: dict[str, Example] = {}
-        self._outcomes: dict[tuple[tuple[str, bytes], ...], Outcome] = {}
-        self._written = [found.image for found in process_crashes(life.recorder)]
-        started = time.process_time()
-        crashes = MachineCrashes(life.recorder, journalled=kind == JOURNALLED)
-        self.images = len(self._written) if kind == PROCESS else crashes.count()
-        self.exact = kind == PROCESS or crashes.combinations() <= effort.images
-        for found in self._chosen(crashes, effort):
-            self._judge(found)
-        self.cpu_seconds = time.process_time() - started
-
-    def _chosen(self, crashes: MachineCrashes, effort: Effort) -> Iterator[Found]:
-        if self.kind == PROCESS:
-            return process_crashes(self.life.recorder)
-        if self.exact:
-            return crashes.all()
+    def chosen(self, effort: Effort) -> tuple[bool, Iterator[Found]]:
+        """Whether these are all, and what an effort recovers."""
+        if self.kind == PROCESS or self.combinations <= effort.images:
+            return True, self.all()
         random = Random(f"{effort.seed} {self.life.workload.name} {self.kind}")  # noqa: S311  # nothing secret
-        drawn = crashes.drawn(random)
-        return islice(drawn, effort.images) if effort.minutes is None else _until(drawn, effort.minutes)
+        return False, islice(self._machine.drawn(random), effort.images)
 
-    def _judge(self, found: Found) -> None:
-        key = tuple(found.image.items())
-        if key not in self._outcomes:
-            self._outcomes[key] = outcome(found.image, self.life, self._store)
-            self.distinct += 1
-            self.recoveries += 1 if self._outcomes[key].again is None else 2
-        self.covered += found.crash_points()
-        led_to = self._outcomes[key]
-        for name, sentence in broken(self.life, led_to, self._acknowledged(found.until - 1)).items():
-            steps = range(found.since, found.until)
+
+def surveyed(life: Life, images: Iterable[Found], store: Store = DefaultMessageStore) -> Tally:
+    """What images of a life lead to; store -- makes the process that recovers."""
+    survey = _Survey(life, store)
+    for found in images:
+        survey.judge(found)
+    return survey.tally
+
+
+class _Survey:
+    """What is known of the images of a life so far."""
+
+    def __init__(self, life: Life, store: Store) -> None:
+        self._life, self.tally = life, Tally()
+        self._recoveries = Recoveries(life, store)
+        self._written = [found.image for found in process_crashes(life.recorder)]
+        self._judged: dict[tuple[int, int], dict[str, str]] = {}
+
+    def judge(self, found: Found) -> None:
+        """Recover an image, and count what that breaks."""
+        tally, led_to = self.tally, self._recoveries.of(found.image)
+        tally.distinct, tally.recoveries = self._recoveries.distinct, self._recoveries.count
+        tally.covered += found.crash_points()
+        for name, sentence in self._broken(led_to, found.until - 1).items():
+            since = found.since
             if name == SURVIVES:
-                steps = range(next(step for step in steps if self._loses(led_to, step)), found.until)
-            self.broken[name] = self.broken.get(name, 0) + len(steps)
-            self._keep(name, found.image, steps.start, sentence)
+                since = next(step for step in range(since, found.until) if self._loses(led_to, step))
+            tally.broken[name] = tally.broken.get(name, 0) + found.until - since
+            tally.keep(name, self._example(found.image, since, sentence))
+
+    def _broken(self, led_to: Outcome, step: int) -> dict[str, str]:
+        acknowledged = self._acknowledged(step)
+        key = id(led_to), len(acknowledged)  # what is acknowledged stays so; outcomes live as long as this
+        if key not in self._judged:
+            self._judged[key] = broken(self._life, led_to, acknowledged)
+        return self._judged[key]
 
     def _acknowledged(self, step: int) -> list[Message]:
-        return [message for message, _ in self.life.acknowledged_by(step)]
+        return [message for message, _ in self._life.acknowledged_by(step)]
 
     def _loses(self, led_to: Outcome, step: int) -> bool:
         return any(lost(led_to.first, self._acknowledged(step)))
 
-    def _keep(self, name: str, image: Image, step: int, sentence: str) -> None:
+    def _example(self, image: Image, step: int, sentence: str) -> Example:
         written = self._written[step]
         stale = sorted(path for path in {*image, *written} if image.get(path) != written.get(path))
-        example = Example(image, step, tuple(stale), sentence)
-        if name not in self.smallest or example.size() < self.smallest[name].size():
-            self.smallest[name] = example
-
-
-def _until(drawn: Iterator[Found], minutes: float, now: Callable[[], float] = time.monotonic) -> Iterator[Found]:
-    end = now() + 60 * minutes
-    for found in drawn:
-        yield found
-        if now() > end:
-            return
+        return Example(image, step, tuple(stale), sentence, self._life.workload)

@@ -237,8 +237,10 @@ class _Look:
     # Queues -----------------------------------------------------------------------------------------------------------
 
     def _queues(self, store: DefaultMessageStore, before: dict[tuple[str, int], int]) -> None:
-        """The queues, and the first wrong units of each kind."""
+        """The queues that have or had files, and the first wrong units of each kind."""
         for queue in sorted(store.queues(), key=lambda one: (one.topic, one.queue_id)):
+            if not queue.mapped_file_queue.mapped_files and (queue.topic, queue.queue_id) not in before:
+                continue  # the levels of delay have queues before anything is in them
             end = queue.get_max_offset_in_queue()
             known = before.get((queue.topic, queue.queue_id), 0)
             self.found.queues.append(QueueSeen(

@@ -10,16 +10,22 @@ from impl.broker.broker_config import BrokerConfig
 from impl.broker.controller import BrokerController
 from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
+from impl.client.pull_requests import RequestingPullAPIWrapper
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
+from impl.decisions.java_errors import JavaError, not_null
 from impl.hosts.simulation.host import Boot
 from impl.hosts.simulation.node import Node
 from impl.namesrv.server import NamesrvController
 from impl.ports.remoting import RemotingClient
+from impl.store.message_store_config import MessageStoreConfig
 from stateful_tests.worlds.course import Course
 from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
+from stateful_tests.worlds.producers import Producer
 
+MENDED_MS = 10_000
+"""After so long an operator starts a broker again that did not come up."""
 PULL_BATCH_SIZE = 2 * BATCH_MAX_SIZE
 """How many messages a pull finds, at most."""
 
@@ -30,8 +36,9 @@ class Machines(Course):
     namesrvs, brokers -- machine to the controller that it runs now. consumers -- machine to the consumers that it runs
     now, in the order of their start. testers -- machine to client. rolled_out -- group to what its members subscribe
     (topic to expression) that start from now on, besides what they were added with. stored -- what each queue has of
-    the topics that brokers are added with. message_stores -- machine to what its broker has of its queues now. strategy
-    -- of all consumers, instead of the one that they were added with.
+    the topics that brokers are added with. message_stores -- machine to what its broker has of its queues now, where it
+    keeps no messages. strategy -- of all consumers, instead of the one that they were added with. store_config -- how
+    the brokers keep messages that are added from now on, and whether pulls are sent to them; None: neither is so.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -45,6 +52,7 @@ class Machines(Course):
         self.stored = QueueRange()
         self.message_stores: dict[str, GivenMessageStore] = {}
         self.strategy: AllocateMessageQueueStrategy | None = None
+        self.store_config: MessageStoreConfig | None = None
         self._applications: dict[str, Boot] = {}
         self._leaving: dict[str, Node] = {}
 
@@ -68,7 +76,8 @@ class Machines(Course):
     ) -> None:
         """Add a broker; topics -- that it has from its first start on; settings -- fields of BrokerConfig."""
         config = BrokerConfig(broker_name, self.namesrv_addrs, **settings)
-        self.simulation.add(machine, self._broker(machine, config, topics))
+        boot = self._broker if self.store_config is None else self._storing_broker
+        self.simulation.add(machine, boot(machine, config, topics))
 
     def restart_broker_as(self, machine: str, *, power_loss: bool = True, **settings: Any) -> None:
         """Let the machine of a broker lose its power and start at once with other settings, its files unharmed.
@@ -92,8 +101,8 @@ class Machines(Course):
         """Let all brokers, also those that start later, have deleted what is older in their queues."""
         stored = tuple(pair for pair in self.stored.stored if pair[1] >= offset)
         self.stored = self.stored._replace(min_offset=offset, stored=stored)
-        for machine in self.brokers:
-            ranges = self.message_stores[machine].ranges
+        for store in self.message_stores.values():
+            ranges = store.ranges
             for key in ranges.key_set():
                 ranges.put(key, self.stored)
 
@@ -101,15 +110,45 @@ class Machines(Course):
         async def boot(node: Node) -> None:
             store = self.message_stores[machine] = GivenMessageStore()
             controller = BrokerController(node, config, store)
+            _have_topics(controller, topics)
             for topic in topics:
-                if controller.topic_config_manager.select_topic_config(topic.topic_name) is None:
-                    controller.topic_config_manager.update_topic_config(replace(topic))
                 for queue_id in range(topic.read_queue_nums):
                     store.ranges.put((topic.topic_name, queue_id), self.stored)
             self.brokers[machine] = controller
             await controller.start()
 
         return boot
+
+    def _storing_broker(self, machine: str, config: BrokerConfig, topics: Sequence[TopicConfig]) -> Boot:
+        async def boot(node: Node) -> None:
+            try:
+                controller = BrokerController(node, config, not_null(self.store_config))
+                if controller.initialized:
+                    _have_topics(controller, topics)
+                    self.brokers[machine] = controller
+                    await controller.start()
+            except JavaError:
+                self.simulation.kernel.at(self.now_ms, self._mend, node)
+            else:
+                if not controller.initialized:
+                    self.simulation.kernel.at(self.now_ms, self._mend, node)
+
+        return boot
+
+    def _mend(self, node: Node) -> None:
+        """A broker did not come up: its process ends, an operator deletes files without content and starts it again."""
+        if node.alive:
+            self.simulation.disks[node.name].remove_empty_files()
+            self.simulation.kill(node.name)
+            self.simulation.restart_after(node.name, MENDED_MS)
+
+    def add_producer(self, machine: str, topic: str, queues: int) -> None:
+        """Add a process that sends messages to a topic, at all brokers that are there; queues -- at each of them."""
+        async def boot(node: Node) -> None:
+            brokers = [(name, controller.broker_addr) for name, controller in self.brokers.items()]
+            await Producer(node, topic, queues, brokers).run()
+
+        self.simulation.add(machine, boot)
 
     def add_consumer(
         self, machine: str, *configs: PushConsumerConfig, client_ip: str = "", idle: bool = False, **settings: Any,
@@ -130,6 +169,9 @@ class Machines(Course):
                     consume_message_batch_max_size=BATCH_MAX_SIZE, strategy=self.strategy or config.strategy,
                 )
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
+                if self.store_config is not None:
+                    consumer.pull_api_wrapper = RequestingPullAPIWrapper(
+                        node, consumer.instance, consumer.group, consumer.rebalance_impl.subscription_inner)
                 consumer.message_listener = Listener(node, orderly=config.orderly)
                 self.consumers[machine].append(consumer)
                 await consumer.start()
@@ -199,6 +241,13 @@ class Machines(Course):
         self.simulation.kill(machine)
         self.simulation.start(machine)
         self.run(0)
+
+
+def _have_topics(controller: BrokerController, topics: Sequence[TopicConfig]) -> None:
+    """Let a broker have topics that are not in its file."""
+    for topic in topics:
+        if controller.topic_config_manager.select_topic_config(topic.topic_name) is None:
+            controller.topic_config_manager.update_topic_config(replace(topic))
 
 
 async def _idle(_: Node) -> None:

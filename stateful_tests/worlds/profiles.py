@@ -16,13 +16,15 @@ PROFILES: dict[str, FaultProfile] = {
     "threads": FaultProfile(thread_pause=100, order=20),
     "network": replace(_NETWORK, chaos=5, connection_break=3, partition=2),
     "crashes": FaultProfile(chaos=5, process_pause=2, process_kill=2, power_loss=1),
+    "disks": FaultProfile(slow_force=10, force_fails=500, chaos=5, process_kill=2, power_loss=3, disk_fills=2),
     "clocks": FaultProfile(thread_pause=500, chaos=8, clock_jump=2, clock_drift=1),
     "storm": replace(_NETWORK, thread_pause=200, order=20, chaos=5, process_pause=2, process_kill=2, power_loss=1,
                      connection_break=3, partition=2),
 }
 """calm -- nothing fails. threads -- threads are overtaken and paused. network -- messages and connections. crashes --
-processes and machines. clocks -- they jump and drift. storm -- all of that but clocks: one that was set back keeps what
-it expires alive for as long as it went back, so deadlines say nothing about it."""
+processes and machines. disks -- they fill up, and forces are slow or fail, while processes and machines crash. clocks
+-- they jump and drift. storm -- all of that but clocks and disks: a clock that was set back keeps what it expires alive
+for as long as it went back, so deadlines say nothing about it."""
 
 DEPTH = 3
 HORIZON = 20_000

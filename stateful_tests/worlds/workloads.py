@@ -21,6 +21,7 @@ from impl.decisions.names import get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hash_map import ConcurrentHashMap
 from impl.hosts.simulation.clock import EPOCH_MS
+from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
 from invariants.concepts import FOLLOWED
 from invariants.refinement.follower import Follower
 from stateful_tests.worlds import deeds
@@ -30,12 +31,19 @@ from stateful_tests.worlds.world import World
 PERIOD_MS, RATE = 5_000, 2
 CONSUMERS, SPARE = ("consumer1", "consumer2", "consumer3"), ("consumer4", "consumer5")
 OTHER_GROUP = "H"
+PRODUCER = "producer1"
 ROOMS = ("east", "west")
 
 COMMITTED = 100
 """What the group has read of each queue before; another group has read ten more."""
 STORED = QueueRange(0, 1_000, on_disk=True, stored=((EPOCH_MS - HOUR_MS, 20), (EPOCH_MS, 60)))
 """What is in each queue: where it begins and ends, and what was stored when."""
+
+STORE = MessageStoreConfig(
+    mapped_file_size_commit_log=64 * 1024, configured_file_size_consume_queue=6_000, max_message_size=16 * 1024,
+    max_hash_slot_num=64, max_index_num=400,
+)
+"""A store with files so small that a run has several of each kind."""
 
 _REFINEMENTS = tuple(import_module(f"invariants.refinement.{concept.name}") for concept in FOLLOWED)
 
@@ -143,6 +151,19 @@ def routes(world: World) -> None:
         world.add_consumer(machine, ONE)
 
 
+def stored(flush_disk_type: FlushDiskType) -> Callable[[World], None]:
+    """A world in which brokers keep messages, a producer sends them, and members of a group pull them."""
+
+    def build(world: World) -> None:
+        world.store_config = replace(STORE, flush_disk_type=flush_disk_type)
+        servers(world)
+        for machine in (*CONSUMERS[:2], *SPARE[:1]):
+            world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+        world.add_producer(PRODUCER, TOPIC, 4)
+
+    return build
+
+
 def smallest(config: PushConsumerConfig, *queues: int) -> Callable[[World], None]:
     """A world of so few machines that all states of a model can be enumerated: two processes that run this consumer.
 
@@ -165,6 +186,7 @@ ORDERLY = replace(ONE, orderly=True)
 BOTH_TOPICS = replace(ONE, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
 OTHER = PushConsumerConfig(OTHER_GROUP, {OTHER_TOPIC: "*"})
 TO_ALL = replace(ONE, message_model=BROADCASTING, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+FROM_FIRST = replace(ONE, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:])))
 """Members of GROUP with this strategy read at the second broker only."""
 
@@ -212,6 +234,10 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
               *_COME_AND_GO), _GROUPS),
     Workload("rooms", "Members read in one room only.", members(IN_ONE_ROOM, rooms=[f"{room}@" for room in ROOMS]),
              (*_COME_AND_GO, deeds.create_topic), _GROUPS, ()),
+    Workload("stored", "Messages are sent, kept on disks that are flushed now and then, and pulled.",
+             stored(FlushDiskType.ASYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
+    Workload("stored_sync", "Messages are sent, and acknowledged when the disk has them.",
+             stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
     Workload("smallest", "Two members of a group at one broker come and go.", smallest(ONE, 2),
              (deeds.join, deeds.join, deeds.leave_any, deeds.suspend_or_resume, deeds.stop_broker), _GROUPS,
              scopes=("group, 1 broker",)),

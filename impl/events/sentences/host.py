@@ -23,6 +23,12 @@ def _killed(event: host.ProcessKilled, _: Any) -> str:
     return "the machine of {at} loses its power" if event.power_loss else "{at} is killed (kill -9)"
 
 
+def _filled(event: host.DiskFilled, _: Any) -> str:
+    if not event.percent:
+        return "the files of others on the disk of {at} are gone"
+    return "files of others fill the disk of {at}: {percent} % of it are taken"
+
+
 SENTENCES: dict[type, Said] = {
     host.ProcessStarted: Said(_started, "starts"),
     host.ProcessKilled: Said(_killed, "kills"),
@@ -34,6 +40,8 @@ SENTENCES: dict[type, Said] = {
     host.MessageLost: Said("the network loses a one-way message of {at} to {other}", "lost messages"),
     host.ClockJumped: Said("the clock of {at} is set by {ms}", "clock settings"),
     host.ClockDrifts: Said("the clock of {at} runs at another speed from now on ({ppm} millionths)", "clock drifts"),
+    host.ForceFailed: Said("a force of {path} fails at {at}", "failed forces"),
+    host.DiskFilled: Said(_filled, "changes of the space on disks"),
     host.EventDropped: Said("{at} drops the event {name} of a connection: the queue of events is full",
                             "dropped events of connections"),
     host.WorldHealed: Said("all faults have ended", "ends of all faults"),

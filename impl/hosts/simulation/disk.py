@@ -6,13 +6,22 @@ is on the disk and the bytes are not that the file got when it was made: a text 
 MixAll#string2File forces nothing. Choice 0: everything is as it was last written. A kill -9 costs what is in write
 buffers and nothing else.
 
-The fault profile limits the space (`disk_bytes`).
+Faults injected here at each force, chosen by the tape at rates of the fault profile:
+
+* `slow_force`: the disk takes one of FORCE_MS for it, while the thread waits;
+* `force_fails`: the force raises an error, and nothing of it is durable. Choice 1: the next force of the file tries
+  again. Choice 2: the pages count as clean from then on, as Linux has it (fsyncgate; Rebello et al., "Can Applications
+  Recover from fsync Failures?", USENIX ATC 2020): no later force writes them unless they are written anew, readers see
+  them, and a power loss may cost them at any time.
+
+The fault profile limits the space (`disk_bytes`); `faults.py` lets files of others fill it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from impl.events.host import ForceFailed
 from impl.hosts.simulation.kernel import Kernel
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.storage import OUTCOMES, UNFORCED_MS, Storage
@@ -20,6 +29,9 @@ from impl.hosts.write_buffer import WriteBuffer
 from impl.ports.disk import PAGE_BYTES, DiskError, DiskFullError
 
 UNLIMITED_BYTES = 1 << 50  # the space of a disk that no profile limits
+FORCE_MS = (10, 100, 1_000, 6_000)
+_PERCENT = 100
+_CLEAN = 2  # the choice in which what a force has failed to write is given up
 
 
 @dataclass(slots=True)
@@ -33,13 +45,14 @@ class _Name:
 
 
 class MachineDisk:
-    """Names and contents on the disk of one machine."""
+    """Names and contents on the disk of one machine. others_bytes -- the space that files of others take."""
 
     def __init__(self, kernel: Kernel, name: str) -> None:
         """Begin empty; name -- of the machine."""
         self.kernel, self.name = kernel, name
         self.names: dict[str, _Name] = {}
         self.folders: dict[str, None] = {"": None}
+        self.others_bytes = 0
 
     def find(self, path: str) -> Storage | None:
         """What the path stands for; None: no file."""
@@ -75,6 +88,12 @@ class MachineDisk:
         """The name of a content; None: it was deleted or replaced."""
         return next((name for name in self.names.values() if name.storage is storage), None)
 
+    def remove_empty_files(self) -> None:
+        """Let an operator delete all files of no length."""
+        for path, name in self.names.items():
+            if name.storage is not None and not name.storage.length:
+                self.change(path, None)
+
     def used_bytes(self) -> int:
         """The space that the pages of all files take."""
         return PAGE_BYTES * sum(len(name.storage.pages) for name in self.names.values() if name.storage is not None)
@@ -82,6 +101,37 @@ class MachineDisk:
     def total_bytes(self) -> int:
         """The space that there is."""
         return self.kernel.profile.disk_bytes or UNLIMITED_BYTES
+
+    def free_bytes(self) -> int:
+        """The space that is left."""
+        return max(self.total_bytes() - self.others_bytes - self.used_bytes(), 0)
+
+    def fill(self, percent: int) -> None:
+        """Let files of others take so much of the space that all files together take this part of it."""
+        self.others_bytes = max(self.total_bytes() * percent // _PERCENT - self.used_bytes(), 0)
+
+    def has_limit(self) -> bool:
+        """Whether the space could end."""
+        return bool(self.others_bytes or self.kernel.profile.disk_bytes)
+
+    def force_delay_ms(self) -> int:
+        """How long the force that comes now takes; 0: no time."""
+        meaning = "the disk takes {} ms for a force"
+        return self.kernel.fault(self.kernel.profile.slow_force, FORCE_MS, "", self.name, meaning) or 0
+
+    def force_fails(self, path: str, storage: Storage) -> bool:
+        """Whether the tape lets a force fail; the pages of the file may count as clean then."""
+        rate = self.kernel.profile.force_fails
+        chosen = self.kernel.tape.pick(3, "", rate) if rate else 0
+        if not chosen:
+            return False
+        if chosen == _CLEAN:
+            storage.forget_dirty()
+        self.kernel.record(self.name, ForceFailed(path, lost=chosen == _CLEAN))
+        if self.kernel.tape.telling:
+            left = "its pages count as clean" if chosen == _CLEAN else "its pages stay dirty"
+            self.kernel.tape.tell(self.kernel.now_ms, self.name, f"a force of {path} fails; {left}")
+        return True
 
     def lose_power(self) -> None:
         """Let the tape choose what is left of each file that was changed lately."""
@@ -124,11 +174,11 @@ def _folder(path: str) -> str:
 class OpenFile:
     """See File in `impl.ports.disk`."""
 
-    __slots__ = ("_buffer", "_closed", "_disk", "_process", "_storage")
+    __slots__ = ("_buffer", "_closed", "_disk", "_path", "_process", "_storage")
 
-    def __init__(self, process: Process, disk: MachineDisk, storage: Storage) -> None:
-        """Be open for a process."""
-        self._process, self._disk, self._storage = process, disk, storage
+    def __init__(self, process: Process, disk: MachineDisk, path: str, storage: Storage) -> None:
+        """Be open for a process; path -- by which it was opened."""
+        self._process, self._disk, self._path, self._storage = process, disk, path, storage
         self._buffer: WriteBuffer | None = None
         self._closed = False
 
@@ -153,9 +203,9 @@ class OpenFile:
     def write(self, offset: int, data: bytes) -> None:
         """See File in `impl.ports.disk`."""
         storage, disk = self._open(), self._disk
-        if disk.kernel.profile.disk_bytes:
+        if disk.has_limit():
             needed = PAGE_BYTES * storage.new_pages(offset, len(data))
-            if needed and disk.used_bytes() + needed > disk.total_bytes():
+            if needed > disk.free_bytes():
                 raise DiskFullError
         storage.write(offset, data, disk.kernel.now_ms)
         storage.modified_ms = self._process.now_ms()
@@ -193,6 +243,8 @@ class OpenFile:
     def force(self, offset: int = 0, length: int | None = None) -> None:
         """See File in `impl.ports.disk`."""
         storage = self._open()
+        if self._disk.force_fails(self._path, storage):
+            raise DiskError("Input/output error")
         storage.force(offset, storage.length - offset if length is None else length)
         name = self._disk.name_of(storage)
         if name is not None:
@@ -232,7 +284,7 @@ class Disk:
             storage.modified_ms = self._process.now_ms()
         if length > storage.length:
             storage.extend(length, self._machine.kernel.now_ms)
-        return OpenFile(self._process, self._machine, storage)
+        return OpenFile(self._process, self._machine, path, storage)
 
     def length(self, path: str) -> int | None:
         """See Disk in `impl.ports.disk`."""
@@ -273,7 +325,7 @@ class Disk:
     def free_bytes(self) -> int:
         """See Disk in `impl.ports.disk`."""
         self._process.check_alive()
-        return max(self._machine.total_bytes() - self._machine.used_bytes(), 0)
+        return self._machine.free_bytes()
 
     def total_bytes(self) -> int:
         """See Disk in `impl.ports.disk`."""

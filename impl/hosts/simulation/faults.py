@@ -6,13 +6,16 @@ is not 0, each standing in the list as often as its weight says (choice 0: nothi
 * `process_pause`: one process stands still for one of PAUSES_MS;
 * `process_kill`: kill -9 of one process, which is started again after one of DOWN_MS;
 * `power_loss`: the same, but nobody closes its connections, and files may be older than they were (`disk.py`);
+* `disk_fills`: files of others fill the disk of a machine, so that it is as full as one of DISK_PERCENT, for one of
+  DISK_FULL_MS; 100 leaves no page;
 * `connection_break`: one connection breaks, seen by its other end after one of HALF_OPEN_MS;
 * `partition`: nothing passes from one machine to another for one of PARTITION_MS; one pick: also the other way;
 * `clock_jump`: one clock is set by one of JUMPS_MS;
 * `clock_drift`: one clock runs at one of DRIFTS_PPM from now on.
 
-`Simulation.heal` ends all of it: faults of all kinds stop, partitions end, dead processes are started, paused ones go
-on, clocks run true (they keep what they jumped). Half-open connections stay: RocketMQ has to notice them itself.
+`Simulation.heal` ends all of it: faults of all kinds stop, partitions end, disks have space, dead processes are
+started, paused ones go on, clocks run true (they keep what they jumped). Half-open connections stay: RocketMQ has to
+notice them itself.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ PERIOD_MS = 1_000
 PAUSES_MS = (100, 1_000, 5_000, 20_000, 40_000, 130_000)
 DOWN_MS = (10, 1_000, 10_000, 60_000, 130_000)
 HALF_OPEN_MS = (0, 1_000, 10_000, 60_000, None)
+DISK_PERCENT, DISK_FULL_MS = (80, 88, 95, 100), (1_000, 10_000, 60_000)
 PARTITION_MS = (1_000, 3_500, 10_000, 35_000, 130_000)
 JUMPS_MS = (-1_000, 1_000, -60_000, 60_000, 3_600_000)
 DRIFTS_PPM = (100, -100, 10_000, -10_000)
@@ -82,6 +86,18 @@ def _lose_power(simulation: Simulation) -> tuple[str, str] | None:
     return _kill(simulation, power_loss=True)
 
 
+def _fill(simulation: Simulation) -> tuple[str, str] | None:
+    written = [name for name in simulation.boots if simulation.disks[name].used_bytes()]
+    if not written:
+        return None
+    name = _one_of(simulation, written, "whose disk")
+    percent = _one_of(simulation, DISK_PERCENT, "how full")
+    ms = _one_of(simulation, DISK_FULL_MS, "how long")
+    simulation.fill_disk(name, percent)
+    simulation.kernel.at(simulation.kernel.now_ms + ms, lambda _: simulation.fill_disk(name, 0))
+    return name, f"files of others fill the disk to {percent} % for {ms} ms"
+
+
 def _break(simulation: Simulation) -> tuple[str, str] | None:
     ends = [end for end in simulation.network.open_ends if end.active and not end.severed]
     if not ends:
@@ -128,6 +144,7 @@ STRIKES: dict[str, _Strike] = {
     "process_pause": _pause,
     "process_kill": _kill,
     "power_loss": _lose_power,
+    "disk_fills": _fill,
     "connection_break": _break,
     "partition": _partition,
     "clock_jump": _jump,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, Self
 
-from impl.events.host import ProcessStarted, WorldHealed
+from impl.events.host import DiskFilled, ProcessStarted, WorldHealed
 from impl.hosts.simulation.clock import WallClock
 from impl.hosts.simulation.digest import digest
 from impl.hosts.simulation.disk import MachineDisk
@@ -66,6 +66,11 @@ class Simulation:
         if power_loss:
             self.disks[name].lose_power()
 
+    def fill_disk(self, name: str, percent: int) -> None:
+        """Let the files of others on a disk take so much that all files take this part of it; 0: there are none."""
+        self.disks[name].fill(percent)
+        self.kernel.record(name, DiskFilled(percent))
+
     def restart_after(self, name: str, ms: int) -> None:
         """Start the process again after so many true milliseconds, unless someone has done it by then."""
         self.kernel.at(self.kernel.now_ms + ms, self._restart, name)
@@ -79,6 +84,8 @@ class Simulation:
         self.kernel.profile = CALM
         self.network.heal()
         for name in self.boots:
+            if self.disks[name].others_bytes:
+                self.fill_disk(name, 0)
             self.kernel.resume(self.nodes[name])
             self.clocks[name].set_drift(0)
             self._restart(name)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from impl.hosts.simulation.clock import WallClock
 from impl.hosts.simulation.disk import Disk, MachineDisk
 from impl.hosts.simulation.executor import Pool, Scheduler
 from impl.hosts.simulation.network import Network
+from impl.hosts.simulation.process import AT_ONCE, suspend
 from impl.hosts.simulation.remoting_client import RemotingClient
 from impl.hosts.simulation.remoting_server import RemotingServer
 from impl.hosts.simulation.threads import Threads
@@ -19,7 +22,13 @@ class Node(Threads):
         """Come to life on the machine of this name, which has this clock and disk."""
         super().__init__(network.kernel, name, clock)
         self.network = network
-        self.disk = Disk(self, disk)
+        self.disk, self.machine_disk = Disk(self, disk), disk
+
+    def force_delay(self) -> Awaitable[None]:
+        """See Node in `impl.ports.node`; what it may cost is told by `disk.py`."""
+        self.check_alive()
+        delay_ms = self.machine_disk.force_delay_ms()
+        return suspend(delay_ms) if delay_ms else AT_ONCE
 
     def pool(self, name: str, threads: int, queue_bound: int | None = None) -> Pool:
         """See Node in `impl.ports.node`."""

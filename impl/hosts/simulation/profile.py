@@ -18,9 +18,9 @@ class FaultProfile:
 
     thread_pause -- process.py, at each interleave. order -- kernel.py, whenever several tasks are ready.
     delay, one_way_loss, one_way_duplicate, write_stall -- network.py, at each message; connect_refused -- at each
-    connection. disk_bytes -- disk.py, no rate: the space of the disk of each machine; 0: without limit. chaos --
-    faults.py, once in each of its periods; what stands below it are not rates but weights of its faults against each
-    other, 0: not this one.
+    connection. slow_force, force_fails -- disk.py, at each force. disk_bytes -- disk.py, no rate: the space of the disk
+    of each machine; 0: without limit. chaos -- faults.py, once in each of its periods; what stands below it are not
+    rates but weights of its faults against each other, 0: not this one.
     """
 
     thread_pause: int = 0
@@ -30,11 +30,14 @@ class FaultProfile:
     one_way_duplicate: int = 0
     write_stall: int = 0
     connect_refused: int = 0
+    slow_force: int = 0
+    force_fails: int = 0
     disk_bytes: int = 0
     chaos: int = 0
     process_pause: int = 0
     process_kill: int = 0
     power_loss: int = 0
+    disk_fills: int = 0
     connection_break: int = 0
     partition: int = 0
     clock_jump: int = 0

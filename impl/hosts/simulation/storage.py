@@ -28,17 +28,21 @@ class _Change(NamedTuple):
 
 
 class _Dirty:
-    """A page of which writes could be lost. forced -- as it is on the disk; changes -- since then, oldest first."""
+    """A page of which writes could be lost. forced -- as it is on the disk; changes -- since then, oldest first.
 
-    __slots__ = ("changes", "forced")
+    given_up -- it counts as clean although it is not: nobody writes it back, and no force does.
+    """
+
+    __slots__ = ("changes", "forced", "given_up")
 
     def __init__(self, page: bytearray) -> None:
         self.forced = bytes(page)
         self.changes: list[_Change] = []
+        self.given_up = False
 
     def settle(self, before_ms: int) -> None:
         """Take what is older than that for written back."""
-        while self.changes and self.changes[0].ms < before_ms:
+        while not self.given_up and self.changes and self.changes[0].ms < before_ms:
             self.forced = bytes(self.after(1))
             del self.changes[0]
 
@@ -120,6 +124,7 @@ class Storage:
         dirty = self._dirty.get(page)
         if dirty is None:
             dirty = self._dirty[page] = _Dirty(cached)
+        dirty.given_up = False
         dirty.settle(change.ms - UNFORCED_MS)
         dirty.changes.append(change)
 
@@ -155,10 +160,16 @@ class Storage:
 
     def force(self, offset: int, length: int) -> None:
         """Make the pages in which these bytes lie durable, and the length."""
-        for page in _pages(offset, length):
-            self._dirty.pop(page, None)
+        pages = _pages(offset, length)
+        for page in [page for page, dirty in self._dirty.items() if page in pages and not dirty.given_up]:
+            del self._dirty[page]
         self.settled = self.length
         self._lengths.clear()
+
+    def forget_dirty(self) -> None:
+        """Take all pages for clean that could be lost: a force has failed."""
+        for dirty in self._dirty.values():
+            dirty.given_up = True
 
     def sure_bytes(self, now_ms: int) -> int:
         """How many bytes the file has on the disk if its name is there."""

@@ -89,6 +89,18 @@ def test_the_listed_combinations_are_all_that_brute_force_finds(name: str) -> No
     assert crashes.combinations() == sum(1 for _ in crashes.all())
 
 
+@pytest.mark.parametrize("of", [2, 5])
+def test_parts_have_each_combination_once_and_equal_images_in_one_of_them(of: int) -> None:
+    crashes = MachineCrashes(Life(WORKLOADS["sync_two_topics"]).recorder)
+    whole = Counter((found.since, found.until, tuple(found.image.items())) for found in crashes.all())
+    parts = [Counter((found.since, found.until, tuple(found.image.items())) for found in crashes.all(part, of))
+             for part in range(of)]
+    assert sum(parts, Counter()) == whole
+    met = Counter(image for part in parts for image in {image for _, _, image in part})
+    assert set(met.values()) == {1}
+    assert sum(bool(part) for part in parts) == of
+
+
 def test_what_is_drawn_is_among_what_is_listed_and_the_same_for_a_seed() -> None:
     crashes = MachineCrashes(Life(WORKLOADS["sync_torn"]).recorder)
     one, other, third = (list(islice(crashes.drawn(Random(seed)), 300)) for seed in (1, 1, 2))  # noqa: S311  # a test's draws

@@ -9,10 +9,12 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
+import bench.reports
 from invariants.__main__ import app
 from invariants.commands.catalogue import judged_of_runs, outside
 from invariants.front_desk import search
 from invariants.front_desk.show import Outside, shown_hazard
+from invariants.front_desk.words import stems
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
 from invariants.hazards.pages import INDEX, pages
 from stateful_tests.cover.pictures.stored import DOCS, stored
@@ -42,7 +44,7 @@ def test_words_are_compared_by_their_stems() -> None:
 
 def test_parts_of_java_names_are_words() -> None:
     assert search.search("updateSubscription")[0].name.startswith("B-")
-    assert {"updat", "subscript"} <= set(search.stems("updateSubscription"))
+    assert {"updat", "subscript"} <= set(stems("updateSubscription"))
 
 
 @pytest.mark.parametrize(("words", "status"), [(["xyzzy"], 3), (["of", "the"], 2), ([], 2)])
@@ -105,3 +107,41 @@ def test_a_symptom_that_is_found_is_shown_with_its_hazards_and_what_helps(sympto
     behind = [hazard for hazard in HAZARDS.values() if symptom in hazard.symptoms]
     assert all(f"\n{hazard.name}  " in result.output for hazard in behind)
     assert result.output.count("  helps: ") == len(behind)
+
+
+def test_duplicates_in_a_rolling_restart_are_those_of_restarts_first() -> None:
+    found = search.search("duplicates during a rolling restart", judged_of_runs())
+    assert found[0].name == "D8"
+    assert {hit.name for hit in found[:6]} >= {"D8", "X15", "X3", "D2"}
+
+
+def test_the_page_says_how_often_search_is_right() -> None:
+    page = (DOCS.parent / "first-answers.md").read_text(encoding="utf-8")
+    for row in bench.reports.measured():
+        assert f"| {row['half']} | {row['reports']} | {row['first']} | {row['three']} | {row['found']} |" in page
+
+
+def test_reports_are_answered_by_hazards_that_there_are() -> None:
+    reports = bench.reports.reports()
+    assert len(reports) >= 40
+    assert len({report["said"] for report in reports}) == len(reports)
+    assert all(report["hazards"] and set(report["hazards"]) <= set(HAZARDS) for report in reports)
+
+
+@pytest.mark.parametrize("question", ["duplicates during a rolling restart", "one_live_believer", "stuck", "D8"])
+def test_every_row_says_what_helps(question: str) -> None:
+    found = search.search(question, judged_of_runs())
+    assert all(hit.helps for hit in found)
+    assert told(question).count(" helps: ") == len(found)
+    assert HAZARDS["D8"].mitigation in told("D8")
+
+
+@pytest.mark.parametrize("name", ["stuck", "D8", "one_live_believer", "lost"])
+def test_a_name_is_answered_by_what_has_it(name: str) -> None:
+    assert search.search(name, judged_of_runs())[0].name == name
+
+
+def test_words_that_mean_the_same_are_one() -> None:
+    assert stems("redelivered") == stems("twice") == stems("duplicates")
+    assert stems("the name servers") == stems("namesrv")
+    assert "consum" in stems("re-consumed")

@@ -29,7 +29,6 @@ from impl.events import (
     PullSuspended,
     ThreadDied,
 )
-from impl.ports.message_store import MessageStore
 from impl.ports.pools import RejectedExecutionError
 from stateful_tests.stories.scenes import BROKER, FIRST, IN_ORDER, ORDERS, held, join, stage
 from stateful_tests.worlds.world import World
@@ -75,13 +74,13 @@ def locked(world: World) -> DefaultMQPushConsumerImpl:
 
 
 def test_a_pull_finds_messages_from_the_first_offset_on() -> None:
-    store: MessageStore = (given := GivenMessageStore())
+    store = given = GivenMessageStore()
     given.ranges.put(("orders", 0), QueueRange(10, 20))
-    found = store.get_message("G", "orders", 0, 10, 3)
+    found = store.get_message("orders", 0, 10, 3)
     assert (found.status, found.next_begin_offset) == (GetMessageStatus.FOUND, 13)
     assert [msg.queue_offset for msg in found.messages] == [10, 11, 12]
-    assert store.get_message("G", "orders", 0, 9, 3) == (GetMessageStatus.OFFSET_TOO_SMALL, 10, ())
-    assert store.get_message("G", "orders", 1, 0, 3).status is GetMessageStatus.FOUND
+    assert store.get_message("orders", 0, 9, 3) == (GetMessageStatus.OFFSET_TOO_SMALL, 10, ())
+    assert store.get_message("orders", 1, 0, 3).status is GetMessageStatus.FOUND
 
 
 def test_only_the_first_message_may_be_known_to_lie_far_back() -> None:

@@ -1,0 +1,51 @@
+"""DefaultMessageStore with reports to the node, in the segment that makes them true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
+from impl.events import MessageAppended, MessageDispatched, StoreLoaded, StoreRefused
+from impl.ports.node import Node
+from impl.store.default_message_store import DefaultMessageStore
+from impl.store.dispatch_request import DispatchRequest
+from impl.store.message_ext_broker_inner import MessageExtBrokerInner
+from impl.store.message_store_config import MessageStoreConfig
+from impl.store.put_message_result import PutMessageFuture
+
+
+class ReportedMessageStore(DefaultMessageStore):
+    """See `impl.store.default_message_store`."""
+
+    def __init__(
+        self, node: Node, config: MessageStoreConfig, message_arriving: Callable[[DispatchRequest], None],
+    ) -> None:
+        """Open the lock file on the disk of the node; raises DiskError."""
+        super().__init__(node.disk, config, node.now_ms, message_arriving)
+        self.node = node
+
+    def load(self) -> bool:
+        """DefaultMessageStore#load."""
+        loaded = super().load()
+        if loaded:
+            self.node.trace(StoreLoaded(self.node.name, max(self.get_min_phy_offset(), 0), self.get_max_phy_offset(),
+                                        self.config.flush_disk_type))
+        else:
+            self.node.trace(StoreRefused(self.node.name))
+        return loaded
+
+    def async_put_message(self, message: MessageExtBrokerInner) -> PutMessageFuture:
+        """DefaultMessageStore#asyncPutMessage."""
+        future = super().async_put_message(message)
+        result = future.append_message_result
+        if result is not None and result.phy_offsets:
+            self.node.trace(MessageAppended(
+                self.node.name, message.topic, message.queue_id, result.logics_offset, result.wrote_offset,
+                result.wrote_bytes, message.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)))
+        return future
+
+    def do_dispatch(self, request: DispatchRequest) -> None:
+        """DefaultMessageStore#doDispatch."""
+        super().do_dispatch(request)
+        self.node.trace(MessageDispatched(
+            self.node.name, request.topic, request.queue_id, request.consume_queue_offset, request.commit_log_offset))

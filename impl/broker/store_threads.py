@@ -1,0 +1,118 @@
+"""The threads of a store: each steps a service of `impl.store` as the thread of that name does in Java.
+
+A thread that finds nothing to do in most of its rounds waits here for a put instead of looking each millisecond: the
+rounds that it leaves out would change nothing.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from impl.decisions.java_errors import JavaError
+from impl.ports.node import Node
+from impl.ports.threads import Signal
+from impl.store.default_message_store import DefaultMessageStore
+from impl.store.message_store_config import FlushDiskType
+
+REPUT_INTERVAL_MS, WATCH_INTERVAL_MS, START_LOOK_MS = 1, 10, 1_000
+CLEAN_FIRST_MS, SPACE_FIRST_MS, SPACE_PERIOD_MS = 60_000, 1_000, 10_000
+_NO_PUT_MS = 60_000
+
+
+class StoreThreads:
+    """ReputMessageService, CommitLog's flush services, FlushConsumeQueueService, and the cleaning of a store."""
+
+    def __init__(self, node: Node, store: DefaultMessageStore) -> None:
+        """Run nothing yet."""
+        self.node, self.store = node, store
+        self._dispatch = Signal("ReputMessageService")
+        self._commit = Signal("GroupCommitService")
+        self._watch = Signal("FlushDiskWatcher")
+        self._signals = (self._dispatch, self._commit, self._watch)
+
+    async def start(self) -> None:
+        """DefaultMessageStore#start: wait until all is dispatched, a second at a time and for ever, and run."""
+        if not self.store.start():
+            await self.node.sleep(START_LOOK_MS)
+            while not self.store.go_on_starting():
+                await self.node.sleep(START_LOOK_MS)
+        config, start_thread = self.store.config, self.node.start_thread
+        start_thread("ReputMessageService", self._reput())
+        start_thread("FlushConsumeQueueService", self._flush_consume_queues())
+        if config.flush_disk_type is FlushDiskType.SYNC_FLUSH:
+            start_thread("GroupCommitService", self._group_commit())
+            start_thread("FlushDiskWatcher", self._watch_disk())
+        else:
+            start_thread("FlushRealTimeService", self._flush_real_time())
+        if config.transient_store_pool_enable:
+            start_thread("CommitRealTimeService", self._commit_real_time())
+        self.node.scheduler("StoreScheduledThread").schedule_at_fixed_rate(
+            self._clean, CLEAN_FIRST_MS, config.clean_resource_interval_ms)
+        self.node.scheduler("DiskCheckScheduledThread").schedule_at_fixed_rate(
+            self._check_space, SPACE_FIRST_MS, SPACE_PERIOD_MS)
+
+    def put_done(self) -> None:
+        """Tell the threads that something was appended; the allocator makes the file that comes next."""
+        for signal in self._signals:
+            if not signal.notified:
+                self.node.wake(signal)
+        self.store.allocate_mapped_file_service.mmap_operation()
+
+    async def _reput(self) -> None:
+        store = self.store
+        while not store.stopped:
+            if store.dispatch_behind_bytes() <= 0:
+                await self.node.wait(self._dispatch, _NO_PUT_MS)
+            await self.node.sleep(REPUT_INTERVAL_MS)
+            try:
+                store.reput_message_service.do_reput()
+            except JavaError:
+                continue  # logged; the same record comes again
+
+    async def _group_commit(self) -> None:
+        service = self.store.commit_log.group_commit_service
+        while not self.store.stopped:
+            await self.node.wait(self._commit, _NO_PUT_MS)
+            service.swap_requests()
+            await self.node.force_delay()
+            service.do_commit()
+
+    async def _watch_disk(self) -> None:
+        watcher = self.store.commit_log.flush_disk_watcher
+        while not self.store.stopped:
+            if watcher.requests:
+                await self.node.sleep(WATCH_INTERVAL_MS)
+            else:
+                await self.node.wait(self._watch, _NO_PUT_MS)
+            watcher.run_once()
+
+    async def _flush_real_time(self) -> None:
+        service = self.store.commit_log.flush_real_time_service
+        while not self.store.stopped:
+            least_pages = service.least_pages()
+            await self.node.sleep(self.store.config.flush_interval_commit_log_ms)
+            await self.node.force_delay()
+            service.flush(least_pages)
+
+    async def _commit_real_time(self) -> None:
+        service = self.store.commit_log.commit_real_time_service
+        while not self.store.stopped:
+            service.run_once()
+            await self.node.sleep(self.store.config.commit_interval_commit_log_ms)
+
+    async def _flush_consume_queues(self) -> None:
+        while not self.store.stopped:
+            await self.node.sleep(self.store.config.flush_interval_consume_queue_ms)
+            await self.node.force_delay()
+            if not self.store.stopped:
+                with suppress(JavaError):  # logged; the force of the checkpoint may fail
+                    self.store.flush_consume_queue_service.do_flush()
+
+    def _clean(self) -> None:
+        if not self.store.stopped:
+            self.store.clean_commit_log_service.run()
+            self.store.clean_consume_queue_service.run()
+
+    def _check_space(self) -> None:
+        if not self.store.stopped:
+            self.store.clean_commit_log_service.is_space_full()

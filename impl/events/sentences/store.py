@@ -1,0 +1,29 @@
+"""Sentences about messages on their way into a store, and about stores that start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impl.events import store as told
+from impl.events.sentences.said import Said, Template
+
+
+def _answered(event: Any, _: Any) -> Template:
+    """Whether the message is stored."""
+    if event.queue_offset < 0:
+        return "{broker} refuses the message {key} of {at}: {code}"
+    return "{broker} has the message {key} of {at} at {queue_offset} of queue {queue_id} of {topic}: {code}"
+
+
+SENTENCES: dict[type, Said] = {
+    told.SendAnswered: Said(_answered, "answers to producers"),
+    told.MessageAppended: Said(
+        "{broker} appends {size} bytes to its log at {commit_log_offset}: message {queue_offset} of queue {queue_id} "
+        "of {topic}, {key}", "appended messages"),
+    told.MessageDispatched: Said(
+        "{broker} puts message {queue_offset} into queue {queue_id} of {topic}: it is at {commit_log_offset}",
+        "dispatched messages"),
+    told.StoreLoaded: Said("the store of {broker} has recovered its log from {min_offset} to {max_offset}",
+                           "recoveries of stores"),
+    told.StoreRefused: Said("the store of {broker} does not load, and the broker does not come up", "refused starts"),
+}

@@ -1,0 +1,67 @@
+"""What is reported of messages on their way: sent by producers, appended, dispatched, and found again by brokers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class SendAnswered(NamedTuple):
+    """MQClientAPIImpl#processSendResponse: a broker has answered a producer.
+
+    broker -- machine of the broker. code -- as on the wire; only those that say that the message is stored come with a
+    queue, a queue_offset and a commit_log_offset, others with -1. key -- UNIQ_KEY of the message.
+    """
+
+    broker: str
+    topic: str
+    queue_id: int
+    queue_offset: int
+    commit_log_offset: int
+    key: str
+    code: int
+
+
+class MessageAppended(NamedTuple):
+    """CommitLog#asyncPutMessage: a record is in the log, written, and perhaps not forced.
+
+    size -- of the record, in bytes. key -- UNIQ_KEY; None for a message of the broker itself.
+    """
+
+    broker: str
+    topic: str
+    queue_id: int
+    queue_offset: int
+    commit_log_offset: int
+    size: int
+    key: str | None
+
+
+class MessageDispatched(NamedTuple):
+    """DefaultMessageStore#doDispatch: consume queue and index have been given a record, also while the store recovers.
+
+    queue_offset, commit_log_offset -- as the record has them.
+    """
+
+    broker: str
+    topic: str
+    queue_id: int
+    queue_offset: int
+    commit_log_offset: int
+
+
+class StoreLoaded(NamedTuple):
+    """DefaultMessageStore#load: the store has recovered what its files hold.
+
+    min_offset, max_offset -- of the log. flush_disk_type -- "SYNC_FLUSH" or "ASYNC_FLUSH".
+    """
+
+    broker: str
+    min_offset: int
+    max_offset: int
+    flush_disk_type: str
+
+
+class StoreRefused(NamedTuple):
+    """BrokerController#initialize: the store does not load, and the process ends."""
+
+    broker: str

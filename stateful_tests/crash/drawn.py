@@ -1,0 +1,73 @@
+"""Workloads that are drawn: programs of up to twelve operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from random import Random
+
+from impl.store.message_store_config import FlushDiskType
+from stateful_tests.crash.programs import Workload
+from stateful_tests.crash.workloads import WORKLOADS, Expected
+
+LEAST, MOST = 3, 12
+"""Operations of a program."""
+_HAS_INDEX = 0.25  # of the programs
+_WEIGHTS = {"put": 6, "batch": 2, "roll": 1, "edge": 1, "dispatch": 5, "flush": 5, "queues": 1, "checkpoint": 2,
+            "stop": 1, "kill": 1}
+
+
+def drawn(flush: FlushDiskType, seed: int, number: int) -> Workload:
+    """The workload of this number; the same for equal seeds."""
+    random = Random(f"crash {flush.value} {seed} {number}")  # noqa: S311  # nothing secret
+    has_index = random.random() < _HAS_INDEX
+    operations = tuple(_operations(random, random.randint(LEAST, MOST), has_index=has_index))
+    return Workload(f"drawn {number} of seed {seed}", "A program that was drawn.", flush, operations, has_index)
+
+
+def _operations(random: Random, length: int, *, has_index: bool) -> Iterator[str]:
+    """A message first; whatever ends the process is followed by a start."""
+    yield _words("put", random, has_index=has_index)
+    names, weights = list(_WEIGHTS), list(_WEIGHTS.values())
+    made = 1
+    while made < length:
+        name = random.choices(names, weights)[0]
+        ends = name in {"stop", "kill"}
+        if ends and made + 2 > length:
+            continue
+        yield _words(name, random, has_index=has_index)
+        if ends:
+            yield "start"
+        made += 1 + ends
+
+
+def _words(name: str, random: Random, *, has_index: bool) -> str:
+    topic = random.choice("AB")
+    match name:
+        case "put":
+            keys = random.sample("klm", random.randint(0, 2)) if has_index else []
+            return " ".join(["put", topic, *keys])
+        case "batch":
+            return f"batch {topic} {random.randint(2, 3)}"
+        case "roll" | "edge":
+            return f"{name} {topic}"
+    return name
+
+
+def group_of(flush: FlushDiskType) -> str:
+    """The name under which drawn workloads are counted together."""
+    return f"drawn {flush.value}"
+
+
+def _any_expected(flush: FlushDiskType) -> Mapping[str, Expected]:
+    """What the workloads break that are not drawn: kind of crash to property and hazards."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for workload in WORKLOADS.values():
+        for kind, broken in workload.expected.items() if workload.flush is flush else ():
+            for name, hazards in broken.items():
+                found.setdefault(kind, {}).setdefault(name, set()).update(hazards)
+    return {kind: {name: tuple(sorted(hazards)) for name, hazards in broken.items()} for kind, broken in found.items()}
+
+
+DRAWN: Mapping[str, Mapping[str, Expected]] = {
+    group_of(flush): _any_expected(flush) for flush in FlushDiskType}
+"""What is expected of drawn workloads of RocketMQ as shipped."""
