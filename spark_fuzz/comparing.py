@@ -127,8 +127,8 @@ class Comparing:
         return self._arms.get(arm, Known())
 
     def inputs(self) -> int:
-        """How many runs there were."""
-        return 2 * self.found.pairs
+        """How many pairs there were."""
+        return self.found.pairs
 
     # Tapes --------------------------------------------------------------------------------------------------------
 
@@ -276,6 +276,10 @@ class Comparing:
         effects |= {Effect.BROKEN for one in self.others.found if one.worse}
         told = [str(one) for one in Effect if one in effects - {Effect.UNCHANGED, Effect.NOT_MET}]
         return " and ".join(told) or (NONE_SEEN if self.found.enough or self.claimed else TOO_FEW)
+
+    def so_far(self) -> str:
+        """What is seen of the change up to now."""
+        return Told(self.found, "").so_far()
 
     def headline(self) -> str:
         """What came of it, in a sentence."""

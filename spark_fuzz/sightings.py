@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from invariants.evidence import replayed
-from invariants.finding import perhaps
-from invariants.finding import shown as hazards_shown
+from invariants.rules.telling_apart import perhaps
+from invariants.rules.telling_apart import shown as hazards_shown
 from invariants.runs import CHANGED, OF_KIND, SAME_RUN, WITHIN, outcome_of
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
@@ -166,7 +166,7 @@ class Sightings:
     def _outcome(self, about: About, name: str, known: Known) -> tuple[Outcome, str]:
         seen = about.seen[name]
         if ways := self._believed(about, name):
-            unsaid = perhaps(known.hazards(name), [part for way, _ in ways for part in way.key])
+            unsaid = perhaps(known.hazards(name), ways[0][0].key)
             return Outcome.VIOLATED, f"{ways[0][1].sentence}; {self._extent(about, name)}{unsaid}"
         if why := doubt(about, name):
             return Outcome.UNKNOWN, why

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from invariants.pictures import text as text_of
-from invariants.pictures.marks import EARLIER, FINDING
+from invariants.pictures.marks import EARLIER, FINDING, SEEN
 from invariants.report import grouping, words
 from invariants.report.runs import Run
 from invariants.report.shapes import Counterexample, Picture, Proof, Step, Trace, read, text
@@ -29,7 +29,8 @@ _FEW = 3  # so many hazards of one row are shown with their sentences
 _SHOWN = 2000  # characters of a value
 _STYLES = {"expected": "", "different": "bold red", "unknown": "bold yellow"}
 _MARKS = {"expected": "", "different": " ≠ expected", "unknown": ""}
-_MOMENTS = {EARLIER: "bold yellow", FINDING: "bold red"}
+_MOMENTS = {text_of.SIGNS[FINDING]: "bold red", text_of.SIGNS[EARLIER]: "bold yellow",
+            text_of.SIGNS[SEEN]: "bold magenta", text_of.BEGAN: "bold cyan"}
 # Columns that stand to the right, that stay on one line, that step back.
 _NUMBERS, _WHOLE, _DIM = {"#", "ms", "of", "time"}, {"judge", "expected"}, {"#", "of", "time", "cost"}
 _QUIET = {Outcome.HOLDS, Outcome.NOT_MET}  # outcomes that have nothing to show again where they are expected
@@ -241,17 +242,18 @@ def _action(step: Step) -> Text:
 def _run(run: Run, document: Mapping[str, Any]) -> RenderableType:
     """The picture of what led to the failure, and what was broken."""
     about = "{property}: {plan[subject]}, workload {plan[workload]}, profile {plan[profile]}".format_map(document)
-    claim = _text(f"✗ {run.picture.claim or text(document.get('sentence', ''))}", "bold")
-    return Group(_text(about, "bold"), Text(""), *picture_lines(run.picture), claim)
+    claim = run.picture.claim or text(document.get("sentence", ""))
+    below = (_whole(words.one_line(one), "bold") for one in text_of.below(claim))
+    return Group(_text(about, "bold"), Text(""), *picture_lines(run.picture), *below)
 
 
 def picture_lines(picture: Picture) -> list[Text]:
-    """The lines of a picture; those of its two moments stand out."""
-    shown = []
-    for one in text_of.lines(picture.lifelines, picture.rows, picture.left_out):
-        style = next((_MOMENTS[mark] for mark, sign in text_of.SIGNS.items() if f" {sign} " in one), "")
-        shown.append(Text(one, style=style, no_wrap=True, overflow="ignore"))
-    return shown
+    """The lines of a picture; those of its moments stand out, its legend steps back."""
+    shown = text_of.lines(picture.lifelines, picture.rows, picture.left_out)
+    legend = len(text_of.legend(picture.rows, text_of.WIDEST))
+    drawn = [_whole(one, next((style for sign, style in _MOMENTS.items() if f" {sign} " in one), ""))
+             for one in shown[:len(shown) - legend]]
+    return [*drawn, *(_whole(one, "dim") for one in shown[len(shown) - legend:])]
 
 
 def conclusion(stored: Outcome, found: Verdict) -> Text:
@@ -277,7 +279,12 @@ def _table(columns: Iterable[str], rows: Iterable[Sequence[str]] = ()) -> Table:
 
 def _command(command: str) -> Text:
     """A command on one line of its own, never wrapped, so that it can be copied whole."""
-    return Text(f"    {words.one_line(command)}", style="cyan", no_wrap=True, overflow="ignore")
+    return _whole(f"    {words.one_line(command)}", "cyan")
+
+
+def _whole(line: str, style: str) -> Text:
+    """A line that is never wrapped."""
+    return Text(line, style=style, no_wrap=True, overflow="ignore")
 
 
 def _lines(lines: Iterable[str]) -> Text:

@@ -78,7 +78,7 @@ class Workload(NamedTuple):
 class Message(NamedTuple):
     """A message that was put; of a blank the topic is empty.
 
-    offset -- of its record in the log. keys -- without the empty ones.
+    offset -- of its record in the log. keys -- without the empty ones. store_timestamp -- in ms.
     """
 
     topic: str
@@ -88,6 +88,7 @@ class Message(NamedTuple):
     tags_code: int
     keys: tuple[str, ...]
     record: bytes
+    store_timestamp: int
 
     def __str__(self) -> str:
         """For people."""
@@ -122,6 +123,11 @@ class Life:
     def keys(self) -> Sequence[tuple[str, str]]:
         """Topic and key of all messages."""
         return sorted({(message.topic, key) for message in self.messages for key in message.keys})
+
+    @cached_property
+    def times(self) -> Sequence[tuple[str, int, int]]:
+        """Topic, queue id and time (ms) of all messages."""
+        return sorted({(message.topic, message.queue_id, message.store_timestamp) for message in self.messages})
 
     def acknowledged_by(self, step: int) -> list[tuple[Message, int]]:
         """What was acknowledged before a crash after this step, and since which step."""
@@ -216,7 +222,7 @@ class Life:
         found.release()
         request = check_message_and_return_size(ByteBuffer(record), check_crc=True)
         return Message(request.topic, request.queue_id, request.consume_queue_offset, offset, request.tags_code,
-                       tuple((request.keys or "").split()), record)
+                       tuple((request.keys or "").split()), record, request.store_timestamp)
 
     def _take_answers(self) -> None:
         left = []

@@ -22,8 +22,9 @@ from typing import Any
 
 from impl.hosts.simulation.tape import ReplayTape
 from invariants import evidence
-from invariants.finding import Finding, perhaps, shown
+from invariants.finding import Finding
 from invariants.pictures.picture import picture
+from invariants.rules.telling_apart import perhaps, shown
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.worlds.run import Plan, RunRecord, lived, run
 from stateful_tests.worlds.subjects import subject_named
