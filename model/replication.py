@@ -1,7 +1,7 @@
 """Replication: a master's log on its slaves, and what a put under SYNC_MASTER is answered, counted in records.
 
-What is under way on a connection counts as arrived: nothing that happens meanwhile at the master changes it. A slave's
-log begins with an empty file at the position that its master chose for it.
+What is under way on a connection counts as arrived: nothing that happens meanwhile at the master changes it. A slave
+without a file puts what comes first where it belongs; one with an empty file puts it there (V30).
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ class Replicas(State):
     push2slave: Position                         # HAService#push2SlaveMaxOffset
     connected: Table[Slave, Bool]                # HAService#connectionList
     asked: Table[Slave, Bool]                    # HAConnection#slaveRequestOffset: the first report was read
-    begin: Table[Slave, Position]                # the slave's CommitLog#getMinOffset
-    copied: Table[Slave, Position]               # … and #getMaxOffset
+    next: Table[Slave, Position]                 # HAConnection#nextTransferFromWhere
+    filed: Table[Slave, Bool]                    # the slave's log has a file
+    begin: Table[Slave, Position]                # … which begins here: CommitLog#getMinOffset
+    copied: Table[Slave, Position]               # the slave's CommitLog#getMaxOffset; 0 without a file
     copy: Table[tuple[Slave, Position], Message]
     acked: Ghost[Table[Message, Bool]]           # PUT_OK
     reporter: Ghost[Slave]                       # whose report push2slave is
@@ -63,7 +65,8 @@ def blank(s: Replicas) -> Bool:
     """Nothing is stored."""
     return ((s.first == 0) & (s.end == 0) & (s.flushed == 0) & (s.push2slave == 0)
             & forall(~s.put[m] & ~s.waiting[m] & ~s.acked[m] for m in every(Message))
-            & forall(~s.connected[x] & ~s.asked[x] & (s.begin[x] == 0) & (s.copied[x] == 0) for x in every(Slave)))
+            & forall(~s.connected[x] & ~s.asked[x] & ~s.filed[x] & (s.begin[x] == 0) & (s.copied[x] == 0)
+                     for x in every(Slave)))
 
 
 def stands(s: Replicas, m: Message) -> Bool:
@@ -117,8 +120,9 @@ def connect(s: Replicas, x: Slave) -> None:
 def ask(s: Replicas, x: Slave) -> None:
     """The first report of a slave that has something is not compared with the master's end, and counts (V11)."""
     require(s.connected[x], ~s.asked[x], by="HAConnection.ReadSocketService#processReadEvent")
-    require(s.begin[x] < s.copied[x], by="HAConnection.WriteSocketService#run")
+    require(s.copied[x] > 0, by="HAConnection.WriteSocketService#run")
     s.asked[x] = TRUE
+    s.next[x] = s.copied[x]
     reported(s, x, s.copied[x])
 
 
@@ -126,36 +130,69 @@ def ask(s: Replicas, x: Slave) -> None:
 def ask_empty(s: Replicas, x: Slave) -> None:
     """An empty slave gets the log from its beginning, for that lies in the newest file."""
     require(s.connected[x], ~s.asked[x], by="HAConnection.ReadSocketService#processReadEvent")
-    require(s.begin[x] == s.copied[x], by="HAConnection.WriteSocketService#run")
+    require(s.copied[x] == 0, by="HAConnection.WriteSocketService#run")
     s.asked[x] = TRUE
-    s.begin[x] = s.first
-    s.copied[x] = s.first
+    s.next[x] = s.first
 
 
 @action("HAConnection.WriteSocketService#run: slaveRequestOffset is 0")
 def ask_late(s: Replicas, x: Slave, p: Position) -> None:
-    """An empty slave gets the newest file only (V27)."""
+    """An empty slave gets the newest file only (V29)."""
     require(s.connected[x], ~s.asked[x], by="HAConnection.ReadSocketService#processReadEvent")
-    require(s.begin[x] == s.copied[x], s.first < p, p <= s.end, by="HAConnection.WriteSocketService#run")
+    require(s.copied[x] == 0, s.first < p, p <= s.end, by="HAConnection.WriteSocketService#run")
     s.asked[x] = TRUE
-    s.begin[x] = p
-    s.copied[x] = p
+    s.next[x] = p
+
+
+@action("HAConnection.WriteSocketService#run, HAClient#dispatchReadRequest: no bytes")
+def heartbeat(s: Replicas, x: Slave) -> None:
+    """A slave without a file appends the nothing that its master sends, and has an empty file then."""
+    require(s.asked[x], by="HAConnection.WriteSocketService#run")
+    require(~s.filed[x], by="MappedFileQueue#getLastMappedFile")
+    s.filed[x] = TRUE
+    s.begin[x] = s.next[x]
+    s.copied[x] = s.next[x]
+
+
+def append_copy(s: Replicas, x: Slave, m: Message, at: Position) -> None:
+    """A slave appends a record, and has a file."""
+    s.copy[x, at] = m
+    s.copied[x] = at + 1
+    s.begin[x] = ite(s.filed[x], s.begin[x], at)
+    s.filed[x] = TRUE
+    s.next[x] = s.next[x] + 1
 
 
 @action("HAConnection.WriteSocketService#run, HAClient#dispatchReadRequest")
 def transfer(s: Replicas, x: Slave) -> None:
     """A slave appends what its master has at the end of the slave's log, forced or not."""
-    require(s.asked[x], by="HAConnection.WriteSocketService#run")
-    require(s.first <= s.copied[x], s.copied[x] < s.end, by="DefaultMessageStore#getCommitLogData")
-    s.copy[x, s.copied[x]] = s.log[s.copied[x]]
-    s.copied[x] = s.copied[x] + 1
+    require(s.asked[x], s.first <= s.next[x], s.next[x] < s.end, by="DefaultMessageStore#getCommitLogData")
+    require(~s.filed[x] | (s.copied[x] == s.next[x]), by="HAClient#dispatchReadRequest")
+    append_copy(s, x, s.log[s.next[x]], s.next[x])
+
+
+@action("HAClient#dispatchReadRequest, MappedFileQueue#getLastMappedFile")
+def transfer_shifted(s: Replicas, x: Slave) -> None:
+    """A slave whose first file is empty takes a frame of any position, and appends it there (V30)."""
+    require(s.asked[x], s.first <= s.next[x], s.next[x] < s.end, by="DefaultMessageStore#getCommitLogData")
+    require(s.filed[x], s.copied[x] == 0, s.next[x] > 0, by="HAClient#dispatchReadRequest")
+    append_copy(s, x, s.log[s.next[x]], s.copied[x])
+
+
+@action("HAConnection.WriteSocketService#run: DefaultMessageStore#getCommitLogData of offset 0")
+def transfer_first(s: Replicas, x: Slave) -> None:
+    """A slave that is to get position 0 gets what the master's log begins with, wherever that is (V25)."""
+    require(s.asked[x], s.next[x] == 0, by="HAConnection.WriteSocketService#run")
+    require(s.first > 0, s.first < s.end, by="CommitLog#getData")
+    require(s.copied[x] == 0, by="HAClient#dispatchReadRequest")
+    append_copy(s, x, s.log[s.first], s.next[x])
 
 
 @action("HAConnection.ReadSocketService#processReadEvent")
 def report(s: Replicas, x: Slave, p: Position) -> None:
     """A later report of a slave arrives; it says what the slave had when it was sent."""
     require(s.asked[x], p <= s.end, by="HAConnection.ReadSocketService#processReadEvent")
-    require(s.begin[x] < p, p <= s.copied[x], by="HAClient#reportSlaveMaxOffsetPlus")
+    require(p > 0, p <= s.copied[x], by="HAClient#reportSlaveMaxOffsetPlus")
     reported(s, x, p)
 
 
@@ -180,6 +217,14 @@ def time_out(s: Replicas, m: Message) -> None:
     """The producer is told that no slave has the message yet."""
     require(s.waiting[m], by="HAService.GroupTransferService#doWaitTransfer")
     s.waiting[m] = FALSE
+
+
+@action("HAClient#dispatchReadRequest: the frame does not begin at the slave's end")
+def leave(s: Replicas, x: Slave) -> None:
+    """A slave ends a connection on which something else comes than it lacks."""
+    require(s.asked[x], by="HAConnection.WriteSocketService#run")
+    require(s.copied[x] > 0, s.copied[x] != s.next[x], by="HAClient#dispatchReadRequest")
+    disconnected(s, x)
 
 
 @action("the network, or the end of a slave", environment=True)
