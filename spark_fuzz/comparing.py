@@ -169,7 +169,7 @@ class Comparing:
 
         With the base in place it is played as well: what fails there too is not the change's doing.
         """
-        played = settle(self._failures.values(), self._folder)
+        played = settle(self._failures.values())
         for (side, key), failure in self._failures.items():
             if side == CHANGED and (shown := failure.believed) is not None and fails(
                     replace(shown.plan, subject=self._aim.base), shown.choices, key):
@@ -178,7 +178,7 @@ class Comparing:
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
         """A failing run for each difference."""
-        return documents(self._shown())
+        return documents(self._shown(), self._folder)
 
     def _shown(self) -> list[Failure]:
         """The tapes that rows name."""

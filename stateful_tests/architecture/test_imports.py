@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "invariants.views": ("model", "impl.decisions", "impl.broker", "impl.client", "impl.namesrv"),
     "invariants.decisions": ("model", "impl.decisions"),
     "invariants.store_decisions": ("model", "impl.decisions"),
+    "invariants.delivery_decisions": ("model", "impl.decisions"),
     "invariants.allocation": ("model", "impl.decisions"),
     "proofs": ("invariants", "model", "impl.decisions"),
     "stateful_tests": ("model", "invariants", "impl"),

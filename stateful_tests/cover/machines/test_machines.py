@@ -204,9 +204,9 @@ def test_every_concept_has_a_machine_that_judges_whether_it_is_refined() -> None
 
 def test_what_hazards_break_has_a_machine_or_a_reason_why_not() -> None:
     judged = {name for machine in MACHINES.values() for name in machine.judged}
-    modules = {f"model.{concept.name}" for concept in FOLLOWED}
+    followed = {concept.name for concept in FOLLOWED}
     without = {name for name, one in PROPERTIES.items()
-               if one.expected.hazards and name not in judged and one.concept.module in modules}
+               if one.expected.hazards and name not in judged and one.concept.home in followed}
     assert without == {*NO_MACHINE}
     assert all(has_story(instead) for instead, _ in NO_MACHINE.values())
 
