@@ -43,14 +43,18 @@ def judged(
     machine, started, whole = machine_named(concept), time.process_time(), Whole.of(concept, subject)
     left, rules = chosen(machine, names), [*(() if names else BY_NAME)]
     healed = {rule.name for rule in promised()}
-    trial = Trial(subject, (), to_the_end=any(name in healed for name in left), on_program=lambda one: tell(
-        f"{one.programs:,} of {effort.examples:,} programs, {len(one.found)} properties broken"))
+    trial = Trial(subject, (), to_the_end=any(name in healed for name in left), on_deed=lambda one: tell(
+        f"{one.programs:,} of {effort.examples:,} programs, {one.deeds:,} deeds, {len(one.found)} properties broken"))
     for part in effort.parts():
+        if trial.given_up:
+            break
+        trial.on_deed(trial)
         survey(concept, trial, part)
         for name in [name for name in (*left, *rules) if name in trial.found]:
             (left if name in left else rules).remove(name)
             tell(f"shrinking a program that breaks {name}")
-            found, why = _shrunk(trial.found[name], part)
+            found, why = (trial.found[name], "; it is not shrunk: deeds do not end") if trial.given_up else _shrunk(
+                trial.found[name], part)
             cost = {**_cost(trial), "cpu_seconds": round(time.process_time() - started, 1)}
             row = broken(found, out, cost, part.seed, why)
             if whole is None or whole.takes(found, row) or name in names:
