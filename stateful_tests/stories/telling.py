@@ -142,6 +142,15 @@ class Seen:
         """What was seen first of a property."""
         return next((one for one in self.judges.seen.values() if one.property == name), None)
 
+    def best_of(self, name: str, hazard: str, *, last: bool = False) -> Finding | None:
+        """What was seen of a property that names the hazard, alone or beside others, or says what it is about.
+
+        Of several that are as good it is the first one, or the last.
+        """
+        found = [one for one in self.judges.seen.values() if one.property == name]
+        return max(found[::-1] if last else found, default=None, key=lambda one: (
+            one.causes == (hazard,), hazard in one.causes, one.event is not None or bool(one.about)))
+
 
 @lru_cache(maxsize=1)
 def told_of() -> tuple[tuple[str, Story], ...]:

@@ -25,8 +25,8 @@ CLAIM = "At every instant a queue is held by at most one member of the group."
 
 def row(time_ms: int, text: str, **more: str | bool) -> dict[str, Any]:
     """A row of a picture on c2 unless told otherwise."""
-    return {"time_ms": time_ms, "at": "c2", "source": "", "target": "", "text": text, "kind": EVENT, "mark": "", "began": False,
-            **more}
+    return {"time_ms": time_ms, "at": "c2", "source": "", "target": "", "text": text, "kind": EVENT, "mark": "",
+            "began": False, **more}
 
 
 PICTURE: dict[str, Any] = {

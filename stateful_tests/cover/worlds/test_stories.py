@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import pytest
 
+from stateful_tests.cover.pictures.legible import flaws
 from stateful_tests.cover.pictures.stored import stored
-from stateful_tests.stories.pictures import drawn, written
-from stateful_tests.stories.telling import BREAKS, TOLD_TWICE, looking_on, told_of, told_twice
+from stateful_tests.stories.pictures import drawn, stories_about, written
+from stateful_tests.stories.telling import BREAKS, TOLD_TWICE, Seen, looking_on, told_of, told_twice
 from stateful_tests.worlds.subjects import DECLARED
 
 
 @pytest.mark.parametrize("hazard", sorted({hazard for hazards in BREAKS.values() for hazard in hazards.split()}))
-def test_the_stories_of_a_hazard_break_its_properties(hazard: str) -> None:
-    with looking_on() as worlds:
-        for told, story in told_of():
-            if told == hazard:
-                story()
-    shown = drawn(hazard, worlds)
+def test_the_stories_of_a_hazard_break_its_properties_and_have_a_picture_for_strangers(hazard: str) -> None:
+    told = list[Seen]()
+    for story in stories_about(hazard):
+        with looking_on() as worlds:
+            story()
+        told += worlds
+    shown = drawn(hazard, told)
     assert shown is not None
     assert written(shown) == stored(hazard)
-    broken = {seen.property for one in worlds for seen in one.judges.seen.values()}
+    assert [*flaws(shown)] == []
+    broken = {seen.property for one in told for seen in one.judges.seen.values()}
     assert {name for name, hazards in BREAKS.items() if hazard in hazards.split()} <= broken
 
 
@@ -36,4 +39,5 @@ def test_a_story_that_is_told_twice_breaks_its_property_as_shipped_only(hazard: 
         shown = drawn(hazard, worlds)
         assert shown is not None
         assert written(shown) == stored(hazard)
+        assert [*flaws(shown)] == []
     assert [one.of(name) is not None for one in worlds] == [True, False]
