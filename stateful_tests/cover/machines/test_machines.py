@@ -353,6 +353,18 @@ def test_what_the_base_breaks_by_the_same_program_is_not_the_doing_of_the_change
     assert "shipped+shipped-loop: nothing got worse" in result.stdout
 
 
+def test_a_machine_draws_what_it_finds_as_replay_and_show_do(tmp_path: Path) -> None:
+    drawn = run("machine", "consumer_group", "--program", D1).stdout
+    assert "◆" in drawn
+    assert "✗ Broken promise: At every instant a queue is held by at most one member" in drawn
+    stored = run("machine", "consumer_group", "--program", D1, "--out", str(tmp_path)).stdout
+    picture = drawn.partition("profile the program")[2]
+    assert picture in stored
+    (file,) = (tmp_path / "evidence").glob("*.json")
+    for command in ("replay", "show"):
+        assert picture.strip() in run(command, str(file)).stdout
+
+
 def test_what_repairs_cover_is_said_before_anything_runs_with_the_command_that_judges_it() -> None:
     file = str(EXAMPLES / "shipped_loop.py")
     words = ("machine", "subscription", "--variant", file, "--program", CALM)
