@@ -39,7 +39,7 @@ def settle(failures: Iterable[Failure], folder: Path) -> bool:
 def _verdict(failure: Failure, folder: Path) -> Verdict:
     replay = replayed(folder / "evidence" / file_of(failure))
     return evidence.verdict_of(failure.best.plan, "campaign", failure.key[0], Outcome.VIOLATED, replay=replay,
-                               key=failure.key)
+                               key=failure.key, choices=failure.best.choices)
 
 
 def _much_simpler(failure: Failure) -> bool:

@@ -105,7 +105,7 @@ def shown_hazard(hazard: Hazard, outside: Outside, judged: Collection[str] = ())
     for line in hazard.logs:
         yield from _field("log", line)
     yield from _field("helps", hazard.mitigation or NOT_KNOWN)
-    yield from _field("upstream", ", ".join(hazard.upstream) or NOT_KNOWN)
+    yield from _field("upstream", hazard.reports or NOT_KNOWN)
     yield from _field("fixed", hazard.fixed or NOT_KNOWN)
     for name, sentence in outside.repairs.items():
         yield from _field("repair", f"{name}: {sentence}")
