@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from invariants import allocation
+from invariants.allocation.shipped import SHIPPED
 from invariants.concepts import PROPERTIES
 from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, entry, of_runs, scopes_of
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
@@ -183,7 +183,7 @@ def _actions(declared: Property) -> Iterator[str]:
 
 
 def _of_strategies(name: str) -> Iterator[str]:
-    rows = [one for one in allocation.SHIPPED if name in one.expected]
+    rows = [one for one in SHIPPED if name in one.expected]
     if rows:
         yield from ("", "strategies as shipped")
     for one in rows:
