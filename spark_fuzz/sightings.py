@@ -1,9 +1,9 @@
 """What follows from the rows of the campaign over worlds: a verdict for each subject and property, and its evidence.
 
-A violation is believed when a worker has played its tape twice with equal digests and this process has played it once
-more; else it is unknown. So is a property that some runs could not judge, and one that a known hazard breaks but that
-no run has seen broken: luck is no proof. Where only hazards break it that no repair ends, it is not met: such a hazard
-need not be.
+A violation is believed when a worker has played its tape twice with equal digests, and this process once more if no
+hazard explains it; else it is unknown. So is a property that some runs could not judge, and one that a known hazard
+breaks but that no run has seen broken: luck is no proof. Where only hazards break it that no repair ends, it is not
+met: such a hazard need not be.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ class Sightings:
         return chain.from_iterable(about.failures.wishes() for about in self._about.values())
 
     def settle(self) -> bool:
-        """Play a failure here that a worker has seen again; whether there was one."""
-        return settle(chain.from_iterable(about.failures.counted() for about in self._about.values()), self._folder)
+        """Play a failure here that a worker has seen again and no hazard explains; whether there was one."""
+        return settle(chain.from_iterable(about.failures.counted() for about in self._about.values()))
 
     def found(self) -> bool:
         """Whether there is a failure that no hazard explains."""
@@ -262,7 +262,7 @@ class Sightings:
     # Evidence -----------------------------------------------------------------------------------------------------
 
     def _believed(self, about: About, name: str) -> list[tuple[Failure, Recording]]:
-        """The ways in which a property fails, seen again by a worker and by this process; the simplest first.
+        """The ways in which a property fails that are believed; the simplest first.
 
         Two that have come to the same tape are one.
         """
@@ -277,7 +277,7 @@ class Sightings:
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
         """A failing run for each way in which a property fails."""
-        return documents(self._shown())
+        return documents(self._shown(), self._folder)
 
     def files(self) -> Mapping[str, str]:
         """Tests to keep, one beside each piece of evidence; all failures; what was visited, and by which runs."""

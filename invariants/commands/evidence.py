@@ -33,7 +33,7 @@ def replay(
     """
     from invariants.front_desk.desk import Desk
 
-    with Desk(json, summary=False) as desk:
+    with Desk(json, summary=False, pictures=False) as desk:
         confirmed, bad = list[bool](), list[BadInputError]()
         for file in files:
             try:

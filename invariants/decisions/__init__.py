@@ -10,8 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 
 PARTS = (
-    "log_records", "recovery", "consume_queues", "message_index", "replicas", "java_arithmetic", "allocating",
-    "sending", "pulling", "upkeep",
+    "delivery", "log_records", "recovery", "consume_queues", "message_index", "replicas", "java_arithmetic",
+    "allocating", "sending", "pulling", "upkeep",
 )
 """The modules that declare claims, in the order in which rows come; a new one belongs here."""
 

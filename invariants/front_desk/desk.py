@@ -10,7 +10,7 @@ import shlex
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from invariants.front_desk import drawn
 from invariants.front_desk.folder import Folder
 from invariants.front_desk.interrupt import INTERRUPT, reader_left
 from invariants.front_desk.options import SHOWN, Shown, ended
@@ -48,19 +49,21 @@ class Desk:
 
     def __init__(
         self, json: str | None = None, *more: str, out: Path | None = None, stream: bool = False, summary: bool = True,
+        pictures: bool = True,
     ) -> None:
         """Open a desk.
 
         json -- file for the rows, one JSON object a line, written as they are found; "-" is standard output, which
         then carries nothing else. more -- other such files. out -- folder that keeps the rows beside their evidence.
         stream -- show rows as they are found: of each property, judge and outcome the first. summary -- end with the
-        table.
+        table. pictures -- draw below it what led to violations.
         """
         self.rows: list[Verdict] = []
         self.closing: list[str] = []
         self._files, self._stream = [name for name in (json, *more) if name is not None], stream
         self._folder = None if out is None else Folder(out, json)
-        self._summary, self._shown_rows = summary, SHOWN.get()
+        self._summary, self._pictures, self._shown_rows = summary, pictures, SHOWN.get()
+        self._documents: dict[str, Mapping[str, Any]] = {}
         self.console = console(to_stderr=json == "-")
         self._sinks: dict[str, TextIO] = {}
         self._streamed: set[tuple[str, ...]] = set()
@@ -99,6 +102,10 @@ class Desk:
                 self._streamed.add(kind(verdict))
                 self.print(line(verdict))
             self._update(advance=1, count=f"{len(self.rows)} verdicts")
+
+    def draw(self, verdict: Verdict, document: Mapping[str, Any]) -> None:
+        """Keep the evidence of a verdict that is written into no file, for its picture."""
+        self._documents[verdict.replay] = document
 
     def _write(self, verdict: Verdict) -> None:
         for name, sink in list(self._sinks.items()):
@@ -170,6 +177,8 @@ class Desk:
             self.print(Group(table, Text(""), total(self.rows)))
             for headline in headlines(self.rows):
                 self.print(headline)
+        for picture in drawn.pictures(self.rows, self._documents) if self._pictures else ():
+            self.print(picture)
         for said in self.closing:
             self.print(Text(said, no_wrap=True, overflow="ignore"))
         raise typer.Exit(self._ended(error)) from None

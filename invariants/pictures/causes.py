@@ -91,7 +91,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.BrokerShutDown: (Reads((e.BrokerStopping,), ()),),
     e.TopicConfigUpdated: (),
     e.TopicConfigDeleted: (Reads((e.TopicConfigUpdated,)),),
-    e.RegistrationEncoded: (Reads((e.TopicConfigUpdated, e.TopicConfigDeleted)), Reads((e.BrokerStarted,), ())),
+    e.RegistrationEncoded: (Reads((e.TopicConfigUpdated, e.TopicConfigDeleted, e.BrokerStarted), ()),),
     e.RegistrationFailed: (Reads((e.RegistrationEncoded,), ()),),
     e.MasterLearned: (),
     e.RetryTopicAnnounced: (Reads((e.ConsumerRegistered,)),),

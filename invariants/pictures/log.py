@@ -151,6 +151,11 @@ class Log:
         return tuple(dict.fromkeys(at for _, at, _ in self.records))
 
     @cached_property
+    def speaking(self) -> frozenset[str]:
+        """Those on which a part of RocketMQ runs that reports what it does."""
+        return frozenset(at for _, at, event in self.records if event.__class__ not in events.HOST_EVENTS)
+
+    @cached_property
     def sent(self) -> Mapping[int, Sequence[Any]]:
         """The requests that each thread has sent and waits for, in their order."""
         found: dict[int, list[Any]] = defaultdict(list)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-EARLIER, FINDING = "earlier", "finding"
-"""Marks: the row that a finding contradicts, and that of the finding."""
-EVENT, FAULT, FOLD = "event", "fault", "fold"
-"""Kinds: an event, a fault of the world, several events in one line."""
+EARLIER, FINDING, SEEN = "earlier", "finding", "seen"
+"""Marks: the row that a finding contradicts, that of the finding, and that of what users see of it."""
+EVENT, FAULT, FOLD, GAP = "event", "fault", "fold", "gap"
+"""Kinds: an event, a fault of the world, several events in one line, time that passes."""

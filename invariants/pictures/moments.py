@@ -31,6 +31,12 @@ WRITES: tuple[type, ...] = (
     e.QueueDropped, e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped, e.TopicDeleted,
 )
 """Events of what tables are compared for: of a difference, the last of them showed it."""
+OF_PROPERTY: Mapping[str, tuple[type, ...]] = {
+    "queue_is_not_left_alone": (e.QueueTaken, e.QueueDropped), "held_queue_is_worked_on": (e.QueueTaken,),
+    "abandoned_lock_is_freed": (e.QueueDropped,), "held_queue_stays_locked": (e.QueueTaken, e.QueueDropped),
+    "settled_is_not_begun_again": (e.MessagesSettled,),
+}
+"""What findings of some properties contradict, whatever showed them."""
 STATED: tuple[type, ...] = (e.OffsetCommitted, e.KVConfigPut)
 """Events that say what is so from then on: of what a rule tells about, the last of them is contradicted."""
 _BY: Mapping[type, list[str]] = {e.BrokerUnregistered: ["name"], e.BrokerRegistered: ["broker"]}
@@ -55,7 +61,8 @@ def moments(log: Log, found: Finding) -> Moments:
     end = len(log.records) if found.position < 0 else found.position
     about = log.of_fields(dict(found.about).get("at", found.machine), found.about)
     shown = _shown(log, found, end, about)
-    earlier = _place(log, found, end)
+    earlier = _of_property(log, found, end, about)
+    earlier = _place(log, found, end) if earlier is None else earlier
     specific = any(name in about for name in ("queue", "topic", "key"))
     last = tuple(_last(log, end, about, found.machine if found.differs else "")) if shown is None else ()
     last = last if earlier is None else last[:1] if specific else ()
@@ -87,6 +94,12 @@ def _shown(log: Log, found: Finding, end: int, about: Things) -> int | None:
                 and agree(about, log.things(place), names):
             return place
     return None
+
+
+def _of_property(log: Log, found: Finding, end: int, about: Things) -> int | None:
+    """The last record of what is contradicted where a property is not kept, about the same queue."""
+    wanted = {name: about[name] for name in ("group", "queue") if name in about}
+    return log.last(OF_PROPERTY.get(found.property, ()), end, lambda place: _covers(wanted, log.things(place)))
 
 
 def _place(log: Log, found: Finding, end: int) -> int | None:

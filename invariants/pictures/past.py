@@ -23,6 +23,7 @@ class Past:
     def __init__(self, log: Log) -> None:
         """Of this run."""
         self.log = log
+        self._messages: dict[int, Sequence[Any]] = {}
 
     def of(self, starts: Mapping[int, int]) -> dict[int, int]:
         """The causal past of some records with its distance from them; starts -- the records with their own distance.
@@ -65,7 +66,12 @@ class Past:
         return next(iter(self.messages(place)), None)
 
     def messages(self, place: int) -> Sequence[Any]:
-        """The same, with the answers that it had waited for before, the last one first."""
+        """The same, with the answers that it had waited for before, the last one first; found once for each record."""
+        if place not in self._messages:
+            self._messages[place] = self._messages_of(place)
+        return self._messages[place]
+
+    def _messages_of(self, place: int) -> Sequence[Any]:
         thread = self.log.threads[place]
         request = self.log.trail.request_of(thread)
         if request is not None:
@@ -83,9 +89,9 @@ class Past:
         thread = self.log.threads[place]
         if self.log.trail.request_of(thread) is not None:
             yield from [one for one in self.log.of_thread[thread] if one < place and self.kind(one) not in STEPS
-                        and self._fits(one, place)][-1:]
+                        and self.fits(one, place)][-1:]
 
-    def _fits(self, one: int, other: int) -> bool:
+    def fits(self, one: int, other: int) -> bool:
         """Whether two records are about the same, as far as both say it."""
         mine, theirs = self.log.things(one), self.log.things(other)
         return all(mine[name] & theirs[name] for name in _MEANT if name in mine and name in theirs)
@@ -93,13 +99,12 @@ class Past:
     def _sent_for(self, message: Any, place: int) -> Iterator[int]:
         """What the sender of a message had reported that it was sent for."""
         own = [one for one in self.log.of_thread.get(message.thread, ())
-               if one < message.sent_at and self._fits(one, place)]
-        things = self.log.things(place)
+               if one < message.sent_at and self.fits(one, place)]
         if own and self.log.trail.request_of(message.thread) is not None:
             yield own[-1]
             return
         kinds = BEGINS.get(str(message.message), ())
-        last = self.log.last(kinds, message.sent_at, self._agreeing(things, ("group", "queue")), message.source)
+        last = self.log.last(kinds, message.sent_at, lambda one: self.fits(one, place), message.source)
         if last is not None:
             yield last
 

@@ -5,34 +5,39 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Any
 
 from impl.events.sentences import SENTENCES, Words
+from impl.events.sentences.words import roughly
 from invariants.finding import Finding
 from invariants.pictures import text
 from invariants.pictures.claims import claim
 from invariants.pictures.log import Log, Record, Trail, agree
-from invariants.pictures.marks import EARLIER, FINDING, FOLD
+from invariants.pictures.marks import EARLIER, FINDING, FOLD, GAP
 from invariants.pictures.moments import moments
 from invariants.pictures.past import Past
 from invariants.pictures.rows import FAULTS, Row, Telling
+from invariants.pictures.triggers import began
 
 ROWS = 20
-"""So many rows has a picture at most, besides those that say what else happened."""
+"""So many rows has a picture at most, besides those that say what else happened, and that time passes."""
 _ALIKE = 3
 """So many rows in succession that are alike become one."""
 _FAULTS = 4
 """So many faults between the two moments are shown besides those of the past."""
 _EARLIER, _FAULT_AFTER = 1, 2
 """How far the earlier moment, and a fault, count to be from the finding, in steps."""
-_GAPS = 3
-"""At most so many lines say what else happened between the two moments."""
+_NEAR, _NEAR_MS = 2, 1_000
+"""So near to the finding, in steps, and so long before what began it, a step is shown all the same."""
+_LONG_MS = 1_000
+"""As long as this time passes in a line of its own."""
 _BEFORE_MS = 10_000
-"""So long before a finding of which no earlier moment is known faults are looked for."""
+"""So long before a finding of which no earlier moment is known, and before an earlier moment, faults are looked for."""
 _FRAME = 6
-"""Lines around a picture: its title, its claim, its legend."""
+"""Lines around a picture: its title and its claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Picture:
         """As JSON values; see `stateful_tests.worlds.evidence`."""
         return {"lifelines": list(self.lifelines), "claim": self.claim, "left_out": self.left_out, "rows": [
             {"time_ms": row.time_ms, "at": row.at, "source": row.source, "target": row.target, "text": row.text,
-             "kind": row.kind, "mark": row.mark} for row in self.rows]}
+             "kind": row.kind, "mark": row.mark, "began": row.began} for row in self.rows]}
 
 
 class _Painter:
@@ -64,36 +69,57 @@ class _Painter:
         self.telling = Telling(self.log, self.past, self.words)
         self.end = found.position if found.position >= 0 else len(records)
         self.end = self.end if self.at.shown is None else self.at.shown
-        since_ms = found.time_ms - _BEFORE_MS
-        self.begin = self.at.earlier if self.at.earlier is not None \
-            else bisect_left(records, since_ms, key=lambda record: record[0])
+        since_ms = found.time_ms if self.at.earlier is None else records[self.at.earlier][0]
+        self.begin = bisect_left(records, since_ms - _BEFORE_MS, key=lambda record: record[0])
+        self.distance = self._past()
+        earlier = -1 if self.at.earlier is None else self.at.earlier
+        self.began = began(self.log, self.past, self._told({*self.distance}), earlier)
 
     def picture(self) -> Picture:
-        """As many of the nearest steps of the past as fit a screen."""
-        nearest = self._nearest()
-        for number in range(len(nearest), -1, -1):
-            rows = self._rows(nearest[:number])
+        """As many of the nearest steps of the past as fit a screen, from what began it on."""
+        shown = sorted(filter(self._counts, self.distance), key=lambda place: (self.distance[place], -place))
+        for number in range(len(shown), -1, -1):
+            rows = self._rows(shown[:number])
             lifelines = _lifelines(self.log, rows)
-            if len(rows) <= ROWS and len(text.lines(lifelines, rows, number)) + _FRAME <= text.LONGEST:
+            left_out = len(self.distance) - number
+            if len(rows) <= ROWS and len(text.lines(lifelines, rows, left_out)) + _FRAME <= text.LONGEST:
                 break
-        rows = self._with_gaps(rows, text.LONGEST - _FRAME - len(text.lines(lifelines, rows, number)))
-        return Picture(lifelines, claim(self.found, self.words), tuple(rows), len(nearest) - number)
+        rows = self._with_gaps(rows, text.LONGEST - _FRAME - len(text.lines(lifelines, rows, left_out)))
+        return Picture(lifelines, claim(self.found, self.words), tuple(rows), left_out)
 
-    def _nearest(self) -> list[int]:
-        """The records of the past, and the faults that struck meanwhile, nearest first."""
+    def _past(self) -> dict[int, int]:
+        """How far the records of the past are from the finding, with the faults that struck meanwhile."""
         at = self.at
         starts = {one: _EARLIER for one in (*at.last, at.earlier) if one is not None}
         distance = self.past.of({**starts, **({} if at.shown is None else {at.shown: 0})})
         for place in self._faults({self.log.records[place][1] for place in distance}):
             distance.setdefault(place, _FAULT_AFTER)
-        return sorted(distance, key=lambda place: (distance[place], -place))
+        return distance
 
-    def _rows(self, kept: Sequence[int]) -> list[Row]:
+    def _counts(self, place: int) -> bool:
+        """Whether a record says more than how things came to be as they were before it began."""
+        first = self.began[0] if self.began else None
+        if first is None or place >= first.place or place in {self.at.earlier, self.at.shown, *self.at.last}:
+            return True
+        before_ms = first.time_ms - self.log.records[place][0]
+        return self.distance[place] <= _NEAR and before_ms <= _NEAR_MS
+
+    def _told(self, kept: AbstractSet[int]) -> list[Row]:
+        """The rows of these records, with what struck meanwhile, and the end."""
         marked = ((self.at.earlier, EARLIER), (self.at.shown, FINDING))
-        rows = self.telling.rows({*kept}, {place: mark for place, mark in marked if place is not None})
-        rows += self.telling.other_halts(rows, self.begin, self.end)
-        told = folded(sorted(rows, key=lambda row: row.place), self.words)
-        return told if self.at.shown is not None else [*told, self._end()]
+        rows = self.telling.rows(kept, {place: mark for place, mark in marked if place is not None})
+        since = self.begin if self.at.earlier is None else self.at.earlier
+        rows += self.telling.other_halts(rows, since, self.end)
+        rows = sorted(rows, key=lambda row: row.place)
+        return rows if self.at.shown is not None else [*rows, self._end()]
+
+    def _rows(self, kept: Iterable[int]) -> list[Row]:
+        """The same with what began it, and what is alike as one."""
+        first = {row.place for row in self.began}
+        told = self._told({*kept} | {int(place) for place in first if place in self.distance})
+        told += [row for row in self.began if row.place not in {one.place for one in told}]
+        told.sort(key=lambda row: row.place)
+        return folded([replace(row, began=row.place in first) for row in told], self.words)
 
     def _faults(self, machines: set[str]) -> list[int]:
         """The last faults between the two moments at machines that take part."""
@@ -112,13 +138,22 @@ class _Painter:
         return Row(self.end, self.found.time_ms, at if at in self.log.machines else "", said, mark=FINDING)
 
     def _with_gaps(self, rows: list[Row], room: int) -> list[Row]:
-        """Between rows, in one line each, how often what they tell has happened again to the same queue or group."""
-        made = [gap for before, after in pairwise(rows) if before.place >= self.begin
-                and (gap := self._gap(before, after)) is not None]
-        chosen = sorted(made, key=lambda one: -one[0])[:max(0, min(room, _GAPS))]
+        """Between rows, in one line each, how long it is to the next, and how often what they tell happens again."""
+        made = [gap for before, after in pairwise(rows) if (gap := self._gap(before, after)) is not None]
+        chosen = sorted(made, key=lambda one: -one[0])[:max(0, room)]
         return sorted([*rows, *(row for _, row in chosen)], key=lambda row: row.place)
 
     def _gap(self, before: Row, after: Row) -> tuple[int, Row] | None:
+        """What is between two rows, and how much that is."""
+        passed_ms, again = after.time_ms - before.time_ms, self._repeated(before, after)
+        if passed_ms < _LONG_MS and not again:
+            return None
+        said = [roughly(passed_ms)] if passed_ms >= _LONG_MS else []
+        row = Row(after.place - 0.75, before.time_ms, "", ", ".join([*said, *again]), GAP if said else FOLD)
+        return max(passed_ms, _LONG_MS), row
+
+    def _repeated(self, before: Row, after: Row) -> list[str]:
+        """What is told by two rows, and happens again between them to the same queue or group."""
         kinds = {row.event.__class__ for row in (before, after) if row.event is not None}
         marked = next((one for one in (self.at.shown, self.at.earlier) if one is not None), None)
         things = {} if marked is None else self.log.things(marked)
@@ -127,10 +162,7 @@ class _Painter:
                    if self.log.records[one][2].__class__ in kinds and agree(things, self.log.things(one), about)]
         often = Counter(self.words.several(self.log.records[one][2]) for one in between)
         told = [f"{count} {several}" for several, count in often.most_common(2) if count >= _ALIKE]
-        if not told or before.kind == FOLD:
-            return None
-        said = f"… {', '.join(told)}"
-        return len(between), Row(after.place - 0.75, self.log.records[between[0]][0], "", said, FOLD)
+        return [f"… {', '.join(told)}"] if told and before.kind != FOLD else []
 
 
 def picture(records: Sequence[Record], trail: Trail, found: Finding) -> Picture:
@@ -143,7 +175,7 @@ def folded(rows: Sequence[Row], words: Words) -> list[Row]:
     told: list[Row] = []
     for _, alike in groupby(rows, key=lambda row: (row.like, row.mark) if row.event is not None else row.place):
         own = [*alike]
-        told += own if len(own) < _ALIKE or own[0].mark else [_together(own, words)]
+        told += own if len(own) < _ALIKE or own[0].mark or own[0].began else [_together(own, words)]
     return told
 
 

@@ -38,7 +38,8 @@ class Row:
 
     place -- of its record, to order rows. at -- the machine. source, target -- of an arrow; both empty: it stands on
     the lifeline of its machine. text -- the sentence. several -- what many such events are called. kind, mark -- as
-    `invariants.pictures.marks` says. event -- what it tells, None: a thread that stands still.
+    `invariants.pictures.marks` says. event -- what it tells, None: a thread that stands still. began -- whether it is
+    what began the finding.
     """
 
     place: float
@@ -51,6 +52,7 @@ class Row:
     target: str = ""
     several: str = ""
     event: Any = None
+    began: bool = False
 
     @property
     def like(self) -> tuple[Any, ...]:
@@ -82,9 +84,9 @@ class Telling:
         for place in places:
             kind, message = self.past.kind(place), self.past.message(place)
             if kind in ECHOES and message is not None:
-                for one in self.log.of_thread.get(message.thread, ()):
-                    soon = self.log.records[place][0] - self.log.records[one][0] <= _LATE_MS
-                    if soon and one < place and self.past.kind(one) is ECHOES[kind] and one not in marks:
+                for one in self.log.places.get((message.source, ECHOES[kind]), ()):
+                    soon = 0 <= self.log.records[place][0] - self.log.records[one][0] <= _LATE_MS
+                    if soon and one < place and one not in marks and self.past.fits(one, place):
                         gone.add(one)
         return gone
 

@@ -6,16 +6,19 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from invariants.pictures.marks import EARLIER, FAULT, FINDING, FOLD
+from invariants.pictures.marks import EARLIER, FAULT, FINDING, FOLD, GAP, SEEN
 
 WIDEST, LONGEST = 100, 40
 """Columns and lines of a screen that a picture fits."""
-SIGNS = {EARLIER: "①", FINDING: "✗"}
-"""How the two moments of a finding are marked, in text and drawing."""
-LEGEND = f"{SIGNS[EARLIER]} is the earlier moment that {SIGNS[FINDING]} contradicts"
+SIGNS = {EARLIER: "①", FINDING: "✗", SEEN: "⇒"}
+"""How the moments of a finding are marked, in text and drawing."""
+BEGAN = "◆"
+"""How the rows are marked that began it."""
+BROKEN = "Broken promise:"
+"""What stands before the claim below a picture."""
 _PITCH = 3  # columns from one lifeline to the next
 _BLANKS = 2
-_LINE, _EVENT, _FAULT, _OVER = "│", "●", "×", "┊"
+_LINE, _EVENT, _FAULT, _OVER, _PASSES = "│", "●", "×", "┊", "⋮"
 
 
 class Shown(Protocol):
@@ -48,12 +51,17 @@ class Shown(Protocol):
 
     @property
     def kind(self) -> str:
-        """Event, fault or fold."""
+        """Event, fault, fold or gap."""
         ...
 
     @property
     def mark(self) -> str:
         """Which moment of the finding it is, or empty."""
+        ...
+
+    @property
+    def began(self) -> bool:
+        """Whether it is what began it."""
         ...
 
 
@@ -66,17 +74,59 @@ def lines(lifelines: Sequence[str], rows: Sequence[Shown], left_out: int = 0) ->
         drawn.append(f"{margin}{_empty(lifelines)}{earlier_steps(left_out)}")
     for row in rows:
         first, *more = wrapped(row, room(lifelines, rows))
-        time = "" if row.kind == FOLD and not row.at else seconds(row.time_ms)
+        time = "" if timeless(row) else seconds(row.time_ms)
         drawn.append(f"{time:>{width + _BLANKS}}{' ' * _BLANKS}{_lane(lifelines, row)}{first}")
         drawn += [f"{margin}{_empty(lifelines)}{line}" for line in more]
-    if any(row.mark == EARLIER for row in rows):
-        drawn.append(f"{margin}{LEGEND}")
-    return drawn
+    return [*drawn, *legend(rows, WIDEST)]
+
+
+def below(claim: str) -> list[str]:
+    """What stands below the lines of a picture: the promise that was broken."""
+    return textwrap.wrap(f"{SIGNS[FINDING]} {BROKEN} {claim}", WIDEST)
+
+
+def legend(rows: Sequence[Shown], columns: int, *, drawn: bool = False) -> list[str]:
+    """What the marks of these rows mean, in lines of so many columns; drawn -- not the letters that draw lines."""
+    found, at = [""], 0
+    for one in _meanings(rows, drawn=drawn):
+        if len(found[at]) + len(one) + _PITCH > columns:
+            found.append("")
+            at += 1
+        found[at] += f"{' ' * _PITCH if found[at] else ''}{one}"
+    return [line for line in found if line]
+
+
+def _meanings(rows: Sequence[Shown], *, drawn: bool) -> Iterator[str]:
+    marks, kinds = {row.mark for row in rows}, {row.kind for row in rows}
+    if any(row.began for row in rows):
+        yield f"{BEGAN} what began it"
+    if EARLIER in marks:
+        yield f"{SIGNS[EARLIER]} the earlier moment that {SIGNS[FINDING]} contradicts"
+    if FINDING in marks:
+        yield f"{SIGNS[FINDING]} the promise breaks"
+    if SEEN in marks:
+        yield f"{SIGNS[SEEN]} what users see of it"
+    if not drawn:
+        yield f"{_EVENT} a machine acts"
+        yield from [f"{_FAULT} fault"] if FAULT in kinds else []
+        yield from ["├─▶ message, as its receiver takes it"] if any(row.source for row in rows) else []
+        yield from [f"{_PASSES} time passes"] if GAP in kinds else []
+        yield from [f"{_OVER} repetition"] if FOLD in kinds else []
+
+
+def sign(row: Shown) -> str:
+    """What stands before the sentence of a row: its marks, each with a blank behind it."""
+    return (f"{BEGAN} " if row.began else "") + (f"{SIGNS[row.mark]} " if row.mark in SIGNS else "")
+
+
+def timeless(row: Shown) -> bool:
+    """Whether a row has no time of its own: time passes, or it tells of no machine alone."""
+    return row.kind == GAP or (row.kind == FOLD and not row.at)
 
 
 def earlier_steps(left_out: int) -> str:
     """What is said of steps of the past that are not shown."""
-    return f"… {left_out} earlier step{'s' * (left_out != 1)} behind these"
+    return f"… {left_out} earlier step{'s' * (left_out != 1)}, not shown"
 
 
 def room(lifelines: Sequence[str], rows: Sequence[Shown]) -> int:
@@ -86,9 +136,8 @@ def room(lifelines: Sequence[str], rows: Sequence[Shown]) -> int:
 
 
 def wrapped(row: Shown, columns: int) -> list[str]:
-    """The sentence of a row with its mark, line by line."""
-    sign = f"{SIGNS[row.mark]} " if row.mark else ""
-    return textwrap.wrap(sign + row.text, columns, break_on_hyphens=False) or [""]
+    """The sentence of a row with its marks, line by line."""
+    return textwrap.wrap(sign(row) + row.text, columns, break_on_hyphens=False) or [""]
 
 
 def seconds(ms: int) -> str:
@@ -104,13 +153,13 @@ def _lane(lifelines: Sequence[str], row: Shown) -> str:
     """The lifelines with a sign on that of the row, or its arrow."""
     cells = [*_empty(lifelines)]
     places = {name: at * _PITCH for at, name in enumerate(lifelines)}
-    if row.kind == FOLD:
+    if row.kind in (FOLD, GAP):
         for at in places.values():
-            cells[at] = _OVER
+            cells[at] = _OVER if row.kind == FOLD else _PASSES
     if row.source in places and row.target in places:
-        for at, sign in _arrow(places[row.source], places[row.target], lost=row.kind == FAULT):
-            cells[at] = sign
-    elif row.at in places and row.kind != FOLD:
+        for at, letter in _arrow(places[row.source], places[row.target], lost=row.kind == FAULT):
+            cells[at] = letter
+    elif row.at in places and row.kind not in (FOLD, GAP):
         cells[places[row.at]] = SIGNS[FINDING] if row.mark == FINDING else _FAULT if row.kind == FAULT else _EVENT
     return "".join(cells)
 

@@ -10,8 +10,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from invariants.pictures.marks import FINDING, FOLD
-from invariants.pictures.text import LEGEND, SIGNS, earlier_steps, seconds
+from invariants.pictures.marks import FOLD, GAP
+from invariants.pictures.text import earlier_steps, legend, seconds, sign, timeless
 from invariants.report.shapes import Picture, PictureRow
 
 WIDTH, HEIGHT = 1180, 700
@@ -57,7 +57,8 @@ class Line:
 class Scene:
     """A picture as drawn.
 
-    text_x -- where sentences begin. foot -- what explains the signs, or says what is missing.
+    text_x -- where sentences begin. foot -- what explains the signs and says what is missing, each line with its
+    baseline.
     """
 
     width: float
@@ -65,7 +66,7 @@ class Scene:
     text_x: float
     lanes: tuple[Lane, ...]
     lines: tuple[Line, ...]
-    foot: str
+    foot: tuple[tuple[float, str], ...]
 
     @property
     def scale(self) -> float:
@@ -77,12 +78,13 @@ def scene(picture: Picture) -> Scene:
     """Lay a picture out."""
     lanes, text_x = _lanes(picture.lifelines)
     columns = int((WIDTH - text_x - _MARGIN) / _TEXT_PX)
-    wrapped = [textwrap.wrap(_marked(row), columns, break_on_hyphens=False) or [""] for row in picture.rows]
+    wrapped = [textwrap.wrap(sign(row) + row.text, columns, break_on_hyphens=False) or [""] for row in picture.rows]
     head = max((lane.y for lane in lanes), default=0) + _GAP
     many = head + _foot_px(picture) + sum(len(lines) * _LINE + _GAP for lines in wrapped) > HEIGHT
     lines = tuple(_lines(picture.rows, wrapped, {lane.name: lane.x for lane in lanes}, head, _TIGHT if many else _LINE))
     bottom = lines[-1].top + lines[-1].height if lines else head
-    return Scene(WIDTH, round(bottom + _foot_px(picture)), text_x, lanes, lines, _foot(picture))
+    foot = tuple((round(bottom + _GAP + _LEVEL * at), line) for at, line in enumerate(_foot(picture), 1))
+    return Scene(WIDTH, round(bottom + _foot_px(picture)), text_x, lanes, lines, foot)
 
 
 def _lanes(names: Sequence[str]) -> tuple[tuple[Lane, ...], float]:
@@ -106,22 +108,17 @@ def _lines(
         height = len(texts) * line + _GAP
         y = round(top + _GAP / 2 + line / 2, 1)
         ends = (row.source, row.target) if {row.source, row.target} <= places.keys() else (row.at, row.at)
-        x1, x2 = (places.get(end) if row.kind != FOLD else None for end in ends)
-        time = "" if row.kind == FOLD and not row.at else seconds(row.time_ms)
+        x1, x2 = (places.get(end) if row.kind not in {FOLD, GAP} else None for end in ends)
+        time = "" if timeless(row) else seconds(row.time_ms)
         baselines = tuple((round(top + _GAP / 2 + line * (at + 0.78), 1), text) for at, text in enumerate(texts))
         yield Line(row, round(top, 1), height, y, x1, x2, time, baselines)
         top += height
 
 
-def _marked(row: PictureRow) -> str:
-    return f"{SIGNS[row.mark]} {row.text}" if row.mark in SIGNS else row.text
-
-
-def _foot(picture: Picture) -> str:
-    marked = any(row.mark and row.mark != FINDING for row in picture.rows)
-    return "; ".join([*([LEGEND] if marked else []), *([earlier_steps(picture.left_out)] if picture.left_out else [])])
+def _foot(picture: Picture) -> list[str]:
+    missing = [earlier_steps(picture.left_out)] if picture.left_out else []
+    return [*legend(picture.rows, int(_SENTENCES / _TEXT_PX), drawn=True), *missing]
 
 
 def _foot_px(picture: Picture) -> float:
-    return _LEVEL + _GAP if _foot(picture) else _GAP
-
+    return _LEVEL * len(_foot(picture)) + _GAP

@@ -98,6 +98,7 @@ class PictureRow(Shape):
     text: Words
     kind: Words = ""
     mark: Words = ""
+    began: bool = False
 
 
 class Picture(Shape):

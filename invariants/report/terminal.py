@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from invariants.pictures import text as text_of
-from invariants.pictures.marks import EARLIER, FINDING
+from invariants.pictures.marks import EARLIER, FINDING, SEEN
 from invariants.report import grouping, words
 from invariants.report.runs import Run
 from invariants.report.shapes import Counterexample, Picture, Proof, Step, Trace, read, text
@@ -29,7 +29,8 @@ _FEW = 3  # so many hazards of one row are shown with their sentences
 _SHOWN = 2000  # characters of a value
 _STYLES = {"expected": "", "different": "bold red", "unknown": "bold yellow"}
 _MARKS = {"expected": "", "different": " ≠ expected", "unknown": ""}
-_MOMENTS = {EARLIER: "bold yellow", FINDING: "bold red"}
+_MOMENTS = {text_of.SIGNS[FINDING]: "bold red", text_of.SIGNS[EARLIER]: "bold yellow",
+            text_of.SIGNS[SEEN]: "bold magenta", text_of.BEGAN: "bold cyan"}
 # Columns that stand to the right, that stay on one line, that step back.
 _NUMBERS, _WHOLE, _DIM = {"#", "ms", "of", "time"}, {"judge", "expected"}, {"#", "of", "time", "cost"}
 _QUIET = {Outcome.HOLDS, Outcome.NOT_MET}  # outcomes that have nothing to show again where they are expected
@@ -62,9 +63,11 @@ def total(rows: Sequence[Verdict]) -> Text:
     """How many rows there are of each kind; planted bugs have a count of their own in the table."""
     rows, _ = grouping.split(rows)
     found = Counter(map(words.standing, rows))
+    given_up = sum(map(words.is_trade_off, rows))
     violated, not_met = (sum(row.outcome is one and row.as_expected for row in rows)
                          for one in (Outcome.VIOLATED, Outcome.NOT_MET))
-    of_them = f"{violated} of them violated" + (f", {not_met} not met" if not_met else "")
+    of_them = f"{violated - given_up} of them violated" + (f", {not_met} not met" if not_met else "")
+    of_them += f", {given_up} traded off" if given_up else ""
     parts = f"{found['expected']} as expected ({of_them}), {found['different']} different, {found['unknown']} unknown"
     worst = next((style for standing, style in _STYLES.items() if style and found[standing]), "bold")
     return Text(f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {parts}", style=worst)
@@ -91,7 +94,7 @@ def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> Rende
     real = sorted(real, key=lambda row: grouping.STANDINGS.index(words.standing(row)))
     missed = [row for row in planted if not row.as_expected]
     if few := len(real) <= LONGEST:
-        shown = list(zip(real, repeat(0)))
+        shown = _folded(real)
     else:
         shown = [*_news(real), *(_first_of_each(real) if everything else ())]
     below = [said for row, others in [*zip(missed, repeat(0)), *shown] if _needs_replay(row) and not words.headline(row)
@@ -99,8 +102,17 @@ def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> Rende
     count = [_text(grouping.noticed(planted), "bold red" if missed else "")] if planted else []
     if everything and not few:
         return Group(_summed(real), *count, *below)
-    table = [_each([row for row, _ in shown])] if shown or (few and not planted) else []
+    table = [_each(shown)] if shown or (few and not planted) else []
     return Group(*table, *count, *below, *([] if few else [_rest(real)]))
+
+
+def _folded(rows: Iterable[Verdict]) -> list[tuple[Verdict, int]]:
+    """All rows, but of those that are unknown of one subject for one reason only the first, with how many more."""
+    def reason(row: Verdict) -> tuple[object, ...]:
+        one = row.outcome.is_unknown and row.note
+        return (words.subject(row), row.judge, row.expected, row.note) if one else (id(row),)
+
+    return [(own[0], len(own) - 1) for own in grouping.grouped(rows, reason).values()]
 
 
 def _news(rows: Sequence[Verdict]) -> list[tuple[Verdict, int]]:
@@ -117,12 +129,13 @@ def _rest(rows: Sequence[Verdict]) -> Text:
     return _text(f"as expected: {told or 'nothing'}; --all shows them", "dim")
 
 
-def _each(rows: Sequence[Verdict]) -> Table:
+def _each(rows: Sequence[tuple[Verdict, int]]) -> Table:
+    """One line for each row; behind the name of its property how many more rows say the same."""
     table = _table(("property", "judge", "subject", "expected", "outcome", "cost"))
-    table.columns[0].min_width = min(max((len(row.property) for row in rows), default=0), _WIDEST_NAME)
+    table.columns[0].min_width = min(max((len(row.property) for row, _ in rows), default=0), _WIDEST_NAME)
     table.columns[-2].no_wrap = True
-    for row in rows:
-        said = (row.property, row.judge, words.subject(row), row.expected)
+    for row, others in rows:
+        said = (row.property + (f" and {others:,} more" if others else ""), row.judge, words.subject(row), row.expected)
         table.add_row(*map(_text, said), _outcome(row), _text(words.cost(row.cost)))
     return table
 
@@ -168,14 +181,15 @@ def _needs_replay(row: Verdict) -> bool:
 def _outcome(row: Verdict) -> Text:
     standing = words.standing(row)
     mark = f" {_MARKS[standing]}" if _MARKS[standing] else ""
-    return _text(f"{words.GLYPHS[row.outcome]} {row.outcome}{mark}", _STYLES[standing])
+    return _text(f"{words.outcome(row)}{mark}", _STYLES[standing])
 
 
 def _replay(row: Verdict, others: int) -> tuple[Text, ...]:
     """What a row says, in one paragraph, and its command; others -- how many rows more say the same."""
     note = (f": {row.note}" if row.note else "") + (f"; {others:,} more like it" if others else "")
     what = f"{row.property}, {row.judge}" + (f" {words.subject(row)}" if grouping.planted(row) else "")
-    said = f"{words.GLYPHS[row.outcome]} {what}: {row.outcome}, {words.standing_words(row)}{_hazards(row)}{note}"
+    sign = words.outcome(row).split()[0]
+    said = f"{sign} {what}: {row.outcome}, {words.standing_words(row)}{_hazards(row)}{note}"
     return _text(said, _STYLES[words.standing(row)]), *_links(row), _command(row.replay)
 
 
@@ -241,17 +255,18 @@ def _action(step: Step) -> Text:
 def _run(run: Run, document: Mapping[str, Any]) -> RenderableType:
     """The picture of what led to the failure, and what was broken."""
     about = "{property}: {plan[subject]}, workload {plan[workload]}, profile {plan[profile]}".format_map(document)
-    claim = _text(f"✗ {run.picture.claim or text(document.get('sentence', ''))}", "bold")
-    return Group(_text(about, "bold"), Text(""), *picture_lines(run.picture), claim)
+    claim = run.picture.claim or text(document.get("sentence", ""))
+    below = (_whole(words.one_line(one), "bold") for one in text_of.below(claim))
+    return Group(_text(about, "bold"), Text(""), *picture_lines(run.picture), *below)
 
 
 def picture_lines(picture: Picture) -> list[Text]:
-    """The lines of a picture; those of its two moments stand out."""
-    shown = []
-    for one in text_of.lines(picture.lifelines, picture.rows, picture.left_out):
-        style = next((_MOMENTS[mark] for mark, sign in text_of.SIGNS.items() if f" {sign} " in one), "")
-        shown.append(Text(one, style=style, no_wrap=True, overflow="ignore"))
-    return shown
+    """The lines of a picture; those of its moments stand out, its legend steps back."""
+    shown = text_of.lines(picture.lifelines, picture.rows, picture.left_out)
+    legend = len(text_of.legend(picture.rows, text_of.WIDEST))
+    drawn = [_whole(one, next((style for sign, style in _MOMENTS.items() if f" {sign} " in one), ""))
+             for one in shown[:len(shown) - legend]]
+    return [*drawn, *(_whole(one, "dim") for one in shown[len(shown) - legend:])]
 
 
 def conclusion(stored: Outcome, found: Verdict) -> Text:
@@ -277,7 +292,12 @@ def _table(columns: Iterable[str], rows: Iterable[Sequence[str]] = ()) -> Table:
 
 def _command(command: str) -> Text:
     """A command on one line of its own, never wrapped, so that it can be copied whole."""
-    return Text(f"    {words.one_line(command)}", style="cyan", no_wrap=True, overflow="ignore")
+    return _whole(f"    {words.one_line(command)}", "cyan")
+
+
+def _whole(line: str, style: str) -> Text:
+    """A line that is never wrapped."""
+    return Text(line, style=style, no_wrap=True, overflow="ignore")
 
 
 def _lines(lines: Iterable[str]) -> Text:

@@ -66,7 +66,7 @@ class Shares(Rule):
             limit_ms = self.limits[any(one.orderly for one in members)](self.bounds)
             holders = partial(self.views.once, f"holders in {group}", partial(self.holders, members))
             wrong = [(mq, count) for mq, count in holders().items() if not 1 <= count <= self.most]
-            for mq, count in sorted(wrong) if wrong and self.is_judged(members) else ():
+            for mq, count in sorted(wrong, key=_of_retries_last) if wrong and self.is_judged(members) else ():
                 since_ms = self.wrong_ms[group, mq] = before.get((group, mq), now_ms)
                 if now_ms - since_ms > limit_ms:
                     yield self.told(f"{queue_text(mq)} has {count or 'no'} owners in {group}, "
@@ -95,6 +95,11 @@ class Shares(Rule):
     def is_judged(self, members: Sequence[Consumer]) -> bool:
         """Whether anything is expected of them."""
         return all(one.service_state == RUNNING and not one.pause for one in members)
+
+
+def _of_retries_last(wrong: tuple[MessageQueue, int]) -> tuple[bool, MessageQueue]:
+    """The order in which queues are told of: first those that people know."""
+    return wrong[0].topic.startswith(RETRY_GROUP_TOPIC_PREFIX), wrong[0]
 
 
 class members_share_at_once(Shares):

@@ -56,9 +56,11 @@ def machine(  # noqa: PLR0913, PLR0917 - one parameter for each option
         desk.say(subject_named(named).said_first(f"rocketproof machine {concept} --variant"))
         if program is None:
             effort = Effort(seed, count, deeds)
-            desk.judge("machine", judge.judged(concept, named, effort, property or [], out=out, tell=desk.tell))
+            desk.judge("machine", judge.judged(
+                concept, named, effort, property or [], out=out, draw=desk.draw, tell=desk.tell))
         else:
-            desk.judge("machine", only(judge.replayed(concept, named, parsed(program), out), property or []))
+            desk.judge("machine", only(
+                judge.replayed(concept, named, parsed(program), out, desk.draw), property or []))
             if not desk.rows:
                 desk.closing.append("the program breaks nothing")
 

@@ -24,19 +24,21 @@ from stateful_tests.worlds.subjects import subject_named
 
 JUDGE = "machine"
 Tell = Callable[[str], object]
+Draw = Callable[[Verdict, Mapping[str, Any]], object]
+"""Is given a row and its evidence, where no file keeps that."""
 
 
 def judged(
     concept: str, subject: str, effort: Effort, names: Sequence[str] = (), *, out: Path | None = None,
-    tell: Tell = bool,
+    draw: Draw | None = None, tell: Tell = bool,
 ) -> Iterator[Verdict]:
     """A verdict for each property that the machine of a concept can break: violated by a shrunk program, or not.
 
     Of a rule that no program has broken there is a row only if it is named. A variant has one row as a whole; besides
     it there are rows of what it breaks, and of what is named.
 
-    names -- only these; empty: all. tell -- is told what is done at the moment. Raises BadInputError for a name that is
-    none.
+    names -- only these; empty: all. out -- folder for evidence. tell -- is told what is done at the moment. Raises
+    BadInputError for a name that is none.
     """
     machine, started, whole = machine_named(concept), time.process_time(), Whole.of(concept, subject)
     left, rules = chosen(machine, names), [*(() if names else BY_NAME)]
@@ -52,7 +54,7 @@ def judged(
             cost = {**_cost(trial), "cpu_seconds": round(time.process_time() - started, 1)}
             row = broken(found, out, cost, part.seed, why)
             if whole is None or whole.takes(found, row) or name in names:
-                yield row
+                yield _drawn(found, row, draw)
     for name in left if whole is None else [name for name in left if name in names]:
         yield unbroken(concept, name, trial, effort, _cost(trial))
     if whole is not None:
@@ -131,6 +133,13 @@ def _put_down(row: Verdict, found: Found) -> Verdict:
     return replace(row, expected=wanted, hazard=())
 
 
+def _drawn(found: Found, row: Verdict, draw: Draw | None) -> Verdict:
+    """The row itself; its evidence is handed on if no file has it."""
+    if draw is not None and row.evidence is None:
+        draw(row, document(found, row))
+    return row
+
+
 def _row(
     concept: str, subject: str, name: str, outcome: Outcome, note: str, *, key: Sequence[str] = (), **row: Any,
 ) -> Verdict:
@@ -196,7 +205,9 @@ def replay_program(stored: Mapping[str, Any]) -> Verdict:
     return _put_down(row, Found(concept, subject, seen, program, at_the_end=True))
 
 
-def replayed(concept: str, subject: str, program: Program, out: Path | None = None) -> Iterator[Verdict]:
+def replayed(
+    concept: str, subject: str, program: Program, out: Path | None = None, draw: Draw | None = None,
+) -> Iterator[Verdict]:
     """A verdict for each property that a program breaks, and one for a variant as a whole."""
     started, whole = time.process_time(), Whole.of(concept, subject)
     machine = played(concept, subject, program)
@@ -208,6 +219,6 @@ def replayed(concept: str, subject: str, program: Program, out: Path | None = No
         row = broken(found, out, cost)
         if whole is not None:
             whole.takes(found, row)
-        yield row
+        yield _drawn(found, row, draw)
     if whole is not None:
         yield whole.verdict(machine.trial, "by this program", replay_of(concept, subject, program))

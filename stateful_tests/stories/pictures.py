@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
 
-from invariants.pictures.marks import FINDING
-from invariants.pictures.picture import picture
-from invariants.pictures.text import SIGNS, WIDEST, lines
+from invariants.pictures.picture import Picture, picture
+from invariants.pictures.text import below, lines
 from stateful_tests.stories.telling import BREAKS, TOLD_TWICE, Seen, Story, looking_on, told_of, told_twice
 
 
@@ -23,18 +21,22 @@ def picture_of(hazard: str) -> list[str]:
 def _told(hazard: str, story: Story) -> list[str]:
     with looking_on() as worlds:
         story()
-    return drawn(hazard, worlds)
+    shown = drawn(hazard, worlds)
+    return [] if shown is None else written(shown)
 
 
-def drawn(hazard: str, worlds: Iterable[Seen]) -> list[str]:
-    """The lines of the picture of what a hazard breaks first in these worlds; empty if it breaks nothing."""
+def drawn(hazard: str, worlds: Iterable[Seen]) -> Picture | None:
+    """The picture of what a hazard breaks first in these worlds; None if it breaks nothing."""
     names = [name for name, hazards in BREAKS.items() if hazard in hazards.split()]
     names += [name for known, _, name in TOLD_TWICE if known == hazard]
     for seen in worlds:
         for name in names:
             found, kernel = seen.of(name, hazard), seen.world.simulation.kernel
             if found is not None and kernel.trail is not None:
-                shown = picture(kernel.records, kernel.trail, found)
-                claim = textwrap.wrap(f"{SIGNS[FINDING]} {shown.claim}", WIDEST)
-                return [*lines(shown.lifelines, shown.rows, shown.left_out), *claim]
-    return []
+                return picture(kernel.records, kernel.trail, found)
+    return None
+
+
+def written(shown: Picture) -> list[str]:
+    """The lines of a picture with its claim."""
+    return [*lines(shown.lifelines, shown.rows, shown.left_out), *below(shown.claim)]

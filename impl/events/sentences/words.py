@@ -14,9 +14,10 @@ from impl.events.sentences.said import Said
 _FEW = 5
 """So many names are listed; of more only the number is said."""
 _MINUTE_MS = 60_000
-_SECOND_MS = 1_000
+_TENTH_MS, _SECOND_MS, _TEN_SECONDS_MS = 100, 1_000, 10_000
 _EVERYTHING = "*"
-_PORT = re.compile(r"([\w.-]+):\d{4,5}\b")
+_RETRIES = re.compile(rf"{RETRY_GROUP_TOPIC_PREFIX}([\w-]+)")
+_LONG = re.compile(r"\b(\d{4,}) ms\b")
 _REPLIES = f"_{REPLY_TOPIC_POSTFIX}"
 
 
@@ -82,12 +83,18 @@ class Words:
         for of, versions in self._versions.items():
             for version in versions if isinstance(of, tuple) else ():
                 sentence = re.sub(rf"\b{version}\b", self.version(of, version), sentence)
-        return _PORT.sub(lambda found: found[1] if found[1] in self._machines else found[0], sentence)
+        for topic, brokers in self._brokers.items():
+            if len(brokers) == 1:
+                sentence = sentence.replace(f" of {topic} at {min(brokers)}", f" of {topic}")
+        for machine in sorted(self._machines, key=len, reverse=True):
+            sentence = re.sub(rf"{re.escape(machine)}:\d{{4,5}}\b", machine, sentence)
+        sentence = _RETRIES.sub(lambda found: retries(found[1]), sentence)
+        return _LONG.sub(lambda found: roughly(int(found[1])), sentence)
 
     def queue(self, mq: MessageQueue) -> str:
         """A queue; its broker is named where the topic has queues at several."""
         at = f" at {mq.broker_name}" if len(self._brokers[mq.topic]) > 1 else ""
-        return f"queue {mq.queue_id} of {mq.topic}{at}"
+        return f"queue {mq.queue_id} of {self.topic(mq.topic)}{at}"
 
     def queues(self, mqs: Iterable[MessageQueue]) -> str:
         """Several queues, by their topics and brokers."""
@@ -97,7 +104,7 @@ class Words:
         said = []
         for (topic, broker), ids in places.items():
             at = f" at {broker}" if len(self._brokers[topic]) > 1 else ""
-            said.append(f"queue{'s' * (len(ids) > 1)} {spans(ids)} of {topic}{at}")
+            said.append(f"queue{'s' * (len(ids) > 1)} {spans(ids)} of {self.topic(topic)}{at}")
         return listed(said) or "no queue"
 
     def version(self, of: Any, version: Any) -> str:
@@ -110,6 +117,12 @@ class Words:
         known = [of for of, versions in self._versions.items()
                  if isinstance(of, tuple) and of[1] == topic and version in versions and group in (None, of[0])]
         return self.version(known[0], version) if known else str(version)
+
+    @staticmethod
+    def topic(topic: str) -> str:
+        """A topic; one for messages that are to be consumed again by its group."""
+        return retries(topic.removeprefix(RETRY_GROUP_TOPIC_PREFIX)) if topic.startswith(RETRY_GROUP_TOPIC_PREFIX) \
+            else topic
 
     def topics(self, topics: Iterable[str]) -> str:
         """Topics, but those that every broker makes for itself or for a group."""
@@ -214,6 +227,17 @@ def duration(ms: int | None) -> str:
     return f"{ms / _SECOND_MS:,.10g} s" if abs(ms) < 2 * _MINUTE_MS else f"{ms / _MINUTE_MS:,.1f} min"
 
 
+def roughly(ms: int) -> str:
+    """A long time without the digits that nobody reads."""
+    digit = _TENTH_MS if ms < _TEN_SECONDS_MS else _SECOND_MS
+    return duration(round(ms / digit) * digit)
+
+
+def retries(group: str) -> str:
+    """The topic of a group for messages that are to be consumed again."""
+    return f"the retry topic of {group}"
+
+
 def spans(numbers: Iterable[int]) -> str:
     """Numbers, neighbours as a span: "0-3, 7"."""
     found: list[list[int]] = []
@@ -242,7 +266,8 @@ _CODES: Mapping[int, str] = {
 """ResponseCode, by number."""
 _BY_FIELD: Mapping[str, Callable[[Words, Any], str]] = {
     "client_id": Words.client, "holder": Words.client, "client_ids": _clients, "members": _clients,
-    "topics": Words.topics, "connection": lambda _, value: machine(value),
+    "topic": lambda _, value: Words.topic(value), "topics": Words.topics,
+    "connection": lambda _, value: machine(value),
     "broker_addr": lambda _, value: machine(value),
     "namesrv_addr": lambda _, value: machine(value), "master_addr": lambda _, value: machine(value),
     "answers": lambda _, value: listed([machine(one) for one in value]) or "nobody",

@@ -17,7 +17,7 @@ from impl.hosts.simulation.tape import ReplayTape
 from invariants.finding import Finding
 from invariants.pictures.causes import FAMILIES, READS
 from invariants.pictures.log import Log
-from invariants.pictures.marks import EARLIER, EVENT, FAULT, FINDING, FOLD
+from invariants.pictures.marks import EARLIER, EVENT, FAULT, FINDING, FOLD, GAP
 from invariants.pictures.moments import moments
 from invariants.pictures.picture import Picture, folded, picture
 from invariants.pictures.rows import Row
@@ -37,35 +37,43 @@ B29 = """\
          broker-a
          │  c1
          │  │  c2
-  0.103  │◀─┤  │   broker-a enters c1 in G: orders in version 1
-  0.103  ●  │  │   broker-a puts version 1 of orders (*) into the table of G
+         │  │  │   … 1 earlier step, not shown
+  0.103  │◀─┤  │   broker-a puts version 1 of orders (*) into the table of G
   0.131  │◀─┤  │   broker-a hears a heartbeat of c1 in G: orders in version 2
-  0.131  ×  │  │   a thread of broker-a that handles the heartbeat of c1 stands still for 1 s
+  0.131  ×  │  │   ◆ a thread of broker-a that handles the heartbeat of c1 stands still for 1 s
          │  │  │   (updateSubscription: the topic has been looked up)
   0.231  │◀─┼──┤   broker-a enters c2 in G: orders in version 3
   0.231  ●  │  │   ① broker-a replaces version 1 of orders by version 3
   1.131  ✗  │  │   ✗ broker-a replaces version 3 of orders by version 2: an older subscription wins
-         ① is the earlier moment that ✗ contradicts
+◆ what began it   ① the earlier moment that ✗ contradicts   ✗ the promise breaks   ● a machine acts
+× fault   ├─▶ message, as its receiver takes it
 """
 B33 = """\
          broker-a
          │  c1
   0.111  │◀─┤   ① broker-a hears a heartbeat of c1 in G: orders in version 1
-  0.111  ×  │   a thread of broker-a that handles the heartbeat of c1 stands still for 1 s
+  0.111  ×  │   ◆ a thread of broker-a that handles the heartbeat of c1 stands still for 1 s
          │  │   (registerConsumer: before updateSubscription)
   0.121  │◀─┤   ✗ broker-a takes c1 out of G: it has said goodbye
-         ① is the earlier moment that ✗ contradicts
+◆ what began it   ① the earlier moment that ✗ contradicts   ✗ the promise breaks   ● a machine acts
+× fault   ├─▶ message, as its receiver takes it
 """
 N27 = """\
          nameserver1
          │  machine1
          │  │  tester
+         │  │  │   … 3 earlier steps, not shown
   0.003  │◀─┤  │   nameserver1 registers machine1 as broker-a with version 1: orders
+  0.100  │  ×  │   ◆ machine1 is killed (kill -9)
+  0.100  │  ●  │   ◆ machine1 starts again
+  0.100  │  ●  │   ◆ machine1 starts as master of broker-a
   0.101  ●  │  │   nameserver1 forgets machine1: its connection is closed
   0.101  ●  │  │   nameserver1 takes machine1 out of its routes
   0.103  │◀─┤  │   ① nameserver1 registers machine1 as broker-a with version 1: orders
+         ⋮  ⋮  ⋮   1 s
   1.103  │◀─┼──┤   ✗ nameserver1 forgets machine1: it was unregistered
-         ① is the earlier moment that ✗ contradicts
+◆ what began it   ① the earlier moment that ✗ contradicts   ✗ the promise breaks   ● a machine acts
+× fault   ├─▶ message, as its receiver takes it   ⋮ time passes
 """
 
 
@@ -122,10 +130,40 @@ def test_only_the_causal_past_is_shown() -> None:
 
 
 def test_what_struck_a_machine_between_the_moments_is_shown() -> None:
-    records = [(1, BROKER, e.ProcessPaused(9)), committed(2, 20), (3, BROKER, e.ProcessPaused(50)),
-               (4, "c2", e.ProcessPaused(60)), committed(5, 10)]
+    records = [(1, BROKER, e.ProcessPaused(9)), committed(20_002, 20), (20_003, BROKER, e.ProcessPaused(50)),
+               (20_004, "c2", e.ProcessPaused(60)), committed(20_005, 10)]
     drawn = of_records(records)
-    assert [(row.time_ms, row.kind) for row in drawn.rows] == [(2, EVENT), (3, FAULT), (5, EVENT)]
+    told_of = [(row.time_ms, row.kind, row.began) for row in drawn.rows]
+    assert told_of == [(20_002, EVENT, False), (20_003, FAULT, True), (20_005, EVENT, False)]
+
+
+def test_time_that_passes_is_a_row_with_its_length() -> None:
+    records = [committed(1, 10), (4_000, BROKER, e.ProcessPaused(50)), committed(22_004, 5)]
+    drawn = of_records(records)
+    assert [(row.kind, row.text) for row in drawn.rows if row.kind == GAP] == [(GAP, "4 s"), (GAP, "18 s")]
+    assert "         ⋮   18 s\n" in text(drawn)
+
+
+def test_what_was_done_last_has_begun_it_and_what_led_there_is_left_out() -> None:
+    records = [(1, "c1", e.ConsumerStarted("c1@D", "G", "CLUSTERING", orderly=False)),
+               (5, "c1", e.QueueTaken("c1@D", "G", FIRST, 0)), (9_000, "c2", e.ProcessKilled(1, power_loss=False)),
+               (9_001, "c2", e.ProcessStarted(2)), (9_100, "c2", e.QueueTaken("c2@D", "G", FIRST, 0))]
+    drawn = of_records(records)
+    assert [(row.time_ms, row.began, row.mark) for row in drawn.rows if row.kind != GAP] == [
+        (5, False, EARLIER), (9_000, True, ""), (9_001, True, ""), (9_100, False, FINDING)]
+
+
+def test_the_goodbye_of_a_broker_is_begun_by_its_shutdown() -> None:
+    drawn = told("goodbye_frees_its_sender_only")
+    assert [row.text for row in drawn.rows if row.began] == ["machine1 begins to shut down"]
+
+
+def test_the_legend_says_what_each_sign_means() -> None:
+    shown = text(told("one_owner_per_queue"))
+    for sign in ("◆ what began it", "① the earlier moment", "✗ the promise breaks", "● a machine acts",
+                 "├─▶ message", "⋮ time passes"):
+        assert sign in shown
+    assert "┊ repetition" not in shown
 
 
 def test_repetition_is_folded() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from invariants.pictures.marks import EARLIER, EVENT, FAULT, FINDING, FOLD
+from invariants.pictures.marks import EARLIER, EVENT, FAULT, FINDING, FOLD, GAP, SEEN
 from invariants.pictures.text import LONGEST, WIDEST
 from invariants.report import runs
 from invariants.report.page import render
@@ -23,19 +23,22 @@ ROW = samples.row("one_owner_per_queue", "campaign", "shipped", "violated", kind
 CLAIM = "At every instant a queue is held by at most one member of the group."
 
 
-def row(time_ms: int, text: str, **more: str) -> dict[str, Any]:
+def row(time_ms: int, text: str, **more: str | bool) -> dict[str, Any]:
     """A row of a picture on c2 unless told otherwise."""
-    return {"time_ms": time_ms, "at": "c2", "source": "", "target": "", "text": text, "kind": EVENT, "mark": "", **more}
+    return {"time_ms": time_ms, "at": "c2", "source": "", "target": "", "text": text, "kind": EVENT, "mark": "",
+            "began": False, **more}
 
 
 PICTURE: dict[str, Any] = {
     "lifelines": ["broker-a", "c1", "c2"], "claim": CLAIM, "left_out": 3, "rows": [
         row(101, "c1 takes queue 0 of orders", at="c1", mark=EARLIER),
         row(105, "the network loses a message of broker-a to c1", at="broker-a", source="broker-a", target="c1",
-            kind=FAULT),
+            kind=FAULT, began=True),
+        row(105, "18 s", at="", kind=GAP),
         row(110, "broker-a enters c2 in <G>", at="broker-a", source="c2", target="broker-a"),
         row(115, "… 20 offset commits", at="", kind=FOLD),
         row(120, "c2 takes queue 0 of orders", mark=FINDING),
+        row(121, "c2 gets the messages 0-9 a second time", mark=SEEN),
     ]}
 DOCUMENT: dict[str, Any] = {
     "format": "rocketproof-evidence/1", "kind": "run", "property": ROW.property, "judge": ROW.judge,
@@ -51,14 +54,18 @@ one_owner_per_queue: shipped, workload clustering, profile storm
          broker-a
          │  c1
          │  │  c2
-         │  │  │   … 3 earlier steps behind these
+         │  │  │   … 3 earlier steps, not shown
   0.101  │  ●  │   ① c1 takes queue 0 of orders
-  0.105  ├─×│  │   the network loses a message of broker-a to c1
+  0.105  ├─×│  │   ◆ the network loses a message of broker-a to c1
+         ⋮  ⋮  ⋮   18 s
   0.110  │◀─┼──┤   broker-a enters c2 in <G>
          ┊  ┊  ┊   … 20 offset commits
   0.120  │  │  ✗   ✗ c2 takes queue 0 of orders
-         ① is the earlier moment that ✗ contradicts
-✗ At every instant a queue is held by at most one member of the group.
+  0.121  │  │  ●   ⇒ c2 gets the messages 0-9 a second time
+◆ what began it   ① the earlier moment that ✗ contradicts   ✗ the promise breaks
+⇒ what users see of it   ● a machine acts   × fault   ├─▶ message, as its receiver takes it
+⋮ time passes   ┊ repetition
+✗ Broken promise: At every instant a queue is held by at most one member of the group.
 """
 
 
@@ -74,7 +81,9 @@ def test_the_page_draws_one_picture_with_the_same_sentences() -> None:
     assert "Simulated runs" in page
     (drawn,) = re.findall(r'<svg class="scene".*?</svg>', page, re.DOTALL)
     said = re.findall(r"<text[^>]*>([^<]*)</text>", drawn)
-    for sentence in ("① c1 takes queue 0 of orders", "… 20 offset commits", "✗ c2 takes queue 0 of orders"):
+    for sentence in ("① c1 takes queue 0 of orders", "… 20 offset commits", "✗ c2 takes queue 0 of orders",
+                     "◆ the network loses a message of broker-a to c1", "⇒ c2 gets the messages 0-9 a second time",
+                     "18 s", "… 3 earlier steps, not shown"):
         assert sentence in said
     assert "broker-a enters c2 in &lt;G&gt;" in said
     assert drawn.count('class="way"') == 2
