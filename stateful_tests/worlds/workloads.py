@@ -246,7 +246,7 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     # Nobody consumes: rules about queues know the machine of a queue by the name of its broker.
     Workload("renaming", "Brokers are given other names.", servers,
              (deeds.rename_broker, deeds.rename_broker, deeds.stop_broker, deeds.create_topic), _RENAMED, (),
-             concepts=()),
+             storm_ms=300_000, concepts=()),
     Workload("name_servers", "Clients are told that name servers have gone.",
              members(ONE, namesrvs=3), (*(deeds.move_name_servers,) * 2, *_COME_AND_GO), _GROUPS),
     Workload("smallest", "Two members of a group at one broker come and go.", smallest(ONE, 2),
