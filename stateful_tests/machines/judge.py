@@ -123,12 +123,18 @@ def broken(
     replay = found.replay if out is None else evidence.replayed(out / file)
     verdict = _row(found.concept, found.subject, name, Outcome.VIOLATED, note, replay=replay, cost=cost, seed=seed,
                    evidence=None if out is None else file, key=found.seen.key)
-    if by_variant(found):
-        wanted = Outcome.VIOLATED if subject_named(found.subject).kind == "bug" else Outcome.HOLDS
-        verdict = replace(verdict, expected=wanted, hazard=())
+    verdict = _put_down(verdict, found)
     if out is not None:
         evidence.write(out / file, document(found, verdict))
     return verdict
+
+
+def _put_down(row: Verdict, found: Found) -> Verdict:
+    """The row of a finding; what the variant on top has done is no hazard of its base."""
+    if not by_variant(found):
+        return row
+    wanted = Outcome.VIOLATED if subject_named(found.subject).kind == "bug" else Outcome.HOLDS
+    return replace(row, expected=wanted, hazard=())
 
 
 def _drawn(found: Found, row: Verdict, draw: Draw | None) -> Verdict:
@@ -199,7 +205,8 @@ def replay_program(stored: Mapping[str, Any]) -> Verdict:
     if seen is None:
         return _row(concept, subject, name, Outcome.HOLDS, "the program does not break it any more", **again)
     same = "digest as stored" if digests[0] == stored["digest"] else "another digest: the code has changed"
-    return _row(concept, subject, name, Outcome.VIOLATED, f"{seen.sentence} ({same})", key=seen.key, **again)
+    row = _row(concept, subject, name, Outcome.VIOLATED, f"{seen.sentence} ({same})", key=seen.key, **again)
+    return _put_down(row, Found(concept, subject, seen, program, at_the_end=True))
 
 
 def replayed(
