@@ -15,15 +15,17 @@ SOURCES = ("rocketproof", "model", "invariants", "impl", "stateful_tests", "proo
            "setup.py", "README.md", "LICENSE")
 """What the wheel is made from."""
 LIMIT_S = 300
+NOT_TOLD = ("PYTHONPATH", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+"""Of the environment: where this process finds packages, and what `make test` leaves for a make below it."""
 
 
 def ran(*words: str | Path, folder: Path | None = None, limit_s: float = LIMIT_S, **environment: str,
         ) -> subprocess.CompletedProcess[str]:
-    """A command that has ended, with what it printed; it is not told of this process's PYTHONPATH.
+    """A command that has ended, with what it printed; it is not told what is NOT_TOLD, but in environment.
 
     Raises subprocess.TimeoutExpired if it does not end in time.
     """
-    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    variables = {name: value for name, value in os.environ.items() if name not in NOT_TOLD}
     return subprocess.run(  # noqa: S603 - commands of the project
         [*map(str, words)], cwd=folder, env={**variables, **environment}, timeout=limit_s, check=False,
         capture_output=True, text=True, stdin=subprocess.DEVNULL)

@@ -40,7 +40,7 @@ def machine(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """
     from invariants.front_desk.desk import Desk
 
-    with Desk(json, out=out) as desk:
+    with Desk(json, out=out, stream=True) as desk:
         from invariants.front_desk.options import only
         from invariants.verdict import BadInputError
         from stateful_tests.machines import judge

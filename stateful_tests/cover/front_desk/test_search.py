@@ -111,8 +111,9 @@ def test_a_symptom_that_is_found_is_shown_with_its_hazards_and_what_helps(sympto
 
 def test_duplicates_in_a_rolling_restart_are_those_of_restarts_first() -> None:
     found = search.search("duplicates during a rolling restart", judged_of_runs())
-    assert found[0].name == "D8"
-    assert {hit.name for hit in found[:6]} >= {"D8", "X15", "X3", "D2"}
+    assert "D8" in {hit.name for hit in found[:3]}
+    assert all("restart" in stems(HAZARDS[hit.name].sentence + HAZARDS[hit.name].seen) for hit in found[:4])
+    assert {hit.name for hit in found} >= {"D8", "X15", "X3", "D2"}
 
 
 def test_the_page_says_how_often_search_is_right() -> None:

@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import stat
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -20,10 +19,9 @@ import yaml
 from invariants.__main__ import app
 from rocketproof import child
 from stateful_tests.architecture.sources import ROOT
+from stateful_tests.installed import environment as installed
 
 TEXT = (ROOT / "docs" / "ci.md").read_text("utf-8")
-OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
-"""What `make test` leaves in the environment: a make below it would say which directory it enters."""
 
 
 def block(language: str) -> str:
@@ -52,9 +50,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ran(words: list[str], folder: Path, **environment: str) -> str:
     """What a program printed that must succeed."""
     path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    mine = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
-    done = subprocess.run(words, cwd=folder, env={**mine, "PATH": path, **environment}, timeout=300,  # noqa: S603 - as the page has it
-                          capture_output=True, text=True, check=False)
+    done = installed.ran(*words, folder=folder, limit_s=installed.LIMIT_S, PATH=path, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
