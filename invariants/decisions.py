@@ -27,7 +27,7 @@ from impl.decisions import (
 from impl.decisions.java_errors import IndexOutOfBoundsError
 from impl.decisions.pull_answer import GetMessageStatus, PullCode
 from impl.decisions.start_offset import ConsumeFromWhere, Source
-from invariants import store_decisions  # noqa: F401  its claims belong to these
+from invariants import delivery_decisions, store_decisions  # noqa: F401  their claims belong to these
 from invariants.claim import assume, decision
 from invariants.domains import INT_MAX, INT_MIN, LONG_MAX, Count, Int32, Integers, Long, NotNegativeLong, Positive
 

@@ -9,7 +9,6 @@ speak of the scope itself: `state_space_is_pinned` (the counts are those of mode
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -108,10 +107,9 @@ def _searched(
         wanted = judged_in(named, properties)
         if properties and not wanted:
             continue
-        started = time.process_time()
         report = None if progress is None else lambda level, named=named: progress(named.name, level)
         found = _explored(named, wanted, room, report)
-        yield from _rows(named, found, _cost(found, started), out, whole=not properties)
+        yield from _rows(named, found, _cost(found), out, whole=not properties)
         if found.unknown == "interrupted":
             raise KeyboardInterrupt
 
@@ -134,9 +132,9 @@ def own_scope(scope: Scope, file: Path) -> NamedScope:
     return NamedScope(scope, 0, 0, 0, failing, file=str(file))
 
 
-def _cost(found: Exploration, started: float) -> dict[str, float]:
+def _cost(found: Exploration) -> dict[str, float]:
     return {"states": found.states, "transitions": found.transitions, "depth": found.depth,
-            "cut": sum(found.cut.values()), "cpu_seconds": round(time.process_time() - started, 3)}
+            "cut": sum(found.cut.values()), "cpu_seconds": round(found.cpu_seconds, 3)}
 
 
 def _rows(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None, *, whole: bool,
@@ -257,13 +255,12 @@ def _twins(
 
 def _twin(declared: Property, mutation: Mutation, able: Sequence[NamedScope], out: Path | None) -> Verdict:
     for named in able:
-        started = time.process_time()
         found = explore(named.scope, [declared], mutation=mutation, until_decided=True)
         outcome = Outcome(found.outcome(declared.name))
         if outcome is Outcome.VIOLATED or named is able[-1]:
             break
     cost = {"states": found.states, "transitions": found.transitions,
-            "cpu_seconds": round(time.process_time() - started, 3)}
+            "cpu_seconds": round(found.cpu_seconds, 3)}
     row = _verdict(declared.name, named, Outcome.VIOLATED, outcome, cost, (), f"planted: {mutation}", mutation)
     return _with_trace(row, found.violations.get(declared.name), f"{declared.sentence} (planted: {mutation})", out)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,20 +37,6 @@ class Finding:
     def key(self) -> tuple[str, ...]:
         """Property and signature."""
         return self.property, *self.signature
-
-
-def shown(hazards: Sequence[str], key: Sequence[str]) -> tuple[str, ...]:
-    """Which of the hazards that can break a property a finding shows: those whose cause was seen, or the only one.
-
-    Empty where several can and the run does not say which. key -- property and signature of the finding.
-    """
-    seen = tuple(hazard for hazard in hazards if put_down_to(hazard) in key)
-    return seen or (tuple(hazards) if len(hazards) == 1 else ())
-
-
-def perhaps(hazards: Sequence[str], key: Sequence[str]) -> str:
-    """The end of a note where a run does not say which hazard it shows; else empty."""
-    return "" if len(hazards) < 2 or shown(hazards, key) else f"; the run does not say which of {', '.join(hazards)}"  # noqa: PLR2004  # one alone is certain
 
 
 def put_down_to(hazard: str) -> str:

@@ -16,7 +16,10 @@ from model.language.state import State
 from model.language.values import Term
 from model.order_lock import Abandoned, OrderLock
 from model.registration import Membership, Registration
-from model.route_info import NameServers, RouteCache, Routes, TopicRoutes
+from model.route_info.cache import RouteCache
+from model.route_info.routes import Routes
+from model.route_info.servers import NameServers
+from model.route_info.topics import TopicRoutes
 from model.subscription import Filters, Subscriptions, Versions
 
 

@@ -56,7 +56,8 @@ class Campaign:
     units that only make what was found nicer; they get a share of the time. settle -- does a short piece of what this
     process must do before what was found is believed; False if there is none.
     files -- what the folder holds for people: {path below the folder: text}; written with the verdicts.
-    noun -- what inputs are called. least -- how many units are done in any case, the stored ones too.
+    noun -- what inputs are called. least -- how many units are done in any case, the stored ones too. so_far -- what
+    was found up to now, in a few words; empty: it has none.
     """
 
     header: Mapping[str, Any]
@@ -71,6 +72,7 @@ class Campaign:
     files: Callable[[], Mapping[str, str]] = dict
     noun: str = "inputs"
     least: int = 0
+    so_far: Callable[[], str] = str
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Progress:
 
     units, inputs -- done, those of earlier runs too. inputs_now -- inputs of this run.
     seconds -- since the first unit was given.
-    verdicts -- the rows so far. noun -- what inputs are called. worked_s -- wall time in units of this run, by kind.
+    verdicts -- the rows so far. noun, so_far -- as of Campaign. worked_s -- wall time in units of this run, by kind.
     """
 
     units: int
@@ -89,6 +91,7 @@ class Progress:
     verdicts: list[Verdict]
     noun: str = "inputs"
     worked_s: Mapping[str, float] = field(default_factory=dict)
+    so_far: str = ""
 
 
 def run(
@@ -184,7 +187,7 @@ class _Running:
         inputs = book.inputs()
         self._before = inputs if self._before is None else self._before
         return Progress(len(self._ledger.done), inputs, inputs - self._before, self._flow.spent_s, verdicts,
-                        self._campaign.noun, dict(self._flow.worked_s))
+                        self._campaign.noun, dict(self._flow.worked_s), self._campaign.so_far())
 
 
 def _pause_s(spent_s: float) -> float:

@@ -177,7 +177,7 @@ def of_comparison(aim: pairing.Comparison, folder: Path, asked: Asked = USUAL) -
     header = {**aim.header(), "version": simulation.version(aim.worlds.subjects), **_python()}
     units = pairing.units(aim, book.known)
     return Campaign(header, pairs.COLUMNS, (), units, pairs.work, book, book.questions, book.wishes, book.settle,
-                    book.files, "runs", len(aim.worlds.workloads))
+                    book.files, "pairs", len(aim.worlds.workloads), book.so_far)
 
 
 def compare_folder(aim: pairing.Comparison) -> Path:

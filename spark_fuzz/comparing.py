@@ -127,8 +127,8 @@ class Comparing:
         return self._arms.get(arm, Known())
 
     def inputs(self) -> int:
-        """How many runs there were."""
-        return 2 * self.found.pairs
+        """How many pairs there were."""
+        return self.found.pairs
 
     # Tapes --------------------------------------------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ class Comparing:
 
         With the base in place it is played as well: what fails there too is not the change's doing.
         """
-        played = settle(self._failures.values(), self._folder)
+        played = settle(self._failures.values())
         for (side, key), failure in self._failures.items():
             if side == CHANGED and (shown := failure.believed) is not None and fails(
                     replace(shown.plan, subject=self._aim.base), shown.choices, key):
@@ -178,7 +178,7 @@ class Comparing:
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
         """A failing run for each difference."""
-        return documents(self._shown())
+        return documents(self._shown(), self._folder)
 
     def _shown(self) -> list[Failure]:
         """The tapes that rows name."""
@@ -276,6 +276,10 @@ class Comparing:
         effects |= {Effect.BROKEN for one in self.others.found if one.worse}
         told = [str(one) for one in Effect if one in effects - {Effect.UNCHANGED, Effect.NOT_MET}]
         return " and ".join(told) or (NONE_SEEN if self.found.enough or self.claimed else TOO_FEW)
+
+    def so_far(self) -> str:
+        """What is seen of the change up to now."""
+        return Told(self.found, "").so_far()
 
     def headline(self) -> str:
         """What came of it, in a sentence."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from impl.hosts.simulation.tape import ReplayTape
+from impl.hosts.simulation.tape import QuietTape
 from impl.variants.fitting import is_counted
 from invariants.verdict import Outcome
 from spark_fuzz.work import Row
@@ -45,7 +45,7 @@ def fingerprint(record: RunRecord) -> bytes:
 @lru_cache(maxsize=256)
 def fails(plan: Plan, choices: bytes, key: tuple[str, ...]) -> bool:
     """Whether a run fails in a way: property and signature."""
-    return key in run(plan, ReplayTape(choices), until=key).signatures()
+    return key in run(plan, QuietTape(choices), until=key).signatures()
 
 
 @dataclass

@@ -97,7 +97,7 @@ def world_rows(desk: Desk, about: Mapping[str, Several], minutes: float, master:
     for name in subjects:
         desk.say(subject_named(name).said_first("rocketproof campaign --variant"))
     aim = Aim(subjects, workloads, profiles, strategies, seed, until_failure=until_failure)
-    return on_spark(desk, lambda screen: campaign_worlds(
+    return on_spark(desk, "campaign", lambda screen: campaign_worlds(
         minutes, aim, master, out, screen=screen, properties=about.get("property") or ()))
 
 
@@ -140,8 +140,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
                       f"    rocketproof compare {shlex.quote(file)} --base shipped"])
         folder = out or commands.compare_folder(aim)
         try:
-            desk.judge("compare", on_spark(
-                desk, lambda screen: commands.compare(minutes, aim, master, folder, screen=screen)), quiet=True)
+            rows = on_spark(desk, "compare", lambda screen: commands.compare(
+                minutes, aim, master, folder, screen=screen))
+            desk.judge("compare", rows, quiet=True)
         finally:
             if desk.rows and (folder / COMPARED).exists():
                 desk.print(comparison_view(comparing.compared(folder)))
@@ -186,8 +187,9 @@ def kill_matrix(  # noqa: PLR0913, PLR0917 - one parameter for each option
             check_markdown(markdown)
         folder = out or commands.matrix_folder(aim)
         try:
-            desk.judge("kill-matrix", on_spark(
-                desk, lambda screen: commands.kill_matrix(minutes, aim, master, folder, screen=screen)), quiet=True)
+            rows = on_spark(desk, "kill-matrix", lambda screen: commands.kill_matrix(
+                minutes, aim, master, folder, screen=screen))
+            desk.judge("kill-matrix", rows, quiet=True)
         finally:
             if desk.rows:
                 if (folder / MATRIX).exists():
@@ -206,17 +208,17 @@ def campaign_rows(
     """Verdicts of a campaign about decisions on Spark, with its own progress."""
     from spark_fuzz.commands import campaign_decisions
 
-    return on_spark(desk, lambda screen: campaign_decisions(
+    return on_spark(desk, "campaign", lambda screen: campaign_decisions(
         minutes, master, out, seed, screen=screen, properties=properties))
 
 
-def on_spark(desk: Desk, campaign: Callable[[Any], Iterable[Verdict]]) -> Iterator[Verdict]:
-    """Verdicts of a campaign that is given a screen for its progress."""
+def on_spark(desk: Desk, command: str, campaign: Callable[[Any], Iterable[Verdict]]) -> Iterator[Verdict]:
+    """Verdicts of a campaign that is given a screen for the progress of a command."""
     from invariants.front_desk.desk import StoppedError
     from spark_fuzz.crew import ClusterLostError
     from spark_fuzz.progress import Screen
 
     try:
-        yield from campaign(Screen(desk.console if desk.console.is_terminal else None))
+        yield from campaign(Screen(desk.console if desk.console.is_terminal else None, command))
     except ClusterLostError as error:
         raise StoppedError(str(error)) from error

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import count, islice
 
 import invariants.decisions  # noqa: F401 - declares the claims
-from impl.hosts.simulation.tape import ReplayTape
+from impl.hosts.simulation.tape import QuietTape
 from invariants import allocation
 from invariants.claim import CLAIMS, Claim
 from invariants.runs import OF_RUNS
@@ -124,7 +124,7 @@ def _kills(plan: Plan, record: RunRecord, killed: set[str]) -> dict[str, Row]:
         judge = judge_of(key)
         if judge in killed or judge in found or not counts(key):
             continue
-        again = [run(plan, ReplayTape(record.choices), until=key) for _ in range(2)]
+        again = [run(plan, QuietTape(record.choices), until=key) for _ in range(2)]
         same = again[0].digest == again[1].digest and key in again[0].signatures()
         row = failure_row(key, record, seen)
         found[judge] = {**row, **asdict(plan), "kind": "kill", "segments": again[0].segments, "unknown": int(not same)}

@@ -1,4 +1,4 @@
-"""A campaign's progress: time, units, inputs and their rate.
+"""A campaign's progress: time, units, inputs and their rate, what was found so far.
 
 On a terminal it is one line that moves. Elsewhere a line is printed at once and then every EVERY_S seconds, also while
 Spark starts or failures are played again.
@@ -25,14 +25,16 @@ EVERY_S = 8.0
 class Screen:
     """One line that moves while a campaign works; a line every few seconds where nothing can move.
 
-    console -- where it is shown; standard error by default, so that standard output can carry rows. silent -- nowhere.
+    console -- where it is shown; standard error by default, so that standard output can carry rows. name -- of the
+    command. silent -- it is shown nowhere.
     """
 
-    def __init__(self, console: Console | None = None, *, silent: bool = False) -> None:
+    def __init__(self, console: Console | None = None, name: str = "campaign", *, silent: bool = False) -> None:
         """Nothing is shown before `shown`."""
+        self._name = name
         self._console = Console(quiet=True) if silent else console or Console(stderr=True)
         self._progress = Progress(
-            SpinnerColumn(), TextColumn("campaign"), BarColumn(20), TimeElapsedColumn(),
+            SpinnerColumn(), TextColumn(name), BarColumn(20), TimeElapsedColumn(),
             TextColumn("{task.fields[text]}"), console=self._console, transient=True,
         )
         self._task = self._progress.add_task("", total=1.0, text="")
@@ -59,7 +61,7 @@ class Screen:
         """A line every few seconds."""
         self._began = time.monotonic()
         while True:
-            spent = f"campaign: {time.monotonic() - self._began:.0f} s{self._of}"
+            spent = f"{self._name}: {time.monotonic() - self._began:.0f} s{self._of}"
             self._console.print(f"{spent} | {self._text}", highlight=False, soft_wrap=True)
             if ended.wait(EVERY_S):
                 return
@@ -76,6 +78,8 @@ class Screen:
         """What is stored now; seconds -- the time that the units were given."""
         rate = reached.inputs_now / reached.seconds if reached.seconds > 0 else 0.0
         self._told = f" | {reached.inputs:,} {reached.noun} | {_rate(rate)}/s"
+        if reached.so_far:
+            self._told += f" | {reached.so_far}"
         if not self._of:
             self._of, self._began = f" of {seconds:.0f} s", time.monotonic() - reached.seconds
         self._progress.update(self._task, total=seconds, completed=min(reached.seconds, seconds))

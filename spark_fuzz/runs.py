@@ -18,7 +18,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from impl.hosts.simulation.tape import ReplayTape
+from impl.hosts.simulation.tape import QuietTape, ReplayTape
 from invariants.finding import Finding
 from invariants.refinement.coverage import Visited
 from invariants.runs import SAME_RUN
@@ -26,10 +26,10 @@ from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS
 from spark_fuzz.effect import called_rows, fingerprint
 from spark_fuzz.simulation import LOOKS
 from spark_fuzz.work import Row, Unit
-from stateful_tests.worlds.evidence import seen_as
+from stateful_tests.worlds.evidence import exhibit
 from stateful_tests.worlds.healing import watching
 from stateful_tests.worlds.profiles import STRATEGIES
-from stateful_tests.worlds.run import Plan, RunRecord, run
+from stateful_tests.worlds.run import Plan, RunRecord, lived, run
 from stateful_tests.worlds.shrinking import Simplest
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
@@ -40,7 +40,7 @@ COLUMNS = {
     "turn": "long", "property": "string", "runs": "long", "violated": "long", "unknown": "long", "segments": "long",
     "seed": "long", "signature": "string", "choices": "binary", "time_ms": "long", "sentence": "string",
     "states": "binary", "digest": "binary", "scope": "string", "moves": "binary", "moments": "long",
-    "outside": "string", "rest": "string", **EFFECT_COLUMNS,
+    "outside": "string", "rest": "string", "shown": "string", **EFFECT_COLUMNS,
 }
 """Rows of the search, which also name subject, workload, profile, strategy and turn:
 
@@ -58,7 +58,8 @@ Rows of units that look again:
 
 again    for each property and signature: violated is 1 if it was seen again, twice; choices, time, sentence and digest
          of that; unknown is 1 if equal choices gave different digests; runs that it took; rest says as JSON where the
-         next unit goes on to make the tape simpler, null if it is as simple as can be
+         next unit goes on to make the tape simpler, null if it is as simple as can be; shown is what its evidence
+         shows, as JSON (`stateful_tests.worlds.evidence.exhibit`)
 """
 
 _BITS = (1 << 64) - 1
@@ -154,7 +155,7 @@ def _simplest(records: Mapping[int, RunRecord]) -> dict[Key, tuple[int, Finding]
 
 def simplicity(choices: Sequence[int]) -> tuple[int, int, int]:
     """Orders tapes as the shrinker does, simpler ones first: choices that are not 0, length, sum."""
-    return sum(map(bool, choices)), len(choices), sum(choices)
+    return len(choices) - choices.count(0), len(choices), sum(choices)
 
 
 def packed(states: Iterable[int]) -> bytes:
@@ -196,7 +197,7 @@ def failure_row(key: Key, record: RunRecord, found: Finding) -> Row:
 
 
 def _replayed(plan: Plan, record: RunRecord) -> Row:
-    again = run(plan, ReplayTape(record.choices))
+    again = run(plan, QuietTape(record.choices))
     return {"kind": "judged", "property": SAME_RUN, "runs": 1, "violated": int(again.digest != record.digest),
             "unknown": 0, "segments": again.segments, "digest": bytes.fromhex(again.digest)}
 
@@ -206,7 +207,7 @@ def _effect(plan: Plan, records: Sequence[RunRecord]) -> Iterator[Row]:
     yield from called_rows([record.calls for record in records])
     record = next((one for one in records if any(one.calls.values())), records[0])
     base = replace(plan, subject=subject_named(plan.subject).base or plan.subject)
-    without = run(base, ReplayTape(record.choices))
+    without = run(base, QuietTape(record.choices))
     yield {"kind": "compared", "runs": 1, "violated": int(fingerprint(without) != fingerprint(record)), "unknown": 0,
            "segments": without.segments, "digest": bytes.fromhex(without.digest)}
 
@@ -223,16 +224,18 @@ def looked_again(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
     if body["runs"]:
         shorter = Simplest(plan, tape, body["keys"][0], body["runs"], body["at"])
         tape, digest, made, rest = bytes(shorter.choices), None, shorter.runs, shorter.at
-    record = run(plan, ReplayTape(tape))
+    telling = ReplayTape(tape)
+    with lived(plan, telling) as (world, record):
+        shown = {key: exhibit(plan, telling, world, record, key) for key in map(tuple, body["keys"])}
     # Judges change no run, and are half of its cost; where they gave up, the run ended with them.
-    other = run(plan, ReplayTape(tape), judged=bool(record.unknown))
+    other = run(plan, QuietTape(tape), judged=bool(record.unknown))
     differ = len({record.digest, other.digest, digest or record.digest}) > 1
-    for wanted in map(tuple, body["keys"]):
-        found = seen_as(record, wanted)
+    for wanted, found in shown.items():
         yield {
             "kind": "again", **asdict(plan), "property": wanted[0], "signature": json.dumps(wanted[1:]),
             "runs": made + LOOKS, "violated": int(found is not None and not differ), "unknown": int(differ),
             "choices": tape, "digest": bytes.fromhex(record.digest), "rest": json.dumps(rest),
-            "time_ms": None if found is None else found.time_ms,
-            "sentence": None if found is None else found.sentence,
+            "time_ms": None if found is None else found["time_ms"],
+            "sentence": None if found is None else found["sentence"],
+            "shown": None if found is None else json.dumps(found, ensure_ascii=False),
         }

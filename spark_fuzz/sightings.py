@@ -1,9 +1,9 @@
 """What follows from the rows of the campaign over worlds: a verdict for each subject and property, and its evidence.
 
-A violation is believed when a worker has played its tape twice with equal digests and this process has played it once
-more; else it is unknown. So is a property that some runs could not judge, and one that a known hazard breaks but that
-no run has seen broken: luck is no proof. Where only hazards break it that no repair ends, it is not met: such a hazard
-need not be.
+A violation is believed when a worker has played its tape twice with equal digests, and this process once more if no
+hazard explains it; else it is unknown. So is a property that some runs could not judge, and one that a known hazard
+breaks but that no run has seen broken: luck is no proof. Where only hazards break it that no repair ends, it is not
+met: such a hazard need not be.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from invariants.evidence import replayed
-from invariants.finding import perhaps
-from invariants.finding import shown as hazards_shown
+from invariants.rules.telling_apart import perhaps
+from invariants.rules.telling_apart import shown as hazards_shown
 from invariants.runs import CHANGED, OF_KIND, SAME_RUN, WITHIN, outcome_of
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
@@ -99,8 +99,8 @@ class Sightings:
         return chain.from_iterable(about.failures.wishes() for about in self._about.values())
 
     def settle(self) -> bool:
-        """Play a failure here that a worker has seen again; whether there was one."""
-        return settle(chain.from_iterable(about.failures.counted() for about in self._about.values()), self._folder)
+        """Play a failure here that a worker has seen again and no hazard explains; whether there was one."""
+        return settle(chain.from_iterable(about.failures.counted() for about in self._about.values()))
 
     def found(self) -> bool:
         """Whether there is a failure that no hazard explains."""
@@ -166,7 +166,7 @@ class Sightings:
     def _outcome(self, about: About, name: str, known: Known) -> tuple[Outcome, str]:
         seen = about.seen[name]
         if ways := self._believed(about, name):
-            unsaid = perhaps(known.hazards(name), [part for way, _ in ways for part in way.key])
+            unsaid = perhaps(known.hazards(name), ways[0][0].key)
             return Outcome.VIOLATED, f"{ways[0][1].sentence}; {self._extent(about, name)}{unsaid}"
         if why := doubt(about, name):
             return Outcome.UNKNOWN, why
@@ -261,7 +261,7 @@ class Sightings:
     # Evidence -----------------------------------------------------------------------------------------------------
 
     def _believed(self, about: About, name: str) -> list[tuple[Failure, Recording]]:
-        """The ways in which a property fails, seen again by a worker and by this process; the simplest first.
+        """The ways in which a property fails that are believed; the simplest first.
 
         Two that have come to the same tape are one.
         """
@@ -276,7 +276,7 @@ class Sightings:
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
         """A failing run for each way in which a property fails."""
-        return documents(self._shown())
+        return documents(self._shown(), self._folder)
 
     def files(self) -> Mapping[str, str]:
         """Tests to keep, one beside each piece of evidence; all failures; what was visited, and by which runs."""

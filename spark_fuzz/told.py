@@ -28,15 +28,30 @@ class Told:
                 for one in self._answers[1:] if one.effect not in _QUIET]
         return "; ".join([f"broken {counted(whole.seen, whole.of)}, {chance(whole)}", *ways])
 
+    def so_far(self) -> str:
+        """What a comparison says while it works: what differs already, or else what differs most."""
+        if told := self._differing(()):
+            return f"so far {'; '.join(told)}"
+        seen = {name: self._found.of(name)[0].seen for name in self._found.names}
+        most = max(seen, key=lambda name: abs(seen[name].base_only - seen[name].changed_only), default="")
+        if not most or seen[most].base_only == seen[most].changed_only:
+            return "so far no difference"
+        return (f"so far nothing but chance; most apart: {most}, broken only in base {seen[most].base_only:,}, "
+                f"only in change {seen[most].changed_only:,}")
+
+    def _differing(self, claims: Sequence[str]) -> list[str]:
+        """What is broken, fixed and better, each with its properties; claims -- about decisions that are broken."""
+        each = {effect: [name for name in self._found.names if self._found.effect(name) is effect] for effect in Effect}
+        each[Effect.BROKEN] += claims
+        return [f"{effect}: {', '.join(names)}" for effect, names in each.items() if names and effect not in _QUIET]
+
     def headline(self, said: str, claims: Sequence[str]) -> str:
         """What came of a change: what differs, what was called, how many digests are equal.
 
         claims -- properties of decisions that are broken.
         """
         found = self._found
-        each = {effect: [name for name in found.names if found.effect(name) is effect] for effect in Effect}
-        each[Effect.BROKEN] += claims
-        told = [f"{effect}: {', '.join(names)}" for effect, names in each.items() if names and effect not in _QUIET]
+        told = self._differing(claims)
         calls = ", ".join(f"{place} ({count:,} calls in {found.reached[place]:,} of {found.pairs:,} runs)"
                           for place, count in found.calls.items())
         return "; ".join([

@@ -117,10 +117,12 @@ def outside(hazard: str) -> Outside:
     """What the implementation and the tests know of a hazard."""
     from impl.variants.catalogue import NO_REPAIR, REPAIRS
     from invariants.front_desk.show import Outside
+    from stateful_tests.crash import hazards as stores
     from stateful_tests.stories.told import commands
 
     repairs = {one.name: one.sentence for one in REPAIRS.values() if hazard in one.hazards}
-    return Outside(repairs, NO_REPAIR.get(hazard, ""), commands(hazard), lambda: _picture(hazard))
+    return Outside(repairs, NO_REPAIR.get(hazard, ""), stores.broken_by(hazard),
+                   [*commands(hazard), *stores.commands(hazard)], lambda: _picture(hazard))
 
 
 def _picture(hazard: str) -> list[str]:

@@ -103,7 +103,7 @@ def crash(  # noqa: PLR0913, PLR0917 - one parameter for each option
         aim = Aim(tuple(subjects), tuple(workload or ()), seed)
         try:
             desk.judge("crash", on_spark(
-                desk, lambda screen: campaign_crashes(minutes, aim, master, out, screen=screen)), quiet=True)
+                desk, "crash", lambda screen: campaign_crashes(minutes, aim, master, out, screen=screen)), quiet=True)
         finally:
             desk.closing += headline(desk.rows)
 

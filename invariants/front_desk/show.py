@@ -78,12 +78,14 @@ def shown(name: str, judged: Collection[str] = ()) -> Iterator[str]:
 class Outside:
     """What the implementation and the tests know of a hazard.
 
-    repairs -- their names, with their sentences. unrepaired -- why there is none. stories -- commands that tell it.
-    picture -- makes the lines of the picture of a story; none if no story breaks a property.
+    repairs -- their names, with their sentences. unrepaired -- why there is none. broken -- properties of stores that
+    it breaks, with their sentences. stories -- commands that tell it. picture -- makes the lines of the picture of a
+    story; none if no story breaks a property.
     """
 
     repairs: Mapping[str, str]
     unrepaired: str
+    broken: Mapping[str, str]
     stories: Sequence[str]
     picture: Callable[[], Sequence[str]]
 
@@ -97,7 +99,7 @@ def shown_hazard(hazard: Hazard, outside: Outside, judged: Collection[str] = ())
 
     judged -- the properties that machines and campaigns judge of runs.
     """
-    broken = [one for one in entries(judged) if hazard.name in one.hazards]
+    broken = {one.name: one.sentence for one in entries(judged) if hazard.name in one.hazards} | {**outside.broken}
     yield from (f"{hazard.name}  {hazard.group}", *_folded(hazard.sentence, "  "), "")
     yield from _field("seen", f"{', '.join(hazard.symptoms)}: {hazard.seen}" if hazard.seen else NOT_KNOWN)
     yield from _field("trigger", hazard.trigger or NOT_KNOWN)
@@ -112,8 +114,8 @@ def shown_hazard(hazard: Hazard, outside: Outside, judged: Collection[str] = ())
     if outside.unrepaired:
         yield from _field("repair", f"none: {outside.unrepaired}")
     yield from ("", "breaks")
-    for one in broken:
-        yield from _folded(f"{one.name}: {one.sentence}", "  ", "    ")
+    for name, sentence in broken.items():
+        yield from _folded(f"{name}: {sentence}", "  ", "    ")
     if not broken:
         yield "  no property names it"
     if hazard.no_machine:

@@ -23,6 +23,7 @@ class Past:
     def __init__(self, log: Log) -> None:
         """Of this run."""
         self.log = log
+        self._messages: dict[int, Sequence[Any]] = {}
 
     def of(self, starts: Mapping[int, int]) -> dict[int, int]:
         """The causal past of some records with its distance from them; starts -- the records with their own distance.
@@ -66,7 +67,12 @@ class Past:
         return next(iter(self.messages(place)), None)
 
     def messages(self, place: int) -> Sequence[Any]:
-        """The same, with the answers that it had waited for before, the last one first."""
+        """The same, with the answers that it had waited for before, the last one first; found once for each record."""
+        if place not in self._messages:
+            self._messages[place] = self._messages_of(place)
+        return self._messages[place]
+
+    def _messages_of(self, place: int) -> Sequence[Any]:
         thread = self.log.threads[place]
         request = self.log.trail.request_of(thread)
         if request is not None:

@@ -8,10 +8,11 @@ from typing import Any
 
 from impl import events
 from impl.decisions.allocation import AllocateMessageQueueByConfig, AllocateMessageQueueByMachineRoom
+from invariants.finding import Finding
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, cause
 from invariants.rules.match import Match, machine_of
-from invariants.rules.rule import Ascription, Kept, Told, on
+from invariants.rules.rule import Ascription, Kept, on
 
 
 class one_owner_per_queue_is_lost(Ascription):
@@ -34,10 +35,10 @@ class one_owner_of_settled_members_is_lost(Ascription):
     judges = "one_owner_while_nobody_joins"
     excuses = (
         cause("D2", "a broker has answered who started, or got a topic, and had not heard of all members",
-              when=lambda rule, told: rule.lacks(told, lambda broker, _: ((broker,),), rule.begun_ms)),
+              when=lambda rule, found: rule.lacks(found, lambda broker, _: ((broker,),), rule.begun_ms)),
         cause("D4", "a broker has answered who lost a member whose connection broke, or did not hear of it",
-              when=lambda rule, told: rule.lacks(
-                  told, lambda broker, member: ((broker, member), (member, broker), (broker, ""), (member, "")),
+              when=lambda rule, found: rule.lacks(
+                  found, lambda broker, member: ((broker, member), (member, broker), (broker, ""), (member, "")),
                   rule.struck_ms)),
     )
 
@@ -53,12 +54,12 @@ class one_owner_of_settled_members_is_lost(Ascription):
     def is_struck(self, ms: int, at: str, event: events.ProcessPaused | events.ProcessKilled) -> None:
         self.struck_ms[at, ""] = ms + getattr(event, "ms", 0)
 
-    def lacks(self, told: Told, keys: Callable[[str, str], Iterable[Any]], seen_ms: Kept) -> bool:
+    def lacks(self, found: Finding, keys: Callable[[str, str], Iterable[Any]], seen_ms: Kept) -> bool:
         """Whether somebody divides by an answer that lacks a member, and this was seen of the two lately.
 
         keys -- of what was seen, for the machines of broker and member.
         """
-        since_ms = (told.since_ms or 0) - deadlines.lists_are_whole(self.bounds)
+        since_ms = found.time_ms - deadlines.lists_are_whole(self.bounds)
         return any(seen_ms.get(key, -inf) >= since_ms for answer in self.lists.values()
                    for member in self._missing(answer) for key in keys(machine_of(answer.broker_addr), member))
 
@@ -79,14 +80,22 @@ class filter_of_another_member_counts(Ascription):
           for hazard in ("B-3", "L3")),
         cause("L4", "a clock was set or drifts",
               by=Match(events.ClockJumped, events.ClockDrifts, of=""), lasts=FOR_EVER),
+        cause("L4", "an expression came with a lesser version than one that came before it",
+              when=lambda rule, _: bool(rule.behind)),
     )
 
-    expressions = Kept("at group topic", survives="all")
+    # The expressions of each topic, the greatest version, and the topics in which a new expression had a lesser one.
+    expressions, greatest, behind = (Kept("at group topic", survives="all") for _ in range(3))
 
     @on(events.ConsumerRegistered)
     def subscribed(self, _: int, at: str, event: events.ConsumerRegistered) -> None:
-        for topic, expression, _version in event.subscriptions:  # the table may keep another one that is newer
-            self.expressions.setdefault((at, event.group, topic), set()).add(expression)
+        for topic, expression, version in event.subscriptions:  # the table may keep another one that is newer
+            key = at, event.group, topic
+            known, greatest = self.expressions.setdefault(key, set()), self.greatest.get(key, version)
+            if expression not in known and version < greatest:
+                self.behind[key] = version
+            known.add(expression)
+            self.greatest[key] = max(version, greatest)
 
 
 class listeners_overlap_behind_a_lease(Ascription):
@@ -94,8 +103,8 @@ class listeners_overlap_behind_a_lease(Ascription):
 
     judges = "listeners_do_not_overlap"
     excuses = (
-        cause("D7", "a listener worked for longer than its client believes in the lock", when=lambda rule, told: any(
-            told.since_ms - begun_ms > deadlines.CLIENT_LEASE_MS for begun_ms in rule.facts.busy.values())),
+        cause("D7", "a listener worked for longer than its client believes in the lock", when=lambda rule, found: any(
+            found.time_ms - begun_ms > deadlines.CLIENT_LEASE_MS for begun_ms in rule.facts.busy.values())),
     )
 
 

@@ -197,7 +197,7 @@ class Rule(Hears):
 
     def __init__(self, run: Run) -> None:
         """Nothing has happened; run -- what all rules read."""
-        self.facts, self.views, self.bounds = run.facts, run.views, run.bounds
+        self.facts, self.views, self.bounds, self.past = run.facts, run.views, run.bounds, run.past
 
     @classmethod
     def claim(cls) -> str:
@@ -288,6 +288,9 @@ class Promise(Rule):
 
 
 class Ascription(Rule):
-    """Puts what another judge finds down to hazards: `judges` names the property, `excuses` are causes."""
+    """Puts what is found down to hazards: `excuses` are causes, whose predicates are asked about the Finding.
+
+    judges -- the names of the properties, separated by blanks.
+    """
 
     about = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -14,6 +14,7 @@ from invariants.rules.bounds import Bounds
 from invariants.rules.excuse import Excuse, Sight
 from invariants.rules.explaining import Reading, remember
 from invariants.rules.facts import Facts
+from invariants.rules.past import Past
 from invariants.rules.rule import RULES, Ascription, Duty, Hear, Promise, Rule, Told
 from invariants.views import Views
 
@@ -25,11 +26,15 @@ LATE = "in time"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What rules read: facts, folded from what was reported; views of the tables; what the world may hold up."""
+    """What rules read: facts, folded from what was reported; views of the tables; what the world may hold up.
+
+    past -- all that was reported.
+    """
 
     facts: Facts
     views: Views
     bounds: Bounds
+    past: Past = field(default_factory=Past)
 
 
 class Watched:
@@ -48,21 +53,15 @@ class Watched:
         yield from chain.from_iterable(table.hears() for table in self.rule.tables())
         yield from chain.from_iterable(sight.hears() for _, sight in self.excuses if sight is not None)
 
-    def reasons(self, told: Told, ms: int) -> Iterator[Excuse]:
-        """The excuses and causes that hold for it."""
-        since_ms = ms if told.since_ms is None else told.since_ms
-        for excuse, sight in self.excuses:
-            if excuse.holds(self.rule, told) if sight is None else sight.holds(told.about, since_ms):
-                yield excuse
-
-    def causes(self, told: Told, ms: int) -> tuple[str, ...] | None:
-        """The hazards that it is put down to; None if it is excused."""
-        hazards = [one.hazard for one in self.reasons(told, ms)]
+    def causes(self, what: Told | Finding, about: tuple[Any, ...], since_ms: int) -> tuple[str, ...] | None:
+        """The hazards that something is put down to; None if it is excused. what -- for those that are predicates."""
+        hazards = [excuse.hazard for excuse, sight in self.excuses
+                   if (excuse.holds(self.rule, what) if sight is None else sight.holds(about, since_ms))]
         return tuple(dict.fromkeys(hazards)) if all(hazards) else None
 
     def findings(self, told: Told, ms: int, event: Any) -> list[Finding]:
         """What to report of it; nothing if it is excused."""
-        causes = self.causes(told, ms)
+        causes = self.causes(told, told.about, ms if told.since_ms is None else told.since_ms)
         if causes is None or (self.rule.calm and not self.rule.views.calm()):
             return []
         what = LATE if event is None else type(event).__name__
@@ -95,20 +94,25 @@ class Watch:
             for hearing in (run.facts, *made):
                 remember(hearing, self._reading)
         self._watched = [Watched(one) for one in made]
-        self.properties = tuple(dict.fromkeys(one.rule.name for one in self._watched))
+        self._judging = [one for one in self._watched if not isinstance(one.rule, Ascription)]
+        self._ascribing = defaultdict[str, list[Watched]](list)
+        for one in self._watched:
+            for name in one.rule.judges.split() if isinstance(one.rule, Ascription) else ():
+                self._ascribing[name].append(one)
+        self.properties = tuple(dict.fromkeys(one.rule.name for one in self._judging))
         self.kept_ms: dict[str, int] = {}
         self._hears = self._staged(run.facts)
         self._looks = [one for one in self._watched if type(one.rule).look not in (Rule.look, Duty.look)]
         self._duties = [(one, one.rule) for one in self._watched
                         if isinstance(one.rule, Duty) and one not in self._looks]
-        self._ascribing = {one.rule.name: one for one in self._watched if isinstance(one.rule, Ascription)}
         self._promises = [(one, one.rule) for one in self._watched if isinstance(one.rule, Promise)]
         self._views, self._looked_ms = views, 0
+        self._past = run.past.records
 
     @property
     def hears(self) -> Collection[type] | None:
-        """See Follower: everything, if anything has to be done in time."""
-        return None if self._duties or self._looks else self._hears.keys()
+        """See Follower: everything, if anything has to be done in time, or findings are put down to something."""
+        return None if self._duties or self._looks or self._ascribing else self._hears.keys()
 
     def _staged(self, facts: Facts) -> dict[type, list[tuple[Hear, Watched | None]]]:
         """By class of event: rules that want the facts from before, what folds it, rules that want those from after."""
@@ -140,11 +144,14 @@ class Watch:
         """See Follower."""
         del machine, whole
         found: list[Finding] = []
-        for ms, at, event in records:
+        past = self._past
+        for record in records:
+            ms, at, event = record
+            past.append(record)
             for hear, who in self._hears.get(event.__class__, ()):
                 tells = hear(ms, at, event)
                 if tells is not None and who is not None:
-                    found += [one for told in tells for one in who.findings(told, ms, event)]
+                    found += [self.ascribed(one, ms) for told in tells for one in who.findings(told, ms, event)]
         if records and records[-1][0] - self._looked_ms >= LOOK_MS:
             found += self.late(records[-1][0])
         return found
@@ -154,7 +161,8 @@ class Watch:
         self._looked_ms = now_ms
         owed = [one for one, duty in self._duties if duty.owed]
         with self._views.standing_still():
-            return [found for one in (*owed, *self._looks) for told in self._explained(one.rule.look(now_ms), one)
+            return [self.ascribed(found, now_ms) for one in (*owed, *self._looks)
+                    for told in self._explained(one.rule.look(now_ms), one)
                     for found in one.findings(told, now_ms, None)]
 
     def promised(self, now_ms: int, healed_ms: int) -> list[Finding]:
@@ -164,7 +172,7 @@ class Watch:
 
     def _broken(self, now_ms: int, healed_ms: int) -> Iterator[Finding]:
         for one, promise in self._promises:
-            findings = [finding for told in self._explained(promise.wrong(), one)
+            findings = [self.ascribed(finding, now_ms) for told in self._explained(promise.wrong(), one)
                         for finding in one.findings(told, now_ms, None)]
             if not findings:
                 self.kept_ms.setdefault(promise.name, now_ms - healed_ms)
@@ -174,11 +182,13 @@ class Watch:
                 yield from findings
 
     def ascribed(self, found: Finding, now_ms: int) -> Finding:
-        """What another judge has found, with the hazards that it is put down to."""
-        one = self._ascribing.get(found.property)
-        causes = () if one is None else one.causes(Told("", (), now_ms), now_ms) or ()
-        signature = *found.signature, *map(put_down_to, causes)
-        return replace(found, signature=signature, causes=causes, time_ms=now_ms)
+        """What was found now, with all hazards that it is put down to."""
+        found = replace(found, time_ms=now_ms)
+        more = [hazard for one in self._ascribing.get(found.property, ())
+                for hazard in one.causes(found, (), now_ms) or () if hazard not in found.causes]
+        causes = (*found.causes, *dict.fromkeys(more))
+        signature = *found.signature, *map(put_down_to, dict.fromkeys(more))
+        return replace(found, signature=signature, causes=causes)
 
     @property
     def last_promise_ms(self) -> int:

@@ -35,8 +35,9 @@ class Exploration:
     `broken_by`.
     undecided -- per property why it could not be judged. blurred -- why none is judged: the search may have taken steps
     that the concept does not have, or missed some. unknown -- why the search ended before all states were seen,
-    or "". bytes -- the greatest memory of states and their tables. levels -- the states by depth. expander -- the
-    successor relation, for pictures and further questions.
+    or "". bytes -- the greatest memory of states and their tables. cpu_seconds -- of the search, with what was made
+    ready for it and judged after it. levels -- the states by depth. expander -- the successor relation, for pictures
+    and further questions.
     """
 
     scope: Scope
@@ -55,6 +56,7 @@ class Exploration:
     blurred: str = ""
     unknown: str = ""
     bytes: int = 0
+    cpu_seconds: float = 0.0
     levels: Levels = field(default_factory=Encoded, repr=False)
 
     def outcome(self, name: str) -> str:

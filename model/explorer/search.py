@@ -19,7 +19,7 @@ from model.explorer.shards import Shards
 from model.explorer.storage import Directory, DiskError
 from model.explorer.tables import TABLE_BITS
 from model.explorer.trace import UNBOUNDED, Document, document, leans_on_the_end, path
-from model.explorer.workers import Workers
+from model.explorer.workers import Spent, Workers
 from model.language.batch import Batch, Word, states, words
 from model.language.beyond import sees_the_end
 from model.language.defined import defined
@@ -88,6 +88,7 @@ class Search:
         mutation: Mutation | None = None, tuning: Tuning | None = None,
     ) -> None:
         """Instantiate; arguments as for explore."""
+        self.spent = Spent()
         self.tuning = tuning = tuning or Tuning()
         self.ground = Instantiation(scope, Layout(scope, tuning.word_bits))
         never = _assume(self.ground, given)
@@ -126,6 +127,7 @@ class Search:
             except MemoryError as error:
                 found.unknown = str(error) or "the machine has no more memory"
             self._report()
+        found.cpu_seconds = self.spent.seconds
         return found
 
     def _store(self) -> Store:
@@ -183,10 +185,14 @@ class Search:
             self.expander.moves(batch, tally, raw=self.store.raw))
 
     def _batch(self) -> int:
-        """States that are expanded at once: so many that they stay in the second-level cache, and in the memory."""
+        """States that are expanded at once: as many as stay in a cache, and in the memory.
+
+        A map is best filled from the second-level cache. Shards want fewer and longer pieces to merge, and threads
+        fewer and longer operations: whatever is between two of them only one thread can do.
+        """
         each = _BATCH_BYTES * self.ground.layout.words * len(self.expander.instances) * self.cores
         most = max(1 << 6, self.memory_bytes // 8 // each)
-        return self.tuning.batch or min(1 << 13 if self.store.raw else 1 << 14, most)
+        return self.tuning.batch or min(1 << 13 if self.store.raw else 1 << 16, most)
 
     def _resume(self) -> bool:
         """Go on with what the directory holds; False when it holds nothing."""

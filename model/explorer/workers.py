@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from time import thread_time
+from time import process_time, thread_time
 from typing import Self, TypeVar
 
 T = TypeVar("T")
@@ -52,6 +52,19 @@ class Workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+class Spent:
+    """CPU seconds of the process since this was made."""
+
+    def __init__(self) -> None:
+        """Begin."""
+        self._began_s = process_time()
+
+    @property
+    def seconds(self) -> float:
+        """So far."""
+        return process_time() - self._began_s
 
 
 def _timed(work: Callable[[T], R], item: T) -> tuple[R, float]:

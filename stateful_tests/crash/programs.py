@@ -78,7 +78,7 @@ class Workload(NamedTuple):
 class Message(NamedTuple):
     """A message that was put; of a blank the topic is empty.
 
-    offset -- of its record in the log. keys -- without the empty ones.
+    offset -- of its record in the log. keys -- without the empty ones. store_timestamp -- in ms.
     """
 
     topic: str
@@ -88,6 +88,7 @@ class Message(NamedTuple):
     tags_code: int
     keys: tuple[str, ...]
     record: bytes
+    store_timestamp: int
 
     def __str__(self) -> str:
         """For people."""
@@ -95,7 +96,11 @@ class Message(NamedTuple):
 
 
 class Life:
-    """What a store has lived through. acknowledged -- place in messages to the step after which PUT_OK was answered."""
+    """What a store has lived through.
+
+    began -- the step before each operation, of which the first is the start. acknowledged -- place in messages to the
+    step after which PUT_OK was answered.
+    """
 
     def __init__(self, workload: Workload, store: Store = DefaultMessageStore) -> None:
         """Live through the workload; store -- makes each process."""
@@ -104,8 +109,10 @@ class Life:
         self.acknowledged: dict[int, int] = {}
         self._waiting: list[tuple[PutMessageFuture, range]] = []
         self._now = _T0
+        self.began = [0]
         self._start()
         for operation in workload.operations:
+            self.began.append(self.recorder.steps)
             self._live(*operation.split())
             self._take_answers()
 
@@ -122,6 +129,11 @@ class Life:
     def keys(self) -> Sequence[tuple[str, str]]:
         """Topic and key of all messages."""
         return sorted({(message.topic, key) for message in self.messages for key in message.keys})
+
+    @cached_property
+    def times(self) -> Sequence[tuple[str, int, int]]:
+        """Topic, queue id and time (ms) of all messages."""
+        return sorted({(message.topic, message.queue_id, message.store_timestamp) for message in self.messages})
 
     def acknowledged_by(self, step: int) -> list[tuple[Message, int]]:
         """What was acknowledged before a crash after this step, and since which step."""
@@ -216,7 +228,7 @@ class Life:
         found.release()
         request = check_message_and_return_size(ByteBuffer(record), check_crc=True)
         return Message(request.topic, request.queue_id, request.consume_queue_offset, offset, request.tags_code,
-                       tuple((request.keys or "").split()), record)
+                       tuple((request.keys or "").split()), record, request.store_timestamp)
 
     def _take_answers(self) -> None:
         left = []

@@ -21,11 +21,12 @@ Store = Callable[[MemoryDisk, MessageStoreConfig, Callable[[], int]], DefaultMes
 
 USES = 20_000  # calls to the disk; a recovery of these files makes some hundred
 _START_ATTEMPTS = 3  # that nothing changes between them shows the first
+SEARCH_FAILS = -1
 _LATER_MS = 1_800_000_000_000  # when the new process starts
 
 STARTS, IDEMPOTENT, PREFIX = "store_starts_after_crash", "recovery_is_idempotent", "recovery_is_a_prefix"
 SURVIVES, NAMES, MISSED = "acknowledged_survives_crash", "unit_names_its_record", "no_record_is_missed"
-CONSECUTIVE, KEYS = "queue_offsets_are_consecutive", "key_is_found"
+CONSECUTIVE, KEYS, TIMES = "queue_offsets_are_consecutive", "key_is_found", "time_leads_to_its_first_message"
 PROPERTIES = {
     STARTS: "After a crash the store starts.",
     SURVIVES: "A message that was acknowledged before a crash is at its queue offset after it.",
@@ -34,6 +35,7 @@ PROPERTIES = {
     MISSED: "After a crash each record of the log is in its queue.",
     CONSECUTIVE: "After a crash the next queue offset is the one behind the last message of the queue.",
     KEYS: "After a crash each record of the log is found by its keys.",
+    TIMES: "A search by time leads to the first message of the queue that was stored then.",
     IDEMPOTENT: "A store that is killed right after its recovery recovers to the same.",
 }
 """Property to its sentence."""
@@ -43,8 +45,9 @@ class Recovered(NamedTuple):
     """What the new process has, or why it does not start.
 
     log -- offset and bytes of each record. units -- topic and queue id to queue offset and unit. next_offsets -- topic
-    and queue id ("A-0") to the queue offset of the next message. found -- topic and key to offsets in the log. A queue
-    without units, and one that begins at 0, are as one that is not there.
+    and queue id ("A-0") to the queue offset of the next message. found -- topic and key to offsets in the log. times --
+    topic, queue id and time to the queue offset to which a search leads, or SEARCH_FAILS. A queue without units, and
+    one that begins at 0, are as one that is not there.
     """
 
     refused: str = ""
@@ -52,6 +55,7 @@ class Recovered(NamedTuple):
     units: dict[tuple[str, int], dict[int, Unit]] = {}  # noqa: RUF012  # a value that nobody changes
     next_offsets: dict[str, int] = {}  # noqa: RUF012
     found: dict[tuple[str, str], frozenset[int]] = {}  # noqa: RUF012
+    times: dict[tuple[str, int, int], int] = {}  # noqa: RUF012
 
 
 class Outcome(NamedTuple):
@@ -64,6 +68,13 @@ class Outcome(NamedTuple):
 def outcome(image: Image, life: Life, store: Store = DefaultMessageStore) -> Outcome:
     """Recover an image; and if that goes well, kill the process and recover once more."""
     return Recoveries(life, store).of(image)
+
+
+def started(image: Image, life: Life) -> tuple[Recovered, Image]:
+    """What a new process has of an image, and the files that its start leaves."""
+    disk = MemoryDisk(image, USES)
+    first = _recovered(disk, life, DefaultMessageStore)
+    return first, disk.image()
 
 
 class Recoveries:
@@ -119,7 +130,8 @@ def _recovered(disk: MemoryDisk, life: Life, make: Store) -> Recovered:
         if not started:
             return Recovered("start waits for ever for its dispatch")
         next_offsets = {queue: offset for queue, offset in store.commit_log.topic_queue_table.items() if offset}
-        return Recovered("", tuple(_log(store)), _units(store), next_offsets, _found(store, life.keys))
+        return Recovered("", tuple(_log(store)), _units(store), next_offsets, _found(store, life.keys),
+                         {time: _searched(store, *time) for time in life.times})
     except UnendingError:
         return Recovered("recovery never ends")
     except JavaError as error:
@@ -154,6 +166,13 @@ def _found(store: DefaultMessageStore, keys: Sequence[tuple[str, str]]) -> dict[
     return found
 
 
+def _searched(store: DefaultMessageStore, topic: str, queue_id: int, timestamp: int) -> int:
+    try:
+        return store.get_offset_in_queue_by_time(topic, queue_id, timestamp)
+    except JavaError:
+        return SEARCH_FAILS
+
+
 # Judged ---------------------------------------------------------------------------------------------------------------
 
 
@@ -168,7 +187,7 @@ def broken(life: Life, found: Outcome, acknowledged: Sequence[Message]) -> dict[
     told = {
         SURVIVES: lost(first, acknowledged), PREFIX: _no_prefix(first, life), NAMES: _wrong_units(first, life),
         MISSED: _missed(first, life), CONSECUTIVE: _shifted(first, life), KEYS: _not_found(first, life),
-        IDEMPOTENT: _changed(first, again)}
+        TIMES: _not_at_its_time(first, life), IDEMPOTENT: _changed(first, again)}
     return {name: sentence for name, sentences in told.items() if (sentence := next(sentences, ""))}
 
 
@@ -235,6 +254,27 @@ def _not_found(first: Recovered, life: Life) -> Iterator[str]:
         for key in () if message is None else message.keys:
             if offset not in first.found[message.topic, key]:  # type: ignore[union-attr]  # it has keys
                 yield f"{message} is in the log, and not found by its key {key}"
+
+
+def _not_at_its_time(first: Recovered, life: Life) -> Iterator[str]:
+    """Searches in queues that are as they were; of others nothing is said here."""
+    earliest: dict[tuple[str, int, int], Message] = {}
+    for message in life.messages:
+        queue = message.topic, message.queue_id
+        unit = first.units.get(queue, {}).get(message.queue_offset)
+        if unit is not None and (unit.offset, unit.size) == (message.offset, len(message.record)):
+            earliest.setdefault((*queue, message.store_timestamp), message)
+    for time, message in earliest.items():
+        if first.times[time] != message.queue_offset and _is_whole(first, life, message):
+            yield f"a search by the time of {message} leads to message {first.times[time]}"
+
+
+def _is_whole(first: Recovered, life: Life, message: Message) -> bool:
+    """Whether each unit of a message's queue leads to its message."""
+    queue = message.topic, message.queue_id
+    expected = {one.queue_offset: (one.offset, len(one.record)) for one in life.messages
+                if (one.topic, one.queue_id) == queue}
+    return all((unit.offset, unit.size) == expected.get(place) for place, unit in first.units[queue].items())
 
 
 def _changed(first: Recovered, again: Recovered | None) -> Iterator[str]:

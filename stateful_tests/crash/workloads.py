@@ -13,6 +13,7 @@ from stateful_tests.crash.recovery import (
     PREFIX,
     STARTS,
     SURVIVES,
+    TIMES,
 )
 from stateful_tests.crash.survey import JOURNALLED, MACHINE, PROCESS
 
@@ -26,6 +27,9 @@ _AS_IF_STOPPED: Expected = {
 # Nothing promises that a message is on the disk which ASYNC_FLUSH has acknowledged; its loss is no hazard.
 _UNFLUSHED: Expected = {SURVIVES: ()}
 
+_UNFORCED: Expected = {KEYS: ("V27",), IDEMPOTENT: ("V27",)}
+_BATCH: Expected = {TIMES: ("V28",)}
+
 _SYNC, _ASYNC = FlushDiskType.SYNC_FLUSH, FlushDiskType.ASYNC_FLUSH
 
 WORKLOADS = {one.name: one for one in (
@@ -36,11 +40,16 @@ WORKLOADS = {one.name: one for one in (
     Workload(
         "sync_roll", "A batch, and a record that begins the next file of the log.", _SYNC,
         ("put A", "flush", "batch A 3", "flush", "dispatch", "roll A", "flush", "dispatch"),
-        expected={PROCESS: _STARTS, JOURNALLED: _STARTS, MACHINE: _STARTS}),
+        expected={kind: {**_STARTS, **_BATCH} for kind in (PROCESS, JOURNALLED, MACHINE)}),
     Workload(
         "sync_index", "Messages with keys.", _SYNC,
         ("put A k", "flush", "dispatch", "put A k l", "flush", "dispatch", "checkpoint"), has_index=True,
         expected={PROCESS: _STARTS, JOURNALLED: _STARTS, MACHINE: {**_STARTS, KEYS: ("V26",), IDEMPOTENT: ("V26",)}}),
+    Workload(
+        "sync_index_stop", "Messages with keys, an orderly stop, and a new start.", _SYNC,
+        ("put A k", "flush", "dispatch", "checkpoint", "stop", "start"), has_index=True,
+        expected={PROCESS: _STARTS, JOURNALLED: {**_STARTS, **_UNFORCED},
+                  MACHINE: {**_STARTS, KEYS: ("V26", "V27"), IDEMPOTENT: ("V26", "V27")}}),
     Workload(
         "sync_torn", "A record that two pages share, its properties on the second.", _SYNC,
         ("put A", "flush", "edge A", "put B", "flush", "dispatch"),
@@ -59,6 +68,11 @@ WORKLOADS = {one.name: one for one in (
         ("put A", "dispatch", "put A", "flush", "roll A", "dispatch", "put B", "dispatch", "flush"),
         expected={PROCESS: _STARTS, JOURNALLED: {**_PHANTOM, **_UNFLUSHED},
                   MACHINE: {**_AS_IF_STOPPED, **_UNFLUSHED}}),
+    Workload(
+        "async_batch", "Batches that are acknowledged before they are flushed.", _ASYNC,
+        ("batch A 3", "dispatch", "flush", "batch B 2", "dispatch", "queues"),
+        expected={PROCESS: {**_STARTS, **_BATCH}, JOURNALLED: {**_PHANTOM, **_UNFLUSHED, **_BATCH},
+                  MACHINE: {**_AS_IF_STOPPED, **_UNFLUSHED, **_BATCH}}),
     Workload(
         "async_torn", "A record that two pages share, acknowledged before it is flushed.", _ASYNC,
         ("put A", "edge A", "put B", "dispatch", "flush", "put A", "dispatch", "queues"),

@@ -232,7 +232,8 @@ class Row:
 
     def _verdict(self, name: str, outcome: Outcome, note: str, cost: Mapping[str, float]) -> Verdict:
         hazard = self.hazards.get(name, ()) if outcome is Outcome.VIOLATED else ()
-        return Verdict(name, self.judge, self.subject, self.expected.get(name, outcome), outcome, self.command,
+        found = Outcome.HOLDS if outcome.is_unknown else outcome  # nobody expects not to know
+        return Verdict(name, self.judge, self.subject, self.expected.get(name, found), outcome, self.command,
                        hazard=hazard, cost=dict(cost), seed=self.seed, note=note)
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from invariants import evidence
-from invariants.finding import Finding, perhaps, shown
+from invariants.finding import Finding
 from invariants.rules.declared import BY_NAME
+from invariants.rules.telling_apart import perhaps, shown
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.machines.machine import Found, Trial, WorldMachine, replay_of
 from stateful_tests.machines.program import Program, parsed

@@ -58,7 +58,7 @@ def subscribed(expression: str) -> tuple[int, str, Any]:
 
 
 def consumer(strategy: Any) -> Any:
-    return SimpleNamespace(strategy=strategy)
+    return SimpleNamespace(strategy=strategy, machine="c1", group="G")
 
 
 def causes(name: str, now_ms: int, *records: tuple[int, str, Any], strategy: Any = None) -> set[str]:

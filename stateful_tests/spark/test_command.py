@@ -19,6 +19,7 @@ from invariants.front_desk.desk import CRASHED
 from invariants.verdict import Outcome, Verdict
 from spark_fuzz import commands, progress
 from spark_fuzz.__main__ import app
+from spark_fuzz.campaign import Progress
 from spark_fuzz.cluster import Cluster
 from spark_fuzz.crew import ClusterLostError, Crew, Done
 from stateful_tests.spark.processes import gone
@@ -159,14 +160,17 @@ def test_a_ctrl_c_that_is_swallowed_is_heard_later(
 def test_where_nothing_can_move_a_line_is_told_every_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     text = StringIO()
     monkeypatch.setattr(progress, "EVERY_S", 0.05)
-    screen = progress.Screen(Console(file=text, width=200))
+    screen = progress.Screen(Console(file=text, width=200), "compare")
     with screen.shown():
         time.sleep(0.2)
         screen.meanwhile(3)
         time.sleep(0.2)
+        screen.stored(Progress(3, 7, 7, 2.0, [], "pairs", so_far="so far no difference"), 60.0)
+        time.sleep(0.2)
     lines = text.getvalue().splitlines()
-    assert lines[0] == "campaign: 0 s | starting Spark"
-    assert lines[-1] == "campaign: 0 s | 3 units"
+    assert lines[0] == "compare: 0 s | starting Spark"
+    assert "compare: 0 s | 3 units" in lines
+    assert lines[-1] == "compare: 2 s of 60 s | 3 units | 7 pairs | 3.5/s | so far no difference"
     assert len(lines) > 3
 
 

@@ -98,6 +98,7 @@ def test_a_real_repair_comes_out_fixed(tmp_path: Path) -> None:
     stored = evidence.read(tmp_path / str(row.evidence))
     assert stored["plan"]["subject"] == "shipped"
     assert replay_run(stored).outcome is Outcome.VIOLATED
+    assert book.so_far() == "so far fixed: refines_subscription"
     found, shown = told(book)
     assert found.rows[0].property == "refines_subscription"
     assert "fixed" in found.said
@@ -115,6 +116,7 @@ def test_the_shipped_loop_copied_out_makes_no_difference(tmp_path: Path) -> None
     assert (row.cost["same_digest"], row.cost["judged_alike"]) == (6, 6)
     assert exit_status(book.verdicts()) == ExitStatus.AS_EXPECTED
     assert told(book)[0].news == []
+    assert book.so_far() == "so far no difference"
 
 
 def test_a_planted_bug_given_as_a_change_is_broken(tmp_path: Path) -> None:
@@ -135,6 +137,12 @@ def test_a_change_that_is_never_called_is_not_harmless(tmp_path: Path) -> None:
     assert rows(book)[WORSE].outcome is Outcome.NEVER_EXECUTED
     assert exit_status(book.verdicts()) == ExitStatus.UNKNOWN
     assert told(book)[0].said == "never executed"
+
+
+def test_what_chance_explains_is_told_as_that_while_it_works(tmp_path: Path) -> None:
+    book = compared(tmp_path, planted.ONE_STEP, "shipped", RACES[:3])
+    assert book.so_far().startswith("so far nothing but chance; most apart: ")
+    assert book.so_far().endswith("refines_subscription, broken only in base 3, only in change 0")
 
 
 def test_few_pairs_say_nothing(tmp_path: Path) -> None:

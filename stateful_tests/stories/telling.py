@@ -18,6 +18,7 @@ from typing import Any
 from unittest.mock import patch
 
 from impl.hosts.simulation.trail import Trail
+from impl.variants.subjects import SHIPPED
 from invariants.finding import Finding
 from invariants.hazards import HAZARDS
 from invariants.refinement.consumer_group import ConsumerGroup
@@ -27,10 +28,12 @@ from invariants.refinement.registration import Registrations
 from invariants.refinement.route_info import RouteInfo
 from invariants.refinement.subscription import Subscription
 from invariants.rules.bounds import Bounds
+from invariants.rules.telling_apart import shown
 from invariants.rules.watch import Watch
 from stateful_tests import stories
 from stateful_tests.worlds.healing import healing, watching
 from stateful_tests.worlds.run import Judges
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.world import World
 
 Story = Callable[[], None]
@@ -128,6 +131,13 @@ TOLD_TWICE: tuple[tuple[str, str, str], ...] = (
      "commits_of_a_holding_go_forward"),
 )
 """Hazard, story and property of stories of two worlds, as shipped and with a repair; the first breaks the property."""
+
+TOGETHER: Mapping[str, str] = {
+    "B-3": "L3", "L4": "B-3 L3", "D6": "U3", "U3": "D6", "B-9": "B-30", "B-30": "B-9",
+    "B-17": "B-24 D5", "B-24": "B-17 D5", "D5": "B-17 B-24",
+    "B-5": "U1", "N-1": "N-15", "N-5": "N-4", "X8": "X4 B-28", "X15": "D1", "X16": "L10",
+}
+"""Hazard to others whose cause is in its stories, too, or from which a run does not tell it apart."""
 _REPAIRED = "test_repaired"
 
 
@@ -138,18 +148,19 @@ class Seen:
     world: World
     judges: Judges
 
-    def of(self, name: str) -> Finding | None:
-        """What was seen first of a property."""
-        return next((one for one in self.judges.seen.values() if one.property == name), None)
-
-    def best_of(self, name: str, hazard: str, *, last: bool = False) -> Finding | None:
-        """What was seen of a property that names the hazard, alone or beside others, or says what it is about.
+    def of(self, name: str, hazard: str = "", *, last: bool = False) -> Finding | None:
+        """What was seen of a property that is put down to a hazard, alone or beside others, or says what it is about.
 
         Of several that are as good it is the first one, or the last.
         """
         found = [one for one in self.judges.seen.values() if one.property == name]
         return max(found[::-1] if last else found, default=None, key=lambda one: (
             one.causes == (hazard,), hazard in one.causes, one.event is not None or bool(one.about)))
+
+    def hazards(self, name: str) -> list[tuple[str, ...]]:
+        """The hazards that each finding of a property shows, of those that break it in RocketMQ as shipped."""
+        declared = subject_named(SHIPPED).hazards(name)
+        return [shown(declared, one.key) for one in self.judges.seen.values() if one.property == name]
 
 
 @lru_cache(maxsize=1)

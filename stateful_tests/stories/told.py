@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-ROOM = Path(__file__).parent
+ROOMS = ("stories", "cover/store")
+"""Folders of stories; those of the store need no world."""
 
 
 def commands(hazard: str) -> list[str]:
     """A command for each story of a hazard, in the order of the files."""
     name = re.compile(rf"def (test_{hazard.replace('-', '').lower()}_\w+)")
-    return [f"python -m pytest stateful_tests/stories/{path.name} -k {story}"
-            for path in sorted(ROOM.glob("test_*.py")) for story in name.findall(path.read_text("utf-8"))]
+    here = Path(__file__).parents[1]
+    return [f"python -m pytest {path.relative_to(here.parent)} -k {story}"
+            for room in ROOMS for path in sorted((here / room).glob("test_*.py"))
+            for story in name.findall(path.read_text("utf-8"))]

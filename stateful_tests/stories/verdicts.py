@@ -34,7 +34,7 @@ def _verdict(name: str, out: Path | None) -> Verdict:
     try:
         for hazard, story in stories_of(name):
             told.append(story.__name__)
-            if (shows := _shows(story, name)) is not None:
+            if (shows := _shows(story, name, hazard)) is not None:
                 spent = round(time.process_time() - started, 1)
                 return _broken(replace(row, hazard=(hazard,), cost={"cpu_seconds": spent}), story, *shows, out)
     except ModuleNotFoundError as error:
@@ -42,11 +42,11 @@ def _verdict(name: str, out: Path | None) -> Verdict:
     return replace(row, note=f"{', '.join(told)} does not break it{further(name)}")
 
 
-def _shows(story: Story, name: str) -> tuple[Seen, Finding] | None:
-    """The first world of a story in which a property is broken, and how."""
+def _shows(story: Story, name: str, hazard: str) -> tuple[Seen, Finding] | None:
+    """The first world of a story of a hazard in which a property is broken, and how."""
     with looking_on() as worlds:
         story()
-    return next(((seen, found) for seen in worlds if (found := seen.of(name)) is not None), None)
+    return next(((seen, found) for seen in worlds if (found := seen.of(name, hazard)) is not None), None)
 
 
 def _broken(row: Verdict, story: Story, seen: Seen, found: Finding, out: Path | None) -> Verdict:
@@ -70,11 +70,12 @@ def replay_story(stored: Mapping[str, Any]) -> Verdict:
     Raises BadInputError for a story that is none.
     """
     name = str(stored["property"])
-    story = next((one for _, one in stories_of(name) if one.__name__ == stored["story"]), None)
+    hazard, story = next(
+        (one for one in stories_of(name) if one[1].__name__ == stored["story"]), ("", None))
     if story is None:
         raise BadInputError(f"no story of {name} is called {stored['story']!r} any more; verify it again")
     row = Verdict(name, STORY, Subject(**stored["subject"]), Outcome.VIOLATED, Outcome.HOLDS, str(stored["replay"]))
-    shows = _shows(story, name)
+    shows = _shows(story, name, hazard)
     if shows is None:
         return replace(row, note="the story does not break it any more")
     same = shows[0].world.simulation.digest() == stored["digest"]

@@ -22,8 +22,9 @@ from typing import Any
 
 from impl.hosts.simulation.tape import ReplayTape
 from invariants import evidence
-from invariants.finding import Finding, perhaps, shown
+from invariants.finding import Finding
 from invariants.pictures.picture import picture
+from invariants.rules.telling_apart import perhaps, shown
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.worlds.run import Plan, RunRecord, lived, run
 from stateful_tests.worlds.subjects import subject_named
@@ -60,19 +61,29 @@ def documents(
     """
     tape = ReplayTape(choices)
     with lived(plan, tape) as (world, record):
-        return [_document(verdict, plan, tape, world, record, signature) for verdict, signature in asked]
+        shown = [(verdict, exhibit(plan, tape, world, record, signature)) for verdict, signature in asked]
+    return [None if one is None else document(verdict, one) for verdict, one in shown]
 
 
-def _document(
-    verdict: Verdict, plan: Plan, tape: ReplayTape, world: World, record: RunRecord, signature: Sequence[str],
+def exhibit(
+    plan: Plan, tape: ReplayTape, world: World, record: RunRecord, signature: Sequence[str],
 ) -> dict[str, Any] | None:
+    """What the document of a way to fail holds besides its verdict, of a run that is looked at; None: it fails not so.
+
+    tape -- that has been played in the world.
+    """
     found = seen_as(record, signature)
     if found is None:
         return None
-    return evidence.document(
-        verdict, "run", found.sentence, plan=asdict(plan), choices=list(record.choices), digest=record.digest,
-        signature=list(signature), time_ms=found.time_ms, picture=pictured(world, found),
-        told=[{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told])
+    return {
+        "sentence": found.sentence, "plan": asdict(plan), "choices": list(record.choices), "digest": record.digest,
+        "signature": list(signature), "time_ms": found.time_ms, "picture": pictured(world, found),
+        "told": [{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told]}
+
+
+def document(verdict: Verdict, shown: Mapping[str, Any]) -> dict[str, Any]:
+    """The evidence of a verdict from what `exhibit` gave."""
+    return evidence.document(verdict, "run", **shown)
 
 
 def pictured(world: World, found: Finding) -> dict[str, Any]:

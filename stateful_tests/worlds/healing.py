@@ -9,7 +9,7 @@ from impl.hosts.simulation.profile import FaultProfile
 from invariants.finding import Finding
 from invariants.rules.bounds import Bounds
 from invariants.rules.declared import RULES
-from invariants.rules.rule import Promise, Rule
+from invariants.rules.rule import Ascription, Promise, Rule
 from invariants.rules.watch import LATE, Watch
 from stateful_tests.worlds.listeners import WORK_MS
 from stateful_tests.worlds.world import World
@@ -51,9 +51,11 @@ def watching(
 ) -> Watch:
     """The follower of all rules that apply to a world.
 
-    bounds -- None: what the world's faults may hold up now. promises_only -- nothing else is judged.
+    bounds -- None: what the world's faults may hold up now. promises_only -- no other rule judges; what is wrong is put
+    down to hazards all the same.
     """
-    rules = promised(of_models) if promises_only else applying(of_models)
+    kinds = (Promise, Ascription) if promises_only else (Rule,)
+    rules = [rule for rule in applying(of_models) if issubclass(rule, kinds)]
     kernel = world.simulation.kernel
     return Watch(world.views, bounds or bounds_of(kernel.profile), rules, explains=kernel.trail is not None)
 

@@ -226,6 +226,7 @@ def test_a_strategy_that_is_gone_ends_the_search_and_keeps_what_was_found(gone_a
     assert "it is gone" in rows["allocation_answers"].note
     assert rows["allocation_is_total"].outcome is Outcome.UNKNOWN
     assert "the search ended early: it is gone" in rows["allocation_is_total"].note
+    assert {row.expected for row in rows.values() if row.outcome.is_unknown} == {Outcome.HOLDS}
 
 
 def test_an_error_outside_the_strategy_is_not_taken_for_an_answer() -> None:

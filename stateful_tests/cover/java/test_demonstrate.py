@@ -18,10 +18,12 @@ from stateful_tests.crash.recovery import broken, outcome
 def test_the_directory_breaks_the_property_under_ours_and_what_is_undamaged_does_not(hazard: str) -> None:
     demonstration = DEMONSTRATIONS[hazard]
     made = demonstration.make()
-    assert demonstration.property in broken(made.life, outcome(made.image, made.life), made.acknowledged)
-    whole = made.life.recorder.image()
-    acknowledged = [message for message, _ in made.life.acknowledged_by(made.life.recorder.steps)]
-    assert demonstration.property not in broken(made.life, outcome(whole, made.life), acknowledged)
+    found = broken(made.life, outcome(made.image, made.life), made.acknowledged)
+    assert (demonstration.property in found) is (demonstration.expected is Outcome.VIOLATED)
+    if hazard != "V28":  # which needs no damage
+        whole = made.life.recorder.image()
+        acknowledged = [message for message, _ in made.life.acknowledged_by(made.life.recorder.steps)]
+        assert demonstration.property not in broken(made.life, outcome(whole, made.life), acknowledged)
 
 
 @pytest.mark.java
@@ -29,8 +31,8 @@ def test_every_hazard_is_shown_on_the_real_store(tmp_path: Path) -> None:
     result = run("demonstrate", "--out", tmp_path, "--json", tmp_path / "rows.jsonl")
     found = rows((tmp_path / "rows.jsonl").read_text(encoding="utf-8"))
     assert result.exit_code == 0, result.output
-    assert [row.hazard for row in found] == [(hazard,) for hazard in DEMONSTRATIONS]
-    assert {row.outcome for row in found} == {Outcome.VIOLATED}
+    assert [row.hazard for row in found] == [one.hazards() for one in DEMONSTRATIONS.values()]
+    assert [row.outcome for row in found] == [one.expected for one in DEMONSTRATIONS.values()]
     assert all(row.note.endswith("impl/store makes the same of it") for row in found)
     assert all((tmp_path / hazard / "before" / "store" / "lock").exists() for hazard in DEMONSTRATIONS)
     assert "RocketMQ 4.9.3: load fails" in result.output

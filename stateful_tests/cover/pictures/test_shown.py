@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from impl import events as e
-from invariants.finding import perhaps, put_down_to, shown
+from invariants.finding import put_down_to
 from invariants.rules.bounds import Bounds
 from invariants.rules.declared import RULES
+from invariants.rules.telling_apart import looked_for, perhaps, shown
 from invariants.rules.watch import Watch
 from stateful_tests.rules.collected import HISTORIES
 from stateful_tests.rules.written import Tables, findings
@@ -25,11 +26,21 @@ def test_a_finding_shows_the_hazards_whose_cause_was_seen() -> None:
     assert perhaps(SEVERAL, key) == ""
 
 
-def test_a_finding_of_which_no_cause_was_seen_shows_only_what_is_certain() -> None:
+def test_a_finding_of_which_no_cause_was_seen_shows_those_of_which_nobody_sees_one() -> None:
     key = ("a_property", "QueueTaken")
     assert shown(("D2",), key) == ("D2",)
-    assert shown(SEVERAL, key) == ()
-    assert perhaps(SEVERAL, key).endswith("which of D2, D4, D5")
+    assert perhaps(("D2",), key) == ""
+    assert shown(SEVERAL, key) == SEVERAL
+    assert perhaps(SEVERAL, key) == "; D2, D4 or D5: the run does not tell them apart"
+    assert perhaps((), key) == ""
+
+
+def test_a_hazard_whose_cause_is_looked_for_and_was_not_seen_is_not_shown() -> None:
+    hazards, key = ("B-11", "B-17", "D5"), ("connections_of_members_last", "ConsumerRemoved")
+    assert looked_for(key[0]) == {"B-11"}
+    assert shown(hazards, key) == ("B-17", "D5")
+    assert shown(hazards[:1], key) == ()
+    assert perhaps(hazards[:1], key) == "; the run shows no cause of B-11"
 
 
 def test_a_rule_names_the_record_that_it_contradicts() -> None:

@@ -10,6 +10,7 @@ from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL, PROPERTY_KEYS, 
 from impl.decisions.java_arithmetic import INT_MAX, string_hash
 from impl.decisions.java_errors import JavaRuntimeError
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
+from impl.decisions.running_flags import make_logics_queue_error
 from impl.store.consume_queue import PRE_BLANK, Unit, units_of
 from impl.store.index_service import IllegalMonitorStateError
 from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
@@ -241,3 +242,91 @@ def test_v14_an_index_that_cannot_be_made_stops_dispatch_and_nobody_is_told() ->
     assert result is not None
     assert (result.status, broker.store.running_flags) == (PutMessageStatus.PUT_OK, 0)
     assert broker.store.get_max_offset_in_queue("A", 0) == 1
+
+
+def expired(broker: Broker) -> None:
+    """Delete the first file of the log, as if it were old, and what leads to it."""
+    broker.store.commit_log.mapped_file_queue.delete_expired_file_by_time(0, 0, clean_immediately=True)
+    broker.store.clean_consume_queue_service.run()
+
+
+def test_v15_a_unit_is_left_out_where_a_queue_has_failed_before() -> None:
+    broker = fresh()
+    ok(broker)
+    broker.store.running_flags = make_logics_queue_error(broker.store.running_flags)
+    broker.store.append_to_commit_log(broker.store.get_max_phy_offset(), again(broker))
+    broker.dispatch()
+    assert broker.store.dispatch_behind_bytes() == 0
+    assert broker.store.get_max_offset_in_queue("A", 0) == 1
+
+
+def again(broker: Broker) -> bytes:
+    """The log's bytes, as a master would send them once more."""
+    data = broker.store.get_commit_log_data(0)
+    assert data is not None
+    found = data.read()
+    data.release()
+    return found
+
+
+def test_v16_the_offset_of_a_lost_message_goes_to_another_one() -> None:
+    broker = fresh(flush_disk_type=FlushDiskType.ASYNC_FLUSH)
+    broker.put(b"seen", "A")
+    broker.dispatch()
+    (seen,) = broker.messages("A")
+    broker.kill()
+    broker.write(LOG, seen.commit_log_offset, bytes(seen.store_size))
+    broker.disk.delete(queue_file("A"))
+    broker.restart()
+    broker.put(b"never seen", "A")
+    broker.dispatch()
+    assert [(message.queue_offset, message.body) for message in broker.messages("A")] == [(0, b"never seen")]
+
+
+def test_v18_a_queue_of_which_all_records_have_expired_keeps_its_minimum() -> None:
+    broker = fresh()
+    ok(broker, bytes(100), "B")
+    for _ in range(100):
+        ok(broker, bytes(100))
+    expired(broker)
+    broker.store.shutdown()
+    broker.restart()
+    assert broker.store.get_min_phy_offset() > 0
+    assert (broker.store.get_min_offset_in_queue("B", 0), broker.store.get_max_offset_in_queue("B", 0)) == (0, 1)
+
+
+def test_v21_of_a_batch_that_was_not_acknowledged_the_first_messages_stay() -> None:
+    broker = fresh()
+    broker.put_batch([b"one", b"two"], "A")
+    broker.dispatch()
+    _, second = broker.messages("A")
+    broker.kill()
+    broker.write(LOG, second.commit_log_offset, bytes(second.store_size))
+    broker.restart()
+    assert broker.bodies("A") == [b"one"]
+
+
+def test_v25_a_unit_of_offset_0_is_answered_with_what_is_first_now() -> None:
+    broker = fresh()
+    ok(broker, b"old", "B")
+    for _ in range(100):
+        ok(broker, bytes(100))
+    expired(broker)
+    found = broker.store.get_message("B", 0, 0, 32)
+    assert found is not None
+    assert found.records
+    assert b"old" not in found.records[0]
+
+
+@pytest.mark.parametrize(("times", "searched", "found"), [
+    ((10, 20, 20, 20, 20, 30), 20, 2), ((10, 20, 20, 20, 20, 30), 31, 5), ((10, 20), 20, 1)])
+def test_v28_a_search_by_time_stops_at_any_message_of_that_time_and_behind_the_end_at_the_last(
+    monkeypatch: pytest.MonkeyPatch, times: tuple[int, ...], searched: int, found: int,
+) -> None:
+    """The first message of 20 ms is message 1; behind the last one is 6."""
+    broker = fresh()
+    start = broker.now
+    for time in times:
+        monkeypatch.setattr(broker.store.commit_log, "now_ms", lambda time=time: start + time)
+        ok(broker)
+    assert broker.store.get_offset_in_queue_by_time("A", 0, start + searched) == found

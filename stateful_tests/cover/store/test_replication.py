@@ -108,14 +108,48 @@ def test_a_slave_is_silent_for_the_time_of_a_heartbeat_and_nothing_is_sent_befor
     assert log(pair.slave) == log(pair.master)
 
 
-def test_an_empty_slave_gets_the_last_file_only() -> None:
-    """As in apache/rocketmq#3661."""
+def test_v29_an_empty_slave_gets_the_last_file_only() -> None:
     pair = Pair()
     for _ in range(30):
         pair.master.put()
     pair.begin()
     assert pair.slave.store.get_min_phy_offset() == 2_048
     assert log(pair.slave) == log(pair.master)[2_048:]
+
+
+def test_v20_a_slave_gets_nothing_where_its_master_has_deleted_the_file() -> None:
+    pair = Pair()
+    pair.begin()
+    pair.master.put()
+    pair.run()
+    pair.slave.kill()
+    for _ in range(60):
+        pair.master.put()
+    pair.master.store.commit_log.mapped_file_queue.delete_expired_file_by_time(0, 0, clean_immediately=True)
+    assert 0 < pair.slave.store.get_max_phy_offset() < pair.master.store.get_min_phy_offset()
+    before = log(pair.slave)
+    pair.slave.restart()
+    pair.meet()
+    for _ in range(3):
+        pair.begin()
+    assert log(pair.slave) == before
+
+
+def test_a_slave_far_behind_gets_all_that_its_master_still_has() -> None:
+    """It is not so that it gets the newest file only, as apache/rocketmq#3661 says; see V29 and V20."""
+    pair = Pair()
+    pair.begin()
+    pair.master.put()
+    pair.run()
+    pair.slave.kill()
+    for _ in range(60):
+        pair.master.put()
+    pair.slave.restart()
+    pair.meet()
+    pair.begin()
+    pair.run(100)
+    assert log(pair.slave) == log(pair.master)
+    assert len(log(pair.slave)) > 2 * 2_048
 
 
 def test_a_slave_goes_on_where_it_was() -> None:
@@ -176,8 +210,8 @@ def test_a_slave_far_behind_is_none() -> None:
     assert status(pair.master.put()) is PutMessageStatus.SLAVE_NOT_AVAILABLE
 
 
-def test_a_slave_that_has_what_its_master_lost_acknowledges_what_was_never_sent() -> None:
-    """V11: the greatest offset that was ever reported counts, and the first report is compared with nothing."""
+def test_v11_a_slave_that_has_what_its_master_lost_acknowledges_what_was_never_sent() -> None:
+    """The greatest offset that was ever reported counts, and the first report is compared with nothing."""
     pair = Pair()
     pair.begin()
     for _ in range(3):

@@ -234,7 +234,7 @@ def test_a_file_for_the_second_attempt_that_cannot_be_made_leaves_the_blank() ->
     assert (status(future), appended(future)[:2]) == (PutMessageStatus.CREATE_MAPEDFILE_FAILED, (1_984, 64))
 
 
-def test_an_error_of_the_force_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_v6_an_error_of_the_force_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     broker = Broker(flush_disk_type=FlushDiskType.SYNC_FLUSH)
     future = broker.put()
 
@@ -276,7 +276,7 @@ def test_a_directory_that_a_running_store_holds_is_refused_after_it_was_recovere
         broker.load().start()
 
 
-def test_a_gap_in_the_log_blocks_a_start_for_ever() -> None:
+def test_v22_a_gap_in_the_log_blocks_a_start_for_ever() -> None:
     broker = Broker()
     for _ in range(7):
         broker.put(bytes(800))
@@ -362,7 +362,7 @@ def test_old_files_go_with_their_units_and_keys() -> None:
     assert len(broker.messages()) == 20
 
 
-def test_a_full_disk_refuses_puts_until_it_has_room() -> None:
+def test_v24_a_full_disk_refuses_puts_until_it_has_room() -> None:
     broker = Broker()
     store, free = broker.store, {"bytes": 5}
     broker.store.disk = type("Disk", (Refusing,), {

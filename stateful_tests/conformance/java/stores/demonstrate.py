@@ -18,8 +18,8 @@ from stateful_tests.conformance.java.stores.real import ROOT, silence
 from stateful_tests.conformance.java.stores.seen import recovered
 from stateful_tests.crash.demonstrations import DEMONSTRATIONS, Demonstration, Shown
 from stateful_tests.crash.judge import write_image
+from stateful_tests.crash.recovery import PROPERTIES, Recovered, broken, outcome
 from stateful_tests.crash.recovery import Outcome as Led
-from stateful_tests.crash.recovery import Recovered, broken, outcome
 
 JUDGE = "demonstrate"
 _FEW = 4  # messages fit on a line
@@ -54,16 +54,16 @@ def shown(demonstration: Demonstration, folder: Path, number: int, java: str) ->
     made = demonstration.make()
     for name in ("before", "real"):
         write_image(folder / name, made.image)
-    real = recovered(folder / "real", made.life.workload.config, os.getpid() + number, tuple(made.life.keys))
+    real = recovered(folder / "real", made.life.workload.config, os.getpid() + number, made.life.keys, made.life.times)
     ours = outcome(made.image, made.life).first
     found = broken(made.life, Led(real, None), made.acknowledged).get(demonstration.property)
     same = "impl/store makes the same of it" if same_recovery(real, ours) else "impl/store makes something else of it"
     row = Verdict(
         demonstration.property, JUDGE, Subject("implementation", "DefaultMessageStore", {
-            "hazard": demonstration.hazard, "java": java}), Outcome.VIOLATED,
-        Outcome.HOLDS if found is None else Outcome.VIOLATED, f"rocketproof demonstrate {demonstration.hazard}",
-        hazard=(demonstration.hazard,), note=f"{found or 'nothing is broken'}; {same}")
-    end = f"  broken: {found}" if found else "  nothing is broken"
+            "hazard": demonstration.name, "java": java}), demonstration.expected,
+        Outcome.HOLDS if found is None else Outcome.VIOLATED, f"rocketproof demonstrate {demonstration.name}",
+        hazard=demonstration.hazards(), note=f"{found or 'it is so'}; {same}")
+    end = f"  broken: {found}" if found else f"  it is so: {PROPERTIES[demonstration.property]}"
     return row, [*_told(demonstration, made, folder), *_left(real), end]
 
 
@@ -75,7 +75,7 @@ def same_recovery(real: Recovered, ours: Recovered) -> bool:
 def _told(demonstration: Demonstration, made: Shown, folder: Path) -> list[str]:
     acknowledged = ", ".join(map(str, made.acknowledged[:_FEW])) or "none"
     more = f" and {len(made.acknowledged) - _FEW} more" if len(made.acknowledged) > _FEW else ""
-    return [demonstration.hazard, *(f"  {line}" for line in made.lines), f"  acknowledged: {acknowledged}{more}",
+    return [demonstration.name, *(f"  {line}" for line in made.lines), f"  acknowledged: {acknowledged}{more}",
             f"  the directory: {folder / 'before' / ROOT}"]
 
 

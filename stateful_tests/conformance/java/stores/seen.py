@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,19 @@ from stateful_tests.conformance.java.stores.real import (
     real_store,
     topic_queue_table_of_real,
 )
-from stateful_tests.crash.recovery import Recovered
+from stateful_tests.crash.recovery import SEARCH_FAILS, Recovered
 
 START_LIMIT_S = 10.0  # a start takes some 50 ms
 
 
 def recovered(
-    folder: Path, config: MessageStoreConfig, number: int, keys: tuple[tuple[str, str], ...] = (),
+    folder: Path, config: MessageStoreConfig, number: int, keys: Sequence[tuple[str, str]] = (),
+    times: Sequence[tuple[str, int, int]] = (),
 ) -> Recovered:
-    """Let the real store load and start on folder/store; number -- of its port. keys -- topics and keys to ask for."""
+    """Let the real store load and start on folder/store; number -- of its port.
+
+    keys -- topics and keys to ask for. times -- topics, queue ids and times (ms) to search.
+    """
     real = real_store(folder, config, number)
     if not bool(real.load()):
         return Recovered("load fails")
@@ -34,7 +38,8 @@ def recovered(
         return Recovered(refused)
     next_offsets = {queue: offset for queue, offset in topic_queue_table_of_real(real).items() if offset}
     found = {(topic, key): _found(real, topic, key) for topic, key in keys}
-    return Recovered("", tuple(_log(real, folder, config)), _units(real), next_offsets, found)
+    return Recovered("", tuple(_log(real, folder, config)), _units(real), next_offsets, found,
+                     {time: _searched(real, *time) for time in times})
 
 
 def _started(real: Any) -> str:
@@ -109,3 +114,10 @@ def _found(real: Any, topic: str, key: str) -> frozenset[int]:
     result = real.queryMessage(topic, key, 64, 0, 1 << 62)
     position = jpype.JClass("org.apache.rocketmq.common.message.MessageDecoder").MESSAGE_PHYSIC_OFFSET_POSTION
     return frozenset(int(buffer.getLong(buffer.position() + position)) for buffer in result.getMessageBufferList())
+
+
+def _searched(real: Any, topic: str, queue_id: int, timestamp: int) -> int:
+    try:
+        return int(real.getOffsetInQueueByTime(topic, queue_id, timestamp))
+    except jpype.JException:
+        return SEARCH_FAILS

@@ -1,0 +1,164 @@
+"""What findings about offsets are put down to: commits, resets, and reads that fail or come late."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impl import events
+from invariants.finding import Finding
+from invariants.rules.excuse import cause
+from invariants.rules.match import machine_of
+from invariants.rules.past import Reported, place_of, said
+from invariants.rules.rule import Ascription
+
+
+def _queue(found: Finding) -> dict[str, Any]:
+    """Client, group and queue that a finding is about."""
+    return {name: said(found, name) for name in ("at", "group", "mq")}
+
+
+# What brokers keep ----------------------------------------------------------------------------------------------------
+
+
+def _was_one_of_two_first(rule: Any, found: Finding) -> bool:
+    """Whether the offset was committed once, and that was the first or the second commit of the group and topic."""
+    at, started = said(found, "at"), rule.past.of(events.BrokerStarted, at=said(found, "at"))
+    is_now = isinstance(found.event, events.BrokerStarted)
+    since = place_of(started[-2 if is_now else -1]) if len(started) > is_now else -1
+    commits = rule.past.of(events.OffsetCommitted, since=since, at=at, group=said(found, "group"),
+                           topic=said(found, "topic"))
+    ids = [one.event.queue_id for one in commits]
+    return len({*ids[:2]}) > 1 and said(found, "queue_id") in ids[:2] and ids.count(said(found, "queue_id")) == 1
+
+
+class committed_offset_is_gone(Ascription):
+    """An offset leaves the table with its map, or by a query."""
+
+    judges = "broker_keeps_what_was_committed committed_offset_survives_its_broker"
+    excuses = (
+        cause("B-21", "it was one of the two first commits of its group and topic", when=_was_one_of_two_first),
+        cause("B-20", "it was not", when=lambda rule, found: not _was_one_of_two_first(rule, found)),
+    )
+
+
+def _was_sent_later(rule: Any, found: Finding) -> bool:
+    """Whether the sender itself has sent the lower offset after the greater one."""
+    fields = {"at": machine_of(said(found, "connection")), "group": said(found, "group"), "mq": said(found, "mq")}
+    lower, greater = (rule.past.last(events.OffsetSent, offset=said(found, name), **fields)
+                      for name in ("offset", "last"))
+    return lower is not None and greater is not None and lower.place > greater.place
+
+
+class commits_of_one_connection_regress(Ascription):
+    """A commit is handled after a later one, or its sender has gone back."""
+
+    judges = "committed_offset_never_regresses"
+    excuses = (
+        cause("B-18", "it came on the same connection, and was not sent later", when=lambda rule, found: (
+            said(found, "connection") == said(found, "former") and not _was_sent_later(rule, found))),
+        cause("X23", "its sender has sent it after the greater one", when=_was_sent_later),
+    )
+
+
+# What clients commit --------------------------------------------------------------------------------------------------
+
+
+def _reset(rule: Any, found: Finding) -> Reported | None:
+    """The last reset of the queue at the client."""
+    reset: Reported | None = rule.past.last(events.OffsetReset, **_queue(found))
+    return reset
+
+
+def _was_updated_behind(rule: Any, found: Finding) -> bool:
+    """Whether a listener has ended since the reset, and has raised the offset to what is sent."""
+    reset = _reset(rule, found)
+    return reset is not None and rule.past.last(
+        events.OffsetUpdated, since=reset.place, offset=said(found, "offset"), **_queue(found)) is not None
+
+
+def _was_taken_before(rule: Any, found: Finding) -> bool:
+    """Whether the queue was taken between the request and the reset, which then takes it out of the table."""
+    reset = _reset(rule, found)
+    told = max((one for one in rule.past.of(events.ResetReceived, at=said(found, "at"), group=said(found, "group"))
+                if reset is not None and one.place < reset.place), default=None)
+    return told is not None and reset is not None and any(
+        one.place < reset.place for one in rule.past.of(events.QueueTaken, since=told.place, **_queue(found)))
+
+
+def _was_held(rule: Any, found: Finding) -> bool:
+    """Whether a pull that a broker held before the reset was answered after it."""
+    reset = _reset(rule, found)
+    if reset is None:
+        return False
+    held, answered = (rule.past.of(kind, **_queue(found)) for kind in (events.PullSuspended, events.PullAnswered))
+    waiting = sum(one.place < reset.place for one in held)
+    return bool(sum(one.place < reset.place for one in answered) < min(waiting, len(answered)))
+
+
+def _was_read_again(rule: Any, found: Finding) -> bool:
+    """Whether a broker has answered the client with the offset of the queue after the queue was taken first."""
+    at, group, mq = (said(found, name) for name in ("at", "group", "mq"))
+    taken = rule.past.of(events.QueueTaken, at=at, group=group, mq=mq)
+    return bool(taken) and any(
+        machine_of(one.event.connection) == at for one in rule.past.of(
+            events.OffsetAnswered, since=taken[0].place, group=group, topic=mq.topic, queue_id=mq.queue_id))
+
+
+_COME_BACK = (
+    cause("X18", "a listener has raised the offset after the reset", when=_was_updated_behind),
+    cause("X21", "the queue was taken while the reset waited", when=lambda rule, found: (
+        _was_taken_before(rule, found) and not _was_updated_behind(rule, found))),
+    cause("L8", "a pull was held during the reset", when=lambda rule, found: _was_held(rule, found) and not (
+        _was_updated_behind(rule, found) or _was_taken_before(rule, found))),
+)
+
+
+def _was_so_before(rule: Any, found: Finding) -> bool:
+    """Whether nothing else brings back what the client had, or sent, before the reset."""
+    reset = _reset(rule, found)
+    before = rule.past.of(events.QueueTaken, events.OffsetUpdated, events.OffsetSent, offset=said(found, "offset"),
+                          **_queue(found))
+    return reset is not None and any(one.place < reset.place for one in before) and not any(
+        one.holds(rule, found) for one in _COME_BACK)
+
+
+class offset_comes_back(Ascription):
+    """What was under way during a reset, or a read, is put over what has come of it."""
+
+    judges = "reset_takes_effect only_the_settled_is_committed"
+    excuses = (
+        *_COME_BACK,
+        cause("L14", "nothing else brings it back, and the client had it before the reset", when=_was_so_before),
+        cause("X23", "the queue was not reset, and its offset was read after it was taken", when=lambda rule, found: (
+            _reset(rule, found) is None and _was_read_again(rule, found))),
+    )
+
+
+class offset_of_a_holding_goes_back(Ascription):
+    """An orderly consumer reads its offset when it has the lock."""
+
+    judges = "commits_of_a_holding_go_forward"
+    excuses = (
+        cause("X10", "the offset was read, and nothing was answered", when=lambda rule, found: (
+            not _was_read_again(rule, found))),
+        cause("X23", "the offset was read after the queue was taken", when=_was_read_again),
+    )
+
+
+def _was_left(rule: Any, found: Finding) -> bool:
+    """Whether the client that has settled last runs, and does not subscribe the topic any more."""
+    group, mq = said(found, "group"), said(found, "mq")
+    settled = rule.past.last(events.MessagesSettled, group=group, mq=mq)
+    return settled is not None and rule.facts.runs(settled.at, settled.event.client_id, group) and (
+        mq.topic not in rule.views.subscribed(settled.at, group))
+
+
+class settled_is_not_sent(Ascription):
+    """What is in no table is not committed."""
+
+    judges = "settled_is_committed settled_is_not_begun_again"
+    excuses = (
+        cause("X12", "its client has unsubscribed the topic", when=_was_left),
+        cause("X21", "its client was told to reset the queue", when=lambda rule, found: (
+            found.property == "settled_is_committed" and _reset(rule, found) is not None)),
+    )
