@@ -31,6 +31,7 @@ from spark_fuzz.tallies import About, as_a_whole, begun, cost_of, doubt, visited
 from spark_fuzz.towards import Towards
 from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.steering import Begun
 from stateful_tests.worlds.subjects import Subject as Known
 from stateful_tests.worlds.subjects import subject_named
 
@@ -94,8 +95,8 @@ class Sightings:
         """Whether an arm visited hardly anything new in a turn."""
         return self._about[arm.subject].coverage.flat(arm, turn)
 
-    def near(self, turn: int) -> list[Plan]:
-        """The arms of a turn that look for states that are wanted."""
+    def near(self, turn: int) -> list[Begun]:
+        """How the runs of a turn begin that look for states that are wanted."""
         return self._towards.turn(turn)
 
     def questions(self) -> Iterator[Unit]:
