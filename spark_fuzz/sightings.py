@@ -24,12 +24,13 @@ from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.confirmed import documents, file_of, settle, tests
-from spark_fuzz.effect import Effect, fails
+from spark_fuzz.effect import Effect
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.scopes import Share, shares
 from spark_fuzz.tallies import About, as_a_whole, begun, cost_of, doubt, visited
 from spark_fuzz.towards import Towards
 from spark_fuzz.work import Row, Unit, refuse_mistake
+from stateful_tests.worlds.evidence import is_by_variant
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.steering import Begun
 from stateful_tests.worlds.subjects import Subject as Known
@@ -298,8 +299,7 @@ class Sightings:
 def _of_base(failure: Failure, shown: Recording) -> bool:
     """Whether the base of a change or a repair fails in the same way on the same tape: then it is not their doing."""
     known = subject_named(shown.plan.subject)
-    return known.kind in {"change", "repair"} and known.base is not None and fails(
-        replace(shown.plan, subject=known.base), shown.choices, failure.key)
+    return known.kind in {"change", "repair"} and not is_by_variant(shown.plan, shown.choices, failure.key)
 
 
 def _hazards(candidates: Sequence[str], ways: Sequence[tuple[Failure, Recording]]) -> tuple[str, ...]:
