@@ -16,6 +16,7 @@ from model.language.state import State
 from model.language.values import Term
 from model.order_lock import Abandoned, OrderLock
 from model.registration import Membership, Registration
+from model.replication import Replicas
 from model.route_info.cache import RouteCache
 from model.route_info.routes import Routes
 from model.route_info.servers import NameServers
@@ -111,6 +112,14 @@ def _routes(name: str, *kept: str, connections: int = 2, breaks: tuple[str, ...]
     repaired = () if "unregister" not in kept else ("unregister_own",)
     return _plain(Routes, name, {"Address": 2, "Connection": connections, "Ms": 4}, _ROUTES,
                   (*sorted(hazards - set(kept)), *repaired), breaks)
+
+
+def _replicas(name: str, *kept: str, slaves: int = 1, messages: int = 3, without: tuple[str, ...] = ()) -> Scope:
+    """Name one hazard's actions; those of the others do not happen. without -- what does not happen either."""
+    hazards = {"lose_sent", "refuse", "ask_late", "expire_unsent", "transfer_first", "transfer_shifted", "leave",
+               "lose_copy"}
+    sizes: dict[type[Term] | str, int] = {"Slave": slaves, "Message": messages, "Position": messages + 1}
+    return _plain(Replicas, name, sizes, forbid=(*sorted(hazards - set(kept)), *without))
 
 
 SCOPES: tuple[NamedScope, ...] = (
@@ -246,4 +255,16 @@ SCOPES: tuple[NamedScope, ...] = (
     NamedScope(_plain(RouteCache, "route cache", {"Route": 2, "Ms": 4}, {"poll": 1}, ("delete",)), 35, 121, 7),
     NamedScope(_plain(RouteCache, "route cache, R-1", {"Route": 2, "Ms": 4}, {"poll": 1}), 76, 292, 10,
                {"route_cache_becomes_true": ("R-1",)}),
+    NamedScope(_replicas("replication", slaves=2, messages=2), 28124, 185102, 23),
+    NamedScope(_replicas("replication, V11", "lose_sent", "refuse"), 48090, 276588, 22,
+               {"slave_log_is_a_prefix": ("V11",), "acknowledged_message_is_on_the_slave": ("V11",)}),
+    NamedScope(_replicas("replication, V20", "expire_unsent"), 59991, 348831, 19,
+               {"lagging_slave_catches_up": ("V20",)}),
+    NamedScope(_replicas("replication, V25", "expire_unsent", "transfer_first"), 76812, 445239, 19,
+               {"lagging_slave_catches_up": ("V20",), "copies_keep_their_place": ("V25",)}),
+    NamedScope(_replicas("replication, V29", "ask_late", without=("heartbeat",)), 70688, 427819, 18,
+               {"lagging_slave_catches_up": ("V29",), "acknowledged_message_is_on_the_slave": ("V29",)}),
+    NamedScope(_replicas("replication, V30", "ask_late", "transfer_shifted", "leave"), 159970, 964168, 25,
+               {"slave_log_is_a_prefix": ("V30",), "copies_keep_their_place": ("V30",),
+                "lagging_slave_catches_up": ("V29",), "acknowledged_message_is_on_the_slave": ("V29", "V30")}),
 )
