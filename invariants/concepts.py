@@ -10,7 +10,14 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import NamedTuple
 
-from invariants import consumer_group, order_lock, registration, route_info, subscription
+from invariants import (  # noqa: F401  what retry declares belongs to its scopes
+    consumer_group,
+    order_lock,
+    registration,
+    retry,
+    route_info,
+    subscription,
+)
 from model.language import Property
 from model.scopes import SCOPES
 

@@ -16,6 +16,7 @@ from model.language.state import State
 from model.language.values import Term
 from model.order_lock import Abandoned, OrderLock
 from model.registration import Membership, Registration
+from model.retry import Level
 from model.route_info import NameServers, RouteCache, Routes, TopicRoutes
 from model.subscription import Filters, Subscriptions, Versions
 
@@ -108,6 +109,12 @@ def _routes(name: str, *kept: str, connections: int = 2, breaks: tuple[str, ...]
     repaired = () if "unregister" not in kept else ("unregister_own",)
     return _plain(Routes, name, {"Address": 2, "Connection": connections, "Ms": 4}, _ROUTES,
                   (*sorted(hazards - set(kept)), *repaired), breaks)
+
+
+def _level(name: str, kept: str = "") -> Scope:
+    """Name one hazard's action; those of the others do not happen."""
+    hazards = {"forget_due", "deliver_more"} - {kept}
+    return _plain(Level, name, {"Place": 4, "Ms": 4}, {"delay": 1}, tuple(sorted(hazards)))
 
 
 SCOPES: tuple[NamedScope, ...] = (
@@ -243,4 +250,7 @@ SCOPES: tuple[NamedScope, ...] = (
     NamedScope(_plain(RouteCache, "route cache", {"Route": 2, "Ms": 4}, {"poll": 1}, ("delete",)), 35, 121, 7),
     NamedScope(_plain(RouteCache, "route cache, R-1", {"Route": 2, "Ms": 4}, {"poll": 1}), 76, 292, 10,
                {"route_cache_becomes_true": ("R-1",)}),
+    NamedScope(_level("delay level"), 2915, 8046, 18),
+    NamedScope(_level("delay level, V5", "forget_due"), 34724, 126299, 23, {"retry_waits_its_delay": ("V5",)}),
+    NamedScope(_level("delay level, V19", "deliver_more"), 5717, 16155, 18, {"retry_is_delivered_once": ("V19",)}),
 )
