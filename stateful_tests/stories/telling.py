@@ -119,7 +119,7 @@ BREAKS: Mapping[str, str] = {
     "visible_is_durable": "V16",
     "store_loads_after_a_crash": "V22",
     "queue_offsets_are_consecutive": "V3",
-    "unit_names_its_record": "V3 V30",
+    "unit_names_its_record": "V3 V31",
     "no_record_is_missed": "V26",
     "full_disk_refuses_writes": "V24",
     "refines_consumer_group": "B-7 B-8",
@@ -165,6 +165,15 @@ class Seen:
         """The hazards that each finding of a property shows, of those that break it in RocketMQ as shipped."""
         declared = subject_named(SHIPPED).hazards(name)
         return [shown(declared, one.key) for one in self.judges.seen.values() if one.property == name]
+
+    def best_of(self, name: str, hazard: str, *, last: bool = False) -> Finding | None:
+        """What was seen of a property that names the hazard, alone or beside others, or says what it is about.
+
+        Of several that are as good it is the first one, or the last.
+        """
+        found = [one for one in self.judges.seen.values() if one.property == name]
+        return max(found[::-1] if last else found, default=None, key=lambda one: (
+            one.causes == (hazard,), hazard in one.causes, one.event is not None or bool(one.about)))
 
 
 @lru_cache(maxsize=1)

@@ -66,12 +66,6 @@ _IDEA = "an idea: faults of other stores"
 BUGS = (
     Variant("seeded-answer-before-the-force", "bug", "SYNC_FLUSH answers before the disk has the record.", _IDEA,
             replacements=(_answer_at_once,)),
-    Variant("seeded-force-is-believed", "bug", "A force that fails counts as one.",
-            "apache/rocketmq #9707; 4.9.3 as shipped", undoes=("failed_force_is_no_flush",)),
-    Variant("seeded-cut-records-come-back", "bug", "What recovery cuts off is still behind the end of the log.",
-            "apache/rocketmq #10666; 4.9.3 as shipped", undoes=("tail_is_zeroed",)),
-    Variant("seeded-unforced-is-seen", "bug", "Consumers get what is not on the disk yet.",
-            "apache/rocketmq #8239; 4.9.3 as shipped", undoes=("only_the_durable_is_seen",)),
     Variant("seeded-offsets-begin-again", "bug", "After a start the offsets of all queues begin at 0.", _IDEA,
             replacements=(_know_no_offset,)),
     Variant("seeded-units-name-ends", "bug", "Some units of a queue name the end of their record.", _IDEA,
