@@ -54,7 +54,8 @@ def documents(failures: Iterable[Failure], folder: Path) -> Mapping[str, Mapping
 @lru_cache(maxsize=MADE)
 def _document(key: Key, shown: Recording, file: Path) -> dict[str, Any]:
     """The same object for the same recording, which the ledger writes once."""
-    verdict = evidence.verdict_of(shown.plan, "campaign", key[0], Outcome.VIOLATED, replay=replayed(file), key=key)
+    verdict = evidence.verdict_of(shown.plan, "campaign", key[0], Outcome.VIOLATED, replay=replayed(file), key=key,
+                                  choices=shown.choices)
     return evidence.document(verdict, json.loads(shown.shown))
 
 

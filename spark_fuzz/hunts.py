@@ -16,7 +16,9 @@ from itertools import count, islice
 
 import invariants.decisions  # noqa: F401 - declares the claims
 from impl.hosts.simulation.tape import QuietTape
-from invariants import allocation
+from invariants.allocation.answers import observe
+from invariants.allocation.claims import STRATEGY_CLAIMS
+from invariants.allocation.shipped import SHIPPED
 from invariants.claim import CLAIMS, Claim
 from invariants.runs import OF_RUNS
 from spark_fuzz import runs
@@ -151,14 +153,14 @@ def answers() -> Iterator[tuple[str, bool]]:
         if claim.expected.outcome == "holds":
             for arguments in claim.small_inputs():
                 yield claim.promises, _falsified(claim, arguments)
-    for row in allocation.SHIPPED:
+    for row in SHIPPED:
         for joins in (False, True):
             holding = [name for name, expected in row.expected.items()
-                       if expected.outcome == "holds" and allocation.CLAIMS[name].joins == joins]
+                       if expected.outcome == "holds" and STRATEGY_CLAIMS[name].joins == joins]
             for case in islice(row.inputs.up_to(_QUEUES, _MEMBERS, joins=joins), _CASES if holding else 0):
-                seen = allocation.observe(row.make(case), case)
+                seen = observe(row.make(case), case)
                 for name in holding:
-                    yield name, allocation.CLAIMS[name].wrong(seen) is not None
+                    yield name, STRATEGY_CLAIMS[name].wrong(seen) is not None
 
 
 def _falsified(claim: Claim, arguments: dict[str, object]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import json
+import random
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from impl.hosts.simulation.tape import QuietTape, ReplayTape
 from invariants.finding import Finding
 from invariants.refinement.coverage import Visited
 from invariants.runs import SAME_RUN
+from model.language.open.nearness import Wanted, wanted
 from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS
 from spark_fuzz.effect import called_rows, fingerprint
 from spark_fuzz.simulation import LOOKS
@@ -31,6 +33,7 @@ from stateful_tests.worlds.healing import watching
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, lived, run
 from stateful_tests.worlds.shrinking import Simplest
+from stateful_tests.worlds.steering import Begun, Led, watched
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
@@ -50,6 +53,10 @@ scope    an enumerable scope: what was visited of it (`invariants.refinement.cov
          steps as moves, 16 bytes each; moments, and those outside as JSON, {reason: moments}
 failure  for each property and signature the simplest run that showed it: seed, choices (a byte each), time, digest
 unknown  the first run of which nothing can be said: seed, and why as the sentence
+trails   where states are wanted: steps of all models in the first run, as a JSON list of lines
+         (`model.language.open.trails`)
+near     a state that is wanted, its number as the property: violated is 1 if a run has reached it, rest says as JSON
+         where the runs were nearest
 called   of a variant: a function that it replaces, or whose repair it leaves out; calls, and in how many runs (reached)
 compared of a variant: the first run in which such a function is called, or the first run, played again with the base;
          violated is 1 if it is another run, or its judges saw something else
@@ -112,9 +119,14 @@ def work(unit: Unit) -> Iterator[Row]:
     if "choices" in unit.body:
         yield from looked_again(plan, unit.body)
         return
-    records = {seed: run(plan, STRATEGIES[plan.strategy](seed)) for seed in range(*unit.body["seeds"])}
+    goals = [wanted(text) for text in unit.body["wanted"]]
+    begun = Begun(plan, bytes.fromhex(unit.body["given"]))
+    led = {seed: _lived(begun, seed, goals) for seed in range(*unit.body["seeds"])}
+    records = {seed: one.record for seed, one in led.items()}
     same = {"turn": unit.body["turn"], **asdict(plan)}
     yield from ({**row, **same} for row in _searched(plan, records))
+    if goals:
+        yield from ({**row, **same} for row in _near(list(led.values())))
     if unit.body["replayed"]:
         yield {**_replayed(plan, next(iter(records.values()))), **same}
     if subject_named(plan.subject).base is not None:
@@ -122,6 +134,12 @@ def work(unit: Unit) -> Iterator[Row]:
 
 
 # Search ---------------------------------------------------------------------------------------------------------------
+
+
+def _lived(begun: Begun, seed: int, goals: Sequence[Wanted]) -> Led:
+    """A run, watched for the states that are wanted if there are any."""
+    plan, given = begun.before(random.Random(seed))  # noqa: S311 - repeatable
+    return watched(goals, plan, seed, given) if goals else Led(run(plan, STRATEGIES[plan.strategy](seed)))
 
 
 def _searched(plan: Plan, records: Mapping[int, RunRecord]) -> Iterator[Row]:
@@ -196,6 +214,16 @@ def failure_row(key: Key, record: RunRecord, found: Finding) -> Row:
     }
 
 
+def _near(led: Sequence[Led]) -> Iterator[Row]:
+    """The trails of the first run, and how near the runs came to each state that is wanted."""
+    yield {"kind": "trails", "runs": len(led), "rest": json.dumps([way.line() for way in led[0].trails])}
+    for goal in sorted({goal for one in led for goal in one.nearest}):
+        found = [one.nearest[goal] for one in led if goal in one.nearest]
+        nearest = min(found, key=lambda one: one.order)
+        yield {"kind": "near", "property": str(goal), "runs": len(found), "violated": int(nearest.confirmed),
+               "rest": json.dumps(nearest.to_json())}
+
+
 def _replayed(plan: Plan, record: RunRecord) -> Row:
     again = run(plan, QuietTape(record.choices))
     return {"kind": "judged", "property": SAME_RUN, "runs": 1, "violated": int(again.digest != record.digest),
@@ -230,9 +258,9 @@ def looked_again(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
     # Judges change no run, and are half of its cost; where they gave up, the run ended with them.
     other = run(plan, QuietTape(tape), judged=bool(record.unknown))
     differ = len({record.digest, other.digest, digest or record.digest}) > 1
-    for wanted, found in shown.items():
+    for key, found in shown.items():
         yield {
-            "kind": "again", **asdict(plan), "property": wanted[0], "signature": json.dumps(wanted[1:]),
+            "kind": "again", **asdict(plan), "property": key[0], "signature": json.dumps(key[1:]),
             "runs": made + LOOKS, "violated": int(found is not None and not differ), "unknown": int(differ),
             "choices": tape, "digest": bytes.fromhex(record.digest), "rest": json.dumps(rest),
             "time_ms": None if found is None else found["time_ms"],

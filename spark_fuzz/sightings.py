@@ -24,12 +24,15 @@ from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.confirmed import documents, file_of, settle, tests
-from spark_fuzz.effect import Effect, fails
+from spark_fuzz.effect import Effect
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.scopes import Share, shares
 from spark_fuzz.tallies import About, as_a_whole, begun, cost_of, doubt, visited
+from spark_fuzz.towards import Towards
 from spark_fuzz.work import Row, Unit, refuse_mistake
+from stateful_tests.worlds.evidence import is_by_variant
 from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.steering import Begun
 from stateful_tests.worlds.subjects import Subject as Known
 from stateful_tests.worlds.subjects import subject_named
 
@@ -47,6 +50,7 @@ class Sightings:
         """Nothing is seen yet."""
         self._aim, self._folder, self._asked = aim, folder, asked
         self._about = {name: begun(name, aim.workloads) for name in aim.subjects}
+        self._towards = Towards(aim)
 
     # Rows ---------------------------------------------------------------------------------------------------------
 
@@ -79,6 +83,8 @@ class Sightings:
                 about.failures.take(row)
             case "called" | "compared":
                 about.take_effect(row)
+            case "near" | "trails":
+                self._towards.take(plan, row)
             case "unknown":
                 about.why.append(f"seed {row['seed']} of {row['unit']}: {row['sentence']}")
 
@@ -89,6 +95,10 @@ class Sightings:
     def flat(self, arm: Plan, turn: int) -> bool:
         """Whether an arm visited hardly anything new in a turn."""
         return self._about[arm.subject].coverage.flat(arm, turn)
+
+    def near(self, turn: int) -> list[Begun]:
+        """How the runs of a turn begin that look for states that are wanted."""
+        return self._towards.turn(turn)
 
     def questions(self) -> Iterator[Unit]:
         """Failures that must be seen again."""
@@ -283,14 +293,13 @@ class Sightings:
         failures = {subject_named(name).title: about.failures.to_json() for name, about in self._about.items()}
         coverage = {subject_named(name).title: visited(about) for name, about in self._about.items()}
         kept = tests(self._shown())
-        return {**kept, "failures.json": _json(failures), "coverage.json": _json(coverage)}
+        return {**kept, **self._towards.files(), "failures.json": _json(failures), "coverage.json": _json(coverage)}
 
 
 def _of_base(failure: Failure, shown: Recording) -> bool:
     """Whether the base of a change or a repair fails in the same way on the same tape: then it is not their doing."""
     known = subject_named(shown.plan.subject)
-    return known.kind in {"change", "repair"} and known.base is not None and fails(
-        replace(shown.plan, subject=known.base), shown.choices, failure.key)
+    return known.kind in {"change", "repair"} and not is_by_variant(shown.plan, shown.choices, failure.key)
 
 
 def _hazards(candidates: Sequence[str], ways: Sequence[tuple[Failure, Recording]]) -> tuple[str, ...]:

@@ -273,7 +273,7 @@ def _deliver_what_followed(store: DefaultMessageStore, recovered: Image, clock: 
 def _made_again(image: Image, host: Host) -> Iterator[Compared]:
     """What a broker puts by itself, put once more on an empty store; see store_deeds. The log has to be one file."""
     logs = [data for name, data in image.contents.items() if name.startswith("commitlog/") and any(data)]
-    records = dict(_records(0, logs[0])) if image.has_answers and len(logs) == 1 else {}
+    records = dict(records_of_log(0, logs[0])) if image.has_answers and len(logs) == 1 else {}
     if not is_made_by_broker(records):
         return
     deeds = Deeds(records, lambda clock: DefaultMessageStore(host(image, {}), image.config(), clock))
@@ -298,10 +298,10 @@ def _log(image: Image) -> Iterator[tuple[int, MessageExt]]:
     end = int(image.answers["runtime"]["commitLogMaxOffset"])
     for name, data in sorted(image.contents.items()):
         if name.startswith("commitlog/"):
-            yield from (one for one in _records(int(name.rpartition("/")[2]), data) if one[0] < end)
+            yield from (one for one in records_of_log(int(name.rpartition("/")[2]), data) if one[0] < end)
 
 
-def _records(start: int, data: bytes) -> Iterator[tuple[int, MessageExt]]:
+def records_of_log(start: int, data: bytes) -> Iterator[tuple[int, MessageExt]]:
     """The records of a file of the log that begins at an offset."""
     buffer = ByteBuffer(data)
     while buffer.has_remaining() and data[buffer.position:buffer.position + 4] != bytes(4):

@@ -62,10 +62,14 @@ class Deliveries:
             del self._looks[level]
         return False
 
+    def end_look(self, level: int) -> None:
+        """Let the thread of a level deliver what is due now of what it looks at."""
+        list(self._looks.pop(level, ()))
+
     def finish(self) -> None:
         """Let all threads deliver what is due now."""
-        for look in self._looks.values():
-            list(look)
+        for level in list(self._looks):
+            self.end_look(level)
         self._service.run_once()
 
 

@@ -34,7 +34,7 @@ def done(book: Sightings, aim: Aim) -> list[Row]:
         book.add(new)
         rows.extend(new)
 
-    for unit in islice(planned(simulation.units(aim, book.flat, book.found)), 8):
+    for unit in islice(planned(simulation.units(aim, book.flat, book.found, book.near)), 8):
         do(unit)
         for question in list(book.questions()):
             do(question)

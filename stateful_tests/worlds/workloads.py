@@ -22,7 +22,7 @@ from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hash_map import ConcurrentHashMap
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
-from invariants.concepts import CONCEPTS
+from invariants.concepts import FOLLOWED
 from invariants.refinement.follower import Follower
 from stateful_tests.worlds import deeds
 from stateful_tests.worlds.deeds import BROKERS, GROUP, HOUR_MS, OPERATOR, OTHER_TOPIC, TOPIC
@@ -45,7 +45,7 @@ STORE = MessageStoreConfig(
 )
 """A store with files so small that a run has several of each kind."""
 
-_REFINEMENTS = {concept.name: import_module(f"invariants.refinement.{concept.name}") for concept in CONCEPTS}
+_REFINEMENTS = {concept.name: import_module(f"invariants.refinement.{concept.name}") for concept in FOLLOWED}
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     # Nobody consumes: rules about queues know the machine of a queue by the name of its broker.
     Workload("renaming", "Brokers are given other names.", servers,
              (deeds.rename_broker, deeds.rename_broker, deeds.stop_broker, deeds.create_topic), _RENAMED, (),
-             concepts=()),
+             storm_ms=300_000, concepts=()),
     Workload("name_servers", "Clients are told that name servers have gone.",
              members(ONE, namesrvs=3), (*(deeds.move_name_servers,) * 2, *_COME_AND_GO), _GROUPS),
     Workload("smallest", "Two members of a group at one broker come and go.", smallest(ONE, 2),
