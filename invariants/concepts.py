@@ -2,6 +2,7 @@
 
 The name of a concept is that of its modules: `model.NAME` has its models, `invariants.NAME` declares what they promise,
 `invariants.refinement.NAME` follows worlds with them, `stateful_tests.machines.NAME` writes programs against them.
+No world has a slave that copies a log, so `replication` has neither.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from invariants import (  # noqa: F401  what retry declares belongs to its scope
     consumer_group,
     order_lock,
     registration,
+    replication,
     retry,
     route_info,
     subscription,
@@ -26,12 +28,14 @@ class NamedConcept(NamedTuple):
     """A concept of the protocols.
 
     declared -- the module that declares its properties. title -- how sentences speak of it. hazards -- of RocketMQ as
-    shipped: in each of them it takes a step that the models of the concept do not allow.
+    shipped: in each of them it takes a step that the models of the concept do not allow. in_worlds -- whether worlds
+    have what it speaks of.
     """
 
     declared: ModuleType
     title: str
     hazards: tuple[str, ...] = ()
+    in_worlds: bool = True
 
     @property
     def name(self) -> str:
@@ -50,7 +54,9 @@ CONCEPTS = (
     NamedConcept(subscription, "the group's subscription", ("B-29",)),
     NamedConcept(order_lock, "the locks of ordered queues"),
     NamedConcept(route_info, "the name servers' tables"),
+    NamedConcept(replication, "replication", in_worlds=False),
 )
+FOLLOWED = tuple(concept for concept in CONCEPTS if concept.in_worlds)
 
 PROPERTIES: Mapping[str, Property] = {
     name: declared for named in SCOPES for name, declared in named.scope.concept.properties.items()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from invariants.concepts import CONCEPTS, NamedConcept
+from invariants.concepts import FOLLOWED, NamedConcept
 from invariants.verdict import Outcome
 
 MACHINE, CAMPAIGN, KILL_MATRIX, STORY = "machine", "campaign", "kill-matrix", "story"
@@ -35,7 +35,7 @@ def _refined(concept: NamedConcept) -> OfRuns:
 
 
 OF_RUNS: dict[str, OfRuns] = {
-    **{concept.refines: _refined(concept) for concept in CONCEPTS},
+    **{concept.refines: _refined(concept) for concept in FOLLOWED},
     SAME_RUN: OfRuns("A run is nothing but its tape: played again, it has the same digest.", (CAMPAIGN,)),
     WITHIN: OfRuns("No run visits a state that the explorer does not reach in the same scope.", (CAMPAIGN,)),
     NOTICED: OfRuns("Some judge notices the bug that is planted.", (MACHINE, CAMPAIGN, KILL_MATRIX)),

@@ -17,7 +17,8 @@ from invariants.verdict import Outcome, Verdict
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.crash_plan import PROGRAMS, Aim, about_of, crashes_of, parts
 from spark_fuzz.work import Row
-from stateful_tests.crash.judge import About, cost_of, document, seen_again, slug, verdict
+from stateful_tests.crash.judge import PAGE, About, cost_of, document, seen_again, slug, verdict
+from stateful_tests.crash.pictures import page
 from stateful_tests.crash.survey import Crashes
 from stateful_tests.crash.tally import Example, Tally
 from stateful_tests.crash.workloads import WORKLOADS
@@ -104,10 +105,12 @@ class CrashBook:
                 if (example := known.believed(name)) is not None}
 
     def files(self) -> Mapping[str, str]:
-        """Numbers of each workload and kind of crash, for other programs."""
+        """Numbers of each workload and kind of crash for other programs, and the pictures of what is broken."""
         rows = [{"subject": subject, "workload": group, "crash": kind, "images": known.crashes and known.crashes.images,
                  **cost_of(known.tally, known.cpu_us / 1e6)} for (subject, group, kind), known in self._known.items()]
-        return {"atlas.json": json.dumps(rows, indent=1) + "\n"}
+        found = [(self._verdict(known, name), example) for known in self._known.values()
+                 for name in known.about.properties() if (example := known.believed(name)) is not None]
+        return {"atlas.json": json.dumps(rows, indent=1) + "\n", PAGE: page(found)}
 
     def _verdict(self, known: _Known, name: str) -> Verdict:
         replay = f"{self._aim.command()} {self._asked.options()}"

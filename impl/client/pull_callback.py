@@ -9,7 +9,7 @@ from impl.common.message import MessageExt
 from impl.common.pull_result import PullResult
 from impl.decisions.java_errors import JavaError
 from impl.decisions.pull_answer import PullCode, PullStatus
-from impl.events import MessagesFound, OffsetCorrected
+from impl.events import MessagesFound, OffsetCorrected, OffsetFoundIllegal
 
 if TYPE_CHECKING:  # a consumer makes callbacks
     from impl.client.push_consumer import DefaultMQPushConsumerImpl
@@ -83,7 +83,8 @@ class PullCallback:
 
     def _offset_illegal(self) -> None:
         """The chain ends, and in 10 s the offset will be corrected."""
-        consumer = self.consumer
+        consumer, mq, nearest = self.consumer, self.pull_request.message_queue, self.pull_request.next_offset
+        consumer.node.trace(OffsetFoundIllegal(consumer.instance.client_id, consumer.group, mq, nearest))
         self.pull_request.process_queue.dropped = True
         consumer.rebalance_impl.report_dropped()
         consumer.pull_message_service.execute_task_later(self._correct_offset, OFFSET_ILLEGAL_DELAY_MS)

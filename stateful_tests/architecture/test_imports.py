@@ -23,8 +23,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "invariants.pictures": ("model", "impl.events", "impl.decisions"),
     "invariants.views": ("model", "impl.decisions", "impl.broker", "impl.client", "impl.namesrv"),
     "invariants.decisions": ("model", "impl.decisions"),
-    "invariants.store_decisions": ("model", "impl.decisions"),
-    "invariants.delivery_decisions": ("model", "impl.decisions"),
     "invariants.allocation": ("model", "impl.decisions"),
     "proofs": ("invariants", "model", "impl.decisions"),
     "stateful_tests": ("model", "invariants", "impl"),

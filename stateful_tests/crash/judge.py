@@ -13,6 +13,7 @@ from invariants import evidence
 from invariants.verdict import Outcome, Subject, Verdict, known
 from stateful_tests.crash.drawn import DRAWN, group_of
 from stateful_tests.crash.memory import Image
+from stateful_tests.crash.pictures import page
 from stateful_tests.crash.programs import Life, Workload
 from stateful_tests.crash.recovery import KEYS, PROPERTIES, Store, broken, outcome
 from stateful_tests.crash.survey import KINDS, Crashes, Effort, surveyed
@@ -24,6 +25,8 @@ from stateful_tests.worlds.subjects import subject_named
 JUDGE = "crash"
 SUBJECT = "workload"
 SHIPPED = "shipped"
+PAGE = "atlas.html"
+"""The pictures of what was broken, in the folder of images and evidence."""
 Tell = Callable[[str], object]
 
 
@@ -78,6 +81,7 @@ def judged(
     that is none.
     """
     of = subject_named(subject)
+    broken_so: list[tuple[Verdict, Example]] = []
     for name in [known("workload", name, WORKLOADS) for name in names or WORKLOADS]:
         for kind in KINDS:
             tell(f"{name}: {kind} crashes")
@@ -88,7 +92,11 @@ def judged(
                 tally = surveyed(life, images, store)
             spent_s = time.process_time() - began
             for property_name in (about := About(of, name, kind)).properties():
-                yield _verdict(about, property_name, tally, _Extent(crashes, exact, effort, spent_s), out)
+                yield (row := _verdict(about, property_name, tally, _Extent(crashes, exact, effort, spent_s), out))
+                if row.outcome is Outcome.VIOLATED:
+                    broken_so.append((row, tally.smallest[property_name]))
+    if out is not None:
+        (out / PAGE).write_text(page(broken_so), encoding="utf-8")
 
 
 class _Extent(NamedTuple):

@@ -96,7 +96,11 @@ class Message(NamedTuple):
 
 
 class Life:
-    """What a store has lived through. acknowledged -- place in messages to the step after which PUT_OK was answered."""
+    """What a store has lived through.
+
+    began -- the step before each operation, of which the first is the start. acknowledged -- place in messages to the
+    step after which PUT_OK was answered.
+    """
 
     def __init__(self, workload: Workload, store: Store = DefaultMessageStore) -> None:
         """Live through the workload; store -- makes each process."""
@@ -105,8 +109,10 @@ class Life:
         self.acknowledged: dict[int, int] = {}
         self._waiting: list[tuple[PutMessageFuture, range]] = []
         self._now = _T0
+        self.began = [0]
         self._start()
         for operation in workload.operations:
+            self.began.append(self.recorder.steps)
             self._live(*operation.split())
             self._take_answers()
 

@@ -70,6 +70,13 @@ def outcome(image: Image, life: Life, store: Store = DefaultMessageStore) -> Out
     return Recoveries(life, store).of(image)
 
 
+def started(image: Image, life: Life) -> tuple[Recovered, Image]:
+    """What a new process has of an image, and the files that its start leaves."""
+    disk = MemoryDisk(image, USES)
+    first = _recovered(disk, life, DefaultMessageStore)
+    return first, disk.image()
+
+
 class Recoveries:
     """Recoveries of images of one life, each image once. count -- how many were made."""
 

@@ -158,6 +158,15 @@ class Seen:
         declared = subject_named(SHIPPED).hazards(name)
         return [shown(declared, one.key) for one in self.judges.seen.values() if one.property == name]
 
+    def best_of(self, name: str, hazard: str, *, last: bool = False) -> Finding | None:
+        """What was seen of a property that names the hazard, alone or beside others, or says what it is about.
+
+        Of several that are as good it is the first one, or the last.
+        """
+        found = [one for one in self.judges.seen.values() if one.property == name]
+        return max(found[::-1] if last else found, default=None, key=lambda one: (
+            one.causes == (hazard,), hazard in one.causes, one.event is not None or bool(one.about)))
+
 
 @lru_cache(maxsize=1)
 def told_of() -> tuple[tuple[str, Story], ...]:

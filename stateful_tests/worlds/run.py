@@ -138,13 +138,14 @@ def lived(
     if hasattr(tape, "clock"):
         tape.clock = lambda: world.now_ms
     with subject_named(plan.subject).running() as calls, world:
-        try:
-            with subject_named(plan.subject).telling_mistakes():
+        kept: dict[str, int] = {}
+        with subject_named(plan.subject).telling_mistakes():
+            try:
                 kept = _live(world, workload, judges, judged=judged)
-        except (EndlessRunError, TooManyStatesError) as error:
-            judges.unknown, kept = str(error), {}
-        except SeenError:
-            kept = {}
+            except (EndlessRunError, TooManyStatesError) as error:
+                judges.unknown = str(error)
+            except SeenError:
+                pass
         yield world, _record(world, judges, kept, tape, dict(calls))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from impl.hosts.simulation.tape import RandomTape
 from invariants.__main__ import app
 from invariants.verdict import BadInputError, Outcome
 from model.consumer_group import Rebalancing
@@ -21,7 +22,8 @@ from proofs.counterexample import counterexample
 from proofs.counterexample import wanted as wanted_of
 from proofs.prove import Prover
 from proofs.visited import Visited, visited
-from stateful_tests.worlds.steering import Nearest, SteeredTape, led, steered
+from stateful_tests.worlds.run import Plan, run
+from stateful_tests.worlds.steering import Arms, Nearest, led, watched
 
 TURNS = '''"""Turns at a door."""
 
@@ -232,30 +234,51 @@ FAR = replace(TWO_OWNERS, cells=[*TWO_OWNERS.cells, (("up", 1), False)])
 OF_NOBODY = replace(TWO_OWNERS, cells=[(("nothing",), True)])
 
 
-def test_a_steered_tape_plays_the_beginning_of_another() -> None:
-    first = SteeredTape((), 1)
-    given = [first.pick(5) for _ in range(20)]
-    second = SteeredTape(given, 2)
-    assert [second.pick(5) for _ in range(20)] == given
-    assert [second.pick(3) for _ in range(20)] != [first.pick(3) for _ in range(20)]
+SMALLEST = Plan("shipped", "smallest", "threads")
 
 
 def test_worlds_reach_what_can_be_reached() -> None:
-    *_, last = islice(steered(TWO_OWNERS, "shipped", 0, 5), 1)
-    assert last.confirmed
-    assert Visited([last.trail]).trails[0].steps[-1][0] == "take"
-    assert len(last.others) > 3
+    led = watched([OF_NOBODY, TWO_OWNERS], SMALLEST, 0)
+    assert {goal: one.confirmed for goal, one in led.nearest.items()} == {1: True}
+    assert Visited([led.nearest[1].trail]).trails[0].steps[-1][0] == "take"
+    assert len(led.trails) > 3
+    assert Nearest.of(json.loads(json.dumps(led.nearest[1].to_json()))) == led.nearest[1]
 
 
-def test_worlds_come_near_to_what_cannot_be_reached() -> None:
-    first, second = ([_told(one) for one in steered(FAR, "shipped", 0, 3)] for _ in range(2))
+def test_to_be_watched_changes_no_run_and_gives_the_same_each_time() -> None:
+    first, second = (watched([FAR], SMALLEST, 1) for _ in range(2))
     assert first == second
-    assert len(first) == 3
-    assert min(distance for _, distance in first) == 1
+    assert first.record.digest == run(SMALLEST, RandomTape(1)).digest
+    assert first.nearest[0].distance == 1
 
 
-def _told(one: Nearest) -> tuple[str, int]:
-    return one.trail.of, one.near.distance
+def test_half_of_the_worlds_of_a_turn_are_those_that_come_nearest() -> None:
+    arms = Arms(range(16), 2)
+    assert arms.turn(0) == [*range(16)]
+    assert arms.turn(1) == [2, 3]  # nobody could be near
+    for arm in range(16):
+        arms.take(arm, 0, 0, abs(arm - 7))
+        arms.take(arm, 0, 1, 16 - arm)
+    assert arms.turn(1) == [7, 15, 2, 3]
+    arms.take(7, 1, 0, 30)
+    arms.take(4, 1, 1, 0, reached=True)
+    assert arms.turn(1) == [7, 15, 2, 3]  # what a turn says does not change it
+    assert arms.turn(2) == [6, 8, 4, 5]
+    assert {one for turn in range(1, 9) for one in arms.turn(turn)[2:]} == {*range(16)}
+    arms.take(4, 2, 0, 0, reached=True)
+    assert arms.turn(2)
+    assert arms.turn(3) == []
+
+
+def test_a_turn_depends_on_the_turns_up_to_the_lag_in_any_order() -> None:
+    told = [(arm, turn, 0, (5 * arm + 3 * turn) % 7) for arm in range(8) for turn in range(4)]
+    said = []
+    for heard in (told, told[::-1], [one for one in told if one[1] <= 1]):
+        arms = Arms(range(8), 1, lag=2)
+        for one in heard:
+            arms.take(*one)
+        said.append(arms.turn(3))
+    assert said[0] == said[1] == said[2]
 
 
 def test_a_folder_is_told_what_came_of_each_state(tmp_path: Path) -> None:

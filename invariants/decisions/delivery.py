@@ -1,8 +1,4 @@
-"""What is promised of delayed and transactional messages, for all inputs; the store's other claims: store_decisions.py.
-
-Times are ms since 1970. Here too a claim that the shipped code violates names its hazards, and beside it stands the
-claim with the premise under which the same code is right.
-"""
+"""What is promised of delayed and transactional messages."""
 
 from __future__ import annotations
 
