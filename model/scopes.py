@@ -115,18 +115,18 @@ def _routes(name: str, *kept: str, connections: int = 2, breaks: tuple[str, ...]
                   (*sorted(hazards - set(kept)), *repaired), breaks)
 
 
-def _level(name: str, kept: str = "") -> Scope:
-    """Name one hazard's action; those of the others do not happen."""
-    hazards = {"forget_due", "deliver_more"} - {kept}
-    return _plain(Level, name, {"Place": 4, "Ms": 4}, {"delay": 1}, tuple(sorted(hazards)))
-
-
 def _replicas(name: str, *kept: str, slaves: int = 1, messages: int = 3, without: tuple[str, ...] = ()) -> Scope:
     """Name one hazard's actions; those of the others do not happen. without -- what does not happen either."""
     hazards = {"lose_sent", "refuse", "ask_late", "expire_unsent", "transfer_first", "transfer_shifted", "leave",
                "lose_copy"}
     sizes: dict[type[Term] | str, int] = {"Slave": slaves, "Message": messages, "Position": messages + 1}
     return _plain(Replicas, name, sizes, forbid=(*sorted(hazards - set(kept)), *without))
+
+
+def _level(name: str, kept: str = "") -> Scope:
+    """Name one hazard's action; those of the others do not happen."""
+    hazards = {"forget_due", "deliver_more"} - {kept}
+    return _plain(Level, name, {"Place": 4, "Ms": 4}, {"delay": 1}, tuple(sorted(hazards)))
 
 
 SCOPES: tuple[NamedScope, ...] = (
@@ -262,9 +262,6 @@ SCOPES: tuple[NamedScope, ...] = (
     NamedScope(_plain(RouteCache, "route cache", {"Route": 2, "Ms": 4}, {"poll": 1}, ("delete",)), 35, 121, 7),
     NamedScope(_plain(RouteCache, "route cache, R-1", {"Route": 2, "Ms": 4}, {"poll": 1}), 76, 292, 10,
                {"route_cache_becomes_true": ("R-1",)}),
-    NamedScope(_level("delay level"), 2915, 8046, 18),
-    NamedScope(_level("delay level, V5", "forget_due"), 34724, 126299, 23, {"retry_waits_its_delay": ("V5",)}),
-    NamedScope(_level("delay level, V19", "deliver_more"), 5717, 16155, 18, {"retry_is_delivered_once": ("V19",)}),
     NamedScope(_replicas("replication", slaves=2, messages=2), 28124, 185102, 23),
     NamedScope(_replicas("replication, V11", "lose_sent", "refuse"), 48090, 276588, 22,
                {"slave_log_is_a_prefix": ("V11",), "acknowledged_message_is_on_the_slave": ("V11",)}),
@@ -277,4 +274,7 @@ SCOPES: tuple[NamedScope, ...] = (
     NamedScope(_replicas("replication, V30", "ask_late", "transfer_shifted", "leave"), 159970, 964168, 25,
                {"slave_log_is_a_prefix": ("V30",), "copies_keep_their_place": ("V30",),
                 "lagging_slave_catches_up": ("V29",), "acknowledged_message_is_on_the_slave": ("V29", "V30")}),
+    NamedScope(_level("delay level"), 2915, 8046, 18),
+    NamedScope(_level("delay level, V5", "forget_due"), 34724, 126299, 23, {"retry_waits_its_delay": ("V5",)}),
+    NamedScope(_level("delay level, V19", "deliver_more"), 5717, 16155, 18, {"retry_is_delivered_once": ("V19",)}),
 )
