@@ -69,8 +69,10 @@ NO_REPAIR: dict[str, str] = {
     "U13": "a strategy is its user's, and any other one would not divide as those of the other members do",
     "L13": "as U13: what a strategy gives nobody, nobody else may give away",
     "X13": "a chain of pulls that has ended is told from one that is held up by waiting",
+    "V5": "no world delivers delayed messages, so that no run would tell a repair from none",
+    "V19": "as V5",
 }
-"""Hazard to the reason why no variant makes it go away: it would take another protocol."""
+"""Hazard to the reason why no variant makes it go away: it would take another protocol, or no run would show it."""
 
 NOT_EXPRESSIBLE: dict[str, str] = {
     "bc-divergent-member-view": "4.9.3 as shipped: D2 and D4, which have no repair; so it is in every subject",

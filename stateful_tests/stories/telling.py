@@ -156,24 +156,19 @@ class Seen:
     world: World
     judges: Judges
 
-    def of(self, name: str, hazard: str = "") -> Finding | None:
-        """What was seen first of a property; if something is put down to a hazard, the first of that."""
-        found = [one for one in self.judges.seen.values() if one.property == name]
-        return next((one for one in found if hazard in one.causes), next(iter(found), None))
-
-    def hazards(self, name: str) -> list[tuple[str, ...]]:
-        """The hazards that each finding of a property shows, of those that break it in RocketMQ as shipped."""
-        declared = subject_named(SHIPPED).hazards(name)
-        return [shown(declared, one.key) for one in self.judges.seen.values() if one.property == name]
-
-    def best_of(self, name: str, hazard: str, *, last: bool = False) -> Finding | None:
-        """What was seen of a property that names the hazard, alone or beside others, or says what it is about.
+    def of(self, name: str, hazard: str = "", *, last: bool = False) -> Finding | None:
+        """What was seen of a property that is put down to a hazard, alone or beside others, or says what it is about.
 
         Of several that are as good it is the first one, or the last.
         """
         found = [one for one in self.judges.seen.values() if one.property == name]
         return max(found[::-1] if last else found, default=None, key=lambda one: (
             one.causes == (hazard,), hazard in one.causes, one.event is not None or bool(one.about)))
+
+    def hazards(self, name: str) -> list[tuple[str, ...]]:
+        """The hazards that each finding of a property shows, of those that break it in RocketMQ as shipped."""
+        declared = subject_named(SHIPPED).hazards(name)
+        return [shown(declared, one.key) for one in self.judges.seen.values() if one.property == name]
 
 
 @lru_cache(maxsize=1)
