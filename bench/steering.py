@@ -1,20 +1,21 @@
-"""Whether worlds that are chosen by nearness come sooner to wanted states than worlds that are chosen by chance.
+"""Whether runs that go on from the nearest ones come sooner to wanted states than runs that begin anew.
 
 The states are drawn from runs with seeds of their own, each from another run, among those that it came to in its second
-half. Then each arm (a workload, a fault profile, a strategy) lives through so many runs, all of which are watched for
-all states. From these runs both choices are played again and again: each takes one run after another of the arms that
-it chooses, until one of them has reached the state. One JSON object a line:
+half. Then so many runs of each arm (a workload, a fault profile, a strategy) are watched for all states. For each state
+so many runs go on from the nearest of the first FIRST of them, in an order that chance has drawn; runs that reached it
+are left out, as if they had not been there yet. One JSON object a line:
 
-    target            number of the state
-    depth             steps of the model in the run that it is from
-    runs_that_reach   of all that were watched; 0: the state is left out of what follows
-    chance, steered   tries until it is reached, the median of REPEATS plays
-    faster            chance / steered
+    target      number of the state
+    depth       steps of the model in the run that it is from
+    anew        share of the runs that began anew and reached it
+    led         share of those that went on from the nearest
+    faster      led / anew; null if no run has reached it
 
-and a last one with the medians over all states that some run has reached.
+and a last one with medians over the states that fewer than one run in RARE reaches: there is nothing to gain where
+every third run comes by.
 
     python -m bench.steering
-    python -m bench.steering --targets 12 --runs 10 --json -
+    python -m bench.steering --targets 12 --runs 4 --json -
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count, product
+from itertools import cycle, product
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -36,12 +37,12 @@ from model.language.open.nearness import Wanted
 from spark_fuzz.simulation import Aim
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, run
-from stateful_tests.worlds.steering import Arms, watched
+from stateful_tests.worlds.steering import Nearest, Turns, watched
 
 WORKLOADS = ("smallest", "smallest_ordered")
 OWN_SEEDS = 1_000_000
 """From here on runs give targets."""
-REPEATS = 201
+FIRST, RARE = 40, 3
 CONCEPT = Rebalancing.concept
 
 
@@ -92,57 +93,55 @@ def targets(arms: Sequence[Plan], many: int, seed: int) -> Iterator[tuple[Wanted
         yield draw.choice(found[len(found) // 2:])
 
 
-Table = Mapping[Plan, Sequence[Mapping[int, int]]]
-"""Of each arm its runs: how near each came to each target."""
+Watched = tuple[Plan, Mapping[int, Nearest]]
+"""A run, and where it was nearest to each state."""
 
 
-def tries(table: Table, target: int, *, steered: bool, seed: int) -> int:
-    """How many runs it takes until one has reached the target."""
-    draw, arms = random.Random(seed), list(table)  # noqa: S311 - anybody can draw the same
-    draw.shuffle(arms)
-    known = Arms(arms, 1)
-    number = 0
-    for turn in count():
-        for arm in known.turn(turn) if steered else [draw.choice(arms)]:
-            number += 1
-            distance = draw.choice(table[arm]).get(target)
-            if distance == 0:
-                return number
-            if distance is not None:
-                known.take(arm, turn, 0, distance)
-    raise AssertionError
+def led(goal: Wanted, first: Sequence[Watched], target: int, runs: int, seed: int) -> int:
+    """How many of so many runs reach a state that go on from the nearest."""
+    turns, draw = Turns([plan for plan, _ in first], 1), random.Random(seed)  # noqa: S311 - anybody can draw the same
+    for plan, nearest in first:
+        if target in nearest and nearest[target].distance:
+            turns.take(plan, 0, 0, nearest[target])
+    reached = 0
+    for number, begun in zip(range(runs), cycle(turns.nearest(0, 1)), strict=False):
+        plan, given = begun.before(draw)
+        found = watched([goal], plan, OWN_SEEDS * (2 + seed) + number, given).nearest
+        reached += 0 in found and not found[0].distance
+    return reached
 
 
-def measured(many: int, runs: int, seed: int) -> Iterator[dict[str, Any]]:
+def measured(many: int, runs: int, on: int, seed: int) -> Iterator[dict[str, Any]]:
     """A line for each target, and one for all."""
     arms = Aim(("shipped",), WORKLOADS).checked().arms()
     drawn = list(targets(arms, many, seed))
     goals = [goal for goal, _ in drawn]
-    table = {arm: [{target: one.distance for target, one in watched(goals, arm, number).nearest.items()}
-                   for number in range(runs)] for arm in arms}
+    anew: list[Watched] = [(arm, watched(goals, arm, number).nearest) for number in range(runs) for arm in arms]
+    random.Random(seed).shuffle(anew)  # noqa: S311 - anybody can draw the same
     lines = []
-    for target, (_, depth) in enumerate(drawn):
-        reach = sum(one.get(target) == 0 for of_arm in table.values() for one in of_arm)
-        line: dict[str, Any] = {"target": target, "depth": depth, "runs_that_reach": reach}
-        if reach:
-            for name in ("chance", "steered"):
-                line[name] = median(tries(table, target, steered=name == "steered", seed=one) for one in range(REPEATS))
-            line["faster"] = round(line["chance"] / line["steered"], 2)
+    for target, (goal, depth) in enumerate(drawn):
+        reached = sum(target in nearest and not nearest[target].distance for _, nearest in anew)
+        line: dict[str, Any] = {"target": target, "depth": depth, "anew": round(reached / len(anew), 4)}
+        if reached * RARE < len(anew):
+            line["led"] = round(led(goal, anew[:FIRST], target, on, seed) / on, 4)
+            line["faster"] = round(line["led"] / line["anew"], 2) if reached else None
             lines.append(line)
         yield line
-    yield {"targets": len(lines), "arms": len(arms), "runs": len(arms) * runs,
-           **{name: median(line[name] for line in lines) for name in ("chance", "steered", "faster")}}
+    known = [line for line in lines if line["faster"] is not None]
+    yield {"targets": len(known), "runs_anew": len(anew), "runs_led": on,
+           **{name: median(line[name] for line in known) if known else None for name in ("anew", "led", "faster")}}
 
 
 def main(
-    many: Annotated[int, typer.Option("--targets", help="So many states.")] = 16,
-    runs: Annotated[int, typer.Option(help="Runs of each arm.")] = 10,
+    many: Annotated[int, typer.Option("--targets", help="So many states.")] = 32,
+    runs: Annotated[int, typer.Option(help="Runs of each arm that begin anew.")] = 8,
+    on: Annotated[int, typer.Option(help="Runs for each state that go on from others.")] = 60,
     seed: Annotated[int, typer.Option(help="Which states are drawn.")] = 0,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the lines to a file; - for stdout.")] = None,
 ) -> None:
-    """Tries until wanted states are reached, one JSON object a line."""
+    """Shares of runs that reach wanted states, one JSON object a line."""
     lines = []
-    for line in measured(many, runs, seed):
+    for line in measured(many, runs, on, seed):
         lines.append(json.dumps(line))
         print(lines[-1], flush=True)
     if json_file not in {None, "-"}:

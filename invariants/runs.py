@@ -75,8 +75,12 @@ NO_MACHINE: dict[str, tuple[str, str]] = {
         "dead_broker_is_dropped", "a run has an end: what must come true is promised within a time"),
     "listeners_do_not_overlap": (
         "listeners_do_not_overlap", "no listener of a machine works longer than a lease; those of campaigns do"),
+    "retry_waits_its_delay": (
+        "delayed_message_waits", "no world delivers delayed messages; of the implementation's decisions claims say it"),
+    "retry_is_delivered_once": (
+        "delivery_is_noted", "no world delivers delayed messages; of the implementation's decisions claims say it"),
 }
-"""Properties of models that hazards break and that no machine judges: what is said of runs instead, and why."""
+"""Properties of models that hazards break and that no machine judges: what is said instead, of runs or of decisions."""
 
 
 def further(name: str) -> str:

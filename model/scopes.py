@@ -17,6 +17,7 @@ from model.language.values import Term
 from model.order_lock import Abandoned, OrderLock
 from model.registration import Membership, Registration
 from model.replication import Replicas
+from model.retry import Level
 from model.route_info.cache import RouteCache
 from model.route_info.routes import Routes
 from model.route_info.servers import NameServers
@@ -120,6 +121,12 @@ def _replicas(name: str, *kept: str, slaves: int = 1, messages: int = 3, without
                "lose_copy"}
     sizes: dict[type[Term] | str, int] = {"Slave": slaves, "Message": messages, "Position": messages + 1}
     return _plain(Replicas, name, sizes, forbid=(*sorted(hazards - set(kept)), *without))
+
+
+def _level(name: str, kept: str = "") -> Scope:
+    """Name one hazard's action; those of the others do not happen."""
+    hazards = {"forget_due", "deliver_more"} - {kept}
+    return _plain(Level, name, {"Place": 4, "Ms": 4}, {"delay": 1}, tuple(sorted(hazards)))
 
 
 SCOPES: tuple[NamedScope, ...] = (
@@ -264,7 +271,10 @@ SCOPES: tuple[NamedScope, ...] = (
                {"lagging_slave_catches_up": ("V20",), "copies_keep_their_place": ("V25",)}),
     NamedScope(_replicas("replication, V29", "ask_late", without=("heartbeat",)), 70688, 427819, 18,
                {"lagging_slave_catches_up": ("V29",), "acknowledged_message_is_on_the_slave": ("V29",)}),
-    NamedScope(_replicas("replication, V30", "ask_late", "transfer_shifted", "leave"), 159970, 964168, 25,
-               {"slave_log_is_a_prefix": ("V30",), "copies_keep_their_place": ("V30",),
-                "lagging_slave_catches_up": ("V29",), "acknowledged_message_is_on_the_slave": ("V29", "V30")}),
+    NamedScope(_replicas("replication, V32", "ask_late", "transfer_shifted", "leave"), 159970, 964168, 25,
+               {"slave_log_is_a_prefix": ("V32",), "copies_keep_their_place": ("V32",),
+                "lagging_slave_catches_up": ("V29",), "acknowledged_message_is_on_the_slave": ("V29", "V32")}),
+    NamedScope(_level("delay level"), 2915, 8046, 18),
+    NamedScope(_level("delay level, V5", "forget_due"), 34724, 126299, 23, {"retry_waits_its_delay": ("V5",)}),
+    NamedScope(_level("delay level, V19", "deliver_more"), 5717, 16155, 18, {"retry_is_delivered_once": ("V19",)}),
 )

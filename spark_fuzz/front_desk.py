@@ -51,8 +51,8 @@ def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
         "--until-failure", help="End with the first failure that is not expected, or that a planted bug causes.",
     )] = False,
     towards: Annotated[Path | None, typer.Option(
-        metavar="DIR", help="Choose worlds by how near they come to the counterexamples to induction that --cti of "
-        "`rocketproof prove` wrote to this folder; end when all are reached.")] = None,
+        metavar="DIR", help="Lead runs towards the counterexamples to induction that --cti of `rocketproof prove` "
+        "wrote to this folder; end when all are reached.")] = None,
     property: Property = None,  # noqa: A002 - the name of the option
     seed: Seed = 0, json: Json = None, out: Ledger = None,
 ) -> None:

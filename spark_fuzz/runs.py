@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import json
+import random
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +33,7 @@ from stateful_tests.worlds.healing import watching
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, lived, run
 from stateful_tests.worlds.shrinking import Simplest
-from stateful_tests.worlds.steering import Led, watched
+from stateful_tests.worlds.steering import Begun, Led, watched
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
@@ -55,7 +56,7 @@ unknown  the first run of which nothing can be said: seed, and why as the senten
 trails   where states are wanted: steps of all models in the first run, as a JSON list of lines
          (`model.language.open.trails`)
 near     a state that is wanted, its number as the property: violated is 1 if a run has reached it, rest says as JSON
-         how near each run came that could, and what was different in the nearest
+         where the runs were nearest
 called   of a variant: a function that it replaces, or whose repair it leaves out; calls, and in how many runs (reached)
 compared of a variant: the first run in which such a function is called, or the first run, played again with the base;
          violated is 1 if it is another run, or its judges saw something else
@@ -119,7 +120,8 @@ def work(unit: Unit) -> Iterator[Row]:
         yield from looked_again(plan, unit.body)
         return
     goals = [wanted(text) for text in unit.body["wanted"]]
-    led = {seed: _lived(plan, seed, goals) for seed in range(*unit.body["seeds"])}
+    begun = Begun(plan, bytes.fromhex(unit.body["given"]))
+    led = {seed: _lived(begun, seed, goals) for seed in range(*unit.body["seeds"])}
     records = {seed: one.record for seed, one in led.items()}
     same = {"turn": unit.body["turn"], **asdict(plan)}
     yield from ({**row, **same} for row in _searched(plan, records))
@@ -134,9 +136,10 @@ def work(unit: Unit) -> Iterator[Row]:
 # Search ---------------------------------------------------------------------------------------------------------------
 
 
-def _lived(plan: Plan, seed: int, goals: Sequence[Wanted]) -> Led:
+def _lived(begun: Begun, seed: int, goals: Sequence[Wanted]) -> Led:
     """A run, watched for the states that are wanted if there are any."""
-    return watched(goals, plan, seed) if goals else Led(run(plan, STRATEGIES[plan.strategy](seed)))
+    plan, given = begun.before(random.Random(seed))  # noqa: S311 - repeatable
+    return watched(goals, plan, seed, given) if goals else Led(run(plan, STRATEGIES[plan.strategy](seed)))
 
 
 def _searched(plan: Plan, records: Mapping[int, RunRecord]) -> Iterator[Row]:
@@ -218,7 +221,7 @@ def _near(led: Sequence[Led]) -> Iterator[Row]:
         found = [one.nearest[goal] for one in led if goal in one.nearest]
         nearest = min(found, key=lambda one: one.order)
         yield {"kind": "near", "property": str(goal), "runs": len(found), "violated": int(nearest.confirmed),
-               "rest": json.dumps({"distances": [one.distance for one in found], "nearest": nearest.to_json()})}
+               "rest": json.dumps(nearest.to_json())}
 
 
 def _replayed(plan: Plan, record: RunRecord) -> Row:

@@ -32,6 +32,7 @@ from spark_fuzz.towards import Towards
 from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.evidence import is_by_variant
 from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.steering import Begun
 from stateful_tests.worlds.subjects import Subject as Known
 from stateful_tests.worlds.subjects import subject_named
 
@@ -95,8 +96,8 @@ class Sightings:
         """Whether an arm visited hardly anything new in a turn."""
         return self._about[arm.subject].coverage.flat(arm, turn)
 
-    def near(self, turn: int) -> list[Plan]:
-        """The arms of a turn that look for states that are wanted."""
+    def near(self, turn: int) -> list[Begun]:
+        """How the runs of a turn begin that look for states that are wanted."""
         return self._towards.turn(turn)
 
     def questions(self) -> Iterator[Unit]:

@@ -23,7 +23,7 @@ from invariants.verdict import BadInputError, known
 from spark_fuzz.work import Unit
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, plays_as_uniform
 from stateful_tests.worlds.run import Plan
-from stateful_tests.worlds.steering import goals_of
+from stateful_tests.worlds.steering import Begun, goals_of
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 
@@ -50,7 +50,7 @@ class Aim:
 
     seed -- which seeds are drawn. limit -- at most so many units of the search. until_failure -- the search ends after
     the first failure that is not expected, or that a planted bug causes. towards -- folder of states that are wanted;
-    wanted -- those, as texts: worlds are chosen by how near they come to them.
+    wanted -- those, as texts, which runs are led towards.
     """
 
     subjects: tuple[str, ...] = (CONTROL,)
@@ -138,14 +138,17 @@ def subject_of(variant: str) -> str:
 
 def search_unit(
     plan: Plan, seed: int, number: int, turn: int, *, replayed: bool = True, wanted: Sequence[str] = (),
+    given: bytes = b"",
 ) -> Unit:
     """The unit of an arm with this number; the arm's first has number 0, and is one run only.
 
-    replayed -- whether its first run is played again. wanted -- states that the runs are watched for.
+    replayed -- whether its first run is played again. wanted -- states that the runs are watched for. given --
+    choices of another run that they begin with, but for some of the last ones.
     """
     first = seed * SEEDS + (1 + (number - 1) * RUNS if number else 0)
     after = first + (RUNS if number else 1)
-    body = {"plan": asdict(plan), "seeds": (first, after), "turn": turn, "replayed": replayed, "wanted": list(wanted)}
+    body = {"plan": asdict(plan), "seeds": (first, after), "turn": turn, "replayed": replayed, "wanted": list(wanted),
+            "given": given.hex()}
     return Unit(BETWEEN.join([*asdict(plan).values(), f"seeds {first}-{after - 1}"]), body, after - first)
 
 
@@ -182,12 +185,12 @@ def is_again(unit_id: str) -> bool:
 
 def units(
     aim: Aim, flat: Callable[[Plan, int], bool], found: Callable[[], bool],
-    near: Callable[[int], Sequence[Plan]] = lambda _: (),
+    near: Callable[[int], Sequence[Begun]] = lambda _: (),
 ) -> Iterator[Unit | int]:
     """The units of a campaign in order; a number where the rows of so many of the first ones must be known (`feed`).
 
     flat -- whether an arm visited hardly anything new in a turn. found -- whether a failure ends the search. near -- of
-    a search for states that are wanted, the arms of a turn; none ends it.
+    a search for states that are wanted, how the runs of a turn begin; none ends it.
     """
     number = 0
     for unit in _led(aim, near) if aim.wanted else _search(aim, flat):
@@ -214,16 +217,16 @@ def _search(aim: Aim, flat: Callable[[Plan, int], bool]) -> Iterator[Unit | int]
         ends.append(given.total())
 
 
-def _led(aim: Aim, near: Callable[[int], Sequence[Plan]]) -> Iterator[Unit | int]:
+def _led(aim: Aim, near: Callable[[int], Sequence[Begun]]) -> Iterator[Unit | int]:
     given, ends = Counter[Plan](), [0]
     for turn in count():
         yield ends[max(0, turn - 1)]
-        arms = near(turn)
-        if not arms:
+        begun = near(turn)
+        if not begun:
             return
-        for arm in arms:
+        for arm, choices in begun:
             replayed = given.total() % REPLAYED == 0
-            yield search_unit(arm, aim.seed, given[arm], turn, replayed=replayed, wanted=aim.wanted)
+            yield search_unit(arm, aim.seed, given[arm], turn, replayed=replayed, wanted=aim.wanted, given=choices)
             given[arm] += 1
         ends.append(given.total())
 

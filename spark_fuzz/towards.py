@@ -1,7 +1,7 @@
 """The part of a campaign over worlds that looks for states which somebody wants to see.
 
 Such states are counterexamples to induction, in the folder that `rocketproof prove --cti` writes. Every run is watched
-for all of them; which worlds come next is said by how near they came.
+for all of them; which come next is said by how near they came.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from model.language.open.trails import VISITED
 from spark_fuzz.simulation import LAG, Aim
 from spark_fuzz.work import Row
 from stateful_tests.worlds.run import Plan
-from stateful_tests.worlds.steering import Arms, Nearest, Wishes, keep
+from stateful_tests.worlds.steering import Begun, Nearest, Turns, Wishes, keep
 
 TOLD = "towards.txt"
 """The file that says what came of each state."""
@@ -27,7 +27,7 @@ class Towards:
     def __init__(self, aim: Aim) -> None:
         """Nothing is known yet."""
         self._found = Wishes([wanted(text) for text in aim.wanted])
-        self._arms = Arms(aim.arms(), len(aim.wanted), LAG)
+        self._turns = Turns(aim.arms(), len(aim.wanted), LAG)
 
     def take(self, arm: Plan, row: Row) -> None:
         """Take a row of either kind, see `runs`."""
@@ -35,14 +35,13 @@ class Towards:
         if row["kind"] == "trails":
             self._found.take(row["runs"], {}, told)
             return
-        goal = int(row["property"])
-        self._found.take(0, {goal: Nearest.of(told["nearest"])}, ())
-        for distance in told["distances"]:
-            self._arms.take(arm, row["turn"], goal, distance, reached=bool(row["violated"]))
+        goal, nearest = int(row["property"]), Nearest.of(told)
+        self._found.take(0, {goal: nearest}, ())
+        self._turns.take(arm, row["turn"], goal, nearest)
 
-    def turn(self, number: int) -> list[Plan]:
-        """The worlds of a turn; none when all states were reached."""
-        return self._arms.turn(number)
+    def turn(self, number: int) -> list[Begun]:
+        """How the runs of a turn begin; none when all states were reached."""
+        return self._turns.turn(number)
 
     def files(self) -> Mapping[str, str]:
         """What is said of each state, and the ways that runs went; none if nothing is wanted."""

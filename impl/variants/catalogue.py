@@ -5,6 +5,7 @@ from __future__ import annotations
 from impl.variants.bugs import broker_clients, listening, mixed, name_server, ports, rebalancing, seeded, upkeep
 from impl.variants.bugs import locks as lock_bugs
 from impl.variants.bugs import offsets as offset_bugs
+from impl.variants.bugs import stores as store_bugs
 from impl.variants.repairs import (
     client_tables,
     connections,
@@ -14,6 +15,7 @@ from impl.variants.repairs import (
     offsets,
     routes,
     starts,
+    stores,
     subscriptions,
     tables,
 )
@@ -23,12 +25,13 @@ from impl.variants.variant import Variant
 REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
     *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
+    *stores.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
 
 BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
-    *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS,
+    *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 
@@ -66,8 +69,10 @@ NO_REPAIR: dict[str, str] = {
     "U13": "a strategy is its user's, and any other one would not divide as those of the other members do",
     "L13": "as U13: what a strategy gives nobody, nobody else may give away",
     "X13": "a chain of pulls that has ended is told from one that is held up by waiting",
+    "V5": "no world delivers delayed messages, so that no run would tell a repair from none",
+    "V19": "as V5",
 }
-"""Hazard to the reason why no variant makes it go away: it would take another protocol."""
+"""Hazard to the reason why no variant makes it go away: it would take another protocol, or no run would show it."""
 
 NOT_EXPRESSIBLE: dict[str, str] = {
     "bc-divergent-member-view": "4.9.3 as shipped: D2 and D4, which have no repair; so it is in every subject",

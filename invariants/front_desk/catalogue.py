@@ -171,11 +171,14 @@ def chosen(given: Sequence[str]) -> Chosen:
         known(name)
     wanted = given or [*names(), *claim.CLAIMS]
     runs = [name for name in (*BY_NAME, *OF_RUNS) if name in wanted]
-    runs += [instead for name, (instead, _) in NO_MACHINE.items() if name in wanted]
+    instead = {instead: None for name, (instead, _) in NO_MACHINE.items() if name in wanted}
+    claims = [one for one in claim.CLAIMS.values()
+              if one.name in wanted or one.promises in wanted or one.promises in instead]
+    runs += [name for name in instead if name not in {one.promises for one in claims}]
     return Chosen(
         tuple(name for name in PROPERTIES if name in wanted),
         tuple(name for name in STRATEGY_CLAIMS if name in wanted),
-        tuple(one.name for one in claim.CLAIMS.values() if one.name in wanted or one.promises in wanted),
+        tuple(one.name for one in claims),
         tuple(name for name in OWN if name in wanted),
         tuple(dict.fromkeys(runs)),
         not given,

@@ -14,6 +14,7 @@ from spark_fuzz.sightings import Sightings
 from spark_fuzz.simulation import Aim, search_unit, units
 from spark_fuzz.towards import TOLD, said
 from stateful_tests.spark.books import done, planned
+from stateful_tests.worlds.steering import Begun
 
 TWO_OWNERS = Wanted("one_owner", "take", "Rebalancing", {"Broker": 1, "Member": 2, "Queue": 1}, [
     (("up", 0), True), (("answer", 0), [0, 1]), (("fetched", 0), True), (("holds", 0, 0), False),
@@ -51,14 +52,15 @@ def test_a_campaign_towards_other_states_is_another_one(tmp_path: Path) -> None:
         Aim(towards=str(tmp_path / "nowhere")).checked()
 
 
-def test_arms_of_a_turn_are_those_that_the_book_names(tmp_path: Path) -> None:
+def test_runs_of_a_turn_begin_as_the_book_says(tmp_path: Path) -> None:
     aim = aim_in(tmp_path).checked()
     first, second = aim.arms()
-    named = {0: [first, second], 1: [second, second], 2: []}
+    named = {0: [Begun(first), Begun(second)], 1: [Begun(second, b"\1\2"), Begun(second)], 2: []}
     plan = list(units(aim, lambda *_: True, lambda: False, named.__getitem__))
     assert [one for one in plan if isinstance(one, int)] == [0, 0, 2]
     assert [unit.body["plan"]["profile"] for unit in planned(iter(plan))] == [
         one.profile for one in (first, second, second, second)]
+    assert [unit.body["given"] for unit in planned(iter(plan))] == ["", "", "0102", ""]
     assert len({unit.id for unit in planned(iter(plan))}) == 4
 
 

@@ -53,7 +53,7 @@ def drawn(hazard: str, worlds: Iterable[Seen]) -> Picture | None:
     clearest = CLEAREST.get(hazard, Clearest())
     for seen in worlds:
         for name in sorted(names, key=lambda name: name != clearest.property):
-            found, kernel = seen.best_of(name, hazard, last=clearest.last), seen.world.simulation.kernel
+            found, kernel = seen.of(name, hazard, last=clearest.last), seen.world.simulation.kernel
             if found is not None and kernel.trail is not None:
                 return picture(kernel.records, kernel.trail, found)
     return None

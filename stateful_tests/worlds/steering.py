@@ -1,18 +1,21 @@
 """Steering: simulated worlds are led towards states that somebody wants to see, and tell how near they came.
 
-A run tells for each wanted state where a follower was nearest to it. What leads there is the choice of worlds: those
-whose runs come nearest get half of all runs, the others take turns.
+A run is its tape, and tells for each wanted state where a follower was nearest to it. Half of all runs begin anew, in
+one world after another. The others play what one of the nearest runs did until shortly before it was nearest, and go on
+by chance.
 """
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count, islice, product, zip_longest
+from itertools import count, islice, product
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, NamedTuple
 
+from impl.hosts.simulation.tape import RandomTape, Where
 from invariants.refinement.monitor import Monitor, Recorder, Step, recorded_by
 from invariants.verdict import BadInputError
 from model.language.open.nearness import Near, Nearness, Wanted, wanted
@@ -27,8 +30,33 @@ USUAL_PROFILES = ("threads", "network", "storm")
 STORED = 2_000
 """So many trails a folder keeps."""
 SHARE = 8
-"""One arm in so many is near, and as many others have their turn."""
-Arm = TypeVar("Arm")
+"""In a turn one arm in so many begins anew, and as many units go on from what was near."""
+KEPT, BACK = 5, 50
+"""For each state so many runs are gone on from; up to so many choices before they were nearest."""
+
+
+class SteeredTape(RandomTape):
+    """The beginning of another tape, and chance from there on; the same for the same seed."""
+
+    __slots__ = ("given",)
+
+    def __init__(self, given: Sequence[int], seed: int) -> None:
+        """Play these choices first."""
+        super().__init__(seed)
+        self.given = given
+
+    @property
+    def is_own(self) -> bool:
+        """Whether chance decides by now."""
+        return len(self.choices) >= len(self.given)
+
+    def pick(self, n: int, where: Where = "", one_in: int = 1) -> int:
+        """See Tape."""
+        if n < 2 or self.is_own:  # noqa: PLR2004 - one possibility is no choice
+            return super().pick(n, where, one_in)
+        value = self.given[len(self.choices)]
+        self.choices.append(value if 0 < value < n else 0)
+        return self.choices[-1]
 
 
 # Where runs are nearest -----------------------------------------------------------------------------------------------
@@ -39,12 +67,13 @@ class Nearest:
     """Where a run came nearest to a wanted state.
 
     differing -- the cells that were different there, in words. confirmed -- none was, and the model alone comes there
-    by the trail. trail -- the steps of the model up to there.
+    by the trail. trail -- the steps of the model up to there. choices -- of the tape up to there.
     """
 
     differing: tuple[str, ...]
     confirmed: bool
     trail: Trail
+    choices: bytes
 
     @property
     def distance(self) -> int:
@@ -52,44 +81,48 @@ class Nearest:
         return len(self.differing)
 
     @property
-    def order(self) -> tuple[int, bool]:
-        """Sorts them, the nearest first."""
-        return self.distance, not self.confirmed
+    def order(self) -> tuple[int, bool, int, bytes]:
+        """Sorts them, the nearest first, and of these the soonest."""
+        return self.distance, not self.confirmed, len(self.choices), self.choices
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; see `of`."""
-        return {"differing": self.differing, "confirmed": self.confirmed, "trail": self.trail.line()}
+        return {"differing": self.differing, "confirmed": self.confirmed, "trail": self.trail.line(),
+                "choices": self.choices.hex()}
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Nearest:
         """What `to_json` gave."""
-        return cls(tuple(stored["differing"]), stored["confirmed"], trail(stored["trail"]))
+        way, choices = trail(stored["trail"]), bytes.fromhex(stored["choices"])
+        return cls(tuple(stored["differing"]), stored["confirmed"], way, choices)
 
 
 @dataclass
 class _Watched(Recorder):
     """Notes the steps of all monitors, and where one that has the wanted variables is nearest, by number of the goal.
 
-    best -- how near, which monitor, after how many steps.
+    tape -- of the run; what another tape has given tells nothing new. best -- how near, which monitor, after how many
+    steps and choices.
     """
 
     goals: Sequence[Wanted]
+    tape: RandomTape
     steps: dict[Monitor, list[Step]] = field(default_factory=dict)
-    best: dict[int, tuple[Near, Monitor, int]] = field(default_factory=dict)
+    best: dict[int, tuple[Near, Monitor, int, int]] = field(default_factory=dict)
     _nearness: dict[str, dict[int, Nearness]] = field(default_factory=dict)
 
     def stepped(self, monitor: Monitor, steps: Sequence[Step]) -> None:
         """See Recorder."""
         taken = self.steps.setdefault(monitor, [])
         taken += steps
-        if len(monitor.states) > 1:
+        if len(monitor.states) > 1 or (isinstance(self.tape, SteeredTape) and not self.tape.is_own):
             return
         for number, nearness in self._of(monitor.reading.concept).items():
             nearest = self.best[number][0].distance if number in self.best else 1 << 30
             if nearest:
                 near = nearness.to(monitor.states.base, monitor.reading.given.named, monitor.states.defaults, nearest)
                 if near is not None:
-                    self.best[number] = near, monitor, len(taken)
+                    self.best[number] = near, monitor, len(taken), len(self.tape.choices)
 
     def _of(self, concept: Concept) -> dict[int, Nearness]:
         if concept.name not in self._nearness:
@@ -111,18 +144,21 @@ class Led:
     trails: tuple[Trail, ...] = ()
 
 
-def watched(goals: Sequence[Wanted], plan: Plan, seed: int) -> Led:
-    """Live through a run, and say where it was nearest to each of these states."""
-    watching = _Watched(goals)
+def watched(goals: Sequence[Wanted], plan: Plan, seed: int, given: bytes = b"") -> Led:
+    """Live through a run, and say where it was nearest to each of these states; given -- how its tape begins."""
+    tape = SteeredTape(given, seed) if given else STRATEGIES[plan.strategy](seed)
+    watching = _Watched(goals, tape)
     with recorded_by(watching):
-        record = run(plan, STRATEGIES[plan.strategy](seed))
+        record = run(plan, tape)
     words = f"a run of {plan.subject}, {plan.workload}, {plan.profile}, {plan.strategy}, seed {seed}"
+    words += f" after {len(given)} choices of another" if given else ""
     nearest = {}
-    for number, (near, monitor, steps) in watching.best.items():
+    for number, (near, monitor, steps, choices) in watching.best.items():
         way = _trail(monitor, watching.steps[monitor][:steps], words)
         if way is not None:
             confirmed = not near.distance and _confirmed(goals[number], monitor.reading.concept, way)
-            nearest[number] = Nearest(tuple(map(_cell, near.differing)), confirmed, way)
+            nearest[number] = Nearest(tuple(map(_cell, near.differing)), confirmed, way,
+                                      bytes(tape.choices[:choices]))
     trails = (_trail(monitor, taken, words) for monitor, taken in watching.steps.items())
     return Led(record, nearest, tuple(one for one in trails if one is not None))
 
@@ -144,54 +180,64 @@ def _trail(monitor: Monitor, steps: Sequence[Step], words: str) -> Trail | None:
         return None
 
 
-# Which worlds come next -----------------------------------------------------------------------------------------------
+# Which runs come next -------------------------------------------------------------------------------------------------
 
 
-class Arms(Generic[Arm]):
-    """Says which worlds to live through, by how near the runs of each came to what is still wanted.
+class Begun(NamedTuple):
+    """How a run begins: in which world, and with which choices of another run; none: it begins anew."""
 
-    The worlds of a turn depend on the runs of the turns up to `lag` before it, in whatever order they were taken.
-    arms -- all worlds, in an order that says nothing. goals -- how many states are wanted.
+    plan: Plan
+    given: bytes = b""
+
+    def before(self, draw: random.Random) -> Begun:
+        """The same without some of the last choices."""
+        return self._replace(given=self.given[:max(0, len(self.given) - draw.randrange(BACK))])
+
+
+class Turns:
+    """Says which runs come next, by how near former ones came to what is still wanted.
+
+    What a turn holds depends on the turns up to `lag` before it, in whatever order their runs were taken.
+    arms -- all worlds. goals -- how many states are wanted.
     """
 
-    def __init__(self, arms: Sequence[Arm], goals: int, lag: int = 1) -> None:
+    def __init__(self, arms: Sequence[Plan], goals: int, lag: int = 1) -> None:
         """Nothing is known yet."""
         self._arms, self._goals, self._lag = tuple(arms), range(goals), lag
-        self._runs: dict[tuple[int, Arm], list[tuple[int, int]]] = {}
-        self._reached: dict[int, int] = {}
+        self._near: dict[int, list[tuple[int, Plan, Nearest]]] = {goal: [] for goal in self._goals}
 
-    def take(self, arm: Arm, turn: int, goal: int, distance: int, *, reached: bool = False) -> None:
-        """A run of an arm in a turn came so near to a goal; reached -- it need not be looked for any more."""
-        self._runs.setdefault((goal, arm), []).append((turn, distance))
-        if reached:
-            self._reached[goal] = min(turn, self._reached.get(goal, turn))
+    def take(self, plan: Plan, turn: int, goal: int, nearest: Nearest) -> None:
+        """A run of a turn came so near to a goal."""
+        self._near[goal].append((turn, plan, nearest))
 
     def wanted(self, turn: int) -> list[int]:
         """The goals that are still looked for in a turn."""
-        return [goal for goal in self._goals if self._reached.get(goal, turn) > turn - self._lag]
+        return [goal for goal in self._goals if not any(one.confirmed for _, one in self._known(goal, turn))]
 
-    def turn(self, number: int) -> list[Arm]:
-        """The worlds of a turn: all in the first; then as many near ones, of each goal by turns, as others by rotation.
+    def turn(self, number: int) -> list[Begun]:
+        """How the runs of a turn begin: each world in the first; then some worlds, and as many near runs.
 
         None when nothing is wanted any more.
         """
-        wanted_now = self.wanted(number)
-        if number == 0 or not wanted_now:
-            return list(self._arms) if wanted_now else []
+        goals = self.wanted(number)
+        if not goals:
+            return []
+        if number == 0:
+            return [*map(Begun, self._arms)]
         many = -(-len(self._arms) // SHARE)
-        mixed = dict.fromkeys(chain.from_iterable(zip_longest(*(self._nearest(goal, number) for goal in wanted_now))))
-        near = [arm for arm in mixed if arm is not None][:many]
-        others = [self._arms[(number * many + place) % len(self._arms)] for place in range(many)]
-        return [*near, *others]
+        anew = [Begun(self._arms[(number * many + place) % len(self._arms)]) for place in range(many)]
+        ranks = [near for goal in goals if (near := self.nearest(goal, number))]
+        return [*anew, *([(rank := ranks[place % len(ranks)])[place // len(ranks) % len(rank)]
+                          for place in range(many)] if ranks else [])]
 
-    def _nearest(self, goal: int, turn: int) -> list[Arm]:
-        """The arms whose runs came near to a goal, the nearest on the average first."""
-        means = {}
-        for arm in self._arms:
-            distances = [far for when, far in self._runs.get((goal, arm), ()) if when <= turn - self._lag]
-            if distances:
-                means[arm] = sum(distances) / len(distances)
-        return sorted(means, key=lambda arm: means[arm])
+    def nearest(self, goal: int, turn: int) -> list[Begun]:
+        """The runs to go on from, the nearest first; what a follower reached and the model does not leads nowhere."""
+        known = sorted((one for one in self._known(goal, turn) if one[1].distance),
+                       key=lambda one: (*one[1].order, str(one[0])))
+        return [Begun(plan, one.choices) for plan, one in known[:KEPT]]
+
+    def _known(self, goal: int, turn: int) -> list[tuple[Plan, Nearest]]:
+        return [(plan, one) for when, plan, one in self._near[goal] if when <= turn - self._lag]
 
 
 # A folder of states that are wanted -----------------------------------------------------------------------------------
@@ -252,25 +298,26 @@ def led(folder: Path, subject: str, runs: int, seed: int) -> Iterator[str]:
     """
     found = Wishes(goals_of(folder))
     plans = [Plan(subject, *arm) for arm in product(USUAL_WORKLOADS, USUAL_PROFILES)]
-    arms, seeds = Arms(plans, len(found.goals)), Counter[Plan]()
-    for turn, plan in islice(_planned(arms), runs):
-        one = watched(found.goals, plan, seed + seeds[plan])
+    turns, seeds, draw = Turns(plans, len(found.goals)), Counter[Plan](), random.Random(seed)  # noqa: S311 - repeatable
+    for turn, begun in islice(_planned(turns), runs):
+        plan, given = begun.before(draw)
+        one = watched(found.goals, plan, seed + seeds[plan], given)
         seeds[plan] += 1
         found.take(1, one.nearest, (way.line() for way in one.trails))
         for number, nearest in one.nearest.items():
-            arms.take(plan, turn, number, nearest.distance, reached=nearest.confirmed)
+            turns.take(plan, turn, number, nearest)
     yield from found.lines()
     yield keep(folder, found.trails)
 
 
-def _planned(arms: Arms[Plan]) -> Iterator[tuple[int, Plan]]:
+def _planned(turns: Turns) -> Iterator[tuple[int, Begun]]:
     """Turn after turn until nothing is wanted any more, also in the midst of one."""
     for turn in count():
-        plans = arms.turn(turn)
-        for plan in plans:
-            if arms.wanted(turn + 1):
-                yield turn, plan
-        if not plans:
+        begun = turns.turn(turn)
+        for one in begun:
+            if turns.wanted(turn + 1):
+                yield turn, one
+        if not begun:
             return
 
 

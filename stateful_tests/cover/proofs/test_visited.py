@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from typer.testing import CliRunner
@@ -23,7 +24,7 @@ from proofs.counterexample import wanted as wanted_of
 from proofs.prove import Prover
 from proofs.visited import Visited, visited
 from stateful_tests.worlds.run import Plan, run
-from stateful_tests.worlds.steering import Arms, Nearest, led, watched
+from stateful_tests.worlds.steering import Begun, Nearest, SteeredTape, Turns, led, watched
 
 TURNS = '''"""Turns at a door."""
 
@@ -252,33 +253,61 @@ def test_to_be_watched_changes_no_run_and_gives_the_same_each_time() -> None:
     assert first.nearest[0].distance == 1
 
 
-def test_half_of_the_worlds_of_a_turn_are_those_that_come_nearest() -> None:
-    arms = Arms(range(16), 2)
-    assert arms.turn(0) == [*range(16)]
-    assert arms.turn(1) == [2, 3]  # nobody could be near
-    for arm in range(16):
-        arms.take(arm, 0, 0, abs(arm - 7))
-        arms.take(arm, 0, 1, 16 - arm)
-    assert arms.turn(1) == [7, 15, 2, 3]
-    arms.take(7, 1, 0, 30)
-    arms.take(4, 1, 1, 0, reached=True)
-    assert arms.turn(1) == [7, 15, 2, 3]  # what a turn says does not change it
-    assert arms.turn(2) == [6, 8, 4, 5]
-    assert {one for turn in range(1, 9) for one in arms.turn(turn)[2:]} == {*range(16)}
-    arms.take(4, 2, 0, 0, reached=True)
-    assert arms.turn(2)
-    assert arms.turn(3) == []
+def test_a_steered_tape_plays_the_beginning_of_another() -> None:
+    first = SteeredTape((), 1)
+    given = [first.pick(5) for _ in range(20)]
+    second = SteeredTape(given, 2)
+    assert [second.pick(5) for _ in range(20)] == given
+    assert [second.pick(3) for _ in range(20)] != [first.pick(3) for _ in range(20)]
+
+
+def test_who_goes_on_from_another_run_tells_of_what_comes_behind_it() -> None:
+    first = watched([FAR], SMALLEST, 1)
+    given = first.nearest[0].choices
+    assert 0 < len(given) < len(first.record.choices)
+    second = watched([FAR], SMALLEST, 2, given)
+    assert bytes(second.record.choices).startswith(given)
+    assert len(second.nearest[0].choices) >= len(given)
+    assert Begun(SMALLEST, given).before(Random(3)).given in {given[:len(given) - back] for back in range(50)}  # noqa: S311 - repeatable
+
+
+ARMS = [Plan("shipped", workload, profile) for workload in ("smallest", "orderly") for profile in (
+    "calm", "threads", "network", "crashes", "storm")]
+
+
+def near(distance: int, number: int, *, confirmed: bool = False) -> Nearest:
+    return Nearest(("cell",) * distance, confirmed, WAY, bytes([number]))
+
+
+def test_half_of_the_runs_go_on_from_the_nearest_and_half_begin_anew() -> None:
+    turns = Turns(ARMS, 2)
+    assert turns.turn(0) == [*map(Begun, ARMS)]
+    assert turns.turn(1) == [*map(Begun, ARMS[2:4])]  # nobody could be near
+    for number, arm in enumerate(ARMS):
+        turns.take(arm, 0, 0, near(abs(number - 7), number))
+    turns.take(ARMS[0], 0, 1, near(3, 99))
+    now = [*map(Begun, ARMS[2:4]), Begun(ARMS[6], b"\6"), Begun(ARMS[0], b"\x63")]  # number 7 leads nowhere
+    assert turns.turn(1) == now
+    turns.take(ARMS[4], 1, 1, near(0, 4, confirmed=True))
+    assert turns.turn(1) == now  # what a turn says does not change it
+    assert turns.turn(2)[2:] == [Begun(ARMS[6], b"\6"), Begun(ARMS[8], b"\b")]
+    assert {one.plan for turn in range(1, 9) for one in turns.turn(turn)[:2]} == {*ARMS}
+    turns.take(ARMS[4], 2, 0, near(0, 5, confirmed=True))
+    assert turns.turn(2)
+    assert turns.turn(3) == []
 
 
 def test_a_turn_depends_on_the_turns_up_to_the_lag_in_any_order() -> None:
-    told = [(arm, turn, 0, (5 * arm + 3 * turn) % 7) for arm in range(8) for turn in range(4)]
+    told = [(arm, turn, 0, near(1 + (5 * number + 3 * turn) % 7, number)) for number, arm in enumerate(ARMS)
+            for turn in range(4)]
     said = []
     for heard in (told, told[::-1], [one for one in told if one[1] <= 1]):
-        arms = Arms(range(8), 1, lag=2)
+        turns = Turns(ARMS, 1, lag=2)
         for one in heard:
-            arms.take(*one)
-        said.append(arms.turn(3))
+            turns.take(*one)
+        said.append(turns.turn(3))
     assert said[0] == said[1] == said[2]
+    assert len(said[0]) == 4
 
 
 def test_a_folder_is_told_what_came_of_each_state(tmp_path: Path) -> None:
