@@ -40,7 +40,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     strategy: Annotated[list[str] | None, typer.Option(help="Only uniform, swarm, priority or focus.")] = None,
     until_failure: Annotated[bool, typer.Option("--until-failure", help="End with the first new failure.")] = False,
     strategies: Annotated[str | None, typer.Option(
-        help="With --decisions: MODULE:NAME of a tuple of invariants.allocation.Shipped to judge.")] = None,
+        help="With --decisions: MODULE:NAME of a tuple of invariants.allocation.shipped.Shipped to judge.")] = None,
     json: Annotated[
         str | None, typer.Option(help="Write verdict rows to this file, one JSON object a line; - for stdout."),
     ] = None,

@@ -1,9 +1,9 @@
 """The campaign about decisions: every claim about every allocation strategy, on all small sizes and on random inputs.
 
-The subjects are the rows of a table of `invariants.allocation.Shipped`: a strategy, a family of inputs (equal lists,
-unequal ones, an id that stands twice, …) and what is expected. Every row is judged on each size of n <= 64 queues and
-m <= 24 members, small sizes first, then on random sizes and names by seed, without end. Whoever has a table of
-strategies of their own gives its place, "module:NAME", and has them judged in the same way.
+The subjects are the rows of a table of `Shipped` of `invariants.allocation.shipped`: a strategy, a family of inputs
+(equal lists, unequal ones, an id that stands twice, …) and what is expected. Every row is judged on each size of
+n <= 64 queues and m <= 24 members, small sizes first, then on random sizes and names by seed, without end. Whoever has
+a table of strategies of their own gives its place, "module:NAME", and has them judged in the same way.
 """
 
 from __future__ import annotations

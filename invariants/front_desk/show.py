@@ -12,6 +12,7 @@ from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, en
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import Rule
+from invariants.rules.telling_apart import causes_of
 from invariants.runs import NO_MACHINE, OF_RUNS
 from model.language import Expectation, Property, text
 
@@ -161,6 +162,7 @@ def _of_protocol(declared: Property) -> Iterator[str]:
             yield from _folded(line, "  ", "            ")
     if declared.broken_by:
         yield from ("", "must fail with", *(f"  {mutation}" for mutation in declared.broken_by))
+    yield from _causes(declared.name)
 
 
 def _of_rule(declared: type[Rule]) -> Iterator[str]:
@@ -170,7 +172,12 @@ def _of_rule(declared: type[Rule]) -> Iterator[str]:
     if excuses := [one for one in declared.excuses if not one.hazard]:
         yield from ("", "does not speak where")
         yield from (line for one in excuses for line in _folded(one.sentence, "  ", "    "))
-    if causes := [one for one in declared.excuses if one.hazard]:
+    yield from _causes(declared.name)
+
+
+def _causes(name: str) -> Iterator[str]:
+    """What findings of a property are put down to."""
+    if causes := causes_of(name):
         yield from ("", "puts down what it finds to")
         yield from (line for one in causes for line in _folded(f"{one.hazard}, where {one.sentence}", "  ", "    "))
 

@@ -7,13 +7,19 @@ from functools import cache
 
 from invariants.finding import put_down_to
 from invariants.rules.declared import RULES
+from invariants.rules.excuse import Excuse
+
+
+def causes_of(name: str) -> list[Excuse]:
+    """What findings of a property are put down to: the causes that its rule declares, and those of ascriptions."""
+    return [excuse for rule in RULES.values() if name in {rule.name, *rule.judges.split()}
+            for excuse in rule.excuses if excuse.hazard]
 
 
 @cache
 def looked_for(name: str) -> frozenset[str]:
     """The hazards whose causes are looked for when a property is found to be broken."""
-    return frozenset(excuse.hazard for rule in RULES.values() if name in {rule.name, *rule.judges.split()}
-                     for excuse in rule.excuses if excuse.hazard)
+    return frozenset(one.hazard for one in causes_of(name))
 
 
 def shown(hazards: Sequence[str], key: Sequence[str]) -> tuple[str, ...]:
