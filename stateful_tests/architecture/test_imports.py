@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "invariants.refinement": ("model", "impl.events", "impl.decisions"),
     "invariants.rules": ("model", "impl.events", "impl.decisions"),
     "invariants.pictures": ("model", "impl.events", "impl.decisions"),
-    "invariants.views": ("model", "impl.decisions", "impl.broker", "impl.client", "impl.namesrv"),
+    "invariants.views": ("model", "impl.decisions", "impl.broker", "impl.client", "impl.namesrv", "impl.store"),
     "invariants.decisions": ("model", "impl.decisions"),
     "invariants.allocation": ("model", "impl.decisions"),
     "proofs": ("invariants", "model", "impl.decisions"),
