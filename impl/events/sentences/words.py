@@ -18,6 +18,7 @@ _TENTH_MS, _SECOND_MS, _TEN_SECONDS_MS = 100, 1_000, 10_000
 _EVERYTHING = "*"
 _RETRIES = re.compile(rf"{RETRY_GROUP_TOPIC_PREFIX}([\w-]+)")
 _PORT = re.compile(r"(?<=[\w.-]):\d{4,5}\b")
+_STAMP, _NULL = re.compile(r"-\d{13}-"), re.compile(r"\bNone\b")
 _LONG = re.compile(r"\b(\d{4,}) ms\b")
 _REPLIES = f"_{REPLY_TOPIC_POSTFIX}"
 
@@ -60,7 +61,7 @@ class Words:
         Raises KeyError for an event whose class has no sentence.
         """
         template = self._sentences[event.__class__].template(event, before)
-        return template.format_map(_Fields(self, at, event, before))
+        return _STAMP.sub("-", template.format_map(_Fields(self, at, event, before)))
 
     def several(self, event: Any) -> str:
         """What many events like this one are called."""
@@ -85,7 +86,7 @@ class Words:
         for topic, brokers in self._brokers.items():
             if len(brokers) == 1:
                 sentence = sentence.replace(f" of {topic} at {min(brokers)}", f" of {topic}")
-        sentence = _PORT.sub("", sentence)
+        sentence = _NULL.sub("nothing", _STAMP.sub("-", _PORT.sub("", sentence)))
         sentence = _RETRIES.sub(lambda found: retries(found[1]), sentence)
         return _LONG.sub(lambda found: roughly(int(found[1])), sentence)
 
