@@ -80,7 +80,7 @@ def slaves_reach_the_first_file(s: Replicas) -> Bool:
     return forall((s.first <= s.copied[x]) & s.asked[x].implies(s.next[x] == s.copied[x]) for x in every(Slave))
 
 
-@always(shipped="violated: V11 a slave beyond its master, V30 a slave with an empty file",
+@always(shipped="violated: V11 a slave beyond its master, V32 a slave with an empty file",
         given=(sent_is_forced, empty_files_fit), excludes=("refuse", "leave"),
         broken_by=(drop_guard("lose", 1), drop_assignment("transfer", "copy")))
 def slave_log_is_a_prefix(s: Replicas) -> Bool:
@@ -88,7 +88,7 @@ def slave_log_is_a_prefix(s: Replicas) -> Bool:
     return forall(agree(s, x, p) for x, p in every(Slave, Position))
 
 
-@always(shipped="violated: V25 offset 0 stands for the first file, V30 a slave with an empty file",
+@always(shipped="violated: V25 offset 0 stands for the first file, V32 a slave with an empty file",
         given=(files_wait_for_slaves, slaves_keep_their_logs, slaves_begin_in_time),
         excludes=("transfer_first", "transfer_shifted", "leave"), broken_by=(drop_assignment("append", "place"),))
 def copies_keep_their_place(s: Replicas) -> Bool:

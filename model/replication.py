@@ -1,7 +1,7 @@
 """Replication: a master's log on its slaves, and what a put under SYNC_MASTER is answered, counted in records.
 
 What is under way on a connection counts as arrived: nothing that happens meanwhile at the master changes it. A slave
-without a file puts what comes first where it belongs; one with an empty file puts it there (V30).
+without a file puts what comes first where it belongs; one with an empty file puts it there (V32).
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def transfer(s: Replicas, x: Slave) -> None:
 
 @action("HAClient#dispatchReadRequest, MappedFileQueue#getLastMappedFile")
 def transfer_shifted(s: Replicas, x: Slave) -> None:
-    """A slave whose first file is empty takes a frame of any position, and appends it there (V30)."""
+    """A slave whose first file is empty takes a frame of any position, and appends it there (V32)."""
     require(s.asked[x], s.first <= s.next[x], s.next[x] < s.end, by="DefaultMessageStore#getCommitLogData")
     require(s.filed[x], s.copied[x] == 0, s.next[x] > 0, by="HAClient#dispatchReadRequest")
     append_copy(s, x, s.log[s.next[x]], s.copied[x])

@@ -289,7 +289,8 @@ def version(table: str = TABLE) -> str:
     here = Path(__file__).resolve().parent
     module = import_module(table.partition(":")[0]).__file__
     judged_code = sorted((here.parent / "impl" / "decisions").glob("*.py"))
-    judging_code = [here.parent / "invariants" / "allocation.py", here / "decisions.py", here / "work.py"]
+    rooms = sorted((here.parent / "invariants" / "allocation").glob("*.py"))
+    judging_code = [*rooms, here / "decisions.py", here / "work.py"]
     content = blake2b(digest_size=6)
     for file in _distinct([*judged_code, *judging_code, *([Path(module)] if module else [])]):
         content.update(file.name.encode() + b"\0" + file.read_bytes())

@@ -49,12 +49,12 @@ class queue_offsets_are_consecutive(Rule):
 class unit_names_its_record(Rule):
     """Each unit of a queue names the record of that queue whose queue offset is the number of the unit."""
 
-    shipped = "violated: V3 a unit for no record, V26 units are left out, V31 an error is logged"
+    shipped = "violated: V3 a unit for no record, V26 units are left out, V33 an error is logged"
     cite = "ConsumeQueue#putMessagePositionInfo, #recover, #truncateDirtyLogicFiles"
     about = "at topic queue_id"
     excuses = (
         _KILLED, _POWERLESS,
-        cause("V31", "files of others filled its disk", by=Match(events.DiskFilled, of="at"), lasts=FOR_EVER),
+        cause("V33", "files of others filled its disk", by=Match(events.DiskFilled, of="at"), lasts=FOR_EVER),
     )
 
     @after(events.MessageDispatched)

@@ -119,7 +119,7 @@ BREAKS: Mapping[str, str] = {
     "visible_is_durable": "V16",
     "store_loads_after_a_crash": "V22",
     "queue_offsets_are_consecutive": "V3",
-    "unit_names_its_record": "V3 V31",
+    "unit_names_its_record": "V3 V33",
     "no_record_is_missed": "V26",
     "full_disk_refuses_writes": "V24",
     "refines_consumer_group": "B-7 B-8",

@@ -127,7 +127,7 @@ def test_v3_a_queue_has_a_message_that_nobody_has_sent() -> None:
         assert sent(world)[-1].queue_offset == 1
 
 
-def test_v31_a_unit_that_the_disk_does_not_take_counts_as_written() -> None:
+def test_v33_a_unit_that_the_disk_does_not_take_counts_as_written() -> None:
     with World() as world:
         begin(world)
         produce(world, 1)

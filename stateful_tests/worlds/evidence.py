@@ -10,8 +10,8 @@ A document of kind "run" adds to `invariants.evidence`
     told        [{time_ms, who, sentence}]: the choices that were not boring
     picture     what led to the failure: {lifelines: [machine, …] in drawing order, claim: the sentence below it,
                 left_out: how many steps of the causal past it does not show,
-                rows: [{time_ms, at: machine, source, target: ends of an arrow or empty, text, kind, mark}]};
-                kind and mark as in `invariants.pictures.marks`
+                rows: [{time_ms, at: machine, source, target: ends of an arrow or empty, text, kind, mark, began}]};
+                kind and mark as in `invariants.pictures.marks`; began: it is what began the failure
 """
 
 from __future__ import annotations

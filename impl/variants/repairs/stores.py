@@ -212,6 +212,6 @@ REPAIRS = (
     ),
     Variant(
         "unwritten_unit_is_written_again", "repair", "A unit that the disk does not take is tried again.",
-        "upstream does not have it", ("V31",), (_raise_what_the_disk_says,),
+        "upstream does not have it", ("V33",), (_raise_what_the_disk_says,),
     ),
 )

@@ -422,8 +422,8 @@ def test_a_judge_gives_a_row_for_each_property_and_shrinks_what_it_found(tmp_pat
     assert {*verdicts} - {*BY_NAME} == {*machine_named("route_info").judged}
     assert all(one.outcome is Outcome.VIOLATED for name, one in verdicts.items() if name in BY_NAME)
     row = verdicts[ROUTED]
-    assert (row.outcome, row.as_expected, row.note) == (
-        Outcome.VIOLATED, True, f"1 deed: {DECLARED[ROUTED].sentence}; the run does not say which of N-1, N-7, N-8")
+    assert (row.outcome, row.as_expected, row.note, row.hazard) == (
+        Outcome.VIOLATED, True, f"1 deed: {DECLARED[ROUTED].sentence}", ("N-1",))
     assert json.loads((tmp_path / str(row.evidence)).read_text("utf-8"))["program"] == [N1]
     assert {one.outcome for one in verdicts.values()} == {Outcome.VIOLATED, Outcome.UNKNOWN}
     assert told[0] == "0 of 4 programs, 0 deeds, 0 properties broken"

@@ -28,7 +28,7 @@ SLAVES = 2
 BREAKING = {"lose_sent", "ask_late", "transfer_first", "transfer_shifted"}
 """Without these steps every promise about copies is kept."""
 assert CONCEPTS  # importing them declares properties
-HAZARDS = ("V11", "V29", "V30")
+HAZARDS = ("V11", "V29", "V32")
 AHEAD = [{"action": action} for action in (
     "connect", "ask_empty", "append", "append", "report", "transfer", "lose_sent", "lose_sent")]
 """A slave has two records that its master has lost."""

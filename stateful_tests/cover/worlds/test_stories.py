@@ -26,6 +26,8 @@ def test_the_stories_of_a_hazard_break_its_properties_and_have_a_picture_for_str
     assert written(shown) == stored(hazard)
     assert [*flaws(shown)] == []
     broken = {seen.property for one in told for seen in one.judges.seen.values()}
+    sentences = [seen.sentence for one in told for seen in one.judges.seen.values()]
+    assert not any("the model has" in sentence for sentence in sentences)
     names = {name for name, hazards in BREAKS.items() if hazard in hazards.split()}
     assert names <= broken
     assert [wrong for name in sorted(names) for wrong in wrongly_told(hazard, name, told)] == []
