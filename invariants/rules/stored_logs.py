@@ -84,7 +84,7 @@ class recovery_is_a_prefix(Rule):
         wrong = next((one for offset, one in sorted(found.items()) if one != had.get(offset)), None)
         if wrong is not None:
             what = _AGAIN if wrong in cut else _OTHERWISE if wrong.commit_log_offset in had else _NEW
-            yield self.told(f"{at} has {what} at {wrong.commit_log_offset}: {wrong.key}", at, what)
+            yield self.told(f"{at} has {what} at {wrong.commit_log_offset}", at, what)
         missing = [one for offset, one in had.items() if offset not in found and event.min_offset <= offset]
         behind = next((one for one in missing if any(offset > one.commit_log_offset for offset in found)), None)
         if behind is not None:

@@ -43,7 +43,7 @@ class Producer:
     async def _send(self, number: int) -> None:
         turn, at = divmod(number, len(self.brokers))
         machine, address = self.brokers[at]
-        key, queue_id = f"{self.node.name}-{self.node.now_ms()}-{number}", turn % self.queues
+        key, queue_id = f"{self.node.name}-{self.node.now_ms():013x}-{number}", turn % self.queues
         length = BODY_BYTES[self.node.random(len(BODY_BYTES), "how long a message is")]
         properties = message_properties2_string([(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX, key)])
         header = SendMessageRequestHeader("P", self.topic, queue_id, self.node.now_ms(), properties)
