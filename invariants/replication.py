@@ -97,7 +97,7 @@ def copies_keep_their_place(s: Replicas) -> Bool:
                   for x, p in every(Slave, Position))
 
 
-@always(shipped="violated: V11 a slave beyond its master, V29 an empty slave gets the newest file only",
+@always(shipped="violated: V11 a slave beyond its master, V29 an empty slave, V34 a slave that loses its end",
         given=(sent_is_forced, slaves_keep_their_logs, slaves_begin_in_time, empty_files_fit),
         excludes=("refuse", "leave"),
         broken_by=(drop_guard("acknowledge", 1), drop_assignment("transfer", "copy")))
