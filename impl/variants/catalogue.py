@@ -14,6 +14,8 @@ from impl.variants.repairs import (
     offsets,
     routes,
     starts,
+    store_reads,
+    store_recovery,
     subscriptions,
     tables,
 )
@@ -23,6 +25,7 @@ from impl.variants.variant import Variant
 REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
     *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
+    *store_recovery.REPAIRS, *store_reads.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
 
@@ -60,6 +63,19 @@ NO_REPAIR: dict[str, str] = {
     "N-12": "as U1: a machine that vanished is told from a slow one by waiting",
     "N-15": "an id belongs to whoever registered it last: which of two masters is the right one takes an election",
     "X16": "ids are configuration, and one file cannot tell how far two processes are",
+    "V2": "whether what lies behind a bad record is whole takes another copy of the log, as a slave or a quorum has it",
+    "V9": "a blank unit looks like that of a record; it takes another format",
+    "V10": "as V16: it takes a checkpoint that knows what each queue has forced",
+    "V13": "an index of whole seconds takes another format",
+    "V14": "which error of a dispatcher may be passed over is not known to it",
+    "V15": "as V14",
+    "V16": "who waits for the flush before a consumer sees a message makes each message late",
+    "V17": "what the command takes away is what it is for; nothing here gives it",
+    "V19": "an offset is noted for a task of several messages; one for each takes another loop",
+    "V20": "what a master has deleted it cannot send",
+    "V21": "a batch is as many records as messages; that takes another format",
+    "V23": "who waits for each copy delivers the next one late",
+    "V24": "two limits are a matter of configuration",
     "U1": "a machine that vanishes is told from a slow one by waiting",
     "U2": "whom a list does not have the others do not count either: what it kept would have two owners",
     "U5": "that is what suspending is for: the broker is not told, and a heartbeat has no place for it",
