@@ -13,6 +13,16 @@ Each scope runs in a process of its own, with one property evaluated. One JSON o
     serial_share                            of cpu_seconds: what only one thread can do. It depends hardly on what else
                                             the machine does. With n cores a search cannot be faster than
                                             1 / (serial_share + (1 - serial_share) / n) times
+
+With --cores N, and without --disk, it is also searched by one core alone, and by N processes of one core each:
+
+    one_core_wall_seconds                   of the search by one core
+    speedup                                 of N cores: how many times faster they were than one
+    ceiling                                 … and how many times faster the machine lets them be: N times the seconds of
+                                            one core, divided by those of N such searches side by side, which share
+                                            nothing but memory and caches
+
+With --times T everything is done T times, and the least seconds count: other work on the machine only adds to them.
 """
 
 from __future__ import annotations
@@ -22,8 +32,12 @@ import json
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import fmean
 from typing import Any
+
+Row = dict[str, Any]
 
 DEFAULT = ("2,2 locked", "3,2", "3,3", "3,3 locked", "3,4", "4,2")
 _STATUS = Path("/proc/self/status")
@@ -38,6 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", metavar="FILE", help="write the lines to a file; - for standard output only")
     parser.add_argument("--cores", type=int, default=1, help="threads that search")
     parser.add_argument("--memory-bytes", type=int, default=4 << 30, help="bound for states and their tables")
+    parser.add_argument("--times", type=int, default=1, help="measurements of each; the quickest counts")
     parser.add_argument("--disk", type=Path, metavar="DIR", help="keep the states there")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # one scope, in this process
     options = parser.parse_args(arguments)
@@ -46,8 +61,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     rows = []
     for scope in options.scopes:
-        row = _apart(scope, options)
-        if row is None:
+        try:
+            row = _row(scope, options)
+        except subprocess.CalledProcessError as error:
+            print((error.stderr.strip().splitlines() or ["the measurement ended without a word"])[-1], file=sys.stderr)
             return 2
         rows.append(row)
         print(json.dumps(row) if options.json == "-" else _line(row), flush=True)
@@ -56,21 +73,36 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if all(row["as_pinned"] is not False for row in rows) else 1
 
 
-def _apart(scope: str, options: argparse.Namespace) -> dict[str, Any] | None:
-    """Measure in a fresh process, so that memory and imports are its own."""
-    command = [sys.executable, "-m", "bench.explorer", scope, "--here", "--cores", str(options.cores),
+def _row(scope: str, options: argparse.Namespace) -> Row:
+    """The quickest of some measurements, and what other searches of the scope say of it."""
+    row = _quickest(scope, options, options.cores)
+    if options.cores == 1 or options.disk:
+        return row
+    alone = _quickest(scope, options, 1)["wall_seconds"]
+    beside = min(fmean(one["wall_seconds"] for one in _apart(scope, options, 1, options.cores))
+                 for _ in range(options.times))
+    return {**row, "one_core_wall_seconds": alone, "speedup": round(alone / row["wall_seconds"], 3),
+            "ceiling": round(options.cores * alone / beside, 3)}
+
+
+def _quickest(scope: str, options: argparse.Namespace, cores: int) -> Row:
+    return min((row for _ in range(options.times) for row in _apart(scope, options, cores)),
+               key=lambda row: row["wall_seconds"])
+
+
+def _apart(scope: str, options: argparse.Namespace, cores: int, processes: int = 1) -> list[Row]:
+    """Measure in fresh processes, side by side, so that memory and imports are their own."""
+    command = [sys.executable, "-m", "bench.explorer", scope, "--here", "--cores", str(cores),
                "--memory-bytes", str(options.memory_bytes)]
     if options.disk:
         command += ["--disk", str(options.disk / scope.replace(" ", "-"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own module
-    if done.returncode:
-        print((done.stderr.strip().splitlines() or ["the measurement ended without a word"])[-1], file=sys.stderr)
-        return None
-    row: dict[str, Any] = json.loads(done.stdout)
-    return row
+    with ThreadPoolExecutor(processes) as pool:
+        begun = [pool.submit(subprocess.run, command, capture_output=True, text=True, check=True)
+                 for _ in range(processes)]
+    return [json.loads(one.result().stdout) for one in begun]
 
 
-def measure(name: str, cores: int = 1, memory_bytes: int = 4 << 30, disk: Path | None = None) -> dict[str, Any]:
+def measure(name: str, cores: int = 1, memory_bytes: int = 4 << 30, disk: Path | None = None) -> Row:
     """Search one scope in this process; raises ValueError for a scope that does not exist."""
     from bench.group import PINNED, scope  # noqa: PLC0415 - imports belong to what is measured
     from model.explorer.search import Search  # noqa: PLC0415 - same
@@ -105,7 +137,8 @@ def _resident(field: str) -> int:
 def _line(row: dict[str, Any]) -> str:
     return (f"{row['scope']:12} {row['states']:>12,} states {row['transitions']:>13,} transitions "
             f"depth {row['depth']:>3} {row['cpu_seconds']:>8.3f} s {row['transitions_per_cpu_second'] / 1e6:>6.1f} M/s "
-            f"{row['bytes_per_state']:>6.1f} B/state first {row['seconds_to_first_state']:.2f} s")
+            f"{row['bytes_per_state']:>6.1f} B/state first {row['seconds_to_first_state']:.2f} s"
+            + (f" {row['speedup']:.2f} x of {row['ceiling']:.2f} x" if "speedup" in row else ""))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ import sys
 import time
 from itertools import islice
 
-from invariants.allocation import EQUAL_LISTS, GROUP, Case, asked
+from invariants.allocation.answers import GROUP, asked
+from invariants.allocation.cases import Case
+from invariants.allocation.inputs import EQUAL_LISTS
 from stateful_tests.conformance.port.examples import ADAPTERS
 from stateful_tests.conformance.port.strategy import ALLOCATE, Call, PortStrategy
 from stateful_tests.decisions.strategies import ANNOUNCED

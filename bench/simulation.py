@@ -2,10 +2,12 @@
 
     python -m bench.simulation --json -
     python -m bench.simulation --profile storm --rounds 10
+    python -m bench.simulation --workload stored --profile disks
 
-The world is that of the workload `clustering` (two name servers, two brokers, three consumers of one group), for RUN_MS
-of its time. Under the profile `calm` it is left alone; under any other, things fail and people start, stop and change
-what they have. (Repairs take away points at which threads interleave, so that `repaired` has fewer, longer segments.)
+The world is that of the workload `clustering` (two name servers, two brokers, three consumers of one group) unless
+another is named, for RUN_MS of its time. Under the profile `calm` it is left alone; under any other, things fail and
+people start, stop and change what they have. (Repairs take away points at which threads interleave, so that `repaired`
+has fewer, longer segments.)
 It is driven in turn, round by round, by
 
     random tape              a seed, as campaigns do
@@ -13,8 +15,9 @@ It is driven in turn, round by round, by
     tape from Hypothesis     @given one text of bytes a run, played as a tape
     draws from Hypothesis    @given data, and one draw(integers(0, n-1)) for each choice: how it is usually done
 
-One JSON object a line: subject, profile, driver, runs, segments (what a task does between two awaits), choices,
-cpu_seconds, segments_per_second (of CPU time, all rounds), best_round, of_draws (times as fast as the last driver).
+One JSON object a line: subject, workload, profile, driver, runs, segments (what a task does between two awaits),
+choices, cpu_seconds, segments_per_second (of CPU time, all rounds), best_round, of_draws (times as fast as the last
+driver).
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from hypothesis import strategies as st
 
 from impl.hosts.simulation.tape import RandomTape, ReplayTape, Tape, Where
 from invariants.refinement.follower import ROUND, Following
-from invariants.verdict import BadInputError
+from invariants.verdict import BadInputError, known
 from stateful_tests.worlds.healing import watching
 from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Judges
@@ -49,6 +52,7 @@ TAPE_BYTES = 4_000  # Hypothesis gives a run of at most 8 KiB
 class Measured:
     """What one driver did; rounds -- segments for each second of CPU time, round by round."""
 
+    workload: str
     runs: int = 0
     segments: int = 0
     choices: int = 0
@@ -66,7 +70,7 @@ class Measured:
 
     def live(self, tape: Tape, profile: str, *, followed: bool = False) -> None:
         """Let a world live, and count what it lived, also if the tape cuts it short."""
-        judges, workload = Judges(), WORKLOADS["clustering"]
+        judges, workload = Judges(), WORKLOADS[self.workload]
         with World(tape, PROFILES[profile], judges if followed else None, show_every=ROUND) as world:
             try:
                 if followed:
@@ -153,18 +157,18 @@ DRIVERS: dict[str, Callable[[Measured, str, int], None]] = {
 USUAL = "draws from Hypothesis"
 
 
-def compare(subject: str, profile: str, rounds: int) -> list[dict[str, Any]]:
+def compare(subject: str, workload: str, profile: str, rounds: int) -> list[dict[str, Any]]:
     """A line for each driver, all under one fault profile; each round is done by all of them, one after another."""
-    all_measured = {name: Measured() for name in DRIVERS}
+    all_measured = {name: Measured(workload) for name in DRIVERS}
     with subject_named(subject).running():
-        Measured().live(RandomTape(0), profile, followed=True)  # caches are filled for all
+        Measured(workload).live(RandomTape(0), profile, followed=True)  # caches are filled for all
         for turn in range(rounds):
             for name, drive in DRIVERS.items():
                 all_measured[name].take(drive, profile, turn * RUNS)
     usual = all_measured[USUAL].segments / all_measured[USUAL].cpu_s
     return [
         {
-            "subject": subject, "profile": profile, "driver": name,
+            "subject": subject, "workload": workload, "profile": profile, "driver": name,
             "runs": one.runs, "segments": one.segments, "choices": one.choices,
             "cpu_seconds": round(one.cpu_s, 3), "segments_per_second": round(one.segments / one.cpu_s),
             "best_round": round(max(one.rounds)), "of_draws": round(one.segments / one.cpu_s / usual, 1),
@@ -177,12 +181,14 @@ def main(
     profile: Annotated[list[str], typer.Option(help=f"Fault profile, of {', '.join(PROFILES)}; may be repeated.")]
     = ["calm", "storm"],  # noqa: B006  # typer copies it
     subject: Annotated[str, typer.Option(help="What is simulated.")] = "shipped",
+    workload: Annotated[str, typer.Option(help=f"Of {', '.join(WORKLOADS)}.")] = "clustering",
     rounds: Annotated[int, typer.Option(min=1, help=f"Rounds of {RUNS} runs of each driver.")] = 5,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the lines to a file; - for stdout.")] = None,
 ) -> None:
     """Segments for each second of CPU time, one JSON object a line for each driver."""
     try:
-        lines = [json.dumps(line) for one in profile for line in compare(subject, one, rounds)]
+        known("workload", workload, WORKLOADS)
+        lines = [json.dumps(line) for one in profile for line in compare(subject, workload, one, rounds)]
     except BadInputError as error:
         raise typer.BadParameter(str(error)) from None
     print("\n".join(lines))

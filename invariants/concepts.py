@@ -2,6 +2,7 @@
 
 The name of a concept is that of its modules: `model.NAME` has its models, `invariants.NAME` declares what they promise,
 `invariants.refinement.NAME` follows worlds with them, `stateful_tests.machines.NAME` writes programs against them.
+No world has a slave that copies a log, or delays a message, so `replication` and `retry` have neither.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import NamedTuple
 
-from invariants import consumer_group, order_lock, registration, route_info, subscription
+from invariants import consumer_group, order_lock, registration, replication, retry, route_info, subscription
 from model.language import Property
 from model.scopes import SCOPES
 
@@ -19,12 +20,14 @@ class NamedConcept(NamedTuple):
     """A concept of the protocols.
 
     declared -- the module that declares its properties. title -- how sentences speak of it. hazards -- of RocketMQ as
-    shipped: in each of them it takes a step that the models of the concept do not allow.
+    shipped: in each of them it takes a step that the models of the concept do not allow. in_worlds -- whether worlds
+    have what it speaks of.
     """
 
     declared: ModuleType
     title: str
     hazards: tuple[str, ...] = ()
+    in_worlds: bool = True
 
     @property
     def name(self) -> str:
@@ -43,7 +46,10 @@ CONCEPTS = (
     NamedConcept(subscription, "the group's subscription", ("B-29",)),
     NamedConcept(order_lock, "the locks of ordered queues"),
     NamedConcept(route_info, "the name servers' tables"),
+    NamedConcept(replication, "replication", in_worlds=False),
+    NamedConcept(retry, "delayed delivery", in_worlds=False),
 )
+FOLLOWED = tuple(concept for concept in CONCEPTS if concept.in_worlds)
 
 PROPERTIES: Mapping[str, Property] = {
     name: declared for named in SCOPES for name, declared in named.scope.concept.properties.items()

@@ -147,9 +147,19 @@ def _rows(named: NamedScope, found: Exploration, cost: Mapping[str, float], out:
     for declared in found.properties:
         hazards = named.violated.get(declared.name, ())
         expected = Outcome.VIOLATED if hazards or declared.name in named.unreached else Outcome.HOLDS
+        outcome = Outcome(found.outcome(declared.name))
         note = found.why(declared.name)
-        row = _verdict(declared.name, named, expected, Outcome(found.outcome(declared.name)), cost, hazards, note)
+        if outcome is Outcome.HOLDS and not found.reached.get(declared.name):
+            note = note or _within(found)
+        row = _verdict(declared.name, named, expected, outcome, cost, hazards, note)
         yield _with_trace(row, found.violations.get(declared.name), declared.sentence, out)
+
+
+def _within(found: Exploration) -> str:
+    """What a row must say of a property that holds, because more may happen than the search has seen; or ""."""
+    if any(found.cut.values()) or not found.beyond:
+        return ""
+    return f"within the scope: {', '.join(found.beyond)} may happen with a number beyond it"
 
 
 def _verdict(  # noqa: PLR0913, PLR0917 - the columns of a row
@@ -196,10 +206,11 @@ def _well_defined(named: NamedScope, found: Exploration, cost: Mapping[str, floa
 
 def _never_stuck(named: NamedScope, found: Exploration, cost: Mapping[str, float], out: Path | None) -> Verdict:
     expected = Outcome.VIOLATED if named.stuck else Outcome.HOLDS
-    outcome = Outcome.VIOLATED if found.deadlocks else Outcome.UNKNOWN if found.unknown else Outcome.HOLDS
-    count = f"states in which nothing can happen: {found.deadlocks}"
-    note = found.why(NEVER_STUCK) or (count if found.deadlocks else "")
-    row = _verdict(NEVER_STUCK, named, expected, Outcome.UNKNOWN if found.blurred else outcome, cost, note=note)
+    note = found.why(NEVER_STUCK)
+    outcome = Outcome.UNKNOWN if note else Outcome.HOLDS
+    if found.deadlock is not None and not found.blurred:
+        outcome, note = Outcome.VIOLATED, note or f"states in which nothing can happen: {found.deadlocks}"
+    row = _verdict(NEVER_STUCK, named, expected, outcome, cost, note=note)
     return _with_trace(row, found.deadlock, "In every state something can happen.", out)
 
 

@@ -24,7 +24,7 @@ def export_named(names: Sequence[str], out: Path) -> Iterator[Path]:
     """
     concepts = {id(named.scope.concept): named.scope.concept for named in SCOPES}.values()
     for name in names:
-        found = [one for one in concepts if name in (one.name, one.module.rpartition(".")[2])]
+        found = [one for one in concepts if name in (one.name, one.home)]
         yield from _written(found, [] if found else scopes([name]), out)
     if not names:
         yield from _written(concepts, SCOPES, out)

@@ -5,28 +5,24 @@ from __future__ import annotations
 from model.language import Bool, Rank, Steps, count, every, exists, forall, helps, ite, ranking, tight
 from model.language.mutations import drop_assignment, drop_guard
 from model.language.properties import always, leads_to, lemma, lemma_given, never, premise, sometimes
-from model.route_info import (
+from model.route_info.cache import RouteCache, polls_come_in_time
+from model.route_info.clock import Ms
+from model.route_info.routes import (
     Address,
     Connection,
-    Ms,
-    NameServers,
     Role,
-    RouteCache,
     Routes,
-    Server,
-    Topic,
-    TopicRoutes,
     elapse,
     expire,
     goodbyes_beat_restarts,
     ids_are_unique,
-    polls_come_in_time,
     register,
     registrations_come_in_time,
-    rounds_come_in_time,
     scans_come_in_time,
     start,
 )
+from model.route_info.servers import NameServers, Server, rounds_come_in_time
+from model.route_info.topics import Topic, TopicRoutes
 
 own_unregistration = never("unregister", name="own_unregistration",
                            because="UNREGISTER_BROKER frees the id only if the address has it.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from invariants.concepts import CONCEPTS, NamedConcept
+from invariants.concepts import FOLLOWED, NamedConcept
 from invariants.verdict import Outcome
 
 MACHINE, CAMPAIGN, KILL_MATRIX, STORY = "machine", "campaign", "kill-matrix", "story"
@@ -35,7 +35,7 @@ def _refined(concept: NamedConcept) -> OfRuns:
 
 
 OF_RUNS: dict[str, OfRuns] = {
-    **{concept.refines: _refined(concept) for concept in CONCEPTS},
+    **{concept.refines: _refined(concept) for concept in FOLLOWED},
     SAME_RUN: OfRuns("A run is nothing but its tape: played again, it has the same digest.", (CAMPAIGN,)),
     WITHIN: OfRuns("No run visits a state that the explorer does not reach in the same scope.", (CAMPAIGN,)),
     NOTICED: OfRuns("Some judge notices the bug that is planted.", (MACHINE, CAMPAIGN, KILL_MATRIX)),
@@ -75,8 +75,12 @@ NO_MACHINE: dict[str, tuple[str, str]] = {
         "dead_broker_is_dropped", "a run has an end: what must come true is promised within a time"),
     "listeners_do_not_overlap": (
         "listeners_do_not_overlap", "no listener of a machine works longer than a lease; those of campaigns do"),
+    "retry_waits_its_delay": (
+        "delayed_message_waits", "no world delivers delayed messages; of the implementation's decisions claims say it"),
+    "retry_is_delivered_once": (
+        "delivery_is_noted", "no world delivers delayed messages; of the implementation's decisions claims say it"),
 }
-"""Properties of models that hazards break and that no machine judges: what is said of runs instead, and why."""
+"""Properties of models that hazards break and that no machine judges: what is said instead, of runs or of decisions."""
 
 
 def further(name: str) -> str:

@@ -16,7 +16,12 @@ from model.language.state import State
 from model.language.values import Term
 from model.order_lock import Abandoned, OrderLock
 from model.registration import Membership, Registration
-from model.route_info import NameServers, RouteCache, Routes, TopicRoutes
+from model.replication import Replicas
+from model.retry import Level
+from model.route_info.cache import RouteCache
+from model.route_info.routes import Routes
+from model.route_info.servers import NameServers
+from model.route_info.topics import TopicRoutes
 from model.subscription import Filters, Subscriptions, Versions
 
 
@@ -110,6 +115,20 @@ def _routes(name: str, *kept: str, connections: int = 2, breaks: tuple[str, ...]
                   (*sorted(hazards - set(kept)), *repaired), breaks)
 
 
+def _replicas(name: str, *kept: str, slaves: int = 1, messages: int = 3, without: tuple[str, ...] = ()) -> Scope:
+    """Name one hazard's actions; those of the others do not happen. without -- what does not happen either."""
+    hazards = {"lose_sent", "refuse", "ask_late", "expire_unsent", "transfer_first", "transfer_shifted", "leave",
+               "lose_copy"}
+    sizes: dict[type[Term] | str, int] = {"Slave": slaves, "Message": messages, "Position": messages + 1}
+    return _plain(Replicas, name, sizes, forbid=(*sorted(hazards - set(kept)), *without))
+
+
+def _level(name: str, kept: str = "") -> Scope:
+    """Name one hazard's action; those of the others do not happen."""
+    hazards = {"forget_due", "deliver_more"} - {kept}
+    return _plain(Level, name, {"Place": 4, "Ms": 4}, {"delay": 1}, tuple(sorted(hazards)))
+
+
 SCOPES: tuple[NamedScope, ...] = (
     NamedScope(_group("group 1,2,2"), 2089, 17628, 15, {"one_owner_per_queue": ("D1",)}),
     NamedScope(_group("group 2,2,2", brokers=2), 10591, 146704, 14, {"one_owner_per_queue": ("D1",)}),
@@ -165,16 +184,16 @@ SCOPES: tuple[NamedScope, ...] = (
                       _TOPICS, (*_THREADS, "change_expression")), 640, 7200, 10,
                {"pull_finds_its_subscription": ("B-1",), "heartbeats_do_not_remove_others_topics": ("B-1",)}),
     NamedScope(_plain(Subscriptions, "subscription, B-2", {"Member": 2, "Topic": 2, "Expression": 1, "Version": 1},
-                      _TOPICS, ("heartbeat", "change_expression")), 282, 1752, 16,
+                      _TOPICS, ("heartbeat", "change_expression", "restamp")), 282, 624, 16,
                {"pull_finds_its_subscription": ("B-2",), "heartbeats_do_not_remove_others_topics": ("B-1",),
                 "table_is_one_members_set": ("B-2",)}, ("two_versions_meet",)),
     NamedScope(_plain(Subscriptions, "subscription, B-31", {"Member": 2, "Topic": 2, "Expression": 1, "Version": 1},
-                      _ROLLED_OUT, ("heartbeat", "change_expression")), 220, 1400, 17,
+                      _ROLLED_OUT, ("heartbeat", "change_expression", "restamp")), 220, 520, 17,
                {"pull_finds_its_subscription": ("B-31",), "heartbeats_do_not_remove_others_topics": ("B-31",)},
                ("two_versions_meet",)),
     NamedScope(_plain(Subscriptions, "subscription, B-33", {"Member": 2, "Topic": 1, "Expression": 1, "Version": 1},
-                      _SAME_TOPICS | {"first_text": lambda _m, _t: 0}, ("heartbeat", "change_expression"),
-                      ("leaves_wait_for_heartbeats",)), 189, 952, 14,
+                      _SAME_TOPICS | {"first_text": lambda _m, _t: 0}, ("heartbeat", "change_expression", "restamp"),
+                      ("leaves_wait_for_heartbeats",)), 189, 574, 14,
                {"pull_finds_its_subscription": ("B-33",), "heartbeats_do_not_remove_others_topics": ("B-33",)},
                ("two_versions_meet",)),
     NamedScope(_plain(Subscriptions, "subscription, B-3", {"Member": 2, "Topic": 1, "Expression": 2, "Version": 3},
@@ -243,4 +262,19 @@ SCOPES: tuple[NamedScope, ...] = (
     NamedScope(_plain(RouteCache, "route cache", {"Route": 2, "Ms": 4}, {"poll": 1}, ("delete",)), 35, 121, 7),
     NamedScope(_plain(RouteCache, "route cache, R-1", {"Route": 2, "Ms": 4}, {"poll": 1}), 76, 292, 10,
                {"route_cache_becomes_true": ("R-1",)}),
+    NamedScope(_replicas("replication", slaves=2, messages=2), 28124, 185102, 23),
+    NamedScope(_replicas("replication, V11", "lose_sent", "refuse"), 48090, 276588, 22,
+               {"slave_log_is_a_prefix": ("V11",), "acknowledged_message_is_on_the_slave": ("V11",)}),
+    NamedScope(_replicas("replication, V20", "expire_unsent"), 59991, 348831, 19,
+               {"lagging_slave_catches_up": ("V20",)}),
+    NamedScope(_replicas("replication, V25", "expire_unsent", "transfer_first"), 76812, 445239, 19,
+               {"lagging_slave_catches_up": ("V20",), "copies_keep_their_place": ("V25",)}),
+    NamedScope(_replicas("replication, V29", "ask_late", without=("heartbeat",)), 70688, 427819, 18,
+               {"lagging_slave_catches_up": ("V29",), "acknowledged_message_is_on_the_slave": ("V29",)}),
+    NamedScope(_replicas("replication, V32", "ask_late", "transfer_shifted", "leave"), 159970, 964168, 25,
+               {"slave_log_is_a_prefix": ("V32",), "copies_keep_their_place": ("V32",),
+                "lagging_slave_catches_up": ("V29",), "acknowledged_message_is_on_the_slave": ("V29", "V32")}),
+    NamedScope(_level("delay level"), 2915, 8046, 18),
+    NamedScope(_level("delay level, V5", "forget_due"), 34724, 126299, 23, {"retry_waits_its_delay": ("V5",)}),
+    NamedScope(_level("delay level, V19", "deliver_more"), 5717, 16155, 18, {"retry_is_delivered_once": ("V19",)}),
 )

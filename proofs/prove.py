@@ -287,7 +287,7 @@ class Prover:
 
 def subject_name(concept: Concept) -> str:
     """Name a concept as verdict rows do: "consumer_group.Group"."""
-    return f"{concept.module.rpartition('.')[2]}.{concept.name}"
+    return f"{concept.home}.{concept.name}"
 
 
 def _of_fair_runs(declared: Property) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
         if decisions:
             _refuse(subject, variant, workload, profile, strategy)
-            table = strategies or "invariants.allocation:SHIPPED"
+            table = strategies or "invariants.allocation.shipped:SHIPPED"
             return commands.campaign_decisions(minutes, master, out, seed, table=table, limit=units, screen=screen)
         subjects = commands.subjects_of(subject or (), variant or ())
         aim = Aim(subjects, tuple(workload or ()), tuple(profile or ()), tuple(strategy or ()), seed, units,

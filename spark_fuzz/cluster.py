@@ -6,6 +6,7 @@ executors need no file system in common.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -19,7 +20,7 @@ import zipfile
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ SETTINGS = {
 ARCHIVE_PAYS_S = 60.0
 """Who uses Spark for so many seconds makes the archive that lets later ones start faster."""
 MASTER_ANSWERS_S, EXECUTOR_COMES_S, ARCHIVE_COMES_S, POLL_S = 5.0, 60.0, 300.0, 0.1
+ASKED_S = 0.5
 _SOCKET = "daemon.sock"  # in the scratch folder
 
 
@@ -58,17 +60,17 @@ class Cluster:
     """A running Spark. context -- the SparkContext."""
 
     context: Any
+    _cores: int = field(default=1, init=False)
+    _asked_s: float = field(default=-math.inf, init=False)
 
     @property
     def cores(self) -> int:
-        """How many tasks run at the same time; executors come and go."""
-        with suppress(Exception):  # of a JVM that is gone who takes the next task hears
-            self._cores = int(self.context.defaultParallelism)
+        """How many tasks run at the same time; executors come and go, so Spark is asked again every ASKED_S."""
+        if time.monotonic() >= self._asked_s + ASKED_S:
+            with suppress(Exception):  # of a JVM that is gone who takes the next task hears
+                self._cores = int(self.context.defaultParallelism)
+            self._asked_s = time.monotonic()
         return self._cores
-
-    def __post_init__(self) -> None:
-        """No core is known yet."""
-        self._cores = 1
 
     @contextmanager
     def crew(self, work: Work) -> Iterator[Crew]:

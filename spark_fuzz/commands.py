@@ -109,7 +109,7 @@ def worlds_folder(aim: simulation.Aim) -> Path:
     """Where a campaign over worlds is stored unless it is told."""
     name = "-".join(plain(subject_named(subject).title)[-40:] for subject in aim.subjects)
     everything = replace(aim, workloads=(), profiles=(), strategies=()).checked().header() == aim.header()
-    part = "" if everything else "-part"
+    part = f"-towards-{aim.header()['wanted']}" if aim.wanted else "" if everything else "-part"
     return Path("out") / f"campaign-{name}{part}-{simulation.version(aim.subjects)}-{aim.seed}"
 
 
@@ -117,7 +117,7 @@ def of_worlds(aim: simulation.Aim, folder: Path, asked: Asked = USUAL) -> Campai
     """The campaign over worlds; aim -- checked."""
     book = Sightings(aim, folder, asked)
     header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
-    units = simulation.units(aim, book.flat, book.found)
+    units = simulation.units(aim, book.flat, book.found, book.near)
     each = len(aim.workloads) * len(aim.subjects)  # a unit of each workload: what was never looked at is unknown
     return Campaign(header, runs.COLUMNS, (), units, runs.work, book, book.questions, book.wishes, book.settle,
                     book.files, "runs", each)

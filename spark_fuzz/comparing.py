@@ -23,7 +23,6 @@ from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.confirmed import documents, file_of, settle, tests
 from spark_fuzz.differences import FEWEST, HOW_LONG, Answer, Differences, Effect
-from spark_fuzz.effect import fails
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.pairing import Arm, Comparison, Known
 from spark_fuzz.pairs import Pair
@@ -32,6 +31,7 @@ from spark_fuzz.simulation import Aim
 from spark_fuzz.told import SIDES, Told, documented
 from spark_fuzz.touched import CLAIMED, Other, Others, proofs
 from spark_fuzz.work import Row, Unit, refuse_mistake
+from stateful_tests.worlds.evidence import fails
 from stateful_tests.worlds.subjects import subject_named, subject_on
 
 BASE, CHANGED = SIDES
@@ -169,7 +169,7 @@ class Comparing:
 
         With the base in place it is played as well: what fails there too is not the change's doing.
         """
-        played = settle(self._failures.values(), self._folder)
+        played = settle(self._failures.values())
         for (side, key), failure in self._failures.items():
             if side == CHANGED and (shown := failure.believed) is not None and fails(
                     replace(shown.plan, subject=self._aim.base), shown.choices, key):
@@ -178,7 +178,7 @@ class Comparing:
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
         """A failing run for each difference."""
-        return documents(self._shown())
+        return documents(self._shown(), self._folder)
 
     def _shown(self) -> list[Failure]:
         """The tapes that rows name."""

@@ -21,11 +21,14 @@ from typing import Any
 
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
-from invariants.allocation import CLAIMS, Answer, Case, Failure, Observed, Shipped, View, observe
+from invariants.allocation.answers import Answer, Failure, Observed, observe
+from invariants.allocation.cases import Case, View
+from invariants.allocation.claims import STRATEGY_CLAIMS
+from invariants.allocation.shipped import Shipped
 from invariants.verdict import BadInputError
 from spark_fuzz.work import Row, Unit, feed
 
-TABLE = "invariants.allocation:SHIPPED"
+TABLE = "invariants.allocation.shipped:SHIPPED"
 QUEUES, MEMBERS = 64, 24
 """Every size up to these is judged."""
 
@@ -70,7 +73,7 @@ def key(row: Shipped) -> str:
 
 def judged(row: Shipped, *, joins: bool) -> list[str]:
     """The properties of a row that cases with a joiner, or those without, are asked about."""
-    return [name for name in row.expected if CLAIMS[name].joins == joins]
+    return [name for name in row.expected if STRATEGY_CLAIMS[name].joins == joins]
 
 
 # Units ----------------------------------------------------------------------------------------------------------------
@@ -252,13 +255,13 @@ class _Tally:
     """What one claim of a unit has seen."""
 
     def __init__(self, name: str) -> None:
-        self._claim = CLAIMS[name]
+        self._claim = STRATEGY_CLAIMS[name]
         self._inputs = self._violated = self._silent = 0
         self._smallest: tuple[int, Case, str] | None = None
 
     def take(self, rank: int, seen: Observed, *, silent: bool) -> None:
         """Judge what was observed; silent -- some call gave no list."""
-        if silent and self._claim is not CLAIMS["allocation_answers"]:
+        if silent and self._claim is not STRATEGY_CLAIMS["allocation_answers"]:
             self._silent += 1
             return
         self._inputs += 1
@@ -286,7 +289,8 @@ def version(table: str = TABLE) -> str:
     here = Path(__file__).resolve().parent
     module = import_module(table.partition(":")[0]).__file__
     judged_code = sorted((here.parent / "impl" / "decisions").glob("*.py"))
-    judging_code = [here.parent / "invariants" / "allocation.py", here / "decisions.py", here / "work.py"]
+    rooms = sorted((here.parent / "invariants" / "allocation").glob("*.py"))
+    judging_code = [*rooms, here / "decisions.py", here / "work.py"]
     content = blake2b(digest_size=6)
     for file in _distinct([*judged_code, *judging_code, *([Path(module)] if module else [])]):
         content.update(file.name.encode() + b"\0" + file.read_bytes())

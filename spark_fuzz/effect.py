@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from impl.hosts.simulation.tape import ReplayTape
 from impl.variants.fitting import is_counted
 from invariants.verdict import Outcome
 from spark_fuzz.work import Row
-from stateful_tests.worlds.run import Plan, RunRecord, run
+from stateful_tests.worlds.run import RunRecord
 from stateful_tests.worlds.subjects import subject_named
 
 CALLED = "called"
@@ -40,12 +38,6 @@ def fingerprint(record: RunRecord) -> bytes:
     seen = [(*one.signature, one.property, one.time_ms) for one in record.seen]
     text = f"{record.digest} {sorted(record.states)} {seen}"
     return blake2b(text.encode(), digest_size=FINGERPRINT_BYTES).digest()
-
-
-@lru_cache(maxsize=256)
-def fails(plan: Plan, choices: bytes, key: tuple[str, ...]) -> bool:
-    """Whether a run fails in a way: property and signature."""
-    return key in run(plan, ReplayTape(choices), until=key).signatures()
 
 
 @dataclass

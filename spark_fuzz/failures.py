@@ -7,8 +7,9 @@ again, so that the answer depends on no clock; the three simplest recordings of 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -41,7 +42,7 @@ class Recording:
     """A failing run, or what became of it when it was looked at again.
 
     plan -- what was played. seed -- None when no seed draws these choices. sentence -- what was seen, at time_ms.
-    digest -- of the run.
+    digest -- of the run. shown -- what its evidence shows, as JSON; empty where it was not looked at again.
     """
 
     plan: Plan
@@ -50,14 +51,16 @@ class Recording:
     digest: bytes
     time_ms: int
     sentence: str
+    shown: str = ""
 
     @classmethod
     def of(cls, row: Row) -> Recording:
         """A recording from a row."""
         plan = Plan(*(row[name] for name in ("subject", "workload", "profile", "strategy")))
-        return cls(plan, row["seed"], row["choices"], row["digest"], row["time_ms"], row["sentence"])
+        return cls(plan, row["seed"], row["choices"], row["digest"], row["time_ms"], row["sentence"],
+                   row.get("shown") or "")
 
-    @property
+    @cached_property
     def order(self) -> tuple[Any, ...]:
         """Sorts recordings, the simplest first."""
         return (*simplicity(self.choices), str(self.plan), -1 if self.seed is None else self.seed)
@@ -65,7 +68,7 @@ class Recording:
     def to_json(self) -> dict[str, Any]:
         """For people: how to find the run, and how long it is."""
         plan = {name: getattr(self.plan, name) for name in ("workload", "profile", "strategy")}
-        nonzero, length, _ = simplicity(self.choices)
+        nonzero, length, *_ = self.order
         return {**plan, "seed": self.seed, "choices": length, "not_boring": nonzero, "time_ms": self.time_ms,
                 "digest": self.digest.hex()}
 
@@ -76,9 +79,8 @@ class Failure:
 
     key -- property and signature. expected -- whether a hazard explains it. first -- of the first unit that showed it.
     kept -- the simplest recordings. units -- how many units showed it. answers -- what was seen again, shorter and
-    shorter. doubt -- why it is not to be believed. shown -- the answer that this process has played as well, and
-    document -- the evidence that this gave; None before. at -- where making it simpler goes on. spent -- whether that
-    is over.
+    shorter. doubt -- why it is not to be believed. played -- the answer that this process has played as well; None
+    before. at -- where making it simpler goes on. spent -- whether that is over.
     """
 
     key: Key
@@ -88,8 +90,7 @@ class Failure:
     units: int = 0
     answers: list[Recording] = field(default_factory=list)
     doubt: str = ""
-    shown: Recording | None = None
-    document: Mapping[str, Any] | None = None
+    played: Recording | None = None
     at: Sequence[int] | None = None
     spent: bool = False
 
@@ -105,8 +106,13 @@ class Failure:
 
     @property
     def believed(self) -> Recording | None:
-        """The recording that a violation is shown by: seen again by a worker, and by this process; None before."""
-        return None if self.doubt else self.shown
+        """The recording that a violation is shown by; None before there is one.
+
+        A worker has seen it again, twice; what no hazard explains this process too.
+        """
+        if not self.confirmed:
+            return None
+        return self.best if self.expected else self.played
 
     def take(self, recording: Recording) -> None:
         """Another unit shows it."""

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from invariants import evidence as evidence_files
-from invariants.allocation import CLAIMS, Case, Observed, observe, shown
+from invariants.allocation.answers import Observed, observe, shown
+from invariants.allocation.cases import Case
+from invariants.allocation.claims import STRATEGY_CLAIMS
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import decisions
 from spark_fuzz.asked import USUAL, Asked
@@ -148,7 +150,7 @@ class Findings:
         if smallest not in self._replayed:
             case = Case.from_json(json.loads(smallest[2]))
             seen = observe(self._subjects[key].make(case), case)
-            self._replayed[smallest] = seen if CLAIMS[name].wrong(seen) == smallest[3] else None
+            self._replayed[smallest] = seen if STRATEGY_CLAIMS[name].wrong(seen) == smallest[3] else None
         return self._replayed[smallest]
 
     def _note(self, key: str, name: str, found: _Found, outcome: Outcome) -> str:
@@ -163,7 +165,7 @@ class Findings:
 
     def _extent(self, key: str, name: str, found: _Found) -> str:
         """How much of the sizes was covered, and how many random units."""
-        joins = CLAIMS[name].joins
+        joins = STRATEGY_CLAIMS[name].joins
         of = sum(unit.body["subject"] == key and unit.body["joins"] == joins for unit in self._grid.values())
         sizes = f"all sizes up to {decisions.QUEUES} queues x {decisions.MEMBERS} members"
         covered = sizes if found.grid == of else f"{found.grid} of {of} parts of {sizes}"

@@ -17,6 +17,7 @@ from invariants.verdict import BadInputError, Verdict
 
 if TYPE_CHECKING:
     from invariants.front_desk.desk import Desk
+    from spark_fuzz.simulation import Aim
 
 Several: TypeAlias = list[str] | None
 Minutes: TypeAlias = Annotated[float, typer.Option(help="Wall time of all of it, Spark's start too.")]
@@ -27,6 +28,7 @@ Ledger: TypeAlias = Annotated[Path | None, typer.Option(
 CAMPAIGN = examples(
     "rocketproof campaign --minutes 5", "rocketproof campaign --subject shipped --workload orderly --minutes 5",
     "rocketproof campaign --variant my_bug.py --until-failure",
+    "rocketproof campaign --subject shipped --towards out/cti --minutes 5",
     "rocketproof campaign --minutes 60 --master spark://host:7077 --out DIR   # goes on where it stopped",
     "rocketproof campaign --decisions --minutes 0.5")
 
@@ -48,6 +50,9 @@ def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
     until_failure: Annotated[bool, typer.Option(
         "--until-failure", help="End with the first failure that is not expected, or that a planted bug causes.",
     )] = False,
+    towards: Annotated[Path | None, typer.Option(
+        metavar="DIR", help="Lead runs towards the counterexamples to induction that --cti of `rocketproof prove` "
+        "wrote to this folder; end when all are reached.")] = None,
     property: Property = None,  # noqa: A002 - the name of the option
     seed: Seed = 0, json: Json = None, out: Ledger = None,
 ) -> None:
@@ -63,7 +68,8 @@ def campaign(  # noqa: PLR0913, PLR0917 - one parameter for each option
         from invariants.front_desk import catalogue
 
         about = {"subject": subject, "variant": variant, "base": None if base is None else [base],
-                 "workload": workload, "profile": profile, "strategy": strategy}
+                 "workload": workload, "profile": profile, "strategy": strategy,
+                 "towards": None if towards is None else [str(towards)]}
         for name in property or []:
             catalogue.known(name)
         if decisions:
@@ -96,9 +102,23 @@ def world_rows(desk: Desk, about: Mapping[str, Several], minutes: float, master:
     subjects = subjects_of(about.get("subject") or (), about.get("variant") or (), base)
     for name in subjects:
         desk.say(subject_named(name).said_first("rocketproof campaign --variant"))
-    aim = Aim(subjects, workloads, profiles, strategies, seed, until_failure=until_failure)
-    return on_spark(desk, "campaign", lambda screen: campaign_worlds(
+    towards = next(iter(about.get("towards") or ()), "")
+    aim = Aim(subjects, workloads, profiles, strategies, seed, until_failure=until_failure, towards=towards)
+    rows = on_spark(desk, "campaign", lambda screen: campaign_worlds(
         minutes, aim, master, out, screen=screen, properties=about.get("property") or ()))
+    return _towards(desk, rows, aim, out) if towards else rows
+
+
+def _towards(desk: Desk, rows: Iterator[Verdict], aim: Aim, out: Path | None) -> Iterator[Verdict]:
+    """The rows; however they end, it is told what came of each state that was wanted."""
+    from spark_fuzz.commands import worlds_folder
+    from spark_fuzz.towards import said
+
+    folder = out or worlds_folder(aim.checked())
+    try:
+        yield from rows
+    finally:
+        desk.closing += said(folder, Path(aim.towards))
 
 
 COMPARE = examples(

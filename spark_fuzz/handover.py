@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
 from dataclasses import asdict
+from functools import lru_cache
 from string import Template
 from textwrap import fill
-from typing import Any
 
 from spark_fuzz.failures import Recording
+from spark_fuzz.runs import Key
 from stateful_tests.worlds.subjects import subject_named
 
+MADE = 512
+"""So many files of evidence are kept as they were made, for each report of a campaign names all of them again."""
 _WIDTH = 116
 _TOLD = 20  # sentences of a tape that is not simple are cut after so many
 _TEST = Template('''\
@@ -45,12 +48,13 @@ def test_$property(tape):
 ''')
 
 
-def handover(key: Sequence[str], recording: Recording, document: Mapping[str, Any]) -> str:
+@lru_cache(maxsize=MADE)
+def handover(key: Key, recording: Recording) -> str:
     """The text of the test file.
 
-    key -- property and signature of the failure that the recording shows. document -- its evidence.
+    key -- property and signature of the failure that the recording shows.
     """
-    told = [f"{one['time_ms']:9,} ms  {one['who']}: {one['sentence']}" for one in document["told"]]
+    told = [f"{one['time_ms']:9,} ms  {one['who']}: {one['sentence']}" for one in json.loads(recording.shown)["told"]]
     if len(told) > _TOLD:
         told = [*told[:_TOLD], f"… and {len(told) - _TOLD} more"]
     plan = "\n".join(f"    {name}={value!r}," for name, value in asdict(recording.plan).items())

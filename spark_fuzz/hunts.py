@@ -15,8 +15,10 @@ from functools import lru_cache
 from itertools import count, islice
 
 import invariants.decisions  # noqa: F401 - declares the claims
-from impl.hosts.simulation.tape import ReplayTape
-from invariants import allocation
+from impl.hosts.simulation.tape import QuietTape
+from invariants.allocation.answers import observe
+from invariants.allocation.claims import STRATEGY_CLAIMS
+from invariants.allocation.shipped import SHIPPED
 from invariants.claim import CLAIMS, Claim
 from invariants.runs import OF_RUNS
 from spark_fuzz import runs
@@ -124,7 +126,7 @@ def _kills(plan: Plan, record: RunRecord, killed: set[str]) -> dict[str, Row]:
         judge = judge_of(key)
         if judge in killed or judge in found or not counts(key):
             continue
-        again = [run(plan, ReplayTape(record.choices), until=key) for _ in range(2)]
+        again = [run(plan, QuietTape(record.choices), until=key) for _ in range(2)]
         same = again[0].digest == again[1].digest and key in again[0].signatures()
         row = failure_row(key, record, seen)
         found[judge] = {**row, **asdict(plan), "kind": "kill", "segments": again[0].segments, "unknown": int(not same)}
@@ -151,14 +153,14 @@ def answers() -> Iterator[tuple[str, bool]]:
         if claim.expected.outcome == "holds":
             for arguments in claim.small_inputs():
                 yield claim.promises, _falsified(claim, arguments)
-    for row in allocation.SHIPPED:
+    for row in SHIPPED:
         for joins in (False, True):
             holding = [name for name, expected in row.expected.items()
-                       if expected.outcome == "holds" and allocation.CLAIMS[name].joins == joins]
+                       if expected.outcome == "holds" and STRATEGY_CLAIMS[name].joins == joins]
             for case in islice(row.inputs.up_to(_QUEUES, _MEMBERS, joins=joins), _CASES if holding else 0):
-                seen = allocation.observe(row.make(case), case)
+                seen = observe(row.make(case), case)
                 for name in holding:
-                    yield name, allocation.CLAIMS[name].wrong(seen) is not None
+                    yield name, STRATEGY_CLAIMS[name].wrong(seen) is not None
 
 
 def _falsified(claim: Claim, arguments: dict[str, object]) -> bool:

@@ -139,7 +139,7 @@ class Matrix:
 
     def settle(self) -> bool:
         """Play a kill here that a worker has seen again; whether there was one."""
-        return settle(self._failures(), self._folder)
+        return settle(self._failures())
 
     def effect(self, subject: str) -> Effect:
         """What the variant has done; its runs are compared with those of the control in the same worlds."""
@@ -212,7 +212,7 @@ class Matrix:
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
         """The first kill of each subject."""
-        return documents(self._failures())
+        return documents(self._failures(), self._folder)
 
     def _failures(self) -> list[Failure]:
         return [hunted.failure for hunted in self._of.values() if hunted.failure is not None]

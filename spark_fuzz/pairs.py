@@ -25,6 +25,7 @@ COLUMNS = {
     "seed": "long", "sides": "string", "base": "binary", "changed": "binary",
     "property": "string", "runs": "long", "violated": "long", "unknown": "long", "signature": "string",
     "choices": "binary", "time_ms": "long", "sentence": "string", "digest": "binary", "rest": "string",
+    "shown": "string",
 }
 """Rows name workload, profile and strategy, and are
 

@@ -1,7 +1,7 @@
 """A campaign's progress: time, units, inputs and their rate, what was found so far.
 
-On a terminal it is one line that moves. Elsewhere a line is printed at once and then every EVERY_S seconds, also while
-Spark starts or failures are played again.
+On a terminal it is one line that moves. Elsewhere a line is printed at once and then every few seconds (`ticking`),
+also while Spark starts or failures are played again.
 """
 
 from __future__ import annotations
@@ -9,17 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from invariants.front_desk.ticking import ticking
+
 if TYPE_CHECKING:
     from spark_fuzz.campaign import Progress as Reached
-
-
-EVERY_S = 8.0
 
 
 class Screen:
@@ -48,23 +46,13 @@ class Screen:
             with self._progress:
                 yield self
             return
-        ended = Event()
-        teller = Thread(target=self._tell, args=(ended,), daemon=True)
-        teller.start()
-        try:
-            yield self
-        finally:
-            ended.set()
-            teller.join()
-
-    def _tell(self, ended: Event) -> None:
-        """A line every few seconds."""
         self._began = time.monotonic()
-        while True:
-            spent = f"{self._name}: {time.monotonic() - self._began:.0f} s{self._of}"
-            self._console.print(f"{spent} | {self._text}", highlight=False, soft_wrap=True)
-            if ended.wait(EVERY_S):
-                return
+        with ticking(self._tell):
+            yield self
+
+    def _tell(self, _: float) -> None:
+        spent = f"{self._name}: {time.monotonic() - self._began:.0f} s{self._of}"
+        self._console.print(f"{spent} | {self._text}", highlight=False, soft_wrap=True)
 
     def _say(self, text: str) -> None:
         self._text = text

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import json
+import random
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,19 +19,21 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from impl.hosts.simulation.tape import ReplayTape
+from impl.hosts.simulation.tape import QuietTape, ReplayTape
 from invariants.finding import Finding
 from invariants.refinement.coverage import Visited
 from invariants.runs import SAME_RUN
+from model.language.open.nearness import Wanted, wanted
 from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS
 from spark_fuzz.effect import called_rows, fingerprint
 from spark_fuzz.simulation import LOOKS
 from spark_fuzz.work import Row, Unit
-from stateful_tests.worlds.evidence import seen_as
+from stateful_tests.worlds.evidence import exhibit
 from stateful_tests.worlds.healing import watching
 from stateful_tests.worlds.profiles import STRATEGIES
-from stateful_tests.worlds.run import Plan, RunRecord, run
+from stateful_tests.worlds.run import Plan, RunRecord, lived, run
 from stateful_tests.worlds.shrinking import Simplest
+from stateful_tests.worlds.steering import Begun, Led, watched
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
@@ -40,7 +43,7 @@ COLUMNS = {
     "turn": "long", "property": "string", "runs": "long", "violated": "long", "unknown": "long", "segments": "long",
     "seed": "long", "signature": "string", "choices": "binary", "time_ms": "long", "sentence": "string",
     "states": "binary", "digest": "binary", "scope": "string", "moves": "binary", "moments": "long",
-    "outside": "string", "rest": "string", **EFFECT_COLUMNS,
+    "outside": "string", "rest": "string", "shown": "string", **EFFECT_COLUMNS,
 }
 """Rows of the search, which also name subject, workload, profile, strategy and turn:
 
@@ -50,6 +53,10 @@ scope    an enumerable scope: what was visited of it (`invariants.refinement.cov
          steps as moves, 16 bytes each; moments, and those outside as JSON, {reason: moments}
 failure  for each property and signature the simplest run that showed it: seed, choices (a byte each), time, digest
 unknown  the first run of which nothing can be said: seed, and why as the sentence
+trails   where states are wanted: steps of all models in the first run, as a JSON list of lines
+         (`model.language.open.trails`)
+near     a state that is wanted, its number as the property: violated is 1 if a run has reached it, rest says as JSON
+         where the runs were nearest
 called   of a variant: a function that it replaces, or whose repair it leaves out; calls, and in how many runs (reached)
 compared of a variant: the first run in which such a function is called, or the first run, played again with the base;
          violated is 1 if it is another run, or its judges saw something else
@@ -58,7 +65,8 @@ Rows of units that look again:
 
 again    for each property and signature: violated is 1 if it was seen again, twice; choices, time, sentence and digest
          of that; unknown is 1 if equal choices gave different digests; runs that it took; rest says as JSON where the
-         next unit goes on to make the tape simpler, null if it is as simple as can be
+         next unit goes on to make the tape simpler, null if it is as simple as can be; shown is what its evidence
+         shows, as JSON (`stateful_tests.worlds.evidence.exhibit`)
 """
 
 _BITS = (1 << 64) - 1
@@ -111,9 +119,14 @@ def work(unit: Unit) -> Iterator[Row]:
     if "choices" in unit.body:
         yield from looked_again(plan, unit.body)
         return
-    records = {seed: run(plan, STRATEGIES[plan.strategy](seed)) for seed in range(*unit.body["seeds"])}
+    goals = [wanted(text) for text in unit.body["wanted"]]
+    begun = Begun(plan, bytes.fromhex(unit.body["given"]))
+    led = {seed: _lived(begun, seed, goals) for seed in range(*unit.body["seeds"])}
+    records = {seed: one.record for seed, one in led.items()}
     same = {"turn": unit.body["turn"], **asdict(plan)}
     yield from ({**row, **same} for row in _searched(plan, records))
+    if goals:
+        yield from ({**row, **same} for row in _near(list(led.values())))
     if unit.body["replayed"]:
         yield {**_replayed(plan, next(iter(records.values()))), **same}
     if subject_named(plan.subject).base is not None:
@@ -121,6 +134,12 @@ def work(unit: Unit) -> Iterator[Row]:
 
 
 # Search ---------------------------------------------------------------------------------------------------------------
+
+
+def _lived(begun: Begun, seed: int, goals: Sequence[Wanted]) -> Led:
+    """A run, watched for the states that are wanted if there are any."""
+    plan, given = begun.before(random.Random(seed))  # noqa: S311 - repeatable
+    return watched(goals, plan, seed, given) if goals else Led(run(plan, STRATEGIES[plan.strategy](seed)))
 
 
 def _searched(plan: Plan, records: Mapping[int, RunRecord]) -> Iterator[Row]:
@@ -154,7 +173,7 @@ def _simplest(records: Mapping[int, RunRecord]) -> dict[Key, tuple[int, Finding]
 
 def simplicity(choices: Sequence[int]) -> tuple[int, int, int]:
     """Orders tapes as the shrinker does, simpler ones first: choices that are not 0, length, sum."""
-    return sum(map(bool, choices)), len(choices), sum(choices)
+    return len(choices) - choices.count(0), len(choices), sum(choices)
 
 
 def packed(states: Iterable[int]) -> bytes:
@@ -195,8 +214,18 @@ def failure_row(key: Key, record: RunRecord, found: Finding) -> Row:
     }
 
 
+def _near(led: Sequence[Led]) -> Iterator[Row]:
+    """The trails of the first run, and how near the runs came to each state that is wanted."""
+    yield {"kind": "trails", "runs": len(led), "rest": json.dumps([way.line() for way in led[0].trails])}
+    for goal in sorted({goal for one in led for goal in one.nearest}):
+        found = [one.nearest[goal] for one in led if goal in one.nearest]
+        nearest = min(found, key=lambda one: one.order)
+        yield {"kind": "near", "property": str(goal), "runs": len(found), "violated": int(nearest.confirmed),
+               "rest": json.dumps(nearest.to_json())}
+
+
 def _replayed(plan: Plan, record: RunRecord) -> Row:
-    again = run(plan, ReplayTape(record.choices))
+    again = run(plan, QuietTape(record.choices))
     return {"kind": "judged", "property": SAME_RUN, "runs": 1, "violated": int(again.digest != record.digest),
             "unknown": 0, "segments": again.segments, "digest": bytes.fromhex(again.digest)}
 
@@ -206,7 +235,7 @@ def _effect(plan: Plan, records: Sequence[RunRecord]) -> Iterator[Row]:
     yield from called_rows([record.calls for record in records])
     record = next((one for one in records if any(one.calls.values())), records[0])
     base = replace(plan, subject=subject_named(plan.subject).base or plan.subject)
-    without = run(base, ReplayTape(record.choices))
+    without = run(base, QuietTape(record.choices))
     yield {"kind": "compared", "runs": 1, "violated": int(fingerprint(without) != fingerprint(record)), "unknown": 0,
            "segments": without.segments, "digest": bytes.fromhex(without.digest)}
 
@@ -223,16 +252,18 @@ def looked_again(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
     if body["runs"]:
         shorter = Simplest(plan, tape, body["keys"][0], body["runs"], body["at"])
         tape, digest, made, rest = bytes(shorter.choices), None, shorter.runs, shorter.at
-    record = run(plan, ReplayTape(tape))
+    telling = ReplayTape(tape)
+    with lived(plan, telling) as (world, record):
+        shown = {key: exhibit(plan, telling, world, record, key) for key in map(tuple, body["keys"])}
     # Judges change no run, and are half of its cost; where they gave up, the run ended with them.
-    other = run(plan, ReplayTape(tape), judged=bool(record.unknown))
+    other = run(plan, QuietTape(tape), judged=bool(record.unknown))
     differ = len({record.digest, other.digest, digest or record.digest}) > 1
-    for wanted in map(tuple, body["keys"]):
-        found = seen_as(record, wanted)
+    for key, found in shown.items():
         yield {
-            "kind": "again", **asdict(plan), "property": wanted[0], "signature": json.dumps(wanted[1:]),
+            "kind": "again", **asdict(plan), "property": key[0], "signature": json.dumps(key[1:]),
             "runs": made + LOOKS, "violated": int(found is not None and not differ), "unknown": int(differ),
             "choices": tape, "digest": bytes.fromhex(record.digest), "rest": json.dumps(rest),
-            "time_ms": None if found is None else found.time_ms,
-            "sentence": None if found is None else found.sentence,
+            "time_ms": None if found is None else found["time_ms"],
+            "sentence": None if found is None else found["sentence"],
+            "shown": None if found is None else json.dumps(found, ensure_ascii=False),
         }

@@ -1,9 +1,9 @@
 """What follows from the rows of the campaign over worlds: a verdict for each subject and property, and its evidence.
 
-A violation is believed when a worker has played its tape twice with equal digests and this process has played it once
-more; else it is unknown. So is a property that some runs could not judge, and one that a known hazard breaks but that
-no run has seen broken: luck is no proof. Where only hazards break it that no repair ends, it is not met: such a hazard
-need not be.
+A violation is believed when a worker has played its tape twice with equal digests, and this process once more if no
+hazard explains it; else it is unknown. So is a property that some runs could not judge, and one that a known hazard
+breaks but that no run has seen broken: luck is no proof. Where only hazards break it that no repair ends, it is not
+met: such a hazard need not be.
 """
 
 from __future__ import annotations
@@ -24,12 +24,15 @@ from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.confirmed import documents, file_of, settle, tests
-from spark_fuzz.effect import Effect, fails
+from spark_fuzz.effect import Effect
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.scopes import Share, shares
 from spark_fuzz.tallies import About, as_a_whole, begun, cost_of, doubt, visited
+from spark_fuzz.towards import Towards
 from spark_fuzz.work import Row, Unit, refuse_mistake
+from stateful_tests.worlds.evidence import is_by_variant
 from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.steering import Begun
 from stateful_tests.worlds.subjects import Subject as Known
 from stateful_tests.worlds.subjects import subject_named
 
@@ -47,6 +50,7 @@ class Sightings:
         """Nothing is seen yet."""
         self._aim, self._folder, self._asked = aim, folder, asked
         self._about = {name: begun(name, aim.workloads) for name in aim.subjects}
+        self._towards = Towards(aim)
 
     # Rows ---------------------------------------------------------------------------------------------------------
 
@@ -79,6 +83,8 @@ class Sightings:
                 about.failures.take(row)
             case "called" | "compared":
                 about.take_effect(row)
+            case "near" | "trails":
+                self._towards.take(plan, row)
             case "unknown":
                 about.why.append(f"seed {row['seed']} of {row['unit']}: {row['sentence']}")
 
@@ -90,6 +96,10 @@ class Sightings:
         """Whether an arm visited hardly anything new in a turn."""
         return self._about[arm.subject].coverage.flat(arm, turn)
 
+    def near(self, turn: int) -> list[Begun]:
+        """How the runs of a turn begin that look for states that are wanted."""
+        return self._towards.turn(turn)
+
     def questions(self) -> Iterator[Unit]:
         """Failures that must be seen again."""
         return chain.from_iterable(about.failures.questions() for about in self._about.values())
@@ -99,8 +109,8 @@ class Sightings:
         return chain.from_iterable(about.failures.wishes() for about in self._about.values())
 
     def settle(self) -> bool:
-        """Play a failure here that a worker has seen again; whether there was one."""
-        return settle(chain.from_iterable(about.failures.counted() for about in self._about.values()), self._folder)
+        """Play a failure here that a worker has seen again and no hazard explains; whether there was one."""
+        return settle(chain.from_iterable(about.failures.counted() for about in self._about.values()))
 
     def found(self) -> bool:
         """Whether there is a failure that no hazard explains."""
@@ -261,7 +271,7 @@ class Sightings:
     # Evidence -----------------------------------------------------------------------------------------------------
 
     def _believed(self, about: About, name: str) -> list[tuple[Failure, Recording]]:
-        """The ways in which a property fails, seen again by a worker and by this process; the simplest first.
+        """The ways in which a property fails that are believed; the simplest first.
 
         Two that have come to the same tape are one.
         """
@@ -276,21 +286,20 @@ class Sightings:
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
         """A failing run for each way in which a property fails."""
-        return documents(self._shown())
+        return documents(self._shown(), self._folder)
 
     def files(self) -> Mapping[str, str]:
         """Tests to keep, one beside each piece of evidence; all failures; what was visited, and by which runs."""
         failures = {subject_named(name).title: about.failures.to_json() for name, about in self._about.items()}
         coverage = {subject_named(name).title: visited(about) for name, about in self._about.items()}
         kept = tests(self._shown())
-        return {**kept, "failures.json": _json(failures), "coverage.json": _json(coverage)}
+        return {**kept, **self._towards.files(), "failures.json": _json(failures), "coverage.json": _json(coverage)}
 
 
 def _of_base(failure: Failure, shown: Recording) -> bool:
     """Whether the base of a change or a repair fails in the same way on the same tape: then it is not their doing."""
     known = subject_named(shown.plan.subject)
-    return known.kind in {"change", "repair"} and known.base is not None and fails(
-        replace(shown.plan, subject=known.base), shown.choices, failure.key)
+    return known.kind in {"change", "repair"} and not is_by_variant(shown.plan, shown.choices, failure.key)
 
 
 def _hazards(candidates: Sequence[str], ways: Sequence[tuple[Failure, Recording]]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import count
@@ -23,6 +23,7 @@ from invariants.verdict import BadInputError, known
 from spark_fuzz.work import Unit
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, plays_as_uniform
 from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.steering import Begun, goals_of
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 
@@ -48,7 +49,8 @@ class Aim:
     """What a campaign is about; names of subjects, workloads, profiles and strategies.
 
     seed -- which seeds are drawn. limit -- at most so many units of the search. until_failure -- the search ends after
-    the first failure that is not expected, or that a planted bug causes.
+    the first failure that is not expected, or that a planted bug causes. towards -- folder of states that are wanted;
+    wanted -- those, as texts, which runs are led towards.
     """
 
     subjects: tuple[str, ...] = (CONTROL,)
@@ -58,11 +60,14 @@ class Aim:
     seed: int = 0
     limit: int | None = None
     until_failure: bool = False
+    towards: str = ""
+    wanted: tuple[str, ...] = ()
 
     def checked(self) -> Aim:
         """This with all names looked up and none left out.
 
-        Raises BadInputError for what is not there, also for a variant that cannot be put in place.
+        Raises BadInputError for what is not there, also for a variant that cannot be put in place, and for a folder
+        without states that are wanted.
         """
         subjects = tuple(dict.fromkeys(subject_named(name).name for name in self.subjects))
         check_subjects(subjects)
@@ -71,8 +76,9 @@ class Aim:
         workloads = _each_known("workload", self.workloads, WORKLOADS) or tuple(WORKLOADS)
         profiles = _each_known("fault profile", self.profiles, PROFILES) or tuple(reversed(PROFILES))
         strategies = _each_known("strategy", self.strategies, STRATEGIES) or tuple(STRATEGIES)
-        return Aim(subjects, workloads, profiles, strategies,
-                   self.seed, self.limit, self.until_failure)
+        wanted = tuple(goal.text() for goal in goals_of(Path(self.towards))) if self.towards else ()
+        return replace(self, subjects=subjects, workloads=workloads, profiles=profiles, strategies=strategies,
+                       wanted=wanted)
 
     def arms(self) -> list[Plan]:
         """Every combination that differs from the others; those that find most come first."""
@@ -91,12 +97,14 @@ class Aim:
         words = [f"--{name} {shlex.quote(value)}" for name, values in options.items() for value in values
                  if set(values) != tables.get(name)]
         words += ["--until-failure"] if self.until_failure else []
+        words += [f"--towards {shlex.quote(self.towards)}"] if self.towards else []
         return " ".join(["rocketproof campaign", *words, f"--seed {self.seed}"])
 
     def header(self) -> dict[str, Any]:
         """What makes two campaigns the same."""
         names = ("subjects", "workloads", "profiles", "strategies")
-        return {"campaign": "worlds", "seed": self.seed} | {name: list(getattr(self, name)) for name in names}
+        wanted = {"wanted": blake2b("".join(self.wanted).encode(), digest_size=6).hexdigest()} if self.wanted else {}
+        return {"campaign": "worlds", "seed": self.seed} | {name: list(getattr(self, name)) for name in names} | wanted
 
 
 def _each_known(what: str, given: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
@@ -128,14 +136,19 @@ def subject_of(variant: str) -> str:
 # Units ----------------------------------------------------------------------------------------------------------------
 
 
-def search_unit(plan: Plan, seed: int, number: int, turn: int, *, replayed: bool = True) -> Unit:
+def search_unit(
+    plan: Plan, seed: int, number: int, turn: int, *, replayed: bool = True, wanted: Sequence[str] = (),
+    given: bytes = b"",
+) -> Unit:
     """The unit of an arm with this number; the arm's first has number 0, and is one run only.
 
-    replayed -- whether its first run is played again.
+    replayed -- whether its first run is played again. wanted -- states that the runs are watched for. given --
+    choices of another run that they begin with, but for some of the last ones.
     """
     first = seed * SEEDS + (1 + (number - 1) * RUNS if number else 0)
     after = first + (RUNS if number else 1)
-    body = {"plan": asdict(plan), "seeds": (first, after), "turn": turn, "replayed": replayed}
+    body = {"plan": asdict(plan), "seeds": (first, after), "turn": turn, "replayed": replayed, "wanted": list(wanted),
+            "given": given.hex()}
     return Unit(BETWEEN.join([*asdict(plan).values(), f"seeds {first}-{after - 1}"]), body, after - first)
 
 
@@ -170,13 +183,17 @@ def is_again(unit_id: str) -> bool:
 # The plan -------------------------------------------------------------------------------------------------------------
 
 
-def units(aim: Aim, flat: Callable[[Plan, int], bool], found: Callable[[], bool]) -> Iterator[Unit | int]:
+def units(
+    aim: Aim, flat: Callable[[Plan, int], bool], found: Callable[[], bool],
+    near: Callable[[int], Sequence[Begun]] = lambda _: (),
+) -> Iterator[Unit | int]:
     """The units of a campaign in order; a number where the rows of so many of the first ones must be known (`feed`).
 
-    flat -- whether an arm visited hardly anything new in a turn. found -- whether a failure ends the search.
+    flat -- whether an arm visited hardly anything new in a turn. found -- whether a failure ends the search. near -- of
+    a search for states that are wanted, how the runs of a turn begin; none ends it.
     """
     number = 0
-    for unit in _search(aim, flat):
+    for unit in _led(aim, near) if aim.wanted else _search(aim, flat):
         if number == aim.limit or (aim.until_failure and found()):
             return
         number += not isinstance(unit, int)
@@ -197,6 +214,20 @@ def _search(aim: Aim, flat: Callable[[Plan, int], bool]) -> Iterator[Unit | int]
                     yield search_unit(arm, aim.seed, given[arm], turn, replayed=replayed)
                     given[arm] += 1
                     turns[arm] = [*turns[arm], turn] if turn not in turns[arm] else turns[arm]
+        ends.append(given.total())
+
+
+def _led(aim: Aim, near: Callable[[int], Sequence[Begun]]) -> Iterator[Unit | int]:
+    given, ends = Counter[Plan](), [0]
+    for turn in count():
+        yield ends[max(0, turn - 1)]
+        begun = near(turn)
+        if not begun:
+            return
+        for arm, choices in begun:
+            replayed = given.total() % REPLAYED == 0
+            yield search_unit(arm, aim.seed, given[arm], turn, replayed=replayed, wanted=aim.wanted, given=choices)
+            given[arm] += 1
         ends.append(given.total())
 
 

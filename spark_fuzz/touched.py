@@ -20,7 +20,7 @@ from typing import Any
 
 from impl.variants.variant import Replacement
 from invariants.claim import CLAIMS
-from invariants.concepts import CONCEPTS
+from invariants.concepts import FOLLOWED
 from model.language.properties import ALWAYS, LEADS_TO, STEP
 from model.language.state import Concept
 from model.scopes import SCOPES
@@ -174,7 +174,7 @@ def _proofs(replacement: Replacement) -> Proofs:
     proved = [one.name for concept in met for one in concept.properties.values()
               if one.kind in PROMISED and not one.expected.hazards]
     homes = {concept.module.rpartition(".")[2] for concept in met}
-    watched = [one.refines for one in CONCEPTS if one.name in homes]
+    watched = [one.refines for one in FOLLOWED if one.name in homes]
     claims = [claim.name for claim in CLAIMS.values() if original in claim.subjects]
     names = [action.name for _, action in steps], proved, watched, claims
     return Proofs(replacement.place, *(tuple(dict.fromkeys(one)) for one in names))

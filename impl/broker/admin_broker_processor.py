@@ -32,7 +32,13 @@ from impl.decisions.java_arithmetic import LONG_MAX
 from impl.decisions.java_errors import JavaError, NullPointerError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import is_system_topic, validate_topic
-from impl.events import ConsumersOfTopicAnswered, GroupOffsetsRemoved, LocksAnswered, SubscriptionGroupDeleted
+from impl.events import (
+    ConsumersOfTopicAnswered,
+    GroupOffsetsRemoved,
+    LocksAnswered,
+    OffsetsLeftOut,
+    SubscriptionGroupDeleted,
+)
 from impl.ports.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection
@@ -173,7 +179,11 @@ class AdminBrokerProcessor:
         """
         header: QueryCorrectionOffsetHeader = request.header
         offsets = self.consumer_offset_manager
+        groups = [one for one in (header.filter_groups or "").split(",") if offsets.which_topic_by_consumer(one)]
         correction = offsets.query_min_offset_in_all_group(header.topic, header.filter_groups)
+        for group in groups:
+            if not offsets.which_topic_by_consumer(group):
+                self.node.trace(OffsetsLeftOut(self.node.name, group))
         compared = offsets.query_offsets(header.topic, header.compare_group)
         for queue_id, offset in () if compared is None else compared.entries():
             if not_null(correction.get(queue_id)) > offset:

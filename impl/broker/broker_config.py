@@ -6,6 +6,11 @@ from dataclasses import dataclass
 
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.names import MASTER_ID
+from impl.decisions.transaction_check import (
+    TRANSACTION_CHECK_INTERVAL_MS,
+    TRANSACTION_CHECK_MAX,
+    TRANSACTION_TIMEOUT_MS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +33,6 @@ class BrokerConfig:
     compressed_register: bool = False
     register_name_server_period_ms: int = 30_000
     flush_consumer_offset_interval_ms: int = 5_000
+    transaction_timeout_ms: int = TRANSACTION_TIMEOUT_MS
+    transaction_check_max: int = TRANSACTION_CHECK_MAX
+    transaction_check_interval_ms: int = TRANSACTION_CHECK_INTERVAL_MS

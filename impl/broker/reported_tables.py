@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from impl.broker.bloom_filter import BloomFilter
 from impl.broker.client_channel_info import ClientChannelInfo
+from impl.broker.consumer_filter_manager import ConsumerFilterManager
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.consumer_manager import ConsumerIdsChangeListener, ConsumerManager
 from impl.broker.producer_manager import ProducerManager
 from impl.broker.rebalance_lock_manager import RebalanceLockManager
 from impl.common.heartbeat_data import ConsumerData
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.subscription import SubscriptionData
+from impl.decisions.subscription import SubscriptionData, is_tag_type
 from impl.events import (
     ConsumerRegistered,
     ConsumerRemoved,
+    FilterRegistered,
+    FiltersDied,
     GoodbyeTaken,
     GroupEntered,
     GroupRemoved,
     HeartbeatHandled,
     LockGranted,
     LockReleased,
+    ProducerForgotten,
     ProducerRegistered,
     SubscriptionRemoved,
     SubscriptionsHandled,
@@ -158,6 +163,55 @@ class ReportedProducerManager(ProducerManager):
         super().register_producer(group, client_channel_info)
         connection = connection_of(client_channel_info.channel)
         self.node.trace(ProducerRegistered(self.node.name, group, client_channel_info.client_id, connection))
+
+    def unregister_producer(self, group: str, client_channel_info: ClientChannelInfo) -> None:
+        """ProducerManager#unregisterProducer."""
+        known = self._groups_of(client_channel_info.channel)
+        super().unregister_producer(group, client_channel_info)
+        if group in known:
+            self._forgotten({group: client_channel_info}, client_channel_info.channel)
+
+    def do_channel_close_event(self, channel: Channel | None) -> None:
+        """ProducerManager#doChannelCloseEvent."""
+        known = {} if channel is None else self._groups_of(channel)
+        super().do_channel_close_event(channel)
+        if channel is not None:
+            self._forgotten(known, channel)
+
+    def _groups_of(self, channel: Channel) -> dict[str, ClientChannelInfo]:
+        return {group: info for group, table in self.group_channel_table.entries()
+                if (info := table.get(channel)) is not None}
+
+    def _forgotten(self, known: Mapping[str, ClientChannelInfo], channel: Channel) -> None:
+        for group, info in known.items():
+            self.node.trace(ProducerForgotten(self.node.name, group, info.client_id, connection_of(channel)))
+
+
+class ReportedFilters(ConsumerFilterManager):
+    """ConsumerFilterManager with reports."""
+
+    def __init__(self, bloom_filter: BloomFilter, node: Node) -> None:
+        """Start empty."""
+        super().__init__(bloom_filter, node.now_ms)
+        self.node = node
+
+    def register_topic(self, consumer_group: str, subscription: SubscriptionData) -> bool:
+        """ConsumerFilterManager#register of one topic."""
+        taken = super().register_topic(consumer_group, subscription)
+        if subscription.topic is not None and subscription.sub_string and not is_tag_type(subscription.expression_type):
+            left = self.get(subscription.topic, consumer_group)
+            self.node.trace(FilterRegistered(
+                self.node.name, consumer_group, subscription.topic, subscription.sub_string, subscription.sub_version,
+                taken, left is not None and not left.is_dead(),
+            ))
+        return taken
+
+    def un_register(self, consumer_group: str) -> None:
+        """ConsumerFilterManager#unRegister."""
+        lived = any(not one.is_dead() for one in self.get_by_group(consumer_group))
+        super().un_register(consumer_group)
+        if lived:
+            self.node.trace(FiltersDied(self.node.name, consumer_group))
 
 
 class ReportedLocks(RebalanceLockManager):

@@ -66,7 +66,7 @@ class SendMessageProcessor:
             return refusal.response
         message = self._message(channel, header, topic_config, request.body)
         future = self.store.async_put_message(message)
-        self.threads.put_done()
+        self.threads.put_done(message.topic)
 
         def answer(result: PutMessageResult) -> None:
             if not request.oneway:

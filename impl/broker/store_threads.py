@@ -9,10 +9,12 @@ from __future__ import annotations
 from contextlib import suppress
 
 from impl.decisions.java_errors import JavaError
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.ports.node import Node
 from impl.ports.threads import Signal
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.message_store_config import FlushDiskType
+from impl.store.schedule_message_service import DELAY_FOR_A_WHILE_MS, FIRST_DELAY_TIME_MS, FIRST_PERSIST_MS
 
 REPUT_INTERVAL_MS, WATCH_INTERVAL_MS, START_LOOK_MS = 1, 10, 1_000
 CLEAN_FIRST_MS, SPACE_FIRST_MS, SPACE_PERIOD_MS = 60_000, 1_000, 10_000
@@ -29,6 +31,7 @@ class StoreThreads:
         self._commit = Signal("GroupCommitService")
         self._watch = Signal("FlushDiskWatcher")
         self._signals = (self._dispatch, self._commit, self._watch)
+        self._delayed = Signal("DeliverDelayedMessageTimerThread")
 
     async def start(self) -> None:
         """DefaultMessageStore#start: wait until all is dispatched, a second at a time and for ever, and run."""
@@ -39,6 +42,7 @@ class StoreThreads:
         config, start_thread = self.store.config, self.node.start_thread
         start_thread("ReputMessageService", self._reput())
         start_thread("FlushConsumeQueueService", self._flush_consume_queues())
+        start_thread("DeliverDelayedMessageTimerThread", self._deliver())
         if config.flush_disk_type is FlushDiskType.SYNC_FLUSH:
             start_thread("GroupCommitService", self._group_commit())
             start_thread("FlushDiskWatcher", self._watch_disk())
@@ -51,8 +55,10 @@ class StoreThreads:
         self.node.scheduler("DiskCheckScheduledThread").schedule_at_fixed_rate(
             self._check_space, SPACE_FIRST_MS, SPACE_PERIOD_MS)
 
-    def put_done(self) -> None:
-        """Tell the threads that something was appended; the allocator makes the file that comes next."""
+    def put_done(self, topic: str) -> None:
+        """Tell the threads that something was appended to a topic; the allocator makes the file that comes next."""
+        if topic == RMQ_SYS_SCHEDULE_TOPIC:
+            self.node.wake(self._delayed)
         for signal in self._signals:
             if not signal.notified:
                 self.node.wake(signal)
@@ -69,6 +75,20 @@ class StoreThreads:
             except JavaError:
                 continue  # logged; the same record comes again
 
+    async def _deliver(self) -> None:
+        """ScheduleMessageService: nothing is due before the first message is delayed."""
+        store, service = self.store, self.store.schedule_message_service
+        if not any(one.get_max_offset_in_queue() for one in store.queues() if one.topic == RMQ_SYS_SCHEDULE_TOPIC):
+            while not await self.node.wait(self._delayed, _NO_PUT_MS):
+                pass
+        self.node.scheduler("ScheduleMessageService").schedule_at_fixed_rate(
+            service.persist, FIRST_PERSIST_MS, store.config.flush_delay_offset_interval_ms)
+        await self.node.sleep(FIRST_DELAY_TIME_MS)
+        while not store.stopped:
+            service.run_once()
+            self.put_done("")
+            await self.node.sleep(DELAY_FOR_A_WHILE_MS)
+
     async def _group_commit(self) -> None:
         service = self.store.commit_log.group_commit_service
         while not self.store.stopped:
@@ -76,6 +96,12 @@ class StoreThreads:
             service.swap_requests()
             await self.node.force_delay()
             service.do_commit()
+            self._flushed()
+
+    def _flushed(self) -> None:
+        """Wake the dispatcher if it has left something."""
+        if self.store.dispatch_behind_bytes() > 0:
+            self.node.wake(self._dispatch)
 
     async def _watch_disk(self) -> None:
         watcher = self.store.commit_log.flush_disk_watcher
@@ -93,6 +119,7 @@ class StoreThreads:
             await self.node.sleep(self.store.config.flush_interval_commit_log_ms)
             await self.node.force_delay()
             service.flush(least_pages)
+            self._flushed()
 
     async def _commit_real_time(self) -> None:
         service = self.store.commit_log.commit_real_time_service

@@ -5,10 +5,14 @@ from __future__ import annotations
 from impl.broker.bloom_filter import BloomFilter
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.config_files import groups_text, load_groups, load_topics, topics_text
-from impl.broker.consumer_filter_manager import ConsumerFilterManager
 from impl.broker.consumer_ids_change_listener import DefaultConsumerIdsChangeListener
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.broker.reported_tables import ReportedConsumerManager, ReportedLocks, ReportedProducerManager
+from impl.broker.reported_tables import (
+    ReportedConsumerManager,
+    ReportedFilters,
+    ReportedLocks,
+    ReportedProducerManager,
+)
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
 from impl.common.config_manager import load_string, persist
@@ -52,9 +56,7 @@ class BrokerTables:
             node.now_ms, self.persist_groups, auto_create_subscription_group=config.auto_create_subscription_group,
         )
         self.consumer_offset_manager = ConsumerOffsetManager(message_store.get_min_offset_in_queue)
-        self.consumer_filter_manager = ConsumerFilterManager(
-            BloomFilter(_BLOOM_ERROR_PERCENT, _BLOOM_GROUPS), node.now_ms,
-        )
+        self.consumer_filter_manager = ReportedFilters(BloomFilter(_BLOOM_ERROR_PERCENT, _BLOOM_GROUPS), node)
         self.rebalance_lock_manager = ReportedLocks(node)
         self.producer_manager = ReportedProducerManager(node)
         listener = DefaultConsumerIdsChangeListener(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from impl.client.rebalance import PullRequest
 from impl.common.message import MessageExt
+from impl.common.pull_result import PullResult
 from impl.decisions.java_errors import JavaError
-from impl.decisions.pull_answer import PullCode
-from impl.events import MessagesFound, OffsetCorrected
+from impl.decisions.pull_answer import PullCode, PullStatus
+from impl.events import MessagesFound, OffsetCorrected, OffsetFoundIllegal
 
 if TYPE_CHECKING:  # a consumer makes callbacks
     from impl.client.push_consumer import DefaultMQPushConsumerImpl
@@ -18,29 +18,12 @@ PULL_TIME_DELAY_MS_WHEN_EXCEPTION = 1_000
 OFFSET_ILLEGAL_DELAY_MS = 10_000
 
 
-class PullStatus(StrEnum):
-    """`client.consumer.PullStatus`."""
-
-    FOUND = "FOUND"
-    NO_NEW_MSG = "NO_NEW_MSG"
-    NO_MATCHED_MSG = "NO_MATCHED_MSG"
-    OFFSET_ILLEGAL = "OFFSET_ILLEGAL"
-
-
 _STATUS = {
     PullCode.SUCCESS: PullStatus.FOUND,
     PullCode.PULL_NOT_FOUND: PullStatus.NO_NEW_MSG,
     PullCode.PULL_RETRY_IMMEDIATELY: PullStatus.NO_MATCHED_MSG,
     PullCode.PULL_OFFSET_MOVED: PullStatus.OFFSET_ILLEGAL,
 }
-
-
-class PullResult(NamedTuple):
-    """`client.consumer.PullResult`. msg_found_list -- by ascending offset."""
-
-    pull_status: PullStatus
-    next_begin_offset: int
-    msg_found_list: tuple[MessageExt, ...] = ()
 
 
 def process_pull_response(
@@ -100,7 +83,8 @@ class PullCallback:
 
     def _offset_illegal(self) -> None:
         """The chain ends, and in 10 s the offset will be corrected."""
-        consumer = self.consumer
+        consumer, mq, nearest = self.consumer, self.pull_request.message_queue, self.pull_request.next_offset
+        consumer.node.trace(OffsetFoundIllegal(consumer.instance.client_id, consumer.group, mq, nearest))
         self.pull_request.process_queue.dropped = True
         consumer.rebalance_impl.report_dropped()
         consumer.pull_message_service.execute_task_later(self._correct_offset, OFFSET_ILLEGAL_DELAY_MS)

@@ -34,7 +34,15 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import check_group, get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.decisions.subscription import SUB_ALL, TAG, build
-from impl.events import ConsumerShutDown, ConsumerStarted, ConsumerStopping, RouteUpdated, VersionRaised
+from impl.events import (
+    ConsumerShutDown,
+    ConsumerStarted,
+    ConsumerStopping,
+    ConsumerSuspended,
+    RouteUpdated,
+    TopicUnsubscribed,
+    VersionRaised,
+)
 from impl.ports.node import Node
 
 PULL_TIME_DELAY_MS_WHEN_FLOW_CONTROL = 50
@@ -157,6 +165,7 @@ class DefaultMQPushConsumerImpl:
     def suspend(self) -> None:
         """DefaultMQPushConsumerImpl#suspend: it keeps its queues and its place in the list."""
         self.pause = True
+        self.node.trace(ConsumerSuspended(self.instance.client_id, self.group))
 
     async def resume(self) -> None:
         """DefaultMQPushConsumerImpl#resume: rebalances in the thread of the caller."""
@@ -173,6 +182,7 @@ class DefaultMQPushConsumerImpl:
     def unsubscribe(self, topic: str) -> None:
         """DefaultMQPushConsumerImpl#unsubscribe: here only; the next heartbeat and rebalance will show it."""
         self.rebalance_impl.subscription_inner.remove(topic)
+        self.node.trace(TopicUnsubscribed(self.instance.client_id, self.group, topic))
 
     # What the instance asks -------------------------------------------------------------------------------------------
 

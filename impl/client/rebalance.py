@@ -160,11 +160,16 @@ class RebalanceImpl(ABC):
             allocated = self.strategy.allocate(
                 self.consumer_group, self.rpc.client_id, list(_in_order(tuple(mq_set))), list(_by_text(tuple(cid_all))),
             )
-        except JavaError:
+        except JavaError as error:
+            self.report_failed(topic, error)
             return  # logged; nothing changes
         mine = list(dict.fromkeys(allocated or []))
         if await self.update_process_queue_table(topic, mine, is_order, threads):
             await self.message_queue_changed(topic, mq_set, mine, threads)
+
+    def report_failed(self, topic: str, error: JavaError) -> None:
+        """Report that the strategy has thrown; by itself a rebalance reports nothing."""
+        del topic, error
 
     async def update_process_queue_table(
         self, topic: str, mq_set: Collection[MessageQueue], is_order: bool, threads: Threads,

@@ -16,7 +16,15 @@ from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
 from impl.decisions.start_offset import ConsumeFromWhere, Source, start_offset, start_offset_source
-from impl.events import LockBelieved, QueueDropped, QueuesAssigned, QueueTaken, RenewalRefused, VersionRaised
+from impl.events import (
+    AllocationFailed,
+    LockBelieved,
+    QueueDropped,
+    QueuesAssigned,
+    QueueTaken,
+    RenewalRefused,
+    VersionRaised,
+)
 from impl.ports.node import Node
 from impl.ports.threads import Interleave, Lock, Threads
 
@@ -179,6 +187,10 @@ class RebalancePushImpl(RebalanceImpl):
         """RebalanceImpl#destroy."""
         super().destroy()
         self.report_dropped()
+
+    def report_failed(self, topic: str, error: JavaError) -> None:
+        """Report that the strategy has thrown."""
+        self.node.trace(AllocationFailed(self.instance.client_id, self.consumer_group, topic, error.java_class))
 
     def report_dropped(self, *, by_rebalance: bool = False) -> None:
         """Report the queues whose `dropped` has been set in this segment; whoever is no rebalance does so at once."""

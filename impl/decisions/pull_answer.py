@@ -31,6 +31,15 @@ class GetMessageStatus(StrEnum):
     NO_MESSAGE_IN_QUEUE = "NO_MESSAGE_IN_QUEUE"
 
 
+class PullStatus(StrEnum):
+    """`client.consumer.PullStatus`."""
+
+    FOUND = "FOUND"
+    NO_NEW_MSG = "NO_NEW_MSG"
+    NO_MATCHED_MSG = "NO_MATCHED_MSG"
+    OFFSET_ILLEGAL = "OFFSET_ILLEGAL"
+
+
 class PullCode(IntEnum):
     """The response codes of a pull whose request was legal (common.protocol.ResponseCode)."""
 

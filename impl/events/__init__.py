@@ -14,6 +14,9 @@ from impl.events.clients import (
     NameServerChosen as NameServerChosen,
 )
 from impl.events.clients import (
+    NameServersReplaced as NameServersReplaced,
+)
+from impl.events.clients import (
     TimerJobBegan as TimerJobBegan,
 )
 from impl.events.clients import (
@@ -134,6 +137,9 @@ from impl.events.membership import (
     HeartbeatRefused as HeartbeatRefused,
 )
 from impl.events.membership import (
+    ProducerForgotten as ProducerForgotten,
+)
+from impl.events.membership import (
     ProducerRegistered as ProducerRegistered,
 )
 from impl.events.membership import (
@@ -170,6 +176,9 @@ from impl.events.name_server import (
     RegistrationAnswered as RegistrationAnswered,
 )
 from impl.events.name_server import (
+    RegistrationCutShort as RegistrationCutShort,
+)
+from impl.events.name_server import (
     RouteAnswered as RouteAnswered,
 )
 from impl.events.name_server import (
@@ -200,6 +209,9 @@ from impl.events.offsets import (
     OffsetCorrected as OffsetCorrected,
 )
 from impl.events.offsets import (
+    OffsetFoundIllegal as OffsetFoundIllegal,
+)
+from impl.events.offsets import (
     OffsetReset as OffsetReset,
 )
 from impl.events.offsets import (
@@ -207,6 +219,9 @@ from impl.events.offsets import (
 )
 from impl.events.offsets import (
     OffsetSent as OffsetSent,
+)
+from impl.events.offsets import (
+    OffsetsLeftOut as OffsetsLeftOut,
 )
 from impl.events.offsets import (
     OffsetsReset as OffsetsReset,
@@ -221,6 +236,9 @@ from impl.events.offsets import (
     ResetReceived as ResetReceived,
 )
 from impl.events.ownership import (
+    AllocationFailed as AllocationFailed,
+)
+from impl.events.ownership import (
     ConsumerIdsFetched as ConsumerIdsFetched,
 )
 from impl.events.ownership import (
@@ -231,6 +249,9 @@ from impl.events.ownership import (
 )
 from impl.events.ownership import (
     ConsumerStopping as ConsumerStopping,
+)
+from impl.events.ownership import (
+    ConsumerSuspended as ConsumerSuspended,
 )
 from impl.events.ownership import (
     QueueDropped as QueueDropped,
@@ -287,6 +308,12 @@ from impl.events.store import (
     StoreRefused as StoreRefused,
 )
 from impl.events.subscriptions import (
+    FilterRegistered as FilterRegistered,
+)
+from impl.events.subscriptions import (
+    FiltersDied as FiltersDied,
+)
+from impl.events.subscriptions import (
     SubscriptionRemoved as SubscriptionRemoved,
 )
 from impl.events.subscriptions import (
@@ -294,6 +321,9 @@ from impl.events.subscriptions import (
 )
 from impl.events.subscriptions import (
     SubscriptionUpdated as SubscriptionUpdated,
+)
+from impl.events.subscriptions import (
+    TopicUnsubscribed as TopicUnsubscribed,
 )
 from impl.events.subscriptions import (
     VersionRaised as VersionRaised,

@@ -28,3 +28,9 @@ class NameServerChosen(NamedTuple):
 
     addr: str
     listed: frozenset[str]
+
+
+class NameServersReplaced(NamedTuple):
+    """NettyRemotingClient#updateNameServerAddressList: the list is another one than before; listed -- the new one."""
+
+    listed: frozenset[str]

@@ -126,3 +126,15 @@ class ClientChannelClosed(NamedTuple):
 
     broker: str
     connection: str
+
+
+class ProducerForgotten(NamedTuple):
+    """ProducerManager#unregisterProducer, #doChannelCloseEvent: a connection left the table of the group.
+
+    The client's channel for replies has gone with it, whichever connection that was.
+    """
+
+    broker: str
+    group: str
+    client_id: str | None
+    connection: str

@@ -144,3 +144,14 @@ class ClusterInfoFetched(NamedTuple):
     namesrv: str
     broker_names: frozenset[str]
     cluster_names: frozenset[str]
+
+
+class RegistrationCutShort(NamedTuple):
+    """RouteInfoManager#registerBroker has thrown in its midst, and goes on: error -- the Java class.
+
+    What was written stays: the address stands under the name of the broker, and does not count as alive.
+    """
+
+    namesrv: str
+    broker_addr: str
+    error: str

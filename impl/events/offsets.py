@@ -109,3 +109,19 @@ class OffsetsReset(NamedTuple):
     topic: str
     timestamp: int
     offsets: tuple[tuple[int, int], ...]
+
+
+class OffsetsLeftOut(NamedTuple):
+    """AdminBrokerProcessor#queryCorrectionOffset: the group was to be left out of an answer, and lost its offsets."""
+
+    broker: str
+    group: str
+
+
+class OffsetFoundIllegal(NamedTuple):
+    """PullCallback#onSuccess with OFFSET_ILLEGAL: the broker does not have the offset; nearest -- one that it has."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    nearest: int

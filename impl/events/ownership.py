@@ -78,3 +78,19 @@ class RouteUpdated(NamedTuple):
     group: str
     topic: str
     mqs: frozenset[MessageQueue]
+
+
+class ConsumerSuspended(NamedTuple):
+    """DefaultMQPushConsumerImpl#suspend: the application lets its consumer pull nothing from now on."""
+
+    client_id: str
+    group: str
+
+
+class AllocationFailed(NamedTuple):
+    """RebalanceImpl#rebalanceByTopic: the strategy has thrown, and the client keeps what it has; error -- Java's."""
+
+    client_id: str
+    group: str
+    topic: str
+    error: str

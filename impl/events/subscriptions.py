@@ -47,3 +47,33 @@ class VersionRaised(NamedTuple):
     group: str
     topic: str
     sub_version: int
+
+
+class FilterRegistered(NamedTuple):
+    """ConsumerFilterManager#register of one topic: taken -- the expression counts from now on.
+
+    lives -- whether the group has a living filter of the topic afterwards.
+    """
+
+    broker: str
+    group: str
+    topic: str
+    sub_string: str
+    sub_version: int
+    taken: bool
+    lives: bool
+
+
+class FiltersDied(NamedTuple):
+    """ConsumerFilterManager#unRegister: all filters of the group are dead from now on."""
+
+    broker: str
+    group: str
+
+
+class TopicUnsubscribed(NamedTuple):
+    """DefaultMQPushConsumerImpl#unsubscribe: the application gives a topic up; no broker has been told."""
+
+    client_id: str
+    group: str
+    topic: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from impl.decisions.java_errors import NullPointerError
 from impl.events import (
     BrokerDropped,
     BrokerFound,
@@ -9,6 +10,7 @@ from impl.events import (
     BrokerRegistered,
     BrokerUnregistered,
     BrokerUpdateTimestamp,
+    RegistrationCutShort,
     TopicDeleted,
     WritePermAdded,
     WritePermWiped,
@@ -49,6 +51,9 @@ class ReportedRouteInfo(RouteInfoManager):
             self.node.name, registration.broker_name, registration.broker_id, registration.broker_addr, connection,
             version, topics,
         ))
+        if wrapper is None:
+            self.node.trace(RegistrationCutShort(
+                self.node.name, registration.broker_addr, NullPointerError.java_class))
         return result
 
     def unregister_broker(self, cluster_name: str, broker_addr: str, broker_name: str, broker_id: int) -> None:

@@ -216,9 +216,11 @@ class DeliverDelayedMessageTimerTask:
             self.offset = start + number
             if correct_deliver_timestamp(self.level, now_ms, due_ms, self._levels) > now_ms:
                 return
-            if not self._deliver(unit, start):
-                return
-            yield
+            message = self._to_deliver(unit)
+            if message is not None:
+                if not self._deliver(message, start):
+                    return
+                yield
         self.offset = start + len(units)
 
     @property
@@ -232,19 +234,19 @@ class DeliverDelayedMessageTimerTask:
         stored_ms = self._store.commit_log.pickup_store_timestamp(unit.offset, unit.size)
         return compute_deliver_timestamp(self.level, stored_ms, self._levels)
 
-    def _deliver(self, unit: Unit, start: int) -> bool:
-        """Put the message of a unit; False: it was not taken.
-
-        A message that cannot be read is passed over, and so is one of the half topic. After a delivery the table of
-        offsets gets that behind the first unit of this look, whichever unit it was (V19).
-        """
+    def _to_deliver(self, unit: Unit) -> MessageExtBrokerInner | None:
+        """The message of a unit, ready to be put; None for one that cannot be read, or is of the half topic."""
         message = self._look_message_by_offset(unit)
-        if message is None:
-            return True
-        inner = message_timeup(message)
-        if inner.topic == RMQ_SYS_TRANS_HALF_TOPIC:
-            return True
-        result = self._store.async_put_message(inner).result()
+        inner = None if message is None else message_timeup(message)
+        return None if inner is None or inner.topic == RMQ_SYS_TRANS_HALF_TOPIC else inner
+
+    def _deliver(self, message: MessageExtBrokerInner, start: int) -> bool:
+        """Put a message; False: it was not taken.
+
+        After a delivery the table of offsets gets that behind the first unit of this look, whichever unit the message
+        is of (V19).
+        """
+        result = self._store.async_put_message(message).result()
         delivered = result is not None and result.status is PutMessageStatus.PUT_OK
         if delivered:
             self._service.offset_table.put(self.level, offset_after_delivery(start))

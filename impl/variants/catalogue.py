@@ -5,6 +5,7 @@ from __future__ import annotations
 from impl.variants.bugs import broker_clients, listening, mixed, name_server, ports, rebalancing, seeded, upkeep
 from impl.variants.bugs import locks as lock_bugs
 from impl.variants.bugs import offsets as offset_bugs
+from impl.variants.bugs import stores as store_bugs
 from impl.variants.repairs import (
     client_tables,
     connections,
@@ -16,6 +17,7 @@ from impl.variants.repairs import (
     starts,
     store_reads,
     store_recovery,
+    stores,
     subscriptions,
     tables,
 )
@@ -26,12 +28,13 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
     *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
     *store_recovery.REPAIRS, *store_reads.REPAIRS,
+    *stores.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
 
 BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
-    *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS,
+    *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 
@@ -64,18 +67,15 @@ NO_REPAIR: dict[str, str] = {
     "N-15": "an id belongs to whoever registered it last: which of two masters is the right one takes an election",
     "X16": "ids are configuration, and one file cannot tell how far two processes are",
     "V2": "whether what lies behind a bad record is whole takes another copy of the log, as a slave or a quorum has it",
-    "V9": "a blank unit looks like that of a record; it takes another format",
-    "V10": "as V16: it takes a checkpoint that knows what each queue has forced",
     "V13": "an index of whole seconds takes another format",
     "V14": "which error of a dispatcher may be passed over is not known to it",
     "V15": "as V14",
-    "V16": "who waits for the flush before a consumer sees a message makes each message late",
     "V17": "what the command takes away is what it is for; nothing here gives it",
     "V19": "an offset is noted for a task of several messages; one for each takes another loop",
     "V20": "what a master has deleted it cannot send",
     "V21": "a batch is as many records as messages; that takes another format",
     "V23": "who waits for each copy delivers the next one late",
-    "V24": "two limits are a matter of configuration",
+    "V32": "a slave with an empty file says of itself what one without a file says",
     "U1": "a machine that vanishes is told from a slow one by waiting",
     "U2": "whom a list does not have the others do not count either: what it kept would have two owners",
     "U5": "that is what suspending is for: the broker is not told, and a heartbeat has no place for it",
@@ -83,7 +83,7 @@ NO_REPAIR: dict[str, str] = {
     "L13": "as U13: what a strategy gives nobody, nobody else may give away",
     "X13": "a chain of pulls that has ended is told from one that is held up by waiting",
 }
-"""Hazard to the reason why no variant makes it go away: it would take another protocol."""
+"""Hazard to the reason why no variant makes it go away: it would take another protocol, or no run would show it."""
 
 NOT_EXPRESSIBLE: dict[str, str] = {
     "bc-divergent-member-view": "4.9.3 as shipped: D2 and D4, which have no repair; so it is in every subject",

@@ -138,12 +138,13 @@ def live_row(document: Mapping[str, Any]) -> str | None:
 def steer(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="What --cti of `rocketproof prove` wrote to.")],
     subject: Annotated[str, typer.Option(help="Whose worlds: shipped, repaired, a planted bug, a file.")] = "shipped",
-    runs: Annotated[int, typer.Option(min=1, help="At most so many runs for each state.")] = 100,
+    runs: Annotated[int, typer.Option(min=1, help="At most so many runs.")] = 100,
     seed: Seed = 0,
 ) -> None:
     """Lead simulated worlds towards counterexamples to induction, and tell whether they are reached.
 
     What the worlds visit meanwhile is kept in the folder: the next `rocketproof prove FILE.py --cti DIR` asks it first.
+    `rocketproof campaign --towards DIR` does the same on all cores, in all worlds.
 
     Exit status: 0 each state was looked for, 2 bad input.
     """

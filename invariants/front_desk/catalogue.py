@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import invariants.decisions  # noqa: F401 - importing it declares the claims
-from invariants import allocation, claim, exploring
+from invariants import claim, exploring
+from invariants.allocation.claims import STRATEGY_CLAIMS
+from invariants.allocation.shipped import SHIPPED
 from invariants.claim import Claim
 from invariants.concepts import PROPERTIES
 from invariants.rules.declared import BY_NAME
@@ -95,7 +97,7 @@ def claims_of(name: str) -> list[Claim]:
 def names() -> list[str]:
     """Every property: protocols concept by concept, rules, strategies, decisions, runs, and the suite itself."""
     decided = (one.promises for one in claim.CLAIMS.values())
-    return list(dict.fromkeys([*PROPERTIES, *BY_NAME, *allocation.CLAIMS, *decided, *OF_RUNS, *OWN]))
+    return list(dict.fromkeys([*PROPERTIES, *BY_NAME, *STRATEGY_CLAIMS, *decided, *OF_RUNS, *OWN]))
 
 
 def entries(judged: Collection[str] = ()) -> list[Entry]:
@@ -134,7 +136,7 @@ def entry(name: str, judged: Collection[str] = ()) -> Entry:
     if name in BY_NAME:
         rule = BY_NAME[name]
         return _entry(name, RULE, rule.sentence, rule.__module__, [rule.expected], (MACHINE, CAMPAIGN))
-    return _strategy(name) if name in allocation.CLAIMS else _decision(name)
+    return _strategy(name) if name in STRATEGY_CLAIMS else _decision(name)
 
 
 def _protocol(declared: Property, more: tuple[str, ...]) -> Entry:
@@ -144,9 +146,9 @@ def _protocol(declared: Property, more: tuple[str, ...]) -> Entry:
 
 
 def _strategy(name: str) -> Entry:
-    wanted = [one.expected[name] for one in allocation.SHIPPED if name in one.expected]
+    wanted = [one.expected[name] for one in SHIPPED if name in one.expected]
     judges = ("exhaust", *["prove"] * bool(claims_of(name)), "machine", "campaign", "check")
-    return _entry(name, STRATEGY, allocation.CLAIMS[name].sentence, "invariants.allocation", wanted, judges)
+    return _entry(name, STRATEGY, STRATEGY_CLAIMS[name].sentence, "invariants.allocation", wanted, judges)
 
 
 def _decision(name: str) -> Entry:
@@ -169,11 +171,14 @@ def chosen(given: Sequence[str]) -> Chosen:
         known(name)
     wanted = given or [*names(), *claim.CLAIMS]
     runs = [name for name in (*BY_NAME, *OF_RUNS) if name in wanted]
-    runs += [instead for name, (instead, _) in NO_MACHINE.items() if name in wanted]
+    instead = {instead: None for name, (instead, _) in NO_MACHINE.items() if name in wanted}
+    claims = [one for one in claim.CLAIMS.values()
+              if one.name in wanted or one.promises in wanted or one.promises in instead]
+    runs += [name for name in instead if name not in {one.promises for one in claims}]
     return Chosen(
         tuple(name for name in PROPERTIES if name in wanted),
-        tuple(name for name in allocation.CLAIMS if name in wanted),
-        tuple(one.name for one in claim.CLAIMS.values() if one.name in wanted or one.promises in wanted),
+        tuple(name for name in STRATEGY_CLAIMS if name in wanted),
+        tuple(one.name for one in claims),
         tuple(name for name in OWN if name in wanted),
         tuple(dict.fromkeys(runs)),
         not given,

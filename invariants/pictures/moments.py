@@ -31,12 +31,15 @@ WRITES: tuple[type, ...] = (
     e.QueueDropped, e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped, e.TopicDeleted,
 )
 """Events of what tables are compared for: of a difference, the last of them showed it."""
-OF_PROPERTY: Mapping[str, tuple[type, ...]] = {
-    "queue_is_not_left_alone": (e.QueueTaken, e.QueueDropped), "held_queue_is_worked_on": (e.QueueTaken,),
-    "abandoned_lock_is_freed": (e.QueueDropped,), "held_queue_stays_locked": (e.QueueTaken, e.QueueDropped),
-    "settled_is_not_begun_again": (e.MessagesSettled,),
+_OWNED = (e.QueueTaken, e.QueueDropped)
+OF_PROPERTY: Mapping[str, tuple[tuple[type, ...], ...]] = {
+    "queue_is_not_left_alone": (_OWNED, (e.LockGranted,), (e.QueuesAssigned,)),
+    "only_the_listed_give_up": (_OWNED[:1],),
+    "held_queue_is_worked_on": (_OWNED[:1],), "abandoned_lock_is_freed": (_OWNED[1:],),
+    "held_queue_stays_locked": (_OWNED,), "settled_is_not_begun_again": ((e.MessagesSettled,),),
+    "only_the_readable_is_held": (_OWNED[:1],), "closed_broker_is_dropped": ((e.BrokerRegistered,),),
 }
-"""What findings of some properties contradict, whatever showed them."""
+"""What findings of some properties contradict, whatever showed them: the first of these kinds that there is."""
 STATED: tuple[type, ...] = (e.OffsetCommitted, e.KVConfigPut)
 """Events that say what is so from then on: of what a rule tells about, the last of them is contradicted."""
 _BY: Mapping[type, list[str]] = {e.BrokerUnregistered: ["name"], e.BrokerRegistered: ["broker"]}
@@ -63,7 +66,7 @@ def moments(log: Log, found: Finding) -> Moments:
     shown = _shown(log, found, end, about)
     earlier = _of_property(log, found, end, about)
     earlier = _place(log, found, end) if earlier is None else earlier
-    specific = any(name in about for name in ("queue", "topic", "key"))
+    specific = any(name in about for name in ("queue", "topic", "key", "broker"))
     last = tuple(_last(log, end, about, found.machine if found.differs else "")) if shown is None else ()
     last = last if earlier is None else last[:1] if specific else ()
     if earlier is None and shown is not None:
@@ -97,9 +100,14 @@ def _shown(log: Log, found: Finding, end: int, about: Things) -> int | None:
 
 
 def _of_property(log: Log, found: Finding, end: int, about: Things) -> int | None:
-    """The last record of what is contradicted where a property is not kept, about the same queue."""
-    wanted = {name: about[name] for name in ("group", "queue") if name in about}
-    return log.last(OF_PROPERTY.get(found.property, ()), end, lambda place: _covers(wanted, log.things(place)))
+    """The last record of what is contradicted where a property is not kept, about the same queue, topic or broker."""
+    for kinds in OF_PROPERTY.get(found.property, ()):
+        names = ("group", "topic") if kinds == (e.QueuesAssigned,) else ("group", "queue", "broker", "client")
+        wanted = {name: about[name] for name in names if name in about}
+        before = log.last(kinds, end, lambda place, wanted=wanted: _covers(wanted, log.things(place)))  # type: ignore[misc]
+        if before is not None:
+            return before
+    return None
 
 
 def _place(log: Log, found: Finding, end: int) -> int | None:
@@ -137,7 +145,8 @@ def _last(log: Log, end: int, about: Things, found_at: str) -> list[int]:
 
     found_at -- at this machine alone, if it is not empty.
     """
-    wanted = {name: values for name, values in about.items() if name not in ("peer", "connection")}
+    by = ("peer", "connection") if "broker" not in about else ("peer", "connection", "name")
+    wanted = {name: values for name, values in about.items() if name not in by}
     return _of_classes(log, end, wanted, found_at, QUIET) or _of_classes(log, end, wanted, found_at, ())
 
 

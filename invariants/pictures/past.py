@@ -23,13 +23,15 @@ class Past:
     def __init__(self, log: Log) -> None:
         """Of this run."""
         self.log = log
+        self._messages: dict[int, Sequence[Any]] = {}
 
     def of(self, starts: Mapping[int, int]) -> dict[int, int]:
         """The causal past of some records with its distance from them; starts -- the records with their own distance.
 
         What leads away from what the records are about is left out; what says nothing by itself is passed through.
         """
-        focus = Focus(self.log, starts)
+        nearest = min(starts.values(), default=0)
+        focus = Focus(self.log, starts, [place for place, distance in starts.items() if distance == nearest])
         found: dict[int, int] = {}
         heap = [(distance, -place) for place, distance in starts.items()]
         while heap and len(found) < MOST:
@@ -65,7 +67,12 @@ class Past:
         return next(iter(self.messages(place)), None)
 
     def messages(self, place: int) -> Sequence[Any]:
-        """The same, with the answers that it had waited for before, the last one first."""
+        """The same, with the answers that it had waited for before, the last one first; found once for each record."""
+        if place not in self._messages:
+            self._messages[place] = self._messages_of(place)
+        return self._messages[place]
+
+    def _messages_of(self, place: int) -> Sequence[Any]:
         thread = self.log.threads[place]
         request = self.log.trail.request_of(thread)
         if request is not None:
@@ -107,21 +114,23 @@ class Past:
         things = self.log.things(place)
         for reads in READS[event.__class__]:
             for where in self._where(reads, at, things):
-                yield from self._last_of(reads, place, where, things)
+                yield from self._last_of(reads, place, where, things, at)
 
-    @staticmethod
-    def _where(reads: Reads, at: str, things: Things) -> Iterable[str]:
+    def _where(self, reads: Reads, at: str, things: Things) -> Iterable[str]:
+        if reads.anywhere or reads.against:
+            return self.log.machines
         return sorted(things.get("peer", ())) if reads.elsewhere else (at,)
 
-    def _last_of(self, reads: Reads, before: int, at: str, things: Things) -> Iterator[int]:
+    def _last_of(self, reads: Reads, before: int, where: str, things: Things, at: str) -> Iterator[int]:
         """The last record that was read; with `each` the last one for each value, as long as there are new ones."""
         same = self._agreeing(things, reads.same)
 
         def agrees(place: int) -> bool:
-            return same(place) and reads.having(self.log.records[place][2])
+            struck = not reads.against or at in self.log.things(place).get("peer", ())
+            return struck and same(place) and reads.having(self.log.records[place][2])
 
         seen: set[Any] = set()
-        while (last := self.log.last(reads.kinds, before, agrees, at)) is not None:
+        while (last := self.log.last(reads.kinds, before, agrees, where)) is not None:
             values = self.log.things(last).get(reads.each, frozenset()) if reads.each else frozenset()
             if not values <= seen or not reads.each:
                 yield last
@@ -149,15 +158,24 @@ class Past:
 class Focus:
     """What the events of a picture are about."""
 
-    def __init__(self, log: Log, starts: Iterable[int]) -> None:
-        """Begin with these records."""
+    def __init__(self, log: Log, starts: Iterable[int], nearest: Iterable[int]) -> None:
+        """Begin with these records; what none of the nearest ones says is left open."""
         self.log = log
         begin = [*starts]
-        self._families = {FAMILIES[self._kind(place).__module__] for place in begin}
+        self._families: set[str] = {FAMILIES[self._kind(place).__module__] for place in begin}
         self._versions = any(self._kind(place) is events.VersionRaised for place in begin)
+        said = {name for place in nearest for name in log.things(place)}
         self._things = {name: frozenset[Any]().union(*(log.things(place).get(name, ()) for place in begin))
-                        for name in _MEANT}
-        self._retries = of_retries(self._things["topic"])
+                        for name in _MEANT if name in said}
+        self._retries = of_retries(self._things.get("topic", ()))
+        if self._routes_differ():
+            self._families.add("routes")
+
+    def _routes_differ(self) -> bool:
+        """Whether members have divided different queues of the topic."""
+        routes = {event.mqs for _, _, event in self.log.records if event.__class__ is events.RouteUpdated
+                  and event.topic in self._things.get("topic", ()) and event.group in self._things.get("group", ())}
+        return len(routes) > 1
 
     def leaves(self, place: int) -> bool:
         """Whether a record leads away: to other queues, topics or groups, retries, what most events rest on."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Any
 
+from impl.events import AllocationFailed, PartitionBegan, ResetReceived
 from impl.events.sentences import SENTENCES, Words
 from impl.events.sentences.words import roughly
 from invariants.finding import Finding
@@ -20,10 +21,13 @@ from invariants.pictures.marks import EARLIER, FINDING, FOLD, GAP
 from invariants.pictures.moments import moments
 from invariants.pictures.past import Past
 from invariants.pictures.rows import FAULTS, Row, Telling
-from invariants.pictures.triggers import began
+from invariants.pictures.symptoms import seen
+from invariants.pictures.triggers import began, is_unseen, is_willed
 
 ROWS = 20
 """So many rows has a picture at most, besides those that say what else happened, and that time passes."""
+FEWEST = 3
+"""As many rows a picture has at least, if the past has them."""
 _ALIKE = 3
 """So many rows in succession that are alike become one."""
 _FAULTS = 4
@@ -34,7 +38,7 @@ _NEAR, _NEAR_MS = 2, 1_000
 """So near to the finding, in steps, and so long before what began it, a step is shown all the same."""
 _LONG_MS = 1_000
 """As long as this time passes in a line of its own."""
-_BEFORE_MS = 10_000
+_BEFORE_MS = 30_000
 """So long before a finding of which no earlier moment is known, and before an earlier moment, faults are looked for."""
 _FRAME = 6
 """Lines around a picture: its title and its claim."""
@@ -73,12 +77,16 @@ class _Painter:
         self.begin = bisect_left(records, since_ms - _BEFORE_MS, key=lambda record: record[0])
         self.distance = self._past()
         earlier = -1 if self.at.earlier is None else self.at.earlier
+        self.seen = seen(self.log, self.words, self.at)
         self.began = began(self.log, self.past, self._told({*self.distance}), earlier)
 
     def picture(self) -> Picture:
         """As many of the nearest steps of the past as fit a screen, from what began it on."""
-        shown = sorted(filter(self._counts, self.distance), key=lambda place: (self.distance[place], -place))
-        for number in range(len(shown), -1, -1):
+        shown = sorted(self.distance, key=lambda place: (not self._counts(place), self.distance[place], -place))
+        most = sum(map(self._counts, shown))
+        while most < len(shown) and len(self._rows(shown[:most])) < FEWEST:
+            most += 1
+        for number in range(most, -1, -1):
             rows = self._rows(shown[:number])
             lifelines = _lifelines(self.log, rows)
             left_out = len(self.distance) - number
@@ -92,14 +100,28 @@ class _Painter:
         at = self.at
         starts = {one: _EARLIER for one in (*at.last, at.earlier) if one is not None}
         distance = self.past.of({**starts, **({} if at.shown is None else {at.shown: 0})})
-        for place in self._faults({self.log.records[place][1] for place in distance}):
+        machines = {name for place in distance for name in self._ends(place)} & {*self.log.machines}
+        for place in (*self._faults(machines), *self._deeds(machines)):
             distance.setdefault(place, _FAULT_AFTER)
         return distance
 
+    def _deeds(self, machines: set[str]) -> list[int]:
+        """What was done last about the same things between the moments, and strategies that have thrown."""
+        about, counts = self.log.of_fields(self.found.machine, self.found.about), is_willed
+        if self.at.shown is not None:
+            about, counts = self.log.things(self.at.shown), is_unseen
+        since = self.begin if self.at.earlier is None else self.at.earlier + 1
+        found = [place for place in range(since, self.end) if self.log.records[place][1] in machines
+                 and agree(about, self.log.things(place), ("group", "topic"))]
+        thrown = [place for place in found if self.past.kind(place) is AllocationFailed]
+        return [*[place for place in found if counts(self.log.records[place][2])][-_FAULTS:], *thrown[:1]]
+
     def _counts(self, place: int) -> bool:
         """Whether a record says more than how things came to be as they were before it began."""
-        first = self.began[0] if self.began else None
-        if first is None or place >= first.place or place in {self.at.earlier, self.at.shown, *self.at.last}:
+        if not self.began or place in {self.at.earlier, self.at.shown, *self.at.last}:
+            return True
+        first = self.began[0]
+        if place > (first.place if self.at.earlier is None else min(first.place, self.at.earlier)):
             return True
         before_ms = first.time_ms - self.log.records[place][0]
         return self.distance[place] <= _NEAR and before_ms <= _NEAR_MS
@@ -118,15 +140,22 @@ class _Painter:
         first = {row.place for row in self.began}
         told = self._told({*kept} | {int(place) for place in first if place in self.distance})
         told += [row for row in self.began if row.place not in {one.place for one in told}]
+        told += [] if self.seen is None else [self.seen]
         told.sort(key=lambda row: row.place)
         return folded([replace(row, began=row.place in first) for row in told], self.words)
 
     def _faults(self, machines: set[str]) -> list[int]:
         """The last faults between the two moments at machines that take part."""
         found = [place for place in range(self.begin, self.end)
-                 if self.log.records[place][2].__class__ in FAULTS
-                 and {self.log.records[place][1], *self.log.things(place).get("peer", ())} & machines]
-        return found[-_FAULTS:]
+                 if self.log.records[place][2].__class__ in (*FAULTS, ResetReceived)  # it holds a thread for 10 s
+                 and self._ends(place) & machines]
+        cut = [place for at in machines for place in self.log.places.get((at, PartitionBegan), ())
+               if place < self.begin and self._ends(place) <= machines]  # until all faults end
+        return [*sorted(cut)[-_FAULTS:], *found[-_FAULTS:]]
+
+    def _ends(self, place: int) -> set[str]:
+        """Whom a fault strikes."""
+        return {self.log.records[place][1], *self.log.things(place).get("peer", ())}
 
     def _end(self) -> Row:
         """The moment at which something was seen that no event showed."""
@@ -149,8 +178,8 @@ class _Painter:
         if passed_ms < _LONG_MS and not again:
             return None
         said = [roughly(passed_ms)] if passed_ms >= _LONG_MS else []
-        row = Row(after.place - 0.75, before.time_ms, "", ", ".join([*said, *again]), GAP if said else FOLD)
-        return max(passed_ms, _LONG_MS), row
+        between, kind = (before.place + after.place) / 2, GAP if said else FOLD
+        return max(passed_ms, _LONG_MS), Row(between, before.time_ms, "", ", ".join([*said, *again]), kind)
 
     def _repeated(self, before: Row, after: Row) -> list[str]:
         """What is told by two rows, and happens again between them to the same queue or group."""

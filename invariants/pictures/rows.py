@@ -181,15 +181,22 @@ class Telling:
         for halt in self.log.trail.halts:
             of_job = self.log.trail.request_of(halt.thread) is not None
             begins, end = threads.get(halt.thread, -1), shown[-1] if of_job and shown else last.get(halt.thread, -1)
-            if halt.thread in last and halt.at <= end and (of_job or halt.at > begins) and halt.paused_ms:
+            row_ms = self.log.records[threads.get(halt.thread, 0)][0]
+            wakes = 0 <= row_ms - halt.ms - halt.paused_ms <= _LATE_MS
+            if halt.thread in last and halt.at <= end and (of_job or halt.at > begins or wakes) and halt.paused_ms:
                 yield self._halt(halt)
 
     def other_halts(self, rows: list[Row], begin: int, end: int) -> list[Row]:
         """The longest halts between two places at machines of the rows, of threads that have none of the rows."""
         machines, told = {row.at for row in rows}, {row.place for row in rows}
-        found = [halt for halt in self.log.trail.halts if begin <= halt.at <= end and halt.paused_ms >= _LONG_MS
-                 and halt.machine in machines and halt.at - 0.5 not in told]
+        found = [halt for halt in self.log.trail.halts if begin <= halt.at <= end and halt.machine in machines
+                 and halt.at - 0.5 not in told and (halt.paused_ms >= _LONG_MS or self._concerns(halt, rows[-1:]))]
         return [self._halt(halt) for halt in sorted(found, key=lambda one: (-one.paused_ms, -one.at))[:_HALTS]]
+
+    def _concerns(self, halt: Any, rows: list[Row]) -> bool:
+        """Whether a thread handles a request of the machine of one of these rows."""
+        request = self.log.trail.request_of(halt.thread)
+        return request is not None and halt.paused_ms > 0 and any(row.at == request.source for row in rows)
 
     def _halt(self, halt: Any) -> Row:
         return Row(halt.at - 0.5, halt.ms, halt.machine, self._halted(halt), FAULT)

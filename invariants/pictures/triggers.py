@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from impl import events as e
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, is_system_topic
 from invariants.pictures.log import Log
 from invariants.pictures.marks import FAULT
 from invariants.pictures.past import Past
 from invariants.pictures.rows import Row
 
 TRIGGERS: tuple[type, ...] = (
-    e.ConsumerStarted, e.ConsumerStopping, e.BrokerStarted, e.BrokerStopping, e.OffsetsReset,
-    e.SubscriptionGroupDeleted, e.TopicConfigDeleted, e.TopicDeleted, e.WritePermWiped, e.WritePermAdded, e.KVConfigPut,
+    e.ConsumerStarted, e.ConsumerStopping, e.ConsumerSuspended, e.NameServersReplaced, e.OffsetsLeftOut,
+    e.BrokerStarted, e.BrokerStopping, e.OffsetsReset, e.SubscriptionGroupDeleted, e.TopicConfigDeleted, e.TopicDeleted,
+    e.WritePermWiped, e.WritePermAdded, e.KVConfigPut, e.ResetReceived,
+    e.TopicUnsubscribed, e.OffsetFoundIllegal,
 )
 """Events that say what somebody has done: a program was started or stopped, an operator gave an order."""
-_TOGETHER_MS = 50
-"""Deeds within this time count as one."""
+_AT_ONCE_MS, _MEANWHILE_MS, _MOST = 50, 15_000, 3
+"""Deeds within the first time count as one, with faults before them within the second; so many at most."""
 
 
 def began(log: Log, past: Past, rows: Sequence[Row], earlier: float) -> list[Row]:
@@ -25,22 +28,38 @@ def began(log: Log, past: Past, rows: Sequence[Row], earlier: float) -> list[Row
     earlier -- the place that it contradicts, -1: none. What was done since then has begun it; else the last that was
     done before. Of a machine that is driven by hand each request is a deed.
     """
-    past_of = [row for row in rows[:-1] if row.place != earlier] or [*rows[-1:]]
-    willed = [row for row in past_of if _is_deed(row)]
-    found = willed or [row for row in past_of if _by_hand(log, past, row)][-1:]
-    return [row for row in found if row.place > earlier] or _last(found) or past_of[:1]
+    before = [*rows[:-1]] or [*rows]
+    willed = [row for row in before if _is_deed(row)]
+    since = [row for row in willed if row.place > earlier or isinstance(row.event, e.PartitionBegan)]
+    return since or _last(willed) or _by_hand(log, past, rows) or before[:1]
 
 
 def _last(rows: Sequence[Row]) -> list[Row]:
-    return [row for row in rows if rows[-1].time_ms - row.time_ms <= _TOGETHER_MS]
+    """The last of them, with those of the same time, and with what still holds something up."""
+    return [row for row in rows if rows[-1].time_ms - row.time_ms <= (
+        _MEANWHILE_MS if row.kind == FAULT or isinstance(row.event, e.ResetReceived) else _AT_ONCE_MS)][-_MOST:]
 
 
 def _is_deed(row: Row) -> bool:
-    again = isinstance(row.event, e.ProcessStarted) and row.event.incarnation > 1
-    return again or row.kind == FAULT or isinstance(row.event, TRIGGERS)
+    return row.kind == FAULT or is_willed(row.event)
 
 
-def _by_hand(log: Log, past: Past, row: Row) -> bool:
-    """Whether a row says what came of the request of a machine that reports nothing by itself."""
-    request = None if row.event is None else past.handles(int(row.place))
-    return request is not None and request.source not in log.speaking
+def is_willed(event: object) -> bool:
+    """Whether an event says what somebody has done; topics for retries are made by heartbeats."""
+    if isinstance(event, e.ProcessStarted):
+        return event.incarnation > 1
+    if isinstance(event, e.TopicConfigUpdated):
+        return not event.topic.startswith(RETRY_GROUP_TOPIC_PREFIX) and not is_system_topic(event.topic)
+    return isinstance(event, TRIGGERS)
+
+
+def is_unseen(event: object) -> bool:
+    """Whether an event says what an application has done with its consumer and has told nobody of."""
+    return isinstance(event, e.TopicUnsubscribed | e.ResetReceived)
+
+
+def _by_hand(log: Log, past: Past, rows: Sequence[Row]) -> list[Row]:
+    """The first row of the last request of a machine that reports nothing by itself."""
+    requests = [(row, past.handles(int(row.place))) for row in rows if row.event is not None]
+    asked = [(row, request) for row, request in requests if request is not None and request.source not in log.speaking]
+    return [row for row, request in asked if request is asked[-1][1]][:1]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from invariants.finding import Finding
@@ -362,7 +363,8 @@ class Monitor:
         else:
             changes = dict.fromkeys(taken, (None, None))
             self._become([{**own, **taken} for own in self.states.overlays])
-        return [finding, *(self._violation(p, None) for p in self._judge.judge(changes, self.states))]
+        return [finding, *(replace(self._violation(p, None), about=finding.about)
+                           for p in self._judge.judge(changes, self.states))]
 
     def _about(self, cells: Iterable[Cell]) -> tuple[tuple[str, Any], ...]:
         """The elements that cells speak of, by the names of their sorts in small letters."""

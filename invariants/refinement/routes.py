@@ -1,4 +1,4 @@
-"""One broker name at one name server, as steps of `model.route_info.Routes`; `route_info` says what is visible.
+"""One broker name at one name server, as steps of `model.route_info.routes.Routes`; `route_info` says what is visible.
 
 What happens at the brokers' side is learnt from what arrives: a broker that is not known starts when its registration
 is handled; it has reconnected when a registration comes on another connection, or when the name server sees the end of
@@ -17,7 +17,7 @@ from invariants.refinement.monitor import Monitor, Step, judged
 from invariants.views import RouteTables
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
-from model.route_info import Routes
+from model.route_info.routes import Routes
 
 NAME = "refines_route_info"
 VISIBLE = ("at", "live", "age", "channel")

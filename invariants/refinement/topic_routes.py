@@ -1,4 +1,4 @@
-"""The topics of one broker name at one name server, as steps of `model.route_info.TopicRoutes`.
+"""The topics of one broker name at one name server, as steps of `model.route_info.topics.TopicRoutes`.
 
 The broker's side (exists, version) is as it was when the registration was encoded that was handled last here: topics
 are created when the first registration with them is handled, in which the version has been raised. So a topic that
@@ -30,7 +30,7 @@ from invariants.refinement.monitor import Monitor, Step, judged
 from invariants.views import RouteTables
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
-from model.route_info import TopicRoutes
+from model.route_info.topics import TopicRoutes
 
 NAME = "refines_route_info"
 VISIBLE = ("known", "stored", "routed")

@@ -65,7 +65,7 @@ def summary(rows: Sequence[Verdict]) -> str:
 
 
 def _columns(row: Verdict) -> tuple[str, ...]:
-    outcome = f"{words.GLYPHS[row.outcome]} {row.outcome}"
+    outcome = words.outcome(row)
     return row.property, row.judge, words.subject(row), row.expected, outcome, row.note[:_LONGEST]
 
 

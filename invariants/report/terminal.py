@@ -63,9 +63,11 @@ def total(rows: Sequence[Verdict]) -> Text:
     """How many rows there are of each kind; planted bugs have a count of their own in the table."""
     rows, _ = grouping.split(rows)
     found = Counter(map(words.standing, rows))
+    given_up = sum(map(words.is_trade_off, rows))
     violated, not_met = (sum(row.outcome is one and row.as_expected for row in rows)
                          for one in (Outcome.VIOLATED, Outcome.NOT_MET))
-    of_them = f"{violated} of them violated" + (f", {not_met} not met" if not_met else "")
+    of_them = f"{violated - given_up} of them violated" + (f", {not_met} not met" if not_met else "")
+    of_them += f", {given_up} traded off" if given_up else ""
     parts = f"{found['expected']} as expected ({of_them}), {found['different']} different, {found['unknown']} unknown"
     worst = next((style for standing, style in _STYLES.items() if style and found[standing]), "bold")
     return Text(f"{len(rows)} verdict{'s' * (len(rows) != 1)}: {parts}", style=worst)
@@ -92,7 +94,7 @@ def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> Rende
     real = sorted(real, key=lambda row: grouping.STANDINGS.index(words.standing(row)))
     missed = [row for row in planted if not row.as_expected]
     if few := len(real) <= LONGEST:
-        shown = list(zip(real, repeat(0)))
+        shown = _folded(real)
     else:
         shown = [*_news(real), *(_first_of_each(real) if everything else ())]
     below = [said for row, others in [*zip(missed, repeat(0)), *shown] if _needs_replay(row) and not words.headline(row)
@@ -100,8 +102,17 @@ def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> Rende
     count = [_text(grouping.noticed(planted), "bold red" if missed else "")] if planted else []
     if everything and not few:
         return Group(_summed(real), *count, *below)
-    table = [_each([row for row, _ in shown])] if shown or (few and not planted) else []
+    table = [_each(shown)] if shown or (few and not planted) else []
     return Group(*table, *count, *below, *([] if few else [_rest(real)]))
+
+
+def _folded(rows: Iterable[Verdict]) -> list[tuple[Verdict, int]]:
+    """All rows, but of those that are unknown of one subject for one reason only the first, with how many more."""
+    def reason(row: Verdict) -> tuple[object, ...]:
+        one = row.outcome.is_unknown and row.note
+        return (words.subject(row), row.judge, row.expected, row.note) if one else (id(row),)
+
+    return [(own[0], len(own) - 1) for own in grouping.grouped(rows, reason).values()]
 
 
 def _news(rows: Sequence[Verdict]) -> list[tuple[Verdict, int]]:
@@ -118,12 +129,13 @@ def _rest(rows: Sequence[Verdict]) -> Text:
     return _text(f"as expected: {told or 'nothing'}; --all shows them", "dim")
 
 
-def _each(rows: Sequence[Verdict]) -> Table:
+def _each(rows: Sequence[tuple[Verdict, int]]) -> Table:
+    """One line for each row; behind the name of its property how many more rows say the same."""
     table = _table(("property", "judge", "subject", "expected", "outcome", "cost"))
-    table.columns[0].min_width = min(max((len(row.property) for row in rows), default=0), _WIDEST_NAME)
+    table.columns[0].min_width = min(max((len(row.property) for row, _ in rows), default=0), _WIDEST_NAME)
     table.columns[-2].no_wrap = True
-    for row in rows:
-        said = (row.property, row.judge, words.subject(row), row.expected)
+    for row, others in rows:
+        said = (row.property + (f" and {others:,} more" if others else ""), row.judge, words.subject(row), row.expected)
         table.add_row(*map(_text, said), _outcome(row), _text(words.cost(row.cost)))
     return table
 
@@ -169,14 +181,15 @@ def _needs_replay(row: Verdict) -> bool:
 def _outcome(row: Verdict) -> Text:
     standing = words.standing(row)
     mark = f" {_MARKS[standing]}" if _MARKS[standing] else ""
-    return _text(f"{words.GLYPHS[row.outcome]} {row.outcome}{mark}", _STYLES[standing])
+    return _text(f"{words.outcome(row)}{mark}", _STYLES[standing])
 
 
 def _replay(row: Verdict, others: int) -> tuple[Text, ...]:
     """What a row says, in one paragraph, and its command; others -- how many rows more say the same."""
     note = (f": {row.note}" if row.note else "") + (f"; {others:,} more like it" if others else "")
     what = f"{row.property}, {row.judge}" + (f" {words.subject(row)}" if grouping.planted(row) else "")
-    said = f"{words.GLYPHS[row.outcome]} {what}: {row.outcome}, {words.standing_words(row)}{_hazards(row)}{note}"
+    sign = words.outcome(row).split()[0]
+    said = f"{sign} {what}: {row.outcome}, {words.standing_words(row)}{_hazards(row)}{note}"
     return _text(said, _STYLES[words.standing(row)]), *_links(row), _command(row.replay)
 
 

@@ -15,6 +15,9 @@ from invariants.verdict import Outcome, Verdict
 GLYPHS = {Outcome.HOLDS: "✓", Outcome.VIOLATED: "✗", Outcome.UNKNOWN: "?", Outcome.NOT_MET: "○",
           Outcome.NEVER_EXECUTED: "?", Outcome.NO_DIFFERENCE: "?"}
 
+TRADE_OFF = "~"
+"""The sign of what is given up, and is no error."""
+
 # What users of RocketMQ rely on first; these lead every table in which they occur.
 HEADLINE = (
     "nothing_is_skipped",
@@ -44,6 +47,16 @@ def standing(row: Verdict) -> str:
 def standing_words(row: Verdict) -> str:
     """The same as people read it: "as expected", or what was expected instead."""
     return "as expected" if row.as_expected else f"expected {row.expected}"
+
+
+def is_trade_off(row: Verdict) -> bool:
+    """Whether a strategy of one's own gives up here what a group can do without: `check` expects no other violation."""
+    return row.judge == "check" and row.outcome is Outcome.VIOLATED and row.as_expected
+
+
+def outcome(row: Verdict) -> str:
+    """The outcome behind its sign."""
+    return f"{TRADE_OFF} trade-off" if is_trade_off(row) else f"{GLYPHS[row.outcome]} {row.outcome}"
 
 
 def subject(row: Verdict) -> str:

@@ -177,3 +177,14 @@ COPIED_MS = COPY_MS + DEAD_CALLS * CALL_MS
 """What a master has changed has reached its slave, where nothing fails any more."""
 copied = takes(SCAN_MS + 3 * CALL_MS, steps=2)
 """A slave has the offsets of its master: SlaveSynchronize asks for three tables every 10 s, one after another."""
+
+SPACE_MS = 10_000  # DefaultMessageStore#addScheduleTask: DiskCheckScheduledThread
+FULL_PERCENT, FREE_PERCENT = 90, 85  # diskSpaceWarningLevelRatio, diskSpaceCleanForciblyRatio
+space_seen = takes(SPACE_MS)
+"""A store knows how full its disk is: it looks every ten seconds, first one second after its start."""
+FLUSH_MS = 10_000 + 500  # MessageStoreConfig: flushCommitLogThoroughInterval, and flushIntervalCommitLog
+
+
+def dispatched(bounds: Bounds) -> int:
+    """What is appended is in its queue: a dispatcher may wait until it is flushed, after a force that came before."""
+    return FLUSH_MS + 2 * bounds.force_ms + soon(bounds)

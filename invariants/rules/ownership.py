@@ -123,6 +123,8 @@ class told_members_rebalance(Duty):
                when=lambda rule, told: bool(rule.views.dead_addresses(told.about[0]))),
         Excuse("a broker stood still, and a run that is under way may wait for it",
                when=lambda rule, told: rule.waits_until_ms >= told.since_ms),
+        Excuse("nothing passed from the member, and a run that is under way may wait for an answer",
+               by=Match(events.PartitionBegan, of="at"), lasts=deadlines.member_is_forgotten),
         cause("B-13", "a connection of the member broke",
               by=events.ConnectionSevered, lasts=deadlines.member_is_forgotten),
         cause("B-13", "a connection to the member broke",

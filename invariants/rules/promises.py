@@ -123,9 +123,9 @@ class list_is_exactly_the_living_in_time(Promise):
                 living = sorted(one.client_id for one in consumers if one.group == group)
                 listed = self.views.listed(broker.machine, group)
                 if listed != living:
-                    here = ", ".join(living) or "nobody"
-                    yield self.told(f"{broker.machine} lists {', '.join(listed) or 'nobody'} in {group}; there live "
-                                    f"{here}", broker.machine, group)
+                    here = f"the living are {', '.join(living)}" if living else "nobody of it lives"
+                    yield self.told(f"{broker.machine} lists {', '.join(listed) or 'nobody'} in {group}; {here}",
+                                    broker.machine, group)
 
 
 class pull_finds_its_subscription_in_time(Promise):

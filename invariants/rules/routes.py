@@ -148,6 +148,16 @@ def _lacks_what_was_wiped(rule: Any, told: Told) -> bool:
     return (namesrv, broker_name) in rule.wiped and routed in wiped
 
 
+def _differences(routed: QueueData, real: QueueData | None) -> str:
+    """What a route says of a topic that its broker says otherwise."""
+    if real is None:
+        return "which does not have the topic"
+    names = ("broker name", "queues to read", "queues to write", "permission", "system flags")
+    told = [f"{name} {has} for {should}" for name, has, should in zip(names, routed, real, strict=True)
+            if has != should]
+    return f"with {', '.join(told)}"
+
+
 class routes_say_what_brokers_have(Promise):
     """After the last fault what is routed of a topic, its queues, permissions and flags, is what the broker has."""
 
@@ -172,8 +182,8 @@ class routes_say_what_brokers_have(Promise):
                 for data in datas:
                     real = self.real(data.broker_name, topic)
                     if real and data not in real:
-                        sentence = f"{namesrv} routes {topic} to {data.broker_name} as {tuple(data[1:])}"
-                        yield self.told(f"{sentence}, which it is not there", namesrv, data.broker_name, topic)
+                        sentence = f"{namesrv} routes {topic} to {data.broker_name}, {_differences(data, real[0])}"
+                        yield self.told(sentence, namesrv, data.broker_name, topic)
 
 
 class what_is_taken_away_stays_away(Rule):

@@ -30,7 +30,7 @@ class key_values_survive(Rule):
         for key, value in [one for one in self.values.items() if one[0][0] == at]:
             del self.values[key]
             if found.get(key) != value:
-                yield self.told(f"{at} starts with {found.get(key)} for {key[2]} of {key[1]}, not with {value}", *key)
+                yield self.told(f"{at} starts with {found.get(key, 'nothing')} for {key[2]}, not with {value}", *key)
 
 
 class topic_survives_its_broker(Rule):

@@ -56,12 +56,19 @@ class Shares(Rule):
     def moves(self, _: int, __: str, ___: Any) -> None:
         self._has_moved = True
 
-    def look(self, now_ms: int) -> Iterator[Told]:
-        """Look at all groups at once where queues have moved, or are wrong; else once in a while."""
+    def looked(self, now_ms: int) -> dict[tuple[Any, ...], int] | None:
+        """Begin a look: what was wrong at the last one, and since when; None if none is due."""
         if not self._has_moved and not self.wrong_ms and now_ms - self._looked_ms < deadlines.PERSIST_MS:
-            return
+            return None
         self._looked_ms, self._has_moved, before = now_ms, False, dict(self.wrong_ms)
         self.wrong_ms.clear()
+        return before
+
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """Look at all groups at once where queues have moved, or are wrong; else once in a while."""
+        before = self.looked(now_ms)
+        if before is None:
+            return
         for group, members in self.views.once("groups", self.groups).items():
             limit_ms = self.limits[any(one.orderly for one in members)](self.bounds)
             holders = partial(self.views.once, f"holders in {group}", partial(self.holders, members))
@@ -169,10 +176,9 @@ class members_have_even_shares(Shares):
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """See Rule."""
-        if not self._has_moved and not self.wrong_ms and now_ms - self._looked_ms < deadlines.PERSIST_MS:
+        before = self.looked(now_ms)
+        if before is None:
             return
-        self._looked_ms, self._has_moved, before = now_ms, False, dict(self.wrong_ms)
-        self.wrong_ms.clear()
         for group, members in self.views.once("groups", self.groups).items():
             counts = self.counts(members) if self.is_judged(members) else {}
             totals = {machine: sum(of_topics.values()) for machine, of_topics in counts.items()}

@@ -18,11 +18,21 @@ from invariants.views.brokers import BrokerViews
 from invariants.views.consumers import ConsumerTables, ConsumerViews
 from invariants.views.living import Living, Machines
 from invariants.views.namesrvs import NamesrvViews, RouteTables
-from invariants.views.values import Broker, Consumer, Filter, HeldQueue, QueueLock, Registration, Subscription
+from invariants.views.stores import StoreViews
+from invariants.views.values import (
+    Broker,
+    Consumer,
+    Filter,
+    HeldQueue,
+    QueueLock,
+    Registration,
+    StoredRecord,
+    Subscription,
+)
 
 __all__ = [
     "Broker", "Consumer", "ConsumerTables", "Filter", "HeldQueue", "Machines", "QueueLock", "QueueRange",
-    "Registration", "RouteTables", "Subscription", "Views",
+    "Registration", "RouteTables", "StoredRecord", "Subscription", "Views",
 ]
 
 _T = TypeVar("_T")
@@ -31,7 +41,7 @@ _OFTEN = ("brokers", "topics", "queues", "namesrvs", "queue_datas", "routed", "a
 """Views that several rules ask at once."""
 
 
-class Views(NamesrvViews, BrokerViews, ConsumerViews):
+class Views(NamesrvViews, BrokerViews, ConsumerViews, StoreViews):
     """The tables of machines, and what only several of them say together."""
 
     def __init__(self, machines: Machines) -> None:

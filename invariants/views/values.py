@@ -19,6 +19,17 @@ class Broker(NamedTuple):
     master_addr: str | None
 
 
+class StoredRecord(NamedTuple):
+    """A record of a log. commit_log_offset -- where it is; the rest is what it says. key -- UNIQ_KEY, if it has one."""
+
+    commit_log_offset: int
+    topic: str
+    queue_id: int
+    queue_offset: int
+    size: int
+    key: str | None
+
+
 class Registration(NamedTuple):
     """A BrokerLiveInfo: the connection on which its broker registered, and whether that is still active."""
 

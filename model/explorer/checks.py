@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from model.explorer.expand import Expander
@@ -20,6 +20,7 @@ from model.language.scalar import compiled
 from model.language.tracing import names_read
 
 EVERYTHING = ""  # what a doubt is about that concerns all properties
+BEYOND = "*"  # … that is none: an action may happen with a number beyond the scope
 UNDEFINED = "it is not well defined in a state that is reached"
 UNKEPT = "it compares what saturation does not keep: give the sort more values"
 UNKEPT_STEPS = "steps depend on what saturation does not keep: give the sort more values"
@@ -45,23 +46,41 @@ class Check:
         return next((instance for instance, term in self.parts if not compiled(term)(state)), None)
 
 
-def checks(ground: Instantiation, expander: Expander, properties: Sequence[Property]) -> list[Check]:
-    """All checks of a search; raises ValueError for a property of another concept."""
+def checks(
+    ground: Instantiation, expander: Expander, properties: Sequence[Property], tails: Mapping[str, int],
+) -> list[Check]:
+    """All checks of a search; raises ValueError for a property of another concept.
+
+    tails -- of tables of which it is known what their cells beyond the scope hold: that.
+    """
     for wanted in properties:
         foreign = (names_read(wanted.condition) | names_read(wanted.when)) - set(ground.scope.concept.variables)
         if foreign:
             raise ValueError(f"{wanted.name} is about {min(foreign)}, which {ground.scope.concept.name} does not have; "
                              f"search a scope of {wanted.concept.name}")
-    made = [*_Checks(ground, expander).all(properties)]
+    made = [*_Checks(ground, expander, tails).all(properties)]
     return [check for check in made if check.term is not ground.terms.true]
+
+
+def going_on(ground: Instantiation, expander: Expander, tails: Mapping[str, int]) -> Ground:
+    """That a step may be possible which the scope does not have: with a number beyond it, or one that is pruned."""
+    beyond = Beyond(ground.scope, tails)
+    steps = [ground.term(node) for action in expander.actions for node in beyond.possible(action)]
+    for instance in expander.instances:
+        arguments, action = dict(zip(instance.action.parameters, instance.arguments, strict=True)), instance.action
+        if ranges(action.tested):
+            steps.append(ground.term(negation(beyond.surely(action.tested, False)), arguments))
+        if action.search_only:
+            steps.append(ground.term(conjunction(action.tested, negation(conjunction(*action.search_only))), arguments))
+    return expander.tables.rewrite(ground.terms.disjoin(steps))
 
 
 class _Checks:
     """Makes the checks of one search."""
 
-    def __init__(self, ground: Instantiation, expander: Expander) -> None:
+    def __init__(self, ground: Instantiation, expander: Expander, tails: Mapping[str, int]) -> None:
         self.ground, self.terms, self.expander = ground, ground.terms, expander
-        self.kept, self.beyond = Kept(ground.scope), Beyond(ground.scope)
+        self.kept, self.beyond = Kept(ground.scope), Beyond(ground.scope, tails)
 
     def all(self, properties: Sequence[Property]) -> Iterator[Check]:
         """Checks of the properties, of what actions owe, and of what saturation keeps."""
@@ -70,6 +89,9 @@ class _Checks:
         yield self._over(WELL_DEFINED, lambda i: self._of(i, obligations(i.action)))
         yield self._over(EVERYTHING, lambda i: self._of(i, conjunction(
             self.kept.step(i.action), self.kept.decided(obligations(i.action)))), UNKEPT_STEPS)
+        for action in self.expander.actions:
+            may = self.terms.disjoin(map(self.ground.term, self.beyond.possible(action)))
+            yield Check(BEYOND, self.expander.tables.rewrite(self.terms.negate(may)), doubt=action.name)
         initial = self.ground.scope.concept.initial
         if not self.kept.start(initial):
             yield Check(EVERYTHING, self.terms.false, doubt=UNKEPT_STEPS)
@@ -89,11 +111,10 @@ class _Checks:
             yield self._judged(wanted, disjunction(wanted.condition, negation(conjunction(sound, kept, sure))), "")
 
     def _sure(self, wanted: Property) -> Node:
-        """What would be found does not depend on numbers beyond the scope: a violation, a witness, what waits."""
+        """What is found does not depend on numbers beyond the scope: whether it is true, and what waits."""
         condition, when = wanted.condition, wanted.when
-        if wanted.kind == SOMETIMES and ranges(condition):
-            return disjunction(self.beyond.surely(condition, True), self.beyond.surely(condition, False))
-        parts = [disjunction(condition, self.beyond.surely(condition, False))] if ranges(condition) else []
+        parts = [disjunction(self.beyond.surely(condition, True), self.beyond.surely(condition, False))
+                 ] if ranges(condition) else []
         if ranges(when):
             parts.append(disjunction(negation(when), self.beyond.surely(when, True)))
         return conjunction(*parts)

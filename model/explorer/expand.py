@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.explorer.tables import TABLE_BITS, Tables, grouped, spread
+from model.language.actions import Action
 from model.language.batch import Batch, Word, words
 from model.language.ground import Ground
 from model.language.instantiate import Instance, Instantiation
@@ -83,6 +84,11 @@ class Expander:
         self.earlier: tuple[dict[str, int], dict[str, int]] = {}, {}  # of a search that goes on
         self.groups = [self._group(mask, members) for mask, members in grouped(small, table_bits)]
         self.singles = [self._single(i) for mask, i in small if mask.bit_count() > table_bits]
+
+    @property
+    def actions(self) -> list[Action]:
+        """Those that have instances."""
+        return [*{instance.action.name: instance.action for instance in self.instances}.values()]
 
     def _support(self, instance: Instance) -> int:
         support = instance.guard.support | instance.cut.support

@@ -27,7 +27,9 @@ class Exploration:
     states, transitions -- reachable states, and enabled instances of actions in them whose successor is in the scope
     (a step that changes nothing is one too). depth -- greatest distance of a state from the initial states.
     firings, cut -- per action: transitions, and enabled instances that leave the scope.
-    deadlocks -- number of states in which no action is enabled; deadlock -- a shortest trace to one.
+    beyond -- actions that may happen with a number beyond the scope in a state that was reached.
+    deadlocks -- number of states in which no action is enabled in the scope; deadlock -- a shortest trace to one in
+    which surely none is, whatever numbers lie beyond.
     reached -- per `sometimes` property whether it was reached.
     violations -- per violated property a shortest trace: {initial, steps, lifelines}, for leads_to also `loop`, the
     number of the step at which the part that repeats begins. A step property is broken by the last step. A broken
@@ -48,6 +50,7 @@ class Exploration:
     depth: int = 0
     firings: dict[str, int] = field(default_factory=dict)
     cut: dict[str, int] = field(default_factory=dict)
+    beyond: tuple[str, ...] = ()
     deadlocks: int = 0
     deadlock: Document | None = None
     reached: dict[str, bool] = field(default_factory=dict)

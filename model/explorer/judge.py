@@ -9,6 +9,7 @@ from typing import Any
 from model.explorer.checks import Check
 from model.explorer.expand import Expander
 from model.language.batch import Batch, states
+from model.language.ground import Ground
 from model.language.properties import SOMETIMES, Property
 
 Place = tuple[int, int]  # depth, state
@@ -16,11 +17,15 @@ Place = tuple[int, int]  # depth, state
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is found in one batch: the first state that is false, by number of the check; states that are stuck."""
+    """What is found in one batch.
+
+    false -- the first state that is false, by number of the check. stuck -- states without a step in the scope;
+    first_stuck -- the first in which surely no step is possible, or None.
+    """
 
     false: dict[int, int]
     stuck: int
-    first_stuck: int
+    first_stuck: int | None
 
 
 class Judge:
@@ -29,9 +34,11 @@ class Judge:
     broken, doubted -- the place by the number of the check. reached -- by the name of a `sometimes` property.
     """
 
-    def __init__(self, checks: Sequence[Check], expander: Expander, properties: Sequence[Property]) -> None:
-        """Nothing was found."""
-        self.checks, self._expander = checks, expander
+    def __init__(
+        self, checks: Sequence[Check], expander: Expander, properties: Sequence[Property], going_on: Ground,
+    ) -> None:
+        """Nothing was found; going_on -- where a step may be possible that the scope does not have."""
+        self.checks, self._expander, self._going_on = checks, expander, going_on
         self.false: dict[int, Place] = {}
         self.reached = {p.name: False for p in properties if p.kind == SOMETIMES}
         self.deadlocks = 0
@@ -61,7 +68,8 @@ class Judge:
             if not good.all():
                 false[number] = _state(batch, int(good.argmin()))
         stuck = self._expander.stuck(batch)
-        return Findings(false, len(stuck), _state(batch, int(stuck[0])) if len(stuck) else 0)
+        surely = stuck[~batch.truth(self._going_on)[stuck]] if len(stuck) else stuck
+        return Findings(false, len(stuck), _state(batch, int(surely[0])) if len(surely) else None)
 
     def _open(self) -> list[int]:
         """Checks that may still find something."""
@@ -75,7 +83,7 @@ class Judge:
                 self.reached[self.checks[number].name] = True
             self.false.setdefault(number, (depth, state))
         self.deadlocks += findings.stuck
-        if findings.stuck and self.first_deadlock is None:
+        if findings.first_stuck is not None and self.first_deadlock is None:
             self.first_deadlock = depth, findings.first_stuck
 
     def recorded(self) -> dict[str, Any]:

@@ -20,9 +20,10 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from model.explorer.expand import Expander
 from model.explorer.seen import Levels
+from model.explorer.tails import at_first, lasting
 from model.explorer.trace import UNBOUNDED, Document, Step, document, leans_on_the_end, path
 from model.language.batch import Batch, Word, Words, states
-from model.language.beyond import Beyond, assigned_without_end, endless
+from model.language.beyond import Beyond, endless
 from model.language.instantiate import Instantiation
 from model.language.nodes import FALSE, Variable, conjunction, const, negation, substitute
 from model.language.properties import Property
@@ -184,24 +185,15 @@ class Avoiding:
 
     def unbounded(self, trap: Bools, first: Words) -> str | None:
         """Say which fair action may leave the trap with a number that the scope does not have, or None."""
-        scope = self.ground.scope
         if not any(endless(parameter) for i in self.fair for parameter in i.action.parameters):
             return None
-        trapped, tail = [word[trap] for word in self.states], self._tail(first)
+        trapped = [word[trap] for word in self.states]
+        beyond = Beyond(self.ground.scope, lasting(self.ground, at_first(self.ground, first)))
         for action in {i.action.name: i.action for i in self.fair}.values():
             able = any if action.name in self.wanted.strongly_fair else all
-            if any(able(_truth(trapped, self.ground.term(one))) for one in Beyond(scope).possible(action, tail)):
+            if any(able(_truth(trapped, self.ground.term(one))) for one in beyond.possible(action)):
                 return f"{action.name} is fair, and may happen with a number beyond the scope"
         return None
-
-    def _tail(self, first: Words) -> dict[str, int]:
-        """What cells of tables hold behind the end of the scope: what all hold at first, where no step changes it."""
-        held: dict[str, set[int]] = {}
-        for state in states(first):
-            for cell in self.ground.layout.cells:
-                held.setdefault(cell.variable, set()).add(self.ground.layout.read(state, cell))
-        changing = assigned_without_end(self.ground.scope.concept)
-        return {name: min(values) for name, values in held.items() if len(values) == 1 and name not in changing}
 
     def trap(self) -> Bools | None:
         """The states of one trap: one state where a run rests, or a component that a fair run need not leave."""

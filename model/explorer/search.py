@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from model.explorer.checks import EVERYTHING, UNDEFINED, UNKEPT_STEPS, Check, checks
+from model.explorer.checks import BEYOND, EVERYTHING, UNDEFINED, UNKEPT_STEPS, Check, checks, going_on
 from model.explorer.expand import Expander, Tally
 from model.explorer.exploration import Exploration, Progress
 from model.explorer.identity import identity
@@ -18,6 +18,7 @@ from model.explorer.seen import Dense, Store
 from model.explorer.shards import Shards
 from model.explorer.storage import Directory, DiskError
 from model.explorer.tables import TABLE_BITS
+from model.explorer.tails import at_first, lasting
 from model.explorer.trace import UNBOUNDED, Document, document, leans_on_the_end, path
 from model.explorer.workers import Spent, Workers
 from model.language.batch import Batch, Word, states, words
@@ -27,7 +28,7 @@ from model.language.initial import initial_states
 from model.language.instantiate import Instantiation, mutated
 from model.language.layout import USED, Layout
 from model.language.mutations import Mutation
-from model.language.properties import LEADS_TO, WELL_DEFINED, Premise, Property
+from model.language.properties import LEADS_TO, NEVER_STUCK, WELL_DEFINED, Premise, Property
 from model.language.saturation import Kept
 from model.language.scalar import compiled
 from model.language.scope import Scope
@@ -39,6 +40,7 @@ _BATCH_BYTES = 128  # of a state and an instance, while a batch is expanded and 
 _LIVENESS_BYTES = 32  # of a state, while it is told which of them are in the goal
 _CUT = "steps that leave the scope were cut: what lies behind them is not known"
 _PRUNED = "steps were pruned (search_only): what lies behind them is not known"
+_GOING_ON = "a step may be possible that the scope does not have: with a number beyond it, or one that is pruned"
 _START = "the initial condition is not well defined in a state that it allows"
 
 
@@ -96,9 +98,11 @@ class Search:
         if not instances:
             raise ValueError(f"{scope.concept.name}: no action is left in the scope {scope.name}; forbid fewer")
         self.expander = Expander(self.ground, instances, table_bits=tuning.table_bits)
-        self.judge = Judge(checks(self.ground, self.expander, properties), self.expander, properties)
-        self.found = Exploration(scope, tuple(properties), self.expander)
         self.first = distinct(words(initial_states(scope, self.ground.layout), self.ground.layout.words))
+        tails = lasting(self.ground, at_first(self.ground, self.first))
+        self.judge = Judge(checks(self.ground, self.expander, properties, tails), self.expander, properties,
+                           going_on(self.ground, self.expander, tails))
+        self.found = Exploration(scope, tuple(properties), self.expander)
         self.start_in_doubt = self._start_in_doubt()
 
     def _start_in_doubt(self) -> str:
@@ -251,8 +255,15 @@ class Search:
                 found.violations[name] = trace
         self._report_reached()
         self._report_doubts()
-        if judge.first_deadlock is not None:
-            found.deadlock = self._trace(*judge.first_deadlock, None)
+        self._report_stuck()
+
+    def _report_stuck(self) -> None:
+        """A state without a step in the scope is stuck if surely no step is possible, and a run surely leads there."""
+        found, first = self.found, self.judge.first_deadlock
+        if first is not None and not leans_on_the_end(self.ground, *path(self.expander, found.levels, *first)):
+            found.deadlock = self._trace(*first, None)
+        elif found.deadlocks:
+            found.undecided[NEVER_STUCK] = UNBOUNDED if first is not None else _GOING_ON
 
     def _report_reached(self) -> None:
         """What only runs of the scope may reach is not known to be reached."""
@@ -265,14 +276,17 @@ class Search:
     def _report_doubts(self) -> None:
         """Say what could not be judged: what means nothing, what saturation blurs, what lies behind a cut."""
         found = self.found
+        found.beyond = tuple(doubt for name, doubt in self.judge.doubted if name == BEYOND)
         for name, doubt in self.judge.doubted:
-            found.undecided.setdefault(name, doubt)
+            if name != BEYOND:
+                found.undecided.setdefault(name, doubt)
         undefined = [{**self._trace(depth, state, check), "broken_by": {"property": name}}
                      for (name, doubt), (check, depth, state) in self.judge.doubted.items() if doubt == UNDEFINED]
         if undefined:
             found.violations.setdefault(WELL_DEFINED, min(undefined, key=lambda trace: len(trace["steps"])))
         pruned = any(instance.action.search_only for instance in self.expander.instances)
         behind = _CUT if any(found.cut.values()) else _PRUNED if pruned else ""
+        behind = behind or "".join(f"{name} may happen with a number beyond the scope" for name in found.beyond[:1])
         for name, reached in found.reached.items():
             if behind and not reached:
                 found.undecided.setdefault(name, behind)

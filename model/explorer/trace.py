@@ -9,6 +9,7 @@ import numpy as np
 
 from model.explorer.expand import Expander
 from model.explorer.seen import Levels
+from model.explorer.tails import after_step, at_first
 from model.language.batch import Batch, Words, words
 from model.language.beyond import Beyond, sees_the_end
 from model.language.instantiate import Instance, Instantiation
@@ -58,14 +59,14 @@ def leans_on_the_end(ground: Instantiation, initial: int, steps: Sequence[Step])
     """Whether a run may be one of the scope alone: what ranges over numbers sees that the scope has a greatest."""
     if not sees_the_end(ground.scope.concept):
         return False
-    sure, state = Beyond(ground.scope, of_steps=True), initial
-    if not compiled(ground.term(sure.surely(ground.scope.concept.initial, True)))(initial):
+    known, state = at_first(ground, words([initial], ground.layout.words)), initial
+    if not compiled(ground.term(Beyond(ground.scope, known).surely(ground.scope.concept.initial, True)))(initial):
         return True
     for instance, after in steps:
         arguments = dict(zip(instance.action.parameters, instance.arguments, strict=True))
-        if not compiled(ground.term(sure.step(instance.action), arguments))(state):
+        if not compiled(ground.term(Beyond(ground.scope, known).step(instance.action), arguments))(state):
             return True
-        state = after
+        known, state = after_step(instance.action, known), after
     return False
 
 

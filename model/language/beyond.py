@@ -2,8 +2,8 @@
 
 A scope has a greatest number, the naturals have none: "some number is greater" is false at the end of every scope, and
 true. So what ranges over naturals is sure only if the numbers beyond say the same. They are tried one after the other
-up to a number that is greater than whatever the formula compares them with. A table has no cell there: what a property
-reads of one is not sure; of steps it is taken that the cells beyond allow them.
+up to a number that is greater than whatever the formula compares them with. A table has no cell there: what is read of
+one is sure only if it is known what all of its cells beyond hold.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from model.language.nodes import (
     conjunction,
     const,
     disjunction,
-    implication,
     negation,
     quantified,
     rebuild,
@@ -55,18 +54,12 @@ def sees_the_end(concept: Concept) -> bool:
         map(ranges, terms))
 
 
-def assigned_without_end(concept: Concept) -> set[str]:
-    """The tables of which an action assigns a cell for every number at once."""
-    return {one.variable for action in concept.actions.values() for one in action.assignments
-            if any(map(endless, one.loops))}
-
-
 class Beyond:
     """Formulas about a scope's states that say whether a formula is sure there."""
 
-    def __init__(self, scope: Scope, *, of_steps: bool = False) -> None:
-        """Read the sizes of the scope; of_steps -- cells of tables that lie beyond say what they seem to say."""
-        self._scope, self._of_steps = scope, of_steps
+    def __init__(self, scope: Scope, tails: Mapping[str, int]) -> None:
+        """Read the sizes of the scope; tails -- of tables of which it is known what their cells beyond hold: that."""
+        self._scope, self._tails = scope, tails
 
     def surely(self, node: Node, value: bool) -> Node:
         """The formula has this truth value, whatever numbers lie beyond."""
@@ -114,26 +107,23 @@ class Beyond:
             return quantified("exists", node.payload, inside)
         return conjunction(quantified("forall", node.payload, inside), *self._outside(node, value))
 
-    def possible(self, action: Action, tail: Mapping[str, int]) -> Iterator[Node]:
-        """For each choice of numbers of which one lies beyond: that some instance of the action may happen with it.
-
-        tail -- of tables of which it is known what their cells beyond hold: that.
-        """
+    def possible(self, action: Action) -> Iterator[Node]:
+        """For each choice of numbers of which one lies beyond: that some instance of the action may happen with it."""
         numbers = [variable for variable in action.parameters if endless(variable)]
         rest = tuple(variable for variable in action.parameters if variable not in numbers)
         if self._many(numbers, action.tested):
             yield TRUE
             return
         for chosen in self._beyond(numbers, action.tested):
-            one = self._known(substitute(action.tested, chosen), tail)
+            one = self._known(substitute(action.tested, chosen))
             may = disjunction(negation(defined(one)), negation(self.surely(one, False)))
             yield quantified("exists", rest, may)
 
-    def _known(self, node: Node, tail: Mapping[str, int]) -> Node:
+    def _known(self, node: Node) -> Node:
         """The same with what the cells beyond hold."""
-        if node.op == "read" and node.payload[1] in tail and any(map(self._is_beyond, node.args)):
-            return const(node.sort, tail[node.payload[1]])
-        return rebuild(node, *(self._known(arg, tail) for arg in node.args)) if node.args else node
+        if node.op == "read" and node.payload[1] in self._tails and any(map(self._is_beyond, node.args)):
+            return const(node.sort, self._tails[node.payload[1]])
+        return rebuild(node, *map(self._known, node.args)) if node.args else node
 
     def _is_beyond(self, key: Node) -> bool:
         return key.op == "const" and key.sort.kind == NAT and key.payload >= self._scope.size(key.sort)
@@ -146,9 +136,8 @@ class Beyond:
             yield FALSE
             return
         for chosen in self._beyond(numbers, node.args[0]):
-            one = substitute(node.args[0], chosen)
-            join = implication if self._of_steps else conjunction
-            yield quantified("forall", rest, join(defined(one), self.surely(one, value)))
+            one = self._known(substitute(node.args[0], chosen))
+            yield quantified("forall", rest, conjunction(defined(one), self.surely(one, value)))
 
     def _many(self, numbers: list[Variable], body: Node) -> bool:
         return prod(self._horizon(variable, body) for variable in numbers) > MOST

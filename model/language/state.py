@@ -54,6 +54,12 @@ class Concept:
     heirs: list[str] = field(default_factory=list)
 
     @property
+    def home(self) -> str:
+        """The name of the file that declares it; of one in a folder of this package, that of the folder."""
+        room, *inside = self.module.split(".")
+        return inside[0] if inside and room == __name__.partition(".")[0] else self.module.rpartition(".")[2]
+
+    @property
     def sorts(self) -> dict[str, SortInfo]:
         """Free sorts, choices and naturals that occur, by name, sorted."""
         return {name: owner.info for name, owner in sorted(self.classes.items()) if name != "Bool"}

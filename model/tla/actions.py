@@ -112,11 +112,11 @@ class Actions:
     def _excepted(self, info: VariableInfo, assignments: Sequence[Assignment], before: Block) -> Block:
         """`[holds EXCEPT ![m, q] = TRUE]`."""
         parts = [hang(f"![{self.terms.key(one.keys)}] = ", self._value(info, one)) for one in assignments]
-        head = f"[{' '.join(line.strip() for line in before)} EXCEPT "
-        if len(parts) == 1:
-            return closed(hang(head, parts[0]), "]")
+        head = closed(hang("[", before), " EXCEPT")
+        if len(parts) == 1 and len(head) == 1:
+            return closed(hang(f"{head[0]} ", parts[0]), "]")
         listed = [line for part in parts[:-1] for line in (*part[:-1], part[-1] + ",")] + parts[-1]
-        return closed([head.rstrip(), *hang("    ", listed)], "]")
+        return closed([*head, *hang("    ", listed)], "]")
 
     def _constructed(self, info: VariableInfo, assignment: Assignment, before: Block) -> Block:
         """A function over all keys: each loop variable stands for the key that it is."""

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.inet_socket_address import InetSocketAddress
 from impl.common.message import MessageExt
@@ -19,18 +20,19 @@ from impl.decisions.java_arithmetic import LONG_MAX
 from impl.decisions.java_errors import JavaError
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE, GetMessageStatus, pull_code
 from impl.decisions.retry_level import delay_time_level
+from impl.decisions.transaction_check import TRANSACTION_TIMEOUT_MS
 from impl.ports.disk import Disk
 from impl.store.consume_queue import units_of
 from impl.store.default_message_store import DefaultMessageStore
 from stateful_tests.conformance.adapters.comparison import difference
 from stateful_tests.conformance.replay import SHOWN, Difference, FileResult, Row
+from stateful_tests.conformance.store_deeds import Deeds, Deliveries, checked, is_made_by_broker
 from stateful_tests.conformance.store_images import DELAY_OFFSETS, ROOT, Host, Image, simulated
 
 _PULLED_AT_ONCE = 32
 _NO_TOPIC = 17  # ResponseCode.TOPIC_NOT_EXIST: the broker did not ask its store
 _QUERY_NOT_FOUND = 22  # ResponseCode.QUERY_NOT_FOUND
 _CHECKPOINT_NAMES = ("physicMsgTimestamp", "logicsMsgTimestamp", "indexMsgTimestamp")
-_ENDED = object()
 _FIRST_TIME_MS = 1_700_000_000_000
 STALE_UNIT = (
     "recovery cut a queue and left the bytes behind its end; the broker answered before its stop, and the next start "
@@ -113,6 +115,8 @@ def _all_compared(image: Image, host: Host) -> Iterator[Compared]:
             yield from answers(store, recovered.answers)
         store.shutdown()
         yield from files(disk, recovered.answers)
+    if image.source() is None:
+        yield from _made_again(image, host)
 
 
 def _own_answers(image: Image, host: Host, store: DefaultMessageStore) -> Iterator[Compared]:
@@ -253,36 +257,59 @@ def _deliver_what_followed(store: DefaultMessageStore, recovered: Image, clock: 
     The broker's log says when its threads put which. Its thorough flush came when the checkpoint that it left says so.
     """
     flushed_ms = recovered.answers["checkpoint"]["physicMsgTimestamp"]
-    looks: dict[int, Iterator[None]] = {}
-    tasks = {task.level: task for task in store.schedule_message_service.tasks}
-    for offset, message in _log(recovered, store.config.mapped_file_size_commit_log):
+    deliveries = Deliveries(store.schedule_message_service)
+    for offset, message in _log(recovered):
         clock.fixed_ms = message.store_timestamp
         if offset >= store.get_max_phy_offset():
-            level = delay_time_level(message.get_property(PROPERTY_DELAY_TIME_LEVEL))
-            if level in tasks and _ENDED is next(looks.setdefault(level, tasks[level].look()), _ENDED):
-                looks[level] = tasks[level].look()
-                next(looks[level], None)
+            deliveries.deliver(delay_time_level(message.get_property(PROPERTY_DELAY_TIME_LEVEL)))
             store.reput_message_service.do_reput()
             yield Compared(f"delivery at {offset}", recorded=True, got=store.get_max_phy_offset() > offset)
             if message.store_timestamp == flushed_ms:
                 store.commit_log.flush_real_time_service.flush(0)
-    for look in looks.values():
-        list(look)
-    store.schedule_message_service.run_once()
+    deliveries.finish()
     clock.fixed_ms = None
 
 
-def _log(image: Image, file_bytes: int) -> Iterator[tuple[int, MessageExt]]:
-    """The records of an image, each with its offset in the log."""
+def _made_again(image: Image, host: Host) -> Iterator[Compared]:
+    """What a broker puts by itself, put once more on an empty store; see store_deeds. The log has to be one file."""
+    logs = [data for name, data in image.contents.items() if name.startswith("commitlog/") and any(data)]
+    records = dict(records_of_log(0, logs[0])) if image.has_answers and len(logs) == 1 else {}
+    if not is_made_by_broker(records):
+        return
+    deeds = Deeds(records, lambda clock: DefaultMessageStore(host(image, {}), image.config(), clock))
+    store = deeds.store
+    for offset, message in records.items():
+        if store.get_max_phy_offset() <= offset:
+            deeds.do(message)
+        made = store.look_message_by_offset(offset) if store.get_max_phy_offset() > offset else None
+        yield Compared(f"record at {offset} made again", message_fields(message), made and message_fields(made))
+    deeds.deliveries.finish()
+    ends = ConsumerOffsetManager(store.get_min_offset_in_queue)
+    ends.decode(image.consumer_offsets)
+    timeout_ms = int(image.answers["conf"].get("transactionTimeOut", TRANSACTION_TIMEOUT_MS))
+    yield Compared("log made again ends at", len(logs[0].rstrip(b"\0")), store.get_max_phy_offset())
+    yield Compared("delivery made again comes to", image.delay_offsets[DELAY_OFFSETS].decode(),
+                   store.schedule_message_service.encode())
+    yield Compared("check made again comes to", checked(ends), deeds.check(timeout_ms))
+
+
+def _log(image: Image) -> Iterator[tuple[int, MessageExt]]:
+    """The records of an image up to where its log ended, each with its offset."""
     end = int(image.answers["runtime"]["commitLogMaxOffset"])
     for name, data in sorted(image.contents.items()):
         if name.startswith("commitlog/"):
-            start, buffer = int(name.rpartition("/")[2]), ByteBuffer(data)
-            while (offset := start + buffer.position) < min(end, start + file_bytes):
-                message = decode(buffer, decompress_body=False)
-                if message is None or not message.topic:
-                    break
-                yield offset, message
+            yield from (one for one in records_of_log(int(name.rpartition("/")[2]), data) if one[0] < end)
+
+
+def records_of_log(start: int, data: bytes) -> Iterator[tuple[int, MessageExt]]:
+    """The records of a file of the log that begins at an offset."""
+    buffer = ByteBuffer(data)
+    while buffer.has_remaining() and data[buffer.position:buffer.position + 4] != bytes(4):
+        offset = start + buffer.position
+        message = decode(buffer, decompress_body=False)
+        if message is None or not message.topic:
+            return
+        yield offset, message
 
 
 def files(disk: Disk, recorded: Mapping[str, Any]) -> Iterator[Compared]:

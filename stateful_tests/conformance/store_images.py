@@ -66,6 +66,11 @@ class Image:
         """The file of the configuration that the store reads itself; raises BadInputError."""
         return {name: data for name, data in self._all_files.items() if name == DELAY_OFFSETS}
 
+    @property
+    def consumer_offsets(self) -> str:
+        """What the broker has written of the offsets of groups; raises BadInputError."""
+        return self._all_files["config/consumerOffset.json"].decode()
+
     @cached_property
     def _all_files(self) -> Mapping[str, bytes]:
         archive = self.path.with_suffix(".tar.xz")

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 
 from invariants.hazards import HAZARDS
+from model.scopes import SCOPES
 from stateful_tests.crash.demonstrations import DEMONSTRATIONS
 from stateful_tests.crash.programs import Life
 from stateful_tests.crash.recovery import Recoveries, broken
@@ -34,13 +35,16 @@ def rows() -> Iterator[str]:
 
 
 def _found(hazard: str) -> tuple[str, str]:
-    """What finds it, and after how much: the atlas if it can, then a story."""
+    """What finds it, and after how much: the atlas if it can, then a story, then a search."""
     atlas = next(_in_atlas(hazard), None)
     if atlas is not None:
         return atlas
     stories = commands(hazard)
     if stories:
         return f"story `{stories[0].rpartition(' ')[2]}`", "one run"
+    scope = next((one for one in SCOPES if (hazard,) in one.violated.values()), None)
+    if scope is not None:
+        return f"search: scope {scope.name}", f"{scope.states:,} states"
     return NOT_FOUND[hazard], ""
 
 

@@ -24,8 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from impl.decisions.message_queue import MessageQueue
-from invariants import allocation
-from invariants.allocation import EQUAL_LISTS, GROUP, Case, Failure, Observed, Strategy, asked
+from invariants.allocation.answers import GROUP, Failure, Observed, Strategy, asked
+from invariants.allocation.cases import Case
+from invariants.allocation.claims import STRATEGY_CLAIMS
+from invariants.allocation.inputs import EQUAL_LISTS
 from invariants.claim import Finding
 from invariants.verdict import Outcome, Subject, Verdict
 from stateful_tests.child import ChildEndedError, ChildGarbageError, ChildHungError
@@ -98,9 +100,9 @@ def check_port_allocation(
 def check_strategy(candidate: Candidate, command: str, *, out: Path | None = None, queues: int = QUEUES,
                    members: int = MEMBERS, examples: int = EXAMPLES, seed: int = 0) -> Iterator[Verdict]:
     """The same for anything that can be called; command -- shows the verdicts again."""
-    demanded = {claim.name: Outcome.HOLDS for claim in allocation.CLAIMS.values() if claim.demanded}
+    demanded = {claim.name: Outcome.HOLDS for claim in STRATEGY_CLAIMS.values() if claim.demanded}
     row = Row("check", candidate.subject, demanded, {}, command, seed)
-    judging = Judging(candidate, dict(allocation.CLAIMS))
+    judging = Judging(candidate, dict(STRATEGY_CLAIMS))
     for broken in judging.exhaust(queues, members):
         yield row.violated(broken, judging.cost(), _information(broken.claim.name)).saved(out)
     small = judging.cases
@@ -113,7 +115,7 @@ def check_strategy(candidate: Candidate, command: str, *, out: Path | None = Non
 
 
 def _information(name: str) -> str:
-    return "" if allocation.CLAIMS[name].demanded else " (for information: a trade-off, not an error)"
+    return "" if STRATEGY_CLAIMS[name].demanded else " (for information: a trade-off, not an error)"
 
 
 def _no_answer(judging: Judging, row: Row) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from impl.decisions.message_queue import MessageQueue
-from invariants.allocation import Failure
+from invariants.allocation.answers import Failure
 from invariants.verdict import BadInputError
 from stateful_tests.child import ChildEndedError, ChildHungError, worker
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import invariants.decisions
-from invariants import allocation
-from invariants.allocation import SHIPPED, Shipped
+from invariants.allocation.claims import STRATEGY_CLAIMS
+from invariants.allocation.shipped import SHIPPED, Shipped
 from invariants.claim import CLAIMS, Claim, Finding, chosen, counterexample, judged
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.decisions.strategies import MEMBERS, QUEUES, Candidate, Judging, Row, unbroken
@@ -59,7 +59,7 @@ def exhaust_allocation(names: Sequence[str] | None = None, *, out: Path | None =
     names -- properties; None: all. Raises BadInputError for an unknown one. queues, members -- of the largest case.
     """
     for name in names or ():
-        if name not in allocation.CLAIMS:
+        if name not in STRATEGY_CLAIMS:
             raise BadInputError(f"no property of strategies is called {name!r}; `rocketproof list` names them")
     for one in SHIPPED:
         candidate, row, judging = shipped(one, "exhaust", names)
@@ -79,5 +79,5 @@ def shipped(
     hazards = {name: wanted.hazards for name, wanted in one.expected.items()}
     command = "rocketproof verify" + "".join(f" --property {name}" for name in names or ())
     wanted_names = set(expected) if names is None else set(expected) & set(names)
-    left = {name: claim for name, claim in allocation.CLAIMS.items() if name in wanted_names}
+    left = {name: claim for name, claim in STRATEGY_CLAIMS.items() if name in wanted_names}
     return candidate, Row(judge, subject, expected, hazards, command, seed), Judging(candidate, left)

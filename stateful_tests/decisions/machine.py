@@ -13,7 +13,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from invariants.allocation import SHIPPED
+from invariants.allocation.shipped import SHIPPED
 from invariants.claim import Claim, Finding, chosen, counterexample, judged
 from invariants.domains import Domain, Integers, Members
 from invariants.verdict import Outcome, Verdict

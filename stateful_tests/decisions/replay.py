@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.decisions
-from invariants import allocation
-from invariants.allocation import SHIPPED, Case, Observed, StrategyClaim, observe
+from invariants.allocation.answers import Observed, observe
+from invariants.allocation.cases import Case
+from invariants.allocation.claims import STRATEGY_CLAIMS, StrategyClaim
+from invariants.allocation.shipped import SHIPPED, Shipped
 from invariants.claim import CLAIMS, Claim, counterexample, judged
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.decisions.check import STOPS, candidate_of
@@ -27,7 +29,7 @@ def replay_counterexample(evidence: dict[str, Any]) -> Verdict:
         subject = Subject(**evidence["subject"])
         if subject.kind == "decision":
             return _decision(CLAIMS[evidence["claim"]], evidence)
-        return _strategy(allocation.CLAIMS[evidence["property"]], subject, evidence)
+        return _strategy(STRATEGY_CLAIMS[evidence["property"]], subject, evidence)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInputError(
             f"not a counterexample that can be replayed ({type(error).__name__}: {error}); give what a verdict names",
@@ -66,7 +68,7 @@ def observed(subject: Subject, case: Case) -> Observed:
         return candidate.observed(case)
 
 
-def _shipped(subject: Subject) -> allocation.Shipped:
+def _shipped(subject: Subject) -> Shipped:
     found = [one for one in SHIPPED if one.name == subject.name and one.details() == dict(subject.details)]
     if not found:
         raise BadInputError(f"no strategy {subject.name} {dict(subject.details)} here; the file is of another version")
@@ -78,6 +80,6 @@ def _expected(subject: Subject, name: str) -> tuple[Outcome | None, tuple[str, .
     if subject.kind == "strategy":
         wanted = _shipped(subject).expected[name]
         return Outcome(wanted.outcome), wanted.hazards
-    return (Outcome.HOLDS if allocation.CLAIMS[name].demanded else None), ()
+    return (Outcome.HOLDS if STRATEGY_CLAIMS[name].demanded else None), ()
 
 

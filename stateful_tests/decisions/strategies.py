@@ -18,17 +18,10 @@ from hypothesis import strategies as st
 
 from impl.decisions.message_queue import MessageQueue
 from invariants import evidence as evidence_files
-from invariants.allocation import (
-    EQUAL_LISTS,
-    Case,
-    Inputs,
-    Observed,
-    Strategy,
-    StrategyClaim,
-    equal_lists,
-    observe,
-    shown,
-)
+from invariants.allocation.answers import Observed, Strategy, observe, shown
+from invariants.allocation.cases import Case, equal_lists
+from invariants.allocation.claims import StrategyClaim
+from invariants.allocation.inputs import EQUAL_LISTS, Inputs
 from invariants.claim import Finding
 from invariants.verdict import Outcome, Subject, Verdict
 
@@ -232,7 +225,8 @@ class Row:
 
     def _verdict(self, name: str, outcome: Outcome, note: str, cost: Mapping[str, float]) -> Verdict:
         hazard = self.hazards.get(name, ()) if outcome is Outcome.VIOLATED else ()
-        return Verdict(name, self.judge, self.subject, self.expected.get(name, outcome), outcome, self.command,
+        found = Outcome.HOLDS if outcome.is_unknown else outcome  # nobody expects not to know
+        return Verdict(name, self.judge, self.subject, self.expected.get(name, found), outcome, self.command,
                        hazard=hazard, cost=dict(cost), seed=self.seed, note=note)
 
 

@@ -43,14 +43,18 @@ def judged(
     machine, started, whole = machine_named(concept), time.process_time(), Whole.of(concept, subject)
     left, rules = chosen(machine, names), [*(() if names else BY_NAME)]
     healed = {rule.name for rule in promised()}
-    trial = Trial(subject, (), to_the_end=any(name in healed for name in left), on_program=lambda one: tell(
-        f"{one.programs:,} of {effort.examples:,} programs, {len(one.found)} properties broken"))
+    trial = Trial(subject, (), to_the_end=any(name in healed for name in left), on_deed=lambda one: tell(
+        f"{one.programs:,} of {effort.examples:,} programs, {one.deeds:,} deeds, {len(one.found)} properties broken"))
     for part in effort.parts():
+        if trial.given_up:
+            break
+        trial.on_deed(trial)
         survey(concept, trial, part)
         for name in [name for name in (*left, *rules) if name in trial.found]:
             (left if name in left else rules).remove(name)
             tell(f"shrinking a program that breaks {name}")
-            found, why = _shrunk(trial.found[name], part)
+            found, why = (trial.found[name], "; it is not shrunk: deeds do not end") if trial.given_up else _shrunk(
+                trial.found[name], part)
             cost = {**_cost(trial), "cpu_seconds": round(time.process_time() - started, 1)}
             row = broken(found, out, cost, part.seed, why)
             if whole is None or whole.takes(found, row) or name in names:
@@ -119,12 +123,18 @@ def broken(
     replay = found.replay if out is None else evidence.replayed(out / file)
     verdict = _row(found.concept, found.subject, name, Outcome.VIOLATED, note, replay=replay, cost=cost, seed=seed,
                    evidence=None if out is None else file, key=found.seen.key)
-    if by_variant(found):
-        wanted = Outcome.VIOLATED if subject_named(found.subject).kind == "bug" else Outcome.HOLDS
-        verdict = replace(verdict, expected=wanted, hazard=())
+    verdict = _put_down(verdict, found)
     if out is not None:
         evidence.write(out / file, document(found, verdict))
     return verdict
+
+
+def _put_down(row: Verdict, found: Found) -> Verdict:
+    """The row of a finding; what the variant on top has done is no hazard of its base."""
+    if not by_variant(found):
+        return row
+    wanted = Outcome.VIOLATED if subject_named(found.subject).kind == "bug" else Outcome.HOLDS
+    return replace(row, expected=wanted, hazard=())
 
 
 def _drawn(found: Found, row: Verdict, draw: Draw | None) -> Verdict:
@@ -195,7 +205,8 @@ def replay_program(stored: Mapping[str, Any]) -> Verdict:
     if seen is None:
         return _row(concept, subject, name, Outcome.HOLDS, "the program does not break it any more", **again)
     same = "digest as stored" if digests[0] == stored["digest"] else "another digest: the code has changed"
-    return _row(concept, subject, name, Outcome.VIOLATED, f"{seen.sentence} ({same})", key=seen.key, **again)
+    row = _row(concept, subject, name, Outcome.VIOLATED, f"{seen.sentence} ({same})", key=seen.key, **again)
+    return _put_down(row, Found(concept, subject, seen, program, at_the_end=True))
 
 
 def replayed(

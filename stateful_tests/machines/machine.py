@@ -22,11 +22,13 @@ from hypothesis.strategies import SearchStrategy, runner, sampled_from
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
+from impl.variants.mistakes import blamed
 from invariants.finding import Finding
 from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import TooManyStatesError
 from invariants.rules.declared import BY_NAME
 from invariants.verdict import Outcome
+from stateful_tests.machines.limit import OverTimeError, limited
 from stateful_tests.machines.program import Line, Program, listed, one_line
 from stateful_tests.machines.tape import RuleTape
 from stateful_tests.worlds.healing import bounds_of, healing, watching
@@ -42,6 +44,8 @@ SETTLED_MS = 5_000
 BOUNDS = bounds_of(PROFILES["storm"])
 """Deeds pause threads, and rough time may do all that a storm does."""
 MAX_SEGMENTS = 500_000
+DEED_S, MOST_ENDLESS = 10.0, 2
+"""A deed that takes more CPU time does not end; after so many of them a search is given up."""
 
 Drawn = Sequence[int] | Sequence[str] | Callable[[Any], Sequence[str]] | SearchStrategy[list[int]]
 _Deed = TypeVar("_Deed", bound=Callable[..., Any])
@@ -89,24 +93,32 @@ class Trial:
 
     subject -- see `worlds.subjects`. wanted -- properties whose violation is a failure; None: all that the subject is
     expected to keep. to_the_end -- heal after each program, and judge the promises. on_program -- called after each.
-    strategy -- that all members use; None: RocketMQ's.
+    on_deed -- called after each deed. strategy -- that all members use; None: RocketMQ's.
 
-    programs, segments -- how many there were. calls -- how often what the subject changes was called, by place. found
-    -- property to the shortest program that broke it. last -- property to the last such program. unknown -- why
-    programs could not be judged to their end.
+    programs, deeds, segments -- how many there were. endless -- deeds that did not end. calls -- how often what the
+    subject changes was called, by place. found -- property to the shortest program that broke it. last -- property to
+    the last such program. unknown -- why programs could not be judged to their end.
     """
 
     subject: str = "repaired"
     wanted: tuple[str, ...] | None = None
     to_the_end: bool = True
     on_program: Callable[[Trial], object] = bool
+    on_deed: Callable[[Trial], object] = bool
     strategy: AllocateMessageQueueStrategy | None = None
     programs: int = 0
+    deeds: int = 0
+    endless: int = 0
     segments: int = 0
     calls: Counter[str] = field(default_factory=Counter)
     found: dict[str, Found] = field(default_factory=dict)
     last: dict[str, Found] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
+
+    @property
+    def given_up(self) -> bool:
+        """Whether so many deeds have not ended that no other is tried: each costs seconds, and no row can hold."""
+        return self.endless >= MOST_ENDLESS
 
     def note(self, found: Found) -> None:
         """Keep the program."""
@@ -178,7 +190,8 @@ class WorldMachine(RuleBasedStateMachine):
             self.watch = watching(self.world, self.workload.promises, bounds=BOUNDS)
             self.judges.following = Following([self.watch, *(one for one in followed if one.name in self.judged)])
             self.world.strategy = self.trial.strategy
-            self.workload.build(self.world)
+            if not self.trial.given_up:
+                self._watched(lambda: self.workload.build(self.world))
             self._opened = opened.pop_all()
 
     @classmethod
@@ -211,12 +224,14 @@ class WorldMachine(RuleBasedStateMachine):
 
     def do(self, function: Callable[..., Any], sentence: str, lasts_ms: int, arguments: dict[str, Any]) -> None:
         """Do a deed and judge."""
-        if self._over:
+        if self._over or self.trial.given_up:
             return
         started_ms = self.world.now_ms
         given = tuple((name, arguments[name]) for name in signature(function).parameters if name in arguments)
         self.program.append(Line(function.__name__, given))
         done = self._watched(lambda: function(self, **arguments))
+        self.trial.deeds += 1
+        self.trial.on_deed(self.trial)
         if done is False:
             self.program.pop()
             return
@@ -227,7 +242,7 @@ class WorldMachine(RuleBasedStateMachine):
 
     def end(self) -> None:
         """Heal the world, if nobody has, and judge what must come true then."""
-        if not self._over and self.trial.to_the_end:
+        if not self._over and self.trial.to_the_end and not self.trial.given_up:
             self._ending = True
             self._watched(self._heal)
             self._over = True
@@ -241,7 +256,7 @@ class WorldMachine(RuleBasedStateMachine):
         finally:
             self._opened.close()
             self.trial.calls.update(self._calls)
-            self.trial.programs += 1
+            self.trial.programs += not self.trial.given_up
             self.trial.segments += self.world.simulation.kernel.segments
         self.trial.on_program(self.trial)
 
@@ -260,9 +275,12 @@ class WorldMachine(RuleBasedStateMachine):
     def _watched(self, work: Callable[[], Any]) -> Any:
         """What the work gives; when nothing can be said of the rest, there is no rest."""
         try:
-            return work()
-        except (EndlessRunError, TooManyStatesError) as error:
-            self.trial.unknown.append(f"{one_line(self.program)}: {error}")
+            with limited(DEED_S):
+                return work()
+        except (EndlessRunError, TooManyStatesError, OverTimeError) as error:
+            self.trial.endless += not isinstance(error, TooManyStatesError)
+            own = blamed(error, subject_named(self.trial.subject).composed.files, ())
+            self.trial.unknown.append(f"{one_line(self.program) or 'at the start'}: {own or error}")
             self._over = True
             return None
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis.stateful import run_state_machine_as_test
 from hypothesis.strategies import SearchStrategy
 
-from invariants.concepts import CONCEPTS
+from invariants.concepts import FOLLOWED
 from invariants.verdict import BadInputError
 from stateful_tests.machines.machine import Drawn, Found, Trial, ViolatedError, WorldMachine
 from stateful_tests.machines.program import Line, Program
@@ -22,7 +22,7 @@ from stateful_tests.seeded import SEEDED
 from stateful_tests.worlds.subjects import subject_named
 
 _MODULES = [import_module(f"stateful_tests.machines.{name}")
-            for name in (*(concept.name for concept in CONCEPTS), "running_group")]
+            for name in (*(concept.name for concept in FOLLOWED), "running_group")]
 MACHINES: dict[str, type[WorldMachine]] = {
     value.concept: value for module in _MODULES for value in vars(module).values()
     if isinstance(value, type) and issubclass(value, WorldMachine) and value.__module__ == module.__name__

@@ -51,6 +51,7 @@ class Whole:
         note = f"no property fails {extent} that holds of {known.base}"
         if self.rows:
             note = f"{', '.join(row.property for row in self.rows)}: {self.rows[0].note}"
+            note += f"; the search was given up: {trial.unknown[-1]}" if trial.given_up else ""
         elif trial.unknown:
             outcome, note = Outcome.UNKNOWN, f"{len(trial.unknown)} programs could not be judged: {trial.unknown[0]}"
         elif not (trial.calls.total() or known.uncounted):

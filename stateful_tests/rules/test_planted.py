@@ -77,6 +77,14 @@ PLANTED = (
     ("found_is_settled", "repaired+seeded-queue-stays-busy", "ordered_listeners", "calm", 0),
     ("settled_is_remembered", "repaired+seeded-last-message-is-not-committed", "listeners", "calm", 3),
     ("no_offset_is_made_up", "repaired+seeded-no-offset-is-zero", "operators", "calm", 0),
+    ("acknowledged_survives_crash", "repaired+seeded-answer-before-the-force", "stored_sync", "disks", 1),
+    ("acknowledged_survives_crash", "repaired-V6", "stored_sync", "disks", 20),
+    ("recovery_is_a_prefix", "repaired-V4", "stored", "disks", 18),
+    ("visible_is_durable", "repaired-V16", "stored", "disks", 1),
+    ("queue_offsets_are_consecutive", "repaired+seeded-offsets-begin-again", "stored", "calm", 0),
+    ("unit_names_its_record", "repaired+seeded-units-name-ends", "stored", "calm", 0),
+    ("no_record_is_missed", "repaired+seeded-queue-is-left-out", "stored", "calm", 0),
+    ("full_disk_refuses_writes", "repaired+seeded-full-disk-is-ignored", "stored_sync", "disks", 2),
 )
 
 
@@ -109,7 +117,7 @@ def test_races_are_seen_where_threads_stand_still_again_and_again(
     ("listeners", "storm", "uniform"), ("ordered_listeners", "threads", "focus"), ("resets", "clocks", "swarm"),
     ("promotion", "crashes", "uniform"), ("shared", "network", "priority"), ("containers", "storm", "focus"),
     ("broadcasting", "clocks", "focus"), ("operators", "calm", "uniform"), ("subscriptions", "threads", "focus"),
-    ("groups", "crashes", "uniform"),
+    ("groups", "crashes", "uniform"), ("stored", "disks", "uniform"), ("stored_sync", "disks", "uniform"),
 ])
 def test_the_control_is_silent(workload: str, profile: str, strategy: str) -> None:
     record = run(Plan("repaired", workload, profile, strategy), STRATEGIES[strategy](0))

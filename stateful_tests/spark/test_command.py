@@ -15,6 +15,7 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from invariants.__main__ import app as front_desk
+from invariants.front_desk import ticking
 from invariants.front_desk.desk import CRASHED
 from invariants.verdict import Outcome, Verdict
 from spark_fuzz import commands, progress
@@ -159,7 +160,7 @@ def test_a_ctrl_c_that_is_swallowed_is_heard_later(
 
 def test_where_nothing_can_move_a_line_is_told_every_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     text = StringIO()
-    monkeypatch.setattr(progress, "EVERY_S", 0.05)
+    monkeypatch.setattr(ticking, "EVERY_S", 0.05)
     screen = progress.Screen(Console(file=text, width=200), "compare")
     with screen.shown():
         time.sleep(0.2)

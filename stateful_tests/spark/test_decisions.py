@@ -11,7 +11,7 @@ from itertools import islice
 import pytest
 
 from impl.decisions.java_text import utf16_key
-from invariants.allocation import Case
+from invariants.allocation.cases import Case
 from invariants.verdict import BadInputError
 from spark_fuzz import decisions
 from spark_fuzz.cluster import Cluster

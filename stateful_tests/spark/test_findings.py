@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from invariants.allocation import Case
+from invariants.allocation.cases import Case
 from invariants.verdict import ExitStatus, Outcome, Verdict, exit_status
 from spark_fuzz import decisions
 from spark_fuzz.findings import Findings

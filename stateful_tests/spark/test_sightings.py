@@ -5,72 +5,26 @@ import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from invariants import evidence
-from invariants.runs import CHANGED, NOTICED, OF_KIND, OF_RUNS, SAME_RUN, WITHIN
+from invariants.runs import CHANGED, NOTICED, OF_KIND, SAME_RUN
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
-from spark_fuzz import runs, simulation
+from spark_fuzz import confirmed, runs
 from spark_fuzz.asked import Asked
 from spark_fuzz.commands import campaign_worlds
-from spark_fuzz.coverage import Coverage, StateSet
 from spark_fuzz.sightings import Sightings
-from spark_fuzz.simulation import Aim, again_unit, is_again, plan_of, search_unit, subject_of
-from spark_fuzz.work import Row, Unit, attempt
+from spark_fuzz.simulation import Aim, is_again, search_unit, subject_of
+from spark_fuzz.work import Row, attempt
 from stateful_tests.spark import planted
-from stateful_tests.worlds import evidence as world_evidence
+from stateful_tests.spark.books import FEW, aim_of, done, settle, short
 from stateful_tests.worlds.evidence import replay_run
-from stateful_tests.worlds.run import Plan
-from stateful_tests.worlds.subjects import DECLARED, subject_on
-from stateful_tests.worlds.workloads import WORKLOADS
-from stateful_tests.worlds.world import World
-
-FEW = ("broadcasting",), ("calm",), ("uniform",)
-
-
-def aim_of(*subjects: str, **more: Any) -> Aim:
-    return Aim(subjects, *FEW, **more).checked()
-
-
-def short(unit: Unit, count: int) -> Unit:
-    """The unit with fewer seeds."""
-    first = unit.body["seeds"][0]
-    return Unit(unit.id, {**unit.body, "seeds": (first, first + count)})
-
-
-def done(book: Sightings, aim: Aim) -> list[Row]:
-    """The rows of a campaign's units, of one seed each, and of what they call for, taken as the engine takes them."""
-    rows: list[Row] = []
-
-    def do(unit: Unit) -> None:
-        new = attempt(runs.work, unit if is_again(unit.id) else short(unit, 1))
-        book.add(new)
-        rows.extend(new)
-
-    for unit in islice(planned(simulation.units(aim, book.flat, book.found)), 8):
-        do(unit)
-        for question in list(book.questions()):
-            do(question)
-        settle(book)
-    while wished := list(book.wishes()):
-        do(wished[0])
-        settle(book)
-    return rows
-
-
-def settle(book: Sightings) -> None:
-    while book.settle():
-        pass
-
-
-def planned(units: Iterator[Unit | int]) -> Iterator[Unit]:
-    """The units of a plan."""
-    return (unit for unit in units if isinstance(unit, Unit))
+from stateful_tests.worlds.run import Plan, run
+from stateful_tests.worlds.subjects import subject_on
 
 
 @pytest.fixture(scope="module")
@@ -267,6 +221,26 @@ def test_a_tape_that_does_not_fail_again_is_unknown(early: tuple[Sightings, Path
     assert "not so when the same tape was played again" in row.note
 
 
+@pytest.mark.parametrize("other", [{"digest": "00" * 16}, {"seen": ()}])
+def test_what_no_hazard_explains_is_believed_when_this_process_has_seen_it_too(
+    other: dict[str, Any], early: tuple[Sightings, Path, list[Row]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, folder, rows = early
+    book = Sightings(aim_of(subject_of(str(folder / "early.py"))), tmp_path)
+    searched = next(row["unit"] for row in rows)
+    question = next(row["unit"] for row in rows if row["kind"] == "again")
+    book.add(row for row in rows if row["unit"] == searched)
+    asked = list(book.questions())
+    book.add(row for row in rows if row["unit"] == question)
+    assert question in {unit.id for unit in asked}
+    assert (book.verdicts()[0].outcome, book.evidence()) == (Outcome.UNKNOWN, {})
+    monkeypatch.setattr(confirmed, "run", lambda *of: replace(run(*of), **other))
+    assert book.settle()
+    noticed = book.verdicts()[0]
+    assert noticed.outcome is Outcome.UNKNOWN
+    assert "not so when this process played the tape of a worker" in noticed.note
+
+
 def test_units_that_fail_and_runs_that_are_unknown_make_unknown_verdicts(tmp_path: Path) -> None:
     aim = aim_of("repaired")
     unit = search_unit(Plan("repaired", *(one[0] for one in FEW)), 0, 0, 0)
@@ -311,9 +285,7 @@ def test_a_control_in_which_nothing_unexpected_happens_ends_with_0(tmp_path: Pat
     assert exit_status(book.verdicts()) is ExitStatus.AS_EXPECTED
 
 
-def test_what_a_hazard_explains_is_seen_again_tape_by_tape_and_never_made_simpler(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_a_hazard_explains_is_seen_again_by_a_worker_tape_by_tape_and_never_made_simpler(tmp_path: Path) -> None:
     unit = search_unit(Plan("shipped", "clustering", "storm", "uniform"), 0, 0, 0)
     book = Sightings(Aim(("shipped",), ("clustering",), ("storm",), ("uniform",)).checked(), tmp_path)
     rows = attempt(runs.work, unit)
@@ -326,16 +298,7 @@ def test_what_a_hazard_explains_is_seen_again_tape_by_tape_and_never_made_simple
     assert {(row["runs"], row["violated"], row["rest"]) for row in answers} == {(2, 1, "null")}
     book.add(answers)
     assert (list(book.questions()), list(book.wishes())) == ([], [])
-    played: list[Plan] = []
-    documents = world_evidence.documents
-
-    def counted(plan: Plan, choices: bytes, asked: list[Any]) -> list[Any]:
-        played.append(plan)
-        return documents(plan, choices, asked)
-
-    monkeypatch.setattr(world_evidence, "documents", counted)
-    settle(book)
-    assert len(played) == 1
+    assert not book.settle()
     broken = {one.property for one in book.verdicts() if one.outcome is Outcome.VIOLATED}
     assert broken == {name for name, _ in keys}
 
@@ -347,141 +310,6 @@ def test_a_hazard_whose_repair_is_left_out_has_to_be_met(tmp_path: Path) -> None
     rows = {one.property: one for one in book.verdicts()}
     assert rows["full_registration_installs_all_topics"].outcome is Outcome.UNKNOWN
     assert Outcome.NOT_MET in {one.outcome for one in rows.values()}
-
-
-# Plan and coverage ----------------------------------------------------------------------------------------------------
-
-
-def ids(units: Iterator[Unit | int], count: int) -> list[str]:
-    return [unit.id for unit in islice(planned(units), count)]
-
-
-def test_ids_tell_the_plan_and_are_unique() -> None:
-    aim = Aim(("shipped", "repaired")).checked()
-    units = list(islice(planned(simulation.units(aim, lambda *_: False, lambda: False)), 1500))
-    assert len({unit.id for unit in units}) == len(units)
-    assert all(plan_of(unit.id) == Plan(**unit.body["plan"]) for unit in units)
-    again = again_unit(Plan(), [("p", "s | t")], b"\1", b"\2", 3)
-    assert (is_again(again.id), is_again(units[0].id), plan_of(again.id)) == (True, False, Plan())
-
-
-def test_seeds_of_an_arm_follow_each_other_and_differ_between_campaigns() -> None:
-    plan = Plan("repaired")
-    ranges = [search_unit(plan, seed, number, 0).body["seeds"] for seed in (0, 1) for number in (0, 1)]
-    assert ranges == [(0, 1), (1, 5), (1_000_000, 1_000_001), (1_000_001, 1_000_005)]
-
-
-def test_a_flat_arm_is_left_but_uniform_ones_stay() -> None:
-    aim = Aim(("repaired",), ("clustering",), ("storm", "network"), ()).checked()
-    flat = {("storm", "uniform"), ("storm", "swarm")}
-    units = simulation.units(aim, lambda arm, _: (arm.profile, arm.strategy) in flat, lambda: False)
-    given = [unit.body for unit in islice(planned(units), 200)]
-    for turn in (2, 3):
-        arms = [(body["plan"]["profile"], body["plan"]["strategy"]) for body in given if body["turn"] == turn]
-        counts = {arm: arms.count(arm) for arm in dict.fromkeys(arms)}
-        assert counts.pop(("storm", "uniform")) == 1
-        assert counts == dict.fromkeys([("network", "uniform"), ("network", "swarm"), ("network", "priority"),
-                                        ("storm", "priority"), ("storm", "focus")], 2 ** turn)
-
-
-def test_when_all_are_flat_all_come_back() -> None:
-    aim = Aim(("repaired",), ("clustering",), ("storm",), ()).checked()
-    units = simulation.units(aim, lambda *_: True, lambda: False)
-    given = [unit.body for unit in islice(planned(units), 28)]
-    assert [body["turn"] for body in given] == [0] * 4 + [1] * 8 + [2] * 16
-
-
-def test_calm_worlds_are_not_swarmed_twice() -> None:
-    arms = Aim(("repaired",), ("clustering",), ("calm",), ()).checked().arms()
-    assert [arm.strategy for arm in arms] == ["uniform", "priority"]
-
-
-def test_new_states_are_counted_once_and_the_curve_is_flat_where_nothing_is_new() -> None:
-    coverage = Coverage()
-    for turn, states in enumerate(([1, 2, 3], [2, 3], [9, 2**61], [1, 9])):
-        coverage.add("arm", turn, 4, runs.packed(states))
-    assert coverage.points() == [(4, 3), (8, 3), (12, 5), (16, 5)]
-    assert [coverage.flat("arm", turn) for turn in range(5)] == [False, True, False, True, True]
-    assert coverage.new("arm") == coverage.states == 5
-
-
-def test_many_states_are_merged_exactly() -> None:
-    merged, known = StateSet(), set[int]()
-    for number in range(60):
-        states = {(number * 7919 * k) % 10_007 for k in range(1, 80)}
-        assert merged.add(runs.packed(states)) == len(states - known)
-        known |= states
-    assert len(merged) == len(known)
-
-
-def test_what_was_visited_of_a_scope_is_merged_in_any_order() -> None:
-    aim = Aim(("repaired",), ("smallest",), ("storm",), ("uniform",)).checked()
-    found = [attempt(runs.work, short(search_unit(aim.arms()[0], 0, number, 0), 1)) for number in range(3)]
-    books = [Sightings(aim, Path("out")) for _ in range(2)]
-    books[0].add(row for rows in found for row in rows)
-    for rows in reversed(found):
-        books[1].add(rows)
-    told = [next(one for one in book.verdicts() if one.property == WITHIN) for book in books]
-    assert told[0] == told[1]
-    assert told[0].outcome is Outcome.HOLDS
-    kept = [row for rows in found for row in rows if row["kind"] == "scope"]
-    visited = [runs.visited_of(row) for row in kept]
-    assert told[0].cost["states"] == len(set().union(*(one.states for one in visited)))
-    assert told[0].cost["steps"] == len(set().union(*(one.steps for one in visited)))
-    assert [runs.scope_row(one.scope, [one]) for one in visited] == [
-        {name: row[name] for name in ("kind", "scope", "states", "moments", "moves", "outside")} for row in kept]
-
-
-def test_a_scope_that_no_run_has_entered_is_unknown() -> None:
-    book = Sightings(Aim(("repaired",), ("smallest",), ("storm",), ("uniform",)).checked(), Path("out"))
-    told, = (one for one in book.verdicts() if one.property == WITHIN)
-    assert (told.outcome, told.note) == (Outcome.UNKNOWN, "not reached in the time given")
-
-
-@pytest.mark.parametrize("workload", WORKLOADS)
-def test_every_workload_names_what_it_is_judged_by(workload: str) -> None:
-    names = runs.judged(workload)
-    assert set(WORKLOADS[workload].promises) < set(names)
-    assert {one.name for one in WORKLOADS[workload].followers(World())} <= set(names)
-    assert all(name in DECLARED or name in OF_RUNS for name in names)
-
-
-# Names ----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("aim", "said"), [
-    (Aim(("repired",)), "no subject 'repired'"),
-    (Aim(("no-such-bug",)), "no subject 'no-such-bug': say shipped"),
-    (Aim(("repaired+no-such-bug",)), "no planted bug 'no-such-bug'"),
-    (Aim(("nowhere.py",)), "nowhere.py"),
-    (Aim(workloads=("clusterin",)), "no workload 'clusterin'"),
-    (Aim(profiles=("strom",)), "no fault profile 'strom'"),
-    (Aim(strategies=("unifrom",)), "no strategy 'unifrom'"),
-    (Aim(seed=-1), "--seed -1"),
-])
-def test_a_name_that_is_none_is_one_line(aim: Aim, said: str) -> None:
-    with pytest.raises(BadInputError) as refused:
-        aim.checked()
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
-def test_a_variant_that_names_a_function_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "missing.py").write_text(planted.MISSING, encoding="utf-8")
-    with pytest.raises(BadInputError, match="no_such_function: there is none"):
-        Aim((subject_of(str(tmp_path / "missing.py")),)).checked()
-
-
-def test_two_variants_of_one_name_are_one_line(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / f"{name}.py").write_text(planted.EARLY, encoding="utf-8")
-    with pytest.raises(BadInputError, match=r"two.py: its variant is called as that of .*one.py; give"):
-        Aim(tuple(subject_of(str(tmp_path / f"{name}.py")) for name in ("one", "two"))).checked()
-
-
-def test_the_version_stands_for_a_variants_file_too(tmp_path: Path) -> None:
-    (tmp_path / "early.py").write_text(planted.EARLY, encoding="utf-8")
-    assert simulation.version(("repaired",)) != simulation.version((f"repaired+{tmp_path / 'early.py'}",))
 
 
 def test_rows_of_verdicts_can_be_written(early: tuple[Sightings, Path, list[Row]]) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.message_queue import MessageQueue
-from invariants.allocation import EQUAL_LISTS, Shipped, Strategy
+from invariants.allocation.answers import Strategy
+from invariants.allocation.inputs import EQUAL_LISTS
+from invariants.allocation.shipped import Shipped
 from model.language.expectation import expectation
 from spark_fuzz.work import Row, Unit, feed
 

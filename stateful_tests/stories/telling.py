@@ -114,6 +114,14 @@ BREAKS: Mapping[str, str] = {
     "slave_takes_the_master_it_is_told": "N-19",
     "heartbeats_do_not_wait_for_name_servers": "N-22",
     "answered_heartbeat_means_listed": "B-7 B-8",
+    "acknowledged_survives_crash": "V6",
+    "recovery_is_a_prefix": "V4 V7",
+    "visible_is_durable": "V16",
+    "store_loads_after_a_crash": "V22",
+    "queue_offsets_are_consecutive": "V3",
+    "unit_names_its_record": "V3 V33",
+    "no_record_is_missed": "V26",
+    "full_disk_refuses_writes": "V24",
     "refines_consumer_group": "B-7 B-8",
     "refines_subscription": "B-29",
 }
@@ -135,7 +143,7 @@ TOLD_TWICE: tuple[tuple[str, str, str], ...] = (
 TOGETHER: Mapping[str, str] = {
     "B-3": "L3", "L4": "B-3 L3", "D6": "U3", "U3": "D6", "B-9": "B-30", "B-30": "B-9",
     "B-17": "B-24 D5", "B-24": "B-17 D5", "D5": "B-17 B-24",
-    "B-5": "U1", "N-1": "N-15", "N-5": "N-4", "X8": "X4 B-28", "X15": "D1", "X16": "L10",
+    "B-5": "U1", "N-1": "N-15", "N-5": "N-4", "X8": "X4 B-28", "X15": "D1", "X16": "L10", "V26": "V3",
 }
 """Hazard to others whose cause is in its stories, too, or from which a run does not tell it apart."""
 _REPAIRED = "test_repaired"
@@ -148,10 +156,14 @@ class Seen:
     world: World
     judges: Judges
 
-    def of(self, name: str, hazard: str = "") -> Finding | None:
-        """What was seen first of a property; if something is put down to a hazard, the first of that."""
+    def of(self, name: str, hazard: str = "", *, last: bool = False) -> Finding | None:
+        """What was seen of a property that is put down to a hazard, alone or beside others, or says what it is about.
+
+        Of several that are as good it is the first one, or the last.
+        """
         found = [one for one in self.judges.seen.values() if one.property == name]
-        return next((one for one in found if hazard in one.causes), next(iter(found), None))
+        return max(found[::-1] if last else found, default=None, key=lambda one: (
+            one.causes == (hazard,), hazard in one.causes, one.event is not None or bool(one.about)))
 
     def hazards(self, name: str) -> list[tuple[str, ...]]:
         """The hazards that each finding of a property shows, of those that break it in RocketMQ as shipped."""

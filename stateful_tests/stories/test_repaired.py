@@ -40,6 +40,7 @@ from stateful_tests.stories import test_offset_reset as resets
 from stateful_tests.stories import test_offsets as offsets
 from stateful_tests.stories import test_route_tables as routes
 from stateful_tests.stories import test_slaves as slaves
+from stateful_tests.stories import test_stores as stores
 from stateful_tests.stories import test_two_owners as owners
 from stateful_tests.stories.reported import Reported
 from stateful_tests.stories.scenes import (
@@ -217,6 +218,21 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      'two_owners("H", "invoices")'),
     (late.test_u12_a_heartbeat_under_way_keeps_the_new_version_of_a_subscription_from_the_broker,
      "heartbeat_is_not_skipped", "mine > stored"),
+    (stores.test_v6_a_force_fails_and_the_message_is_acknowledged_and_gone_after_a_loss_of_power,
+     "failed_force_is_no_flush", "== [ACCEPTED]"),
+    (stores.test_v4_messages_that_recovery_has_cut_off_are_back_after_the_next_crash, "tail_is_zeroed", "third.key"),
+    (stores.test_v7_a_message_is_recovered_without_its_properties, "whole_record_is_checked", "== [None]"),
+    (stores.test_v3_a_queue_has_a_message_that_nobody_has_sent, "queues_are_built_anew", "== (0, 1)"),
+    (stores.test_v26_the_name_of_the_abort_file_is_lost_and_a_queue_lacks_a_message_of_the_log, "abort_is_forced",
+     "[ABORT].durable"),
+    (stores.test_v33_a_unit_that_the_disk_does_not_take_counts_as_written, "unwritten_unit_is_written_again",
+     "== 0 !="),
+    (stores.test_v16_a_consumer_has_found_what_a_loss_of_power_takes_away, "only_the_durable_is_seen",
+     "events(MessagesFound)"),
+    (stores.test_v24_a_disk_that_was_full_is_written_to_before_it_has_enough_space, "full_disk_stays_full",
+     "== [ACCEPTED]"),
+    (stores.test_v22_a_file_without_content_keeps_a_broker_from_starting, "empty_files_are_removed",
+     "events(StoreRefused)"),
 )
 """Story, the repairs that it is told with, and a part of the line that is no longer true."""
 

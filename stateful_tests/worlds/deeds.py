@@ -304,6 +304,45 @@ def stop_broker(world: World) -> Done:
     return machine, f"shuts down for {down_ms} ms"
 
 
+def rename_broker(world: World) -> Done:
+    """An operator gives a broker another name, or its former one back; its process is killed, and starts at once."""
+    machine = _one_of(world, "which broker", _living_brokers(world))
+    name = f"{machine}-renamed" if world.brokers[machine].config.broker_name == machine else machine
+    world.restart_broker_as(machine, power_loss=False, broker_name=name)
+    return machine, f"starts again under the name {name}"
+
+
+def move_name_servers(world: World) -> Done:
+    """A client, which may just start, is left one name server; it cannot reach the others, and is told so later.
+
+    What tells it is what MQClientAPIImpl#fetchNameServerAddr has fetched. Later others reach it again, and are back in
+    its list with the next process of its machine.
+    """
+    machine, left, later_ms = _each_of(
+        world, ("which client", [*world.consumers]), ("which name server is left", world.namesrv_addrs),
+        ("how much later", (1_000, 2_000, 10_000)))
+    network, kernel = world.simulation.network, world.simulation.kernel
+    world.calm = False
+    if not world.joined(machine):
+        world.join(machine)
+    ways = [(machine, addr.partition(":")[0]) for addr in world.namesrv_addrs if addr != left]
+
+    def tell(_: object) -> None:
+        for client, consumer in world.running():
+            if client == machine:
+                consumer.instance.remoting_client.update_name_server_address_list([left])
+
+    def heal(_: object) -> None:
+        for way in ways:
+            network.heal_one(way)
+
+    for way in ways:
+        network.partition(*way)
+    kernel.at(world.now_ms + later_ms, tell, None)
+    kernel.at(world.now_ms + 2 * later_ms, heal, None)
+    return machine, f"is left {left} alone, which it is told {later_ms} ms later"
+
+
 def overload(world: World) -> Done:
     """A broker has too much to do and refuses what clients ask of their groups and offsets."""
     broker, busy_ms = _each_of(world, ("which broker", _living_brokers(world)), ("how long", (1_000, 10_000)))

@@ -10,17 +10,18 @@ A document of kind "run" adds to `invariants.evidence`
     told        [{time_ms, who, sentence}]: the choices that were not boring
     picture     what led to the failure: {lifelines: [machine, …] in drawing order, claim: the sentence below it,
                 left_out: how many steps of the causal past it does not show,
-                rows: [{time_ms, at: machine, source, target: ends of an arrow or empty, text, kind, mark}]};
-                kind and mark as in `invariants.pictures.marks`
+                rows: [{time_ms, at: machine, source, target: ends of an arrow or empty, text, kind, mark, began}]};
+                kind and mark as in `invariants.pictures.marks`; began: it is what began the failure
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any
 
-from impl.hosts.simulation.tape import ReplayTape
+from impl.hosts.simulation.tape import QuietTape, ReplayTape
 from invariants import evidence
 from invariants.finding import Finding
 from invariants.pictures.picture import picture
@@ -37,19 +38,39 @@ def seen_as(record: RunRecord, signature: Sequence[str]) -> Finding | None:
 
 
 def verdict_of(
-    plan: Plan, judge: str, name: str, outcome: Outcome, note: str = "", *, key: Sequence[str] = (), **row: Any,
+    plan: Plan, judge: str, name: str, outcome: Outcome, note: str = "", *, key: Sequence[str] = (),
+    choices: Sequence[int] = (), **row: Any,
 ) -> Verdict:
     """The verdict row of a property of a plan; row -- other fields of the row.
 
-    key -- property and signature of the finding: the row names the hazards that it shows, not all that can break it.
+    key, choices -- property and signature of the finding, and the tape that shows it: the row names the hazards that
+    it shows, not all that can break it; what the variant on top has done is no hazard of its base.
     """
     subject = subject_named(plan.subject)
     details = {"workload": plan.workload, "profile": plan.profile, "strategy": plan.strategy}
     hazards = subject.hazards(name) if outcome is Outcome.VIOLATED else ()
-    if key:
+    expected = subject.expected(name)
+    if key and is_by_variant(plan, choices, key):
+        hazards, expected = (), Outcome.VIOLATED if subject.kind == "bug" else Outcome.HOLDS
+        note = f"{note}; {subject.base} does not show it on this tape"
+    elif key:
         hazards, note = shown(hazards, key), note + perhaps(hazards, key)
-    return Verdict(name, judge, Subject("variant", subject.title, details), subject.expected(name), outcome,
-                   row.pop("replay", ""), hazard=hazards, note=note, **row)
+    return Verdict(name, judge, Subject("variant", subject.title, details), expected, outcome, row.pop("replay", ""),
+                   hazard=hazards, note=note, **row)
+
+
+def is_by_variant(plan: Plan, choices: Sequence[int], key: Sequence[str]) -> bool:
+    """Whether it is the variant on top that makes a tape fail so: with its base alone the same tape does not."""
+    known = subject_named(plan.subject)
+    if known.top is None or known.base is None:
+        return False
+    return not fails(replace(plan, subject=known.base), bytes(choices), tuple(key))
+
+
+@lru_cache(maxsize=256)
+def fails(plan: Plan, choices: bytes, key: tuple[str, ...]) -> bool:
+    """Whether a run fails in a way: property and signature."""
+    return key in run(plan, QuietTape(choices), until=key).signatures()
 
 
 def documents(
@@ -61,19 +82,29 @@ def documents(
     """
     tape = ReplayTape(choices)
     with lived(plan, tape) as (world, record):
-        return [_document(verdict, plan, tape, world, record, signature) for verdict, signature in asked]
+        shown = [(verdict, exhibit(plan, tape, world, record, signature)) for verdict, signature in asked]
+    return [None if one is None else document(verdict, one) for verdict, one in shown]
 
 
-def _document(
-    verdict: Verdict, plan: Plan, tape: ReplayTape, world: World, record: RunRecord, signature: Sequence[str],
+def exhibit(
+    plan: Plan, tape: ReplayTape, world: World, record: RunRecord, signature: Sequence[str],
 ) -> dict[str, Any] | None:
+    """What the document of a way to fail holds besides its verdict, of a run that is looked at; None: it fails not so.
+
+    tape -- that has been played in the world.
+    """
     found = seen_as(record, signature)
     if found is None:
         return None
-    return evidence.document(
-        verdict, "run", found.sentence, plan=asdict(plan), choices=list(record.choices), digest=record.digest,
-        signature=list(signature), time_ms=found.time_ms, picture=pictured(world, found),
-        told=[{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told])
+    return {
+        "sentence": found.sentence, "plan": asdict(plan), "choices": list(record.choices), "digest": record.digest,
+        "signature": list(signature), "time_ms": found.time_ms, "picture": pictured(world, found),
+        "told": [{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told]}
+
+
+def document(verdict: Verdict, shown: Mapping[str, Any]) -> dict[str, Any]:
+    """The evidence of a verdict from what `exhibit` gave."""
+    return evidence.document(verdict, "run", **shown)
 
 
 def pictured(world: World, found: Finding) -> dict[str, Any]:
@@ -95,13 +126,14 @@ def replay_run(stored: Mapping[str, Any]) -> Verdict:
     except (TypeError, ValueError) as error:
         raise BadInputError(f"no run that can be replayed ({error}); give a file that a verdict names") from error
     first, second = (run(plan, ReplayTape(choices)) for _ in range(2))
-    again = {"replay": str(stored["replay"])}
+    replay = str(stored["replay"])
     judge, name = str(stored["judge"]), str(stored["property"])
     if first.digest != second.digest:
         note = "two replays differ: the run is not deterministic"
-        return verdict_of(plan, judge, name, Outcome.UNKNOWN, note, **again)
+        return verdict_of(plan, judge, name, Outcome.UNKNOWN, note, replay=replay)
     found = seen_as(first, stored["signature"])
     if found is None:
-        return verdict_of(plan, judge, name, Outcome.HOLDS, "the run does not fail any more", **again)
+        return verdict_of(plan, judge, name, Outcome.HOLDS, "the run does not fail any more", replay=replay)
     same = "digest as stored" if first.digest == stored["digest"] else "another digest: the code has changed"
-    return verdict_of(plan, judge, name, Outcome.VIOLATED, f"{found.sentence} ({same})", key=found.key, **again)
+    return verdict_of(plan, judge, name, Outcome.VIOLATED, f"{found.sentence} ({same})", key=found.key,
+                      choices=choices, replay=replay)

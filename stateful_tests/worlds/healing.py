@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from impl.hosts.simulation import channel, process
+from impl.hosts.simulation import channel, disk, process
 from impl.hosts.simulation.profile import FaultProfile
 from invariants.finding import Finding
 from invariants.rules.bounds import Bounds
@@ -22,7 +22,8 @@ def bounds_of(profile: FaultProfile) -> Bounds:
     """How long the faults of a profile may hold a world up: the longest ones, by the modules that inject them."""
     delay_ms = max(channel.DELAYS_MS) if profile.delay else 0
     stall_ms = max(channel.STALLS_MS) if profile.write_stall else 0
-    return Bounds(max(process.PAUSES_MS) if profile.thread_pause else 0, delay_ms + stall_ms, max(WORK_MS))
+    force_ms = max(disk.FORCE_MS) if profile.slow_force else 0
+    return Bounds(max(process.PAUSES_MS) if profile.thread_pause else 0, delay_ms + stall_ms, max(WORK_MS), force_ms)
 
 
 def applying(of_models: Sequence[str] | None = None) -> list[type[Rule]]:

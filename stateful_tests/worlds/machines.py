@@ -138,7 +138,9 @@ class Machines(Course):
     def _mend(self, node: Node) -> None:
         """A broker did not come up: its process ends, an operator deletes files without content and starts it again."""
         if node.alive:
-            self.simulation.disks[node.name].remove_empty_files()
+            config = not_null(self.store_config)
+            self.simulation.disks[node.name].remove_empty_files(
+                config.store_path_commit_log, config.store_path_consume_queue)
             self.simulation.kill(node.name)
             self.simulation.restart_after(node.name, MENDED_MS)
 

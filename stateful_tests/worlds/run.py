@@ -14,6 +14,7 @@ from impl.hosts.simulation.kernel import EndlessRunError, Kernel, Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import ReplayTape, Tape, trimmed
 from invariants.finding import Finding
+from invariants.pictures.claims import in_words
 from invariants.refinement.coverage import Visited
 from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import TooManyStatesError
@@ -117,7 +118,9 @@ class Judges:
             finding = replace(one, property=self.stronger.get(one.property, one.property))
             found = finding if watch is None or finding.time_ms >= 0 else watch.ascribed(finding, time_ms)
             if found.key not in self.seen:
-                self.seen[found.key] = replace(found, time_ms=time_ms, machine=machine, position=position)
+                sentence = in_words(found, machine, kernel.records)
+                self.seen[found.key] = replace(
+                    found, sentence=sentence, time_ms=time_ms, machine=machine, position=position)
                 if found.key == self.until:
                     raise SeenError
 
@@ -138,13 +141,14 @@ def lived(
     if hasattr(tape, "clock"):
         tape.clock = lambda: world.now_ms
     with subject_named(plan.subject).running() as calls, world:
-        try:
-            with subject_named(plan.subject).telling_mistakes():
+        kept: dict[str, int] = {}
+        with subject_named(plan.subject).telling_mistakes():
+            try:
                 kept = _live(world, workload, judges, judged=judged)
-        except (EndlessRunError, TooManyStatesError) as error:
-            judges.unknown, kept = str(error), {}
-        except SeenError:
-            kept = {}
+            except (EndlessRunError, TooManyStatesError) as error:
+                judges.unknown = str(error)
+            except SeenError:
+                pass
         yield world, _record(world, judges, kept, tape, dict(calls))
 
 

@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
-from impl.hosts.simulation.kernel import EndlessRunError
 from impl.variants.catalogue import NO_REPAIR
 from impl.variants.fitting import is_counted
 from impl.variants.mistakes import blamed
@@ -109,8 +108,6 @@ class Subject:
         """Raise BadInputError, one line, for an error of the block that comes from a file of one's own."""
         try:
             yield
-        except EndlessRunError:
-            raise  # the kernel's, also where a file's code is what does not end
         except Exception as error:
             if told := blamed(error, self.composed.files, ("impl", "invariants.views"), JUDGES):
                 raise BadInputError(told) from error

@@ -22,7 +22,7 @@ from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hash_map import ConcurrentHashMap
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
-from invariants.concepts import CONCEPTS
+from invariants.concepts import FOLLOWED
 from invariants.refinement.follower import Follower
 from stateful_tests.worlds import deeds
 from stateful_tests.worlds.deeds import BROKERS, GROUP, HOUR_MS, OPERATOR, OTHER_TOPIC, TOPIC
@@ -45,7 +45,7 @@ STORE = MessageStoreConfig(
 )
 """A store with files so small that a run has several of each kind."""
 
-_REFINEMENTS = tuple(import_module(f"invariants.refinement.{concept.name}") for concept in CONCEPTS)
+_REFINEMENTS = {concept.name: import_module(f"invariants.refinement.{concept.name}") for concept in FOLLOWED}
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Workload:
 
     name, sentence -- for people. build -- adds the machines to an empty world. deeds -- what is chosen from, as often
     as it stands there. storm_ms -- how long anything may fail. promises -- names of what must come true afterwards.
-    groups -- group and topic that are followed. scopes -- names of the enumerable scopes that it stays in, mostly; see
-    `invariants.refinement.coverage`.
+    groups -- group and topic that are followed. concepts -- whose models follow; None: all. scopes -- names of the
+    enumerable scopes that it stays in, mostly; see `invariants.refinement.coverage`.
     """
 
     name: str
@@ -66,10 +66,12 @@ class Workload:
     groups: tuple[tuple[str, str], ...] = ((GROUP, TOPIC),)
     scopes: tuple[str, ...] = ()
     storm_ms: int = 120_000
+    concepts: tuple[str, ...] | None = None
 
     def followers(self, world: World) -> list[Follower]:
         """The models that follow a world of this workload, concept by concept: its machines, and each of the groups."""
-        return [one for refined in _REFINEMENTS for one in refined.followers(world, self.groups, self.scopes)]
+        refined = (_REFINEMENTS[name] for name in (_REFINEMENTS if self.concepts is None else self.concepts))
+        return [one for module in refined for one in module.followers(world, self.groups, self.scopes)]
 
 
 async def traffic(world: World, chosen_from: Sequence[Callable[[World], deeds.Done]]) -> None:
@@ -96,13 +98,14 @@ async def traffic(world: World, chosen_from: Sequence[Callable[[World], deeds.Do
 
 def servers(
     world: World, *, slaves: bool = False, stored: QueueRange | None = None, rooms: Sequence[str] = ("", ""),
+    namesrvs: int = 2,
 ) -> None:
-    """Two name servers, two masters with two topics, perhaps a slave each, and an operator's machine.
+    """So many name servers, two masters with two topics, perhaps a slave each, and an operator's machine.
 
     stored -- what is in each queue of the masters. rooms -- what the names of the masters begin with.
     """
-    for name in ("nameserver1", "nameserver2"):
-        world.add_namesrv(name)
+    for number in range(namesrvs):
+        world.add_namesrv(f"nameserver{number + 1}")
     topics = [TopicConfig(TOPIC, 4, 4), TopicConfig(OTHER_TOPIC, 2, 2)]
     if stored is not None:
         world.stored = stored
@@ -117,16 +120,16 @@ def servers(
 
 def members(
     *configs: PushConsumerConfig, stored: bool = False, read: bool = False, rooms: Sequence[str] = ("", ""),
-    **settings: Any,
+    namesrvs: int = 2, **settings: Any,
 ) -> Callable[[World], None]:
     """A world of servers, and of processes that all run these consumers; two of the processes do so from a deed on.
 
     stored -- there are old messages in the queues. read -- the groups have read them up to COMMITTED, each group 10
-    more than the one before. rooms -- see `servers`. settings -- fields of ClientConfig.
+    more than the one before. rooms, namesrvs -- see `servers`. settings -- fields of ClientConfig.
     """
 
     def build(world: World) -> None:
-        servers(world, stored=STORED if stored or read else None, rooms=rooms)
+        servers(world, stored=STORED if stored or read else None, rooms=rooms, namesrvs=namesrvs)
         for broker in BROKERS if read else ():
             _have_read(world, broker, configs)
         for machine in (*CONSUMERS, *SPARE):
@@ -196,6 +199,8 @@ _GROUPS = (*_ROUTES, "list_is_exactly_the_living", "pull_finds_its_subscription"
 _ORDERED = (*_GROUPS, "abandoned_lock_is_freed")
 _COME_AND_GO, _CONSUME = (deeds.join, deeds.leave), (deeds.consume,) * 3
 
+_RENAMED = ("every_name_server_learns", "dead_broker_is_dropped")
+"""A model knows a broker by its name, and so do the promises about its topics."""
 _TWO_GROUPS = (GROUP, TOPIC), (OTHER_GROUP, OTHER_TOPIC)
 
 WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
@@ -238,6 +243,12 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              stored(FlushDiskType.ASYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
     Workload("stored_sync", "Messages are sent, and acknowledged when the disk has them.",
              stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
+    # Nobody consumes: rules about queues know the machine of a queue by the name of its broker.
+    Workload("renaming", "Brokers are given other names.", servers,
+             (deeds.rename_broker, deeds.rename_broker, deeds.stop_broker, deeds.create_topic), _RENAMED, (),
+             storm_ms=300_000, concepts=()),
+    Workload("name_servers", "Clients are told that name servers have gone.",
+             members(ONE, namesrvs=3), (*(deeds.move_name_servers,) * 2, *_COME_AND_GO), _GROUPS),
     Workload("smallest", "Two members of a group at one broker come and go.", smallest(ONE, 2),
              (deeds.join, deeds.join, deeds.leave_any, deeds.suspend_or_resume, deeds.stop_broker), _GROUPS,
              scopes=("group, 1 broker",)),

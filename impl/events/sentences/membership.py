@@ -59,6 +59,8 @@ SENTENCES: dict[type, Said] = {
     told.ConsumerIdsChanged: Said(_changed, "notifications of members"),
     told.ProducerRegistered: Said("{at} hears a heartbeat of {client_id} as a producer of {group}",
                                   "heartbeats of producers"),
+    told.ProducerForgotten: Said("{at} forgets {connection} of {client_id} as a producer of {group}, and with it where "
+                                 "replies to {client_id} go", "producers forgotten"),
     told.ConsumerIdsAnswered: Said(_answered, "answers with the members"),
     told.ConsumersOfTopicAnswered: Said("{at} answers who consumes {topic}: {groups}", "answers who consumes"),
     told.SubscriptionGroupDeleted: Said("{at} deletes the subscription group {group}", "groups deleted"),

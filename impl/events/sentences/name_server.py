@@ -56,6 +56,8 @@ SENTENCES: dict[type, Said] = {
     told.BrokerFound: Said(_found, "closed connections looked up"),
     told.BrokerDropped: Said("{at} takes {broker_addr} out of its routes", "brokers taken out of routes"),
     told.BrokerUpdateTimestamp: Said("{at} takes a question of {broker_addr} as a sign of life", "signs of life"),
+    told.RegistrationCutShort: Said("the registration of {broker_addr} ends in the midst ({error}): {at} has the "
+                                    "address, and does not watch whether it lives", "registrations cut short"),
     told.TopicDeleted: Said("{at} deletes the topic {topic}", "topics deleted"),
     told.WritePermWiped: Said("{at} takes the right to write from all queues of {broker_name}", "rights taken away"),
     told.WritePermAdded: Said("{at} gives all queues of {broker_name} the rights to read and write", "rights given"),

@@ -31,6 +31,10 @@ def _pushed(event: told.OffsetResetPushed, _: Any) -> str:
 SENTENCES: dict[type, Said] = {
     told.OffsetCommitted: Said(_committed, "offset commits"),
     told.GroupOffsetsRemoved: Said("{at} forgets all offsets of {group}", "offsets of groups forgotten"),
+    told.OffsetsLeftOut: Said("{at} answers a question for the offsets of all groups but {group}, and deletes those of "
+                              "{group} by it", "groups left out"),
+    told.OffsetFoundIllegal: Said("{at} pulls {mq} at an offset that the broker does not have; the nearest one is "
+                                  "{nearest}", "illegal offsets"),
     told.OffsetAnswered: Said(_answered, "offsets asked for"),
     told.OffsetResetPushed: Said(_pushed, "resets sent"),
     told.OffsetReset: Said("{at} sets its offset of {mq} to {offset}: a reset", "offsets reset"),

@@ -33,8 +33,12 @@ def _routed(event: told.RouteUpdated, _: Any) -> str:
 
 
 SENTENCES: dict[type, Said] = {
+    told.AllocationFailed: Said("the strategy of {at} throws {error} for {topic}: {at} keeps the queues that it has",
+                                "strategies that throw"),
     told.ConsumerStarted: Said(_started, "starts of consumers"),
     told.ConsumerStopping: Said("{at} begins to shut its consumer of {group} down", "shutdowns begun"),
+    told.ConsumerSuspended: Said("{at} suspends its consumer of {group}: no more pulls; the group is not told",
+                                 "consumers suspended"),
     told.ConsumerShutDown: Said("{at} has shut its consumer of {group} down", "shutdowns"),
     told.ConsumerIdsFetched: Said(_fetched, "member lists fetched"),
     told.QueueTaken: Said("{at} takes {mq} and begins it at offset {offset}", "queues taken"),

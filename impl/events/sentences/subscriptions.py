@@ -33,10 +33,20 @@ def _handled(event: told.SubscriptionsHandled, _: Any) -> str:
     return said if event.attached else said + _UNREAD
 
 
+def _filtered(event: told.FilterRegistered, _: Any) -> str:
+    if event.taken:
+        return "{at} has compiled version {sub_version} of {topic} ({sub_string}): it filters for {group} from now on"
+    why = "does not take" if event.lives else "has no living filter of {topic} for {group} after it has looked at"
+    return f"{{at}} {why} version {{sub_version}} ({{sub_string}})"
+
+
 SENTENCES: dict[type, Said] = {
     told.SubscriptionsHandled: Said(_handled, "subscriptions looked through"),
     told.SubscriptionUpdated: Said(_updated, "subscriptions put"),
     told.SubscriptionRemoved: Said(_removed, "subscriptions removed"),
-    told.VersionRaised: Said("{at} subscribes {topic} anew: version {sub_version} counts for its pulls, "
-                             "no broker knows it yet", "versions raised"),
+    told.FilterRegistered: Said(_filtered, "filters compiled"),
+    told.TopicUnsubscribed: Said("{at} unsubscribes {topic} in {group}; no broker is told yet", "topics unsubscribed"),
+    told.FiltersDied: Said("{at} lets the filters of {group} die", "filters ended"),
+    told.VersionRaised: Said("{at} has version {sub_version} of its subscription of {topic} from now on; no broker "
+                             "knows it yet", "versions raised"),
 }

@@ -17,6 +17,7 @@ _MINUTE_MS = 60_000
 _TENTH_MS, _SECOND_MS, _TEN_SECONDS_MS = 100, 1_000, 10_000
 _EVERYTHING = "*"
 _RETRIES = re.compile(rf"{RETRY_GROUP_TOPIC_PREFIX}([\w-]+)")
+_PORT = re.compile(r"(?<=[\w.-]):\d{4,5}\b")
 _LONG = re.compile(r"\b(\d{4,}) ms\b")
 _REPLIES = f"_{REPLY_TOPIC_POSTFIX}"
 
@@ -34,9 +35,7 @@ class Words:
         self._brokers: dict[str, set[str]] = defaultdict(set)
         self._versions: dict[Any, set[Any]] = defaultdict(set)
         self._broker_names: set[str] = set()
-        self._machines: set[str] = set()
         for _, at, event in records:
-            self._machines.add(at)
             for name in getattr(event, "_fields", ()):
                 self._read(name, getattr(event, name), at, event)
 
@@ -86,8 +85,7 @@ class Words:
         for topic, brokers in self._brokers.items():
             if len(brokers) == 1:
                 sentence = sentence.replace(f" of {topic} at {min(brokers)}", f" of {topic}")
-        for machine in sorted(self._machines, key=len, reverse=True):
-            sentence = re.sub(rf"{re.escape(machine)}:\d{{4,5}}\b", machine, sentence)
+        sentence = _PORT.sub("", sentence)
         sentence = _RETRIES.sub(lambda found: retries(found[1]), sentence)
         return _LONG.sub(lambda found: roughly(int(found[1])), sentence)
 

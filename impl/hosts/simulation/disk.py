@@ -88,10 +88,11 @@ class MachineDisk:
         """The name of a content; None: it was deleted or replaced."""
         return next((name for name in self.names.values() if name.storage is storage), None)
 
-    def remove_empty_files(self) -> None:
-        """Let an operator delete all files of no length."""
+    def remove_empty_files(self, *folders: str) -> None:
+        """Let an operator delete all files of no length in these folders and below."""
+        within = tuple(f"{folder}/" for folder in folders)
         for path, name in self.names.items():
-            if name.storage is not None and not name.storage.length:
+            if name.storage is not None and not name.storage.length and path.startswith(within):
                 self.change(path, None)
 
     def used_bytes(self) -> int:
@@ -122,7 +123,7 @@ class MachineDisk:
     def force_fails(self, path: str, storage: Storage) -> bool:
         """Whether the tape lets a force fail; the pages of the file may count as clean then."""
         rate = self.kernel.profile.force_fails
-        chosen = self.kernel.tape.pick(3, "", rate) if rate else 0
+        chosen = self.kernel.tape.pick(3, lambda: f"a force of {path}", rate) if rate else 0
         if not chosen:
             return False
         if chosen == _CLEAN:
@@ -130,7 +131,7 @@ class MachineDisk:
         self.kernel.record(self.name, ForceFailed(path, lost=chosen == _CLEAN))
         if self.kernel.tape.telling:
             left = "its pages count as clean" if chosen == _CLEAN else "its pages stay dirty"
-            self.kernel.tape.tell(self.kernel.now_ms, self.name, f"a force of {path} fails; {left}")
+            self.kernel.tape.tell(self.kernel.now_ms, self.name, f"an error, {left}")
         return True
 
     def lose_power(self) -> None:

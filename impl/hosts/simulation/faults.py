@@ -7,7 +7,7 @@ is not 0, each standing in the list as often as its weight says (choice 0: nothi
 * `process_kill`: kill -9 of one process, which is started again after one of DOWN_MS;
 * `power_loss`: the same, but nobody closes its connections, and files may be older than they were (`disk.py`);
 * `disk_fills`: files of others fill the disk of a machine, so that it is as full as one of DISK_PERCENT, for one of
-  DISK_FULL_MS; 100 leaves no page;
+  DISK_FULL_MS; 100 leaves no page. They go in two steps: for as long again DISK_LEFT_PERCENT are taken;
 * `connection_break`: one connection breaks, seen by its other end after one of HALF_OPEN_MS;
 * `partition`: nothing passes from one machine to another for one of PARTITION_MS; one pick: also the other way;
 * `clock_jump`: one clock is set by one of JUMPS_MS;
@@ -30,7 +30,7 @@ PERIOD_MS = 1_000
 PAUSES_MS = (100, 1_000, 5_000, 20_000, 40_000, 130_000)
 DOWN_MS = (10, 1_000, 10_000, 60_000, 130_000)
 HALF_OPEN_MS = (0, 1_000, 10_000, 60_000, None)
-DISK_PERCENT, DISK_FULL_MS = (80, 88, 95, 100), (1_000, 10_000, 60_000)
+DISK_PERCENT, DISK_LEFT_PERCENT, DISK_FULL_MS = (80, 88, 95, 100), 88, (1_000, 15_000, 40_000)
 PARTITION_MS = (1_000, 3_500, 10_000, 35_000, 130_000)
 JUMPS_MS = (-1_000, 1_000, -60_000, 60_000, 3_600_000)
 DRIFTS_PPM = (100, -100, 10_000, -10_000)
@@ -94,8 +94,16 @@ def _fill(simulation: Simulation) -> tuple[str, str] | None:
     percent = _one_of(simulation, DISK_PERCENT, "how full")
     ms = _one_of(simulation, DISK_FULL_MS, "how long")
     simulation.fill_disk(name, percent)
-    simulation.kernel.at(simulation.kernel.now_ms + ms, lambda _: simulation.fill_disk(name, 0))
+    if percent > DISK_LEFT_PERCENT:
+        simulation.kernel.at(simulation.kernel.now_ms + ms, lambda _: _free(simulation, name, DISK_LEFT_PERCENT))
+    simulation.kernel.at(simulation.kernel.now_ms + 2 * ms, lambda _: _free(simulation, name, 0))
     return name, f"files of others fill the disk to {percent} % for {ms} ms"
+
+
+def _free(simulation: Simulation, name: str, percent: int) -> None:
+    """Files of others go, unless faults have ended, and with them all of those files."""
+    if simulation.kernel.profile.disk_fills:
+        simulation.fill_disk(name, percent)
 
 
 def _break(simulation: Simulation) -> tuple[str, str] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from impl.events.clients import NameServerChosen
+from impl.events.clients import NameServerChosen, NameServersReplaced
 from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.executor import Pool
 from impl.hosts.simulation.network import Network
@@ -98,6 +98,8 @@ class RemotingClient(Remoting):
             j = i - self.threads.random(i + 1, "NettyRemotingClient#updateNameServerAddressList")
             shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
         self._namesrv_addr_list = shuffled
+        if old is not None:
+            self.process.trace(NameServersReplaced(frozenset(shuffled)))
         if self._namesrv_index is None:  # initValueIndex: 0 … 998, of which only the remainder matters
             self._namesrv_index = self.threads.random(len(shuffled), "NettyRemotingClient#initValueIndex")
         if self._namesrv_addr_choosed not in shuffled:

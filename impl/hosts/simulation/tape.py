@@ -4,8 +4,9 @@ A run *is* its tape, a list of small integers: 0 is always the boring choice (no
 go on, stop), a value out of range counts as 0, and past the end of a tape everything is 0. So every list of integers is
 a run, trailing zeros say nothing, and a shorter tape with more zeros is a simpler run.
 
-`RandomTape` draws and records (campaigns), `ReplayTape` plays a list again and keeps what people want to read about it.
-A list that Hypothesis draws is played by `ReplayTape` too: one tape per run, or one per rule of a machine.
+`RandomTape` draws and records (campaigns), `QuietTape` plays a list again, and `ReplayTape` also keeps what people want
+to read about it. A list that Hypothesis draws is played by `ReplayTape` too: one tape per run, or one per rule of a
+machine.
 """
 
 from __future__ import annotations
@@ -97,20 +98,16 @@ class Told:
         return f"{meaning} at {self.where}" if self.where else meaning
 
 
-class ReplayTape:
-    """A list of choices, played again.
+class QuietTape:
+    """A list of choices, played again for what comes of it; nothing is kept for people, which would take its time."""
 
-    told -- the choices that were not boring, in order, as sentences.
-    """
-
-    __slots__ = ("_given", "choices", "told")
-    telling = True
+    __slots__ = ("_given", "choices")
+    telling = False
 
     def __init__(self, choices: Iterable[int]) -> None:
         """Play these choices; they are copied."""
         self._given = list(choices)
         self.choices: list[int] = []
-        self.told: list[Told] = []
 
     def pick(self, n: int, where: Where = "", one_in: int = 1) -> int:  # noqa: ARG002  # the tape decides, not chance
         """See Tape."""
@@ -118,11 +115,32 @@ class ReplayTape:
             return 0
         position = len(self.choices)
         value = self._given[position] if position < len(self._given) else 0
-        if not 0 < value < n:
-            self.choices.append(0)
-            return 0
-        self.choices.append(value)
-        self.told.append(Told(position, n, value, where if isinstance(where, str) else where()))
+        self.choices.append(value if 0 < value < n else 0)
+        return self.choices[-1]
+
+    def tell(self, time_ms: int, who: str, meaning: str, since: int | None = None) -> None:
+        """See Tape: nobody listens."""
+
+
+class ReplayTape(QuietTape):
+    """A list of choices, played again to be read.
+
+    told -- the choices that were not boring, in order, as sentences.
+    """
+
+    __slots__ = ("told",)
+    telling = True
+
+    def __init__(self, choices: Iterable[int]) -> None:
+        """Play these choices; they are copied."""
+        super().__init__(choices)
+        self.told: list[Told] = []
+
+    def pick(self, n: int, where: Where = "", one_in: int = 1) -> int:
+        """See Tape."""
+        value = super().pick(n, where, one_in)
+        if value:
+            self.told.append(Told(len(self.choices) - 1, n, value, where if isinstance(where, str) else where()))
         return value
 
     def tell(self, time_ms: int, who: str, meaning: str, since: int | None = None) -> None:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from impl.broker import consumer_manage_processor
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
 from impl.client.process_queue import ProcessQueue
-from impl.client.pull_callback import PullCallback, PullResult, PullStatus
+from impl.client.pull_callback import PullCallback
 from impl.common.message import MessageExt
+from impl.common.pull_result import PullResult
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import PullStatus
 from impl.variants.variant import Variant, around, replace
 
 Submit = Callable[..., None]

@@ -17,13 +17,13 @@ from impl.broker.broker_config import BrokerConfig
 from impl.client import process_queue
 from impl.client.mq_client_instance import ClientConfig
 from impl.client.offset_store import ReadOffsetType
-from impl.client.pull_callback import PullStatus
 from impl.client.push_consumer import PushConsumerConfig
 from impl.common import message_const, message_properties, record_layout
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions import flags, flush_rules, index_slots, names, namespace, pull_answer, subscription
+from impl.decisions.pull_answer import PullStatus
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.store.message_store_config import BrokerRole, FlushDiskType, MessageStoreConfig
 from impl.store.put_message_status import AppendMessageStatus, PutMessageStatus

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from impl.decisions.message_queue import MessageQueue
-from invariants.allocation import Failure
+from invariants.allocation.answers import Failure
 from invariants.verdict import BadInputError, nearest
 from stateful_tests.child import ChildError
 from stateful_tests.conformance.port.exchange import CALL_LIMIT_S, Answer, Exchange

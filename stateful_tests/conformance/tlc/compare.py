@@ -143,6 +143,9 @@ class _Comparing:
         if any(self.found.cut.values()):
             self.comparison.skipped[NEVER_STUCK] = "a step that leaves the scope is none for TLC"
             return None
+        if NEVER_STUCK in self.found.undecided:
+            self.comparison.skipped[NEVER_STUCK] = self.found.why(NEVER_STUCK)
+            return None
         return self.found.deadlocks
 
     def _steps(self, declared: Property) -> int | None:

@@ -12,25 +12,21 @@ import pytest
 
 from impl.decisions.allocation import averagely_range
 from impl.decisions.message_queue import MessageQueue
-from invariants.allocation import (
-    CLAIMS,
+from invariants.allocation.answers import Failure, Observed, Strategy, observe
+from invariants.allocation.cases import Case, equal_lists
+from invariants.allocation.claims import STRATEGY_CLAIMS
+from invariants.allocation.inputs import (
     DUPLICATE_IDS,
     EQUAL_LISTS,
     LEAVER_STILL_SEEN,
     LISTED_ROOMS,
     NEARBY_ROOMS,
-    SHIPPED,
     UNEQUAL_ORDERS,
     UNEQUAL_ROUTES,
     UNLISTED_ROOMS,
     UNSEEN_JOINER,
-    Case,
-    Failure,
-    Observed,
-    Strategy,
-    equal_lists,
-    observe,
 )
+from invariants.allocation.shipped import SHIPPED
 from invariants.evidence import read
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.decisions.check import check_strategy
@@ -175,7 +171,7 @@ def test_a_broken_strategy_is_named_with_its_smallest_case(strategy: Strategy, w
 
 def test_a_good_strategy_holds_and_says_how_far_that_goes() -> None:
     rows = checked(good, queues=5, members=3, examples=20)
-    assert set(rows) == set(CLAIMS)
+    assert set(rows) == set(STRATEGY_CLAIMS)
     assert [row.property for row in rows.values() if row.outcome is Outcome.VIOLATED] == ["allocation_moves_minimally"]
     assert all(row.as_expected for row in rows.values())
     note = rows["allocation_is_total"].note
@@ -226,6 +222,7 @@ def test_a_strategy_that_is_gone_ends_the_search_and_keeps_what_was_found(gone_a
     assert "it is gone" in rows["allocation_answers"].note
     assert rows["allocation_is_total"].outcome is Outcome.UNKNOWN
     assert "the search ended early: it is gone" in rows["allocation_is_total"].note
+    assert {row.expected for row in rows.values() if row.outcome.is_unknown} == {Outcome.HOLDS}
 
 
 def test_an_error_outside_the_strategy_is_not_taken_for_an_answer() -> None:
@@ -264,12 +261,12 @@ JOINED = Case(TWO.views, "c1")
 def test_each_claim_says_what_is_wrong_and_nothing_when_all_is_well(
     name: str, fine: Observed, wrong: Observed, sentence: str,
 ) -> None:
-    assert CLAIMS[name].wrong(fine) is None
-    assert CLAIMS[name].wrong(wrong) == sentence
+    assert STRATEGY_CLAIMS[name].wrong(fine) is None
+    assert STRATEGY_CLAIMS[name].wrong(wrong) == sentence
 
 
 def test_no_claim_is_missing_from_the_test_above() -> None:
-    assert set(CLAIMS) == {
+    assert set(STRATEGY_CLAIMS) == {
         "allocation_answers", "allocation_is_in_range", "allocation_is_total", "allocation_is_exclusive",
         "allocation_is_deterministic", "allocation_is_balanced", "allocation_moves_minimally"}
 

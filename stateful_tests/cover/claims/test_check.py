@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from impl.decisions.message_queue import MessageQueue
-from invariants.allocation import Failure
+from invariants.allocation.answers import Failure
 from invariants.evidence import read, replayed
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.child import ChildEndedError, ChildHungError

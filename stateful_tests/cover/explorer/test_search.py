@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import time
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pytest
 
 from bench import group
-from model.explorer import Exploration, Progress, Tuning, explore, graph, seen, trace_to
-from model.explorer.runs import decoded, distinct, encoded, fresh
-from model.explorer.seen import Dense, FlatMap
-from model.explorer.workers import Workers
+from model.explorer import Exploration, Progress, Tuning, explore, graph, trace_to
 from model.language import (
     FALSE,
     TRUE,
@@ -461,90 +454,3 @@ def test_the_step_reading_says_why_not() -> None:
     won = reading.layout.pack({("phase",): 1, ("winner",): 1, ("laps", 1): 1})
     assert not reading.enabled("stumble", (1,), won)
     assert StepReading(race(), pruned=False).enabled("stumble", (1,), won)
-
-
-def test_a_map_of_states_is_a_set() -> None:
-    held, chance, known = FlatMap(20), np.random.default_rng(7), set[int]()
-    for size in (1, 3, 200, 5, 1000, 40):
-        states = chance.integers(0, 1 << 20, size, np.uint64)
-        assert held.contains(states).tolist() == [state in known for state in states.tolist()]
-        assert states[held.missing(states)].tolist() == [state for state in states.tolist() if state not in known]
-        held.add(states)
-        known |= set(states.tolist())
-        assert held.contains(states).all()
-    assert held.bytes == 1 << 17
-
-
-def drawn(chance: np.random.Generator, size: int, *tops: int) -> list[np.ndarray[Any, np.dtype[np.uint64]]]:
-    return distinct([chance.integers(0, top, size, np.uint64) for top in tops])
-
-
-@pytest.mark.parametrize("tops", [
-    (1 << 9,), (1 << 20,), (1 << 40,), (1 << 63,), (4, 1 << 63), (1 << 40, 3, 1 << 17)])
-def test_encoded_states_are_the_same_states(tops: tuple[int, ...]) -> None:
-    chance = np.random.default_rng(8)
-    for size in (0, 1, 2, 300):
-        states = drawn(chance, size, *tops)
-        shape, data = encoded(states)
-        assert [word.tolist() for word in decoded(shape, data)] == [word.tolist() for word in states]
-
-
-def test_neighbouring_states_take_little_room() -> None:
-    _, data = encoded(drawn(np.random.default_rng(9), 100_000, 1 << 24))
-    assert len(data) < 200_000
-    _, sparse = encoded(drawn(np.random.default_rng(9), 100_000, 1 << 63))
-    assert len(sparse) < 820_000
-
-
-@pytest.mark.parametrize("tops", [(600,), (1 << 50,), (20, 30)])
-def test_what_is_fresh_was_not_known(tops: tuple[int, ...]) -> None:
-    chance = np.random.default_rng(10)
-    pool = drawn(chance, 500, *tops)
-    for sizes in ([5], [300, 1, 40], []):
-        known, own = ([[word[np.sort(chance.choice(len(word), size, replace=False))] for word in pool]
-                       for size in some] for some in (sizes, [200, 1, 30]))
-        told = [row for part in known for row in zip(*(word.tolist() for word in part), strict=True)]
-        wanted = {row for part in own for row in zip(*(word.tolist() for word in part), strict=True)} - set(told)
-        new = fresh(known, len(told), own)
-        assert [*zip(*(word.tolist() for word in new), strict=True)] == sorted(wanted)
-
-
-def test_distinct_keeps_each_state_once() -> None:
-    low, high = np.array([3, 1, 3, 1, 2], np.uint64), np.array([0, 5, 1, 5, 5], np.uint64)
-    assert [word.tolist() for word in distinct([low])] == [[1, 2, 3]]
-    assert [word.tolist() for word in distinct([low, high])] == [[1, 2, 3, 3], [5, 5, 0, 1]]
-
-
-@pytest.mark.parametrize("top", [1, 7, 1 << 20])
-def test_cores_that_sort_a_level_together_sort_it_as_one_does(top: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen, "_SORTED_ALONE", 0)
-    pieces = [words[0] for words in (drawn(np.random.default_rng(7 + i), 3_000, top) for i in range(4))]
-    for cores in (1, 2, 3, 8):
-        store = Dense(21)
-        store.take([[piece] for piece in pieces])
-        with Workers(cores) as workers:
-            size = store.close(workers)
-        store.begin()
-        level = [*store.levels[0][0].tolist()]
-        assert (level, size) == (sorted(set(np.concatenate(pieces).tolist())), len(level))
-
-
-def test_what_cores_do_is_told_from_what_one_thread_does() -> None:
-    began_s = time.process_time()
-    with Workers(2) as workers:
-        assert [*workers.map(lambda n: sum(range(n)), 8 * [200_000])] == 8 * [sum(range(200_000))]
-    assert 0 < workers.busy_s <= time.process_time() - began_s
-
-
-def test_the_benchmark_prints_json_lines() -> None:
-    done = subprocess.run([sys.executable, "-m", "bench.explorer", "2,2", "2,1 locked", "--json", "-"],
-                          capture_output=True, text=True, check=True)
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(row["states"], row["transitions"], row["depth"]) for row in rows] == [
-        group.PINNED["2,2"], group.PINNED["2,1 locked"]]
-    assert all(0 < row["serial_share"] < 1 for row in rows)
-    assert all(row["cpu_seconds"] > 0 and row["seconds_to_first_state"] > 0 for row in rows)
-    refused = subprocess.run([sys.executable, "-m", "bench.explorer", "7"], capture_output=True, text=True, check=False)
-    assert refused.returncode == 2
-    assert "no scope of the group" in refused.stderr
-    assert len(refused.stderr.splitlines()) == 1

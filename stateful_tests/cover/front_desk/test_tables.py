@@ -87,3 +87,24 @@ def test_the_subject_of_a_row_is_told_from_others_of_its_name() -> None:
 def test_the_total_says_how_many_are_as_expected() -> None:
     assert str(total([HOLDS, FOUND, WRONG, UNSURE, PLANTED])) == (
         "4 verdicts: 2 as expected (1 of them violated), 1 different, 1 unknown")
+
+
+def test_rows_that_have_one_reason_are_one_line_with_their_number() -> None:
+    names = ("is_total", "is_exclusive", "is_balanced")
+    alike = [replace(UNSURE, property=name, note="it ended") for name in names]
+    wrong = [replace(WRONG, property=name, note="it ended") for name in names]
+    lines = shown(verdict_table([HOLDS, *alike, replace(UNSURE, note="a time-out"), *wrong])).splitlines()
+    first = [line.split("  ")[0].strip() for line in lines if "? unknown" in line]
+    assert first == ["is_total and 2 more", "one_owner"]
+    assert sum("it ended" in line for line in lines) == 1 + len(wrong), "each violation is another one"
+    assert any(line.endswith("it ended; 2 more like it") for line in lines)
+
+
+def test_what_a_strategy_of_ones_own_gives_up_has_a_sign_of_its_own() -> None:
+    given_up = replace(FOUND, judge="check", hazard=(), note="it moves much")
+    lines = shown(verdict_table([given_up]), total([given_up, replace(WRONG, judge="check")])).splitlines()
+    assert any("~ trade-off" in line for line in lines)
+    assert any(line.startswith("~ one_owner, check: violated, as expected") for line in lines)
+    assert not any("✗" in line for line in lines)
+    assert lines[-1] == "2 verdicts: 1 as expected (0 of them violated, 1 traded off), 1 different, 0 unknown"
+    assert "✗ violated" in shown(verdict_table([replace(WRONG, judge="check")]))

@@ -85,6 +85,14 @@ def test_a_held_pull_is_answered_when_a_message_comes_or_its_time_is_over(world:
     assert pull(world, queue_offset=9).code == PullCode.PULL_OFFSET_MOVED
 
 
+def test_a_delayed_message_is_found_when_it_is_due(world: World) -> None:
+    send(world, properties="DELAY\x011")
+    sent_ms = world.now_ms
+    answer = pull(world, sys_flag=FLAG_SUBSCRIPTION | FLAG_SUSPEND)
+    assert [one.body for one in found(answer)] == [b"body"]
+    assert 1_000 <= world.now_ms - sent_ms <= 1_200
+
+
 @pytest.mark.parametrize(("changes", "code"), [
     ({"topic": " "}, ResponseCode.SYSTEM_ERROR),
     ({"topic": "SCHEDULE_TOPIC_XXXX"}, ResponseCode.NO_PERMISSION),

@@ -12,12 +12,13 @@ import pytest
 from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.process_queue import ProcessQueue
-from impl.client.pull_callback import PullCallback, PullResult, PullStatus
+from impl.client.pull_callback import PullCallback
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.message import MessageExt
-from impl.decisions.pull_answer import GetMessageStatus, PullCode
+from impl.common.pull_result import PullResult
+from impl.decisions.pull_answer import GetMessageStatus, PullCode, PullStatus
 from impl.events import (
     ListenerEnded,
     ListenerStarted,

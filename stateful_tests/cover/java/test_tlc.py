@@ -33,6 +33,7 @@ from stateful_tests.engines.concepts import Drawn
 
 pytestmark = pytest.mark.java
 SHELF = Path(__file__).parents[1] / "tla" / "shelf.py"
+FOOLED = Path(__file__).parents[1] / "fooled" / "concepts"
 STARTED = "@!@!@STARTMSG {0}:0 @!@!@\n{1}\n@!@!@ENDMSG {0} @!@!@\n"
 
 
@@ -69,6 +70,25 @@ def test_both_find_a_state_without_a_step() -> None:
     comparison = compared_scope(named.scope, [])
     assert [one.name for one in comparison.judged] == [COUNTS, NEVER_STUCK]
     assert comparison.differing == []
+
+
+@pytest.mark.parametrize(("file", "compared_too"), [("stuck_for_good", True), ("stuck_at_the_end", False)])
+def test_a_state_that_only_seems_stuck_is_one_for_tlc(file: str, *, compared_too: bool) -> None:
+    """TLC has no numbers beyond the scope, either: what the explorer leaves open is not compared."""
+    for scope in load(FOOLED / f"{file}.py").scopes:
+        comparison = compared_scope(scope, [])
+        names = [one.name for one in comparison.judged]
+        assert comparison.differing == []
+        assert (NEVER_STUCK in names, NEVER_STUCK in comparison.skipped) == (compared_too, not compared_too)
+
+
+def test_tlc_counts_the_same_where_tables_go_on_beyond() -> None:
+    for scope in load(FOOLED / "cells_beyond.py").scopes[:2]:
+        comparison = compared_scope(scope, [*scope.concept.properties.values()])
+        assert {one.name for one in comparison.judged if one.agrees} >= {COUNTS}
+        assert comparison.differing == []
+        assert set(comparison.skipped) >= {p.name for p in scope.concept.properties.values()}
+        assert all("beyond the scope" in reason for reason in comparison.skipped.values())
 
 
 # Faults in the export are noticed -------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from impl.hosts.simulation.tape import ReplayTape
 from invariants.finding import Finding
 from invariants.pictures.causes import FAMILIES, READS
 from invariants.pictures.log import Log
-from invariants.pictures.marks import EARLIER, EVENT, FAULT, FINDING, FOLD, GAP
+from invariants.pictures.marks import EARLIER, EVENT, FAULT, FINDING, FOLD, GAP, SEEN
 from invariants.pictures.moments import moments
 from invariants.pictures.picture import Picture, folded, picture
 from invariants.pictures.rows import Row
@@ -62,11 +62,12 @@ N27 = """\
          nameserver1
          │  machine1
          │  │  tester
-         │  │  │   … 3 earlier steps, not shown
+         │  │  │   … 4 earlier steps, not shown
   0.003  │◀─┤  │   nameserver1 registers machine1 as broker-a with version 1: orders
   0.100  │  ×  │   ◆ machine1 is killed (kill -9)
   0.100  │  ●  │   ◆ machine1 starts again
   0.100  │  ●  │   ◆ machine1 starts as master of broker-a
+  0.101  ●  │  │   nameserver1 looks for the broker of a closed connection of machine1: machine1
   0.101  ●  │  │   nameserver1 forgets machine1: its connection is closed
   0.101  ●  │  │   nameserver1 takes machine1 out of its routes
   0.103  │◀─┤  │   ① nameserver1 registers machine1 as broker-a with version 1: orders
@@ -105,7 +106,8 @@ def test_a_story_has_its_picture(name: str, golden: str) -> None:
 def test_a_picture_marks_both_moments_and_fits_a_screen(name: str) -> None:
     drawn = told(name)
     marked = [row.mark for row in drawn.rows if row.mark]
-    assert marked == [EARLIER, FINDING]
+    assert marked[:2] == [EARLIER, FINDING]
+    assert marked[2:] in ([], [SEEN])
     shown = lines(drawn.lifelines, drawn.rows, drawn.left_out)
     assert len(shown) + 3 <= LONGEST
     assert max(map(len, shown)) <= WIDEST
@@ -125,15 +127,16 @@ def test_only_the_causal_past_is_shown() -> None:
     records = [committed(1, 10), (2, BROKER, other), committed(3, 7, queue_id=1), (4, "c3", e.ProcessPaused(50)),
                committed(5, 20), committed(6, 5), committed(7, 30)]
     drawn = of_records(records[:6])
-    assert [row.time_ms for row in drawn.rows] == [1, 5, 6]
-    assert drawn.rows[-1].text.endswith("20 stood there: the older offset wins")
+    assert [(row.time_ms, row.mark) for row in drawn.rows] == [(1, ""), (5, EARLIER), (6, FINDING), (6, SEEN)]
+    assert drawn.rows[-2].text.endswith("20 stood there: the older offset wins")
+    assert drawn.rows[-1].text == "whoever takes the queue next begins at 5, and gets the messages 5-19 a second time"
 
 
 def test_what_struck_a_machine_between_the_moments_is_shown() -> None:
     records = [(1, BROKER, e.ProcessPaused(9)), committed(20_002, 20), (20_003, BROKER, e.ProcessPaused(50)),
                (20_004, "c2", e.ProcessPaused(60)), committed(20_005, 10)]
     drawn = of_records(records)
-    told_of = [(row.time_ms, row.kind, row.began) for row in drawn.rows]
+    told_of = [(row.time_ms, row.kind, row.began) for row in drawn.rows if row.mark != SEEN]
     assert told_of == [(20_002, EVENT, False), (20_003, FAULT, True), (20_005, EVENT, False)]
 
 
@@ -150,7 +153,38 @@ def test_what_was_done_last_has_begun_it_and_what_led_there_is_left_out() -> Non
                (9_001, "c2", e.ProcessStarted(2)), (9_100, "c2", e.QueueTaken("c2@D", "G", FIRST, 0))]
     drawn = of_records(records)
     assert [(row.time_ms, row.began, row.mark) for row in drawn.rows if row.kind != GAP] == [
-        (5, False, EARLIER), (9_000, True, ""), (9_001, True, ""), (9_100, False, FINDING)]
+        (5, False, EARLIER), (9_000, True, ""), (9_001, True, ""), (9_100, False, FINDING), (9_100, False, SEEN)]
+    assert drawn.rows[-1].text == "c2 and c1 both pull the queue: each message goes to both"
+
+
+@pytest.mark.parametrize("ends", [
+    e.QueueDropped("c1@D", "G", FIRST), e.ConsumerShutDown("c1@D", "G"), e.ProcessKilled(1, power_loss=True)])
+def test_two_are_not_said_to_pull_a_queue_that_the_first_one_has_left(ends: Any) -> None:
+    records = [(5, "c1", e.QueueTaken("c1@D", "G", FIRST, 0)), (6, "c1", ends),
+               (9, "c2", e.QueueTaken("c2@D", "G", FIRST, 7))]
+    assert of_records(records).rows[-1].text == "c2 is not given the messages 0-6"
+
+
+def test_what_a_group_has_consumed_comes_again_where_a_queue_is_begun_before_it() -> None:
+    records = [(5, "c1", e.MessagesSettled("c1@D", "G", FIRST, (3, 4, 5, 6))),
+               (9, "c2", e.QueueTaken("c2@D", "G", FIRST, 5))]
+    drawn = of_records(records, earlier=records[0])
+    assert (drawn.rows[-1].mark, drawn.rows[-1].text) == (SEEN, "c2 gets the messages 5-6 a second time")
+    assert of_records([(5, "c1", e.MessagesSettled("c1@D", "G", LAST, (6,))), records[1]],
+                      earlier=records[0]).rows[-1].mark == FINDING
+
+
+def test_users_meet_a_finding_in_the_next_event_of_its_kind() -> None:
+    dropped = (5, BROKER, e.BrokerDropped("nameserver1", "broker-a:10911"))
+    denied = (9, BROKER, e.RouteDenied("nameserver1", "orders"))
+    found = Finding("a_property", dropped[2], "It is so.", (), position=1, time_ms=5)
+    drawn = picture([dropped, denied], NoTrail(), found)
+    assert [row.mark for row in drawn.rows] == [FINDING]  # it is about a broker, not about a topic
+    removed = (5, BROKER, e.SubscriptionRemoved(BROKER, "G", "orders", attached=True))
+    answers = [(7 + code, "c1", e.PullAnswered("c1@D", "G", FIRST, code)) for code in (19, 24)]
+    drawn = picture([removed, *answers], NoTrail(), replace(found, event=removed[2]))
+    assert [(row.mark, row.time_ms) for row in drawn.rows] == [(FINDING, 5), (SEEN, 31)]
+    assert "SUBSCRIPTION_NOT_EXIST" in drawn.rows[-1].text
 
 
 def test_the_goodbye_of_a_broker_is_begun_by_its_shutdown() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from impl import events as e
-from invariants.finding import put_down_to
+from invariants.finding import Finding, put_down_to
+from invariants.pictures.claims import in_words
 from invariants.rules.bounds import Bounds
 from invariants.rules.declared import RULES
 from invariants.rules.telling_apart import looked_for, perhaps, shown
@@ -41,6 +43,16 @@ def test_a_hazard_whose_cause_is_looked_for_and_was_not_seen_is_not_shown() -> N
     assert shown(hazards, key) == ("B-17", "D5")
     assert shown(hazards[:1], key) == ()
     assert perhaps(hazards[:1], key) == "; the run shows no cause of B-11"
+
+
+def test_a_step_that_no_model_has_is_told_by_what_was_reported() -> None:
+    gone = e.BrokerFound("nameserver1", "broker-a:10911", "broker-a:32769")
+    found = Finding("refines_route_info", gone, "destroy_find is not possible: closed[k]", ("refines_route_info",))
+    sentence = in_words(found, "nameserver1", [(0, "nameserver1", gone)])
+    assert "closed[k]" not in sentence
+    assert sentence.startswith("nameserver1 ")
+    assert sentence.endswith(": nothing that happened before allows this step.")
+    assert in_words(replace(found, property="a_rule"), "nameserver1", []) == found.sentence
 
 
 def test_a_rule_names_the_record_that_it_contradicts() -> None:

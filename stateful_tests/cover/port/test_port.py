@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from impl.decisions.message_queue import MessageQueue
 from invariants.__main__ import app
-from invariants.allocation import Failure
+from invariants.allocation.answers import Failure
 from invariants.verdict import BadInputError, Outcome, Verdict
 from stateful_tests.child import ChildEndedError, ChildError, ChildGarbageError, ChildHungError
 from stateful_tests.conformance.judge import RECORDINGS

@@ -161,13 +161,16 @@ def test_an_input_that_is_given_has_its_path_first() -> None:
 
 
 def test_the_benchmark_prints_json_lines() -> None:
-    command = [sys.executable, "-m", "bench.prove", "--json", "-", "--seeds", "1", "queue_order_is_total"]
+    command = [sys.executable, "-m", "bench.prove", "--json", "-", "--seeds", "1", "--solver", "both",
+               "queue_order_is_total"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own module
     assert done.returncode == 0, done.stderr
-    group, everything = (json.loads(line) for line in done.stdout.splitlines())
-    assert (group["group"], group["verdicts"], group["seeds"]) == ("message_queue", 1, 1)
-    assert everything["obligations"] == group["obligations"] > 0
-    assert everything["cpu_seconds"] > group["cpu_seconds"] > 0
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["solver"] for line in lines] == ["z3", "z3", "cvc5", "cvc5"]
+    for group, everything in (lines[:2], lines[2:]):
+        assert (group["group"], group["verdicts"], group["seeds"]) == ("message_queue", 1, 1)
+        assert everything["obligations"] == group["obligations"] > 0
+        assert everything["cpu_seconds"] > group["cpu_seconds"] > 0
     refused = subprocess.run([*command[:-1], "nonsense"], capture_output=True, text=True, check=False)  # noqa: S603  # same
     assert refused.returncode == 2
     assert "nonsense" in refused.stderr

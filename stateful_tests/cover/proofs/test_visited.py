@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
+from random import Random
 
 import pytest
 from typer.testing import CliRunner
 
+from impl.hosts.simulation.tape import RandomTape
 from invariants.__main__ import app
 from invariants.verdict import BadInputError, Outcome
 from model.consumer_group import Rebalancing
@@ -21,7 +23,8 @@ from proofs.counterexample import counterexample
 from proofs.counterexample import wanted as wanted_of
 from proofs.prove import Prover
 from proofs.visited import Visited, visited
-from stateful_tests.worlds.steering import Nearest, SteeredTape, led, steered
+from stateful_tests.worlds.run import Plan, run
+from stateful_tests.worlds.steering import Begun, Nearest, SteeredTape, Turns, led, watched
 
 TURNS = '''"""Turns at a door."""
 
@@ -232,6 +235,24 @@ FAR = replace(TWO_OWNERS, cells=[*TWO_OWNERS.cells, (("up", 1), False)])
 OF_NOBODY = replace(TWO_OWNERS, cells=[(("nothing",), True)])
 
 
+SMALLEST = Plan("shipped", "smallest", "threads")
+
+
+def test_worlds_reach_what_can_be_reached() -> None:
+    led = watched([OF_NOBODY, TWO_OWNERS], SMALLEST, 0)
+    assert {goal: one.confirmed for goal, one in led.nearest.items()} == {1: True}
+    assert Visited([led.nearest[1].trail]).trails[0].steps[-1][0] == "take"
+    assert len(led.trails) > 3
+    assert Nearest.of(json.loads(json.dumps(led.nearest[1].to_json()))) == led.nearest[1]
+
+
+def test_to_be_watched_changes_no_run_and_gives_the_same_each_time() -> None:
+    first, second = (watched([FAR], SMALLEST, 1) for _ in range(2))
+    assert first == second
+    assert first.record.digest == run(SMALLEST, RandomTape(1)).digest
+    assert first.nearest[0].distance == 1
+
+
 def test_a_steered_tape_plays_the_beginning_of_another() -> None:
     first = SteeredTape((), 1)
     given = [first.pick(5) for _ in range(20)]
@@ -240,22 +261,53 @@ def test_a_steered_tape_plays_the_beginning_of_another() -> None:
     assert [second.pick(3) for _ in range(20)] != [first.pick(3) for _ in range(20)]
 
 
-def test_worlds_reach_what_can_be_reached() -> None:
-    *_, last = islice(steered(TWO_OWNERS, "shipped", 0, 5), 1)
-    assert last.confirmed
-    assert Visited([last.trail]).trails[0].steps[-1][0] == "take"
-    assert len(last.others) > 3
+def test_who_goes_on_from_another_run_tells_of_what_comes_behind_it() -> None:
+    first = watched([FAR], SMALLEST, 1)
+    given = first.nearest[0].choices
+    assert 0 < len(given) < len(first.record.choices)
+    second = watched([FAR], SMALLEST, 2, given)
+    assert bytes(second.record.choices).startswith(given)
+    assert len(second.nearest[0].choices) >= len(given)
+    assert Begun(SMALLEST, given).before(Random(3)).given in {given[:len(given) - back] for back in range(50)}  # noqa: S311 - repeatable
 
 
-def test_worlds_come_near_to_what_cannot_be_reached() -> None:
-    first, second = ([_told(one) for one in steered(FAR, "shipped", 0, 3)] for _ in range(2))
-    assert first == second
-    assert len(first) == 3
-    assert min(distance for _, distance in first) == 1
+ARMS = [Plan("shipped", workload, profile) for workload in ("smallest", "orderly") for profile in (
+    "calm", "threads", "network", "crashes", "storm")]
 
 
-def _told(one: Nearest) -> tuple[str, int]:
-    return one.trail.of, one.near.distance
+def near(distance: int, number: int, *, confirmed: bool = False) -> Nearest:
+    return Nearest(("cell",) * distance, confirmed, WAY, bytes([number]))
+
+
+def test_half_of_the_runs_go_on_from_the_nearest_and_half_begin_anew() -> None:
+    turns = Turns(ARMS, 2)
+    assert turns.turn(0) == [*map(Begun, ARMS)]
+    assert turns.turn(1) == [*map(Begun, ARMS[2:4])]  # nobody could be near
+    for number, arm in enumerate(ARMS):
+        turns.take(arm, 0, 0, near(abs(number - 7), number))
+    turns.take(ARMS[0], 0, 1, near(3, 99))
+    now = [*map(Begun, ARMS[2:4]), Begun(ARMS[6], b"\6"), Begun(ARMS[0], b"\x63")]  # number 7 leads nowhere
+    assert turns.turn(1) == now
+    turns.take(ARMS[4], 1, 1, near(0, 4, confirmed=True))
+    assert turns.turn(1) == now  # what a turn says does not change it
+    assert turns.turn(2)[2:] == [Begun(ARMS[6], b"\6"), Begun(ARMS[8], b"\b")]
+    assert {one.plan for turn in range(1, 9) for one in turns.turn(turn)[:2]} == {*ARMS}
+    turns.take(ARMS[4], 2, 0, near(0, 5, confirmed=True))
+    assert turns.turn(2)
+    assert turns.turn(3) == []
+
+
+def test_a_turn_depends_on_the_turns_up_to_the_lag_in_any_order() -> None:
+    told = [(arm, turn, 0, near(1 + (5 * number + 3 * turn) % 7, number)) for number, arm in enumerate(ARMS)
+            for turn in range(4)]
+    said = []
+    for heard in (told, told[::-1], [one for one in told if one[1] <= 1]):
+        turns = Turns(ARMS, 1, lag=2)
+        for one in heard:
+            turns.take(*one)
+        said.append(turns.turn(3))
+    assert said[0] == said[1] == said[2]
+    assert len(said[0]) == 4
 
 
 def test_a_folder_is_told_what_came_of_each_state(tmp_path: Path) -> None:

@@ -49,29 +49,36 @@ def test_an_image_on_real_files_gives_the_same(name: str, tmp_path: Path) -> Non
     assert (result.rows, result.different, result.first) == (compare_image(OWN[name]).rows, 0, [])
 
 
-# An image, the name that is replaced inside the store, and what a careless port would put there.
+# An image, the name that is replaced inside impl, and what a careless port would put there.
 FAULTS: list[tuple[str, str, Any]] = [
-    ("crash/killed", "commit_log_recovery.first_file_of_abnormal_recovery", lambda times, _: len(times) - 1),
-    ("crash/killed", "mapped_file.MappedFile.destroy", lambda *_: True),
-    ("crash/lost_queue", "store_tables.StoreTables.put_position", nothing),
-    ("crash/lost_queue", "index_service.IndexService.build_index", nothing),
-    ("crash/torn_body", "mapped_file_queue.MappedFileQueue.truncate_dirty_files", nothing),
-    ("crash/torn_tail", "store_tables.StoreTables.truncate_dirty_logic_files", nothing),
-    ("delay_midway/midway", "commit_log.CommitLog._advance", lambda _log, _file, result: result),
-    ("delay_midway/midway", "store_checkpoint.StoreCheckpoint.flush", nothing),
-    ("delay_midway/midway", "schedule_message_service.offset_after_delivery", lambda offset: offset),
-    ("delay_midway/midway", "schedule_message_service.correct_deliver_timestamp", lambda _level, now_ms, *_: now_ms),
-    ("delay_midway/midway", "schedule_message_service.ScheduleMessageService.decode", nothing),
-    ("expired/clean", "commit_log.CommitLog.get_min_offset", lambda _: 0),
-    ("no_abort_dirty/flipped_bit", "commit_log_recovery.first_file_of_normal_recovery", lambda files: files),
-    ("plain_rolls/without_consumequeue", "reput_message_service.ReputMessageService.do_reput", nothing),
-    ("tags_keys_properties/clean", "index_file.IndexFile.is_time_matched", lambda *_: False),
+    ("crash/killed", "store.commit_log_recovery.first_file_of_abnormal_recovery", lambda times, _: len(times) - 1),
+    ("crash/killed", "store.mapped_file.MappedFile.destroy", lambda *_: True),
+    ("crash/lost_queue", "store.store_tables.StoreTables.put_position", nothing),
+    ("crash/lost_queue", "store.index_service.IndexService.build_index", nothing),
+    ("crash/torn_body", "store.mapped_file_queue.MappedFileQueue.truncate_dirty_files", nothing),
+    ("crash/torn_tail", "store.store_tables.StoreTables.truncate_dirty_logic_files", nothing),
+    ("delay_midway/midway", "store.commit_log.CommitLog._advance", lambda _log, _file, result: result),
+    ("delay_midway/midway", "store.store_checkpoint.StoreCheckpoint.flush", nothing),
+    ("delay_midway/midway", "store.schedule_message_service.offset_after_delivery", lambda offset: offset),
+    ("delay_midway/midway", "store.schedule_message_service.correct_deliver_timestamp",
+     lambda _level, now_ms, *_: now_ms),
+    ("delay_midway/midway", "store.schedule_message_service.ScheduleMessageService.decode", nothing),
+    ("expired/clean", "store.commit_log.CommitLog.get_min_offset", lambda _: 0),
+    ("no_abort_dirty/flipped_bit", "store.commit_log_recovery.first_file_of_normal_recovery", lambda files: files),
+    ("plain_rolls/without_consumequeue", "store.reput_message_service.ReputMessageService.do_reput", nothing),
+    ("tags_keys_properties/clean", "store.index_file.IndexFile.is_time_matched", lambda *_: False),
+    ("retry_dlq/clean", "store.schedule_message_service.offset_after_delivery", lambda offset: offset),
+    ("transactions/clean", "broker.transaction.transactional_message_bridge.reset_transaction_value",
+     lambda flag, _: flag),
+    ("transactions/clean", "broker.transaction.transactional_message_service.calculate_op_offset", lambda _, old: old),
+    ("transactions/clean", "broker.transaction.transactional_message_bridge.TransactionalMessageBridge.put_op_message",
+     nothing),
 ]
 
 
 @pytest.mark.parametrize(("name", "where", "fault"), FAULTS, ids=[f"{name}: {where}" for name, where, _ in FAULTS])
 def test_a_planted_fault_is_noticed(name: str, where: str, fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"impl.store.{where}", fault)
+    monkeypatch.setattr(f"impl.{where}", fault)
     result = compare_image(OWN[name])
     assert result.different > 0
     assert result.not_understood == 0

@@ -15,7 +15,6 @@ from invariants.hazards import HAZARDS
 from invariants.verdict import Outcome
 from stateful_tests.cover.store import test_hazards as hazards
 from stateful_tests.cover.store import test_replication as replication
-from stateful_tests.cover.store import test_store as store
 from stateful_tests.crash.judge import judged
 from stateful_tests.crash.recovery import SURVIVES
 from stateful_tests.crash.survey import Effort
@@ -24,12 +23,8 @@ OF_STORES = {one.name: one for one in (*store_recovery.REPAIRS, *store_reads.REP
 REFUTED: tuple[tuple[Callable[[], None], str, str], ...] = (
     (hazards.test_v1_a_batch_whose_properties_add_up_poisons_the_log, "batch_properties_have_a_limit",
      "broker.put_batch"),
-    (hazards.test_v3_an_empty_queue_file_becomes_a_phantom, "units_are_built_anew", "Unit(0, 0, 0)"),
-    (hazards.test_v4_records_that_were_cut_off_come_back, "tail_is_zeroed", 'b"6", b"7"'),
     (hazards.test_v5_a_delayed_message_that_recovery_dispatches_is_due_at_once, "levels_before_recovery",
      'string_hash("tag")'),
-    (hazards.test_v7_only_the_body_is_checked, "record_has_a_checksum", "string_hash"),
-    (hazards.test_v8_a_unit_that_two_pages_share_loses_its_tags, "units_are_built_anew", "== [409]"),
     (hazards.test_v12_a_second_process_recovers_the_directory_before_it_asks_for_the_lock, "lock_before_load",
      "broker.load().start()"),
     (hazards.test_v18_a_queue_of_which_all_records_have_expired_keeps_its_minimum, "expired_queue_is_empty", "(0, 1)"),
@@ -38,9 +33,9 @@ REFUTED: tuple[tuple[Callable[[], None], str, str], ...] = (
      "first_report_is_compared", "PUT_OK"),
     (replication.test_v29_an_empty_slave_gets_the_last_file_only, "empty_slave_gets_all", "== 2_048"),
 )
-BY_MORE = {"failed_force_fails", "time_finds_the_first"}
-"""Repairs whose stories have arguments; they are below."""
-BY_ATLAS = {"unmade_files_go", "abort_is_forced", "index_is_forced", "new_files_are_forced", "delay_offsets_are_forced"}
+BY_MORE = {"time_finds_the_first"}
+"""A repair whose story has arguments; it is below."""
+BY_ATLAS = {"index_is_forced", "new_files_are_forced", "delay_offsets_are_forced"}
 """Repairs of what no story tells."""
 
 
@@ -64,11 +59,6 @@ def test_with_its_repair_a_story_is_no_longer_true(story: Callable[[], None], re
         assert line in refuted_line(story)
 
 
-def test_a_force_that_fails_is_no_flush(monkeypatch: pytest.MonkeyPatch) -> None:
-    with active([REPAIRS["failed_force_fails"]]):
-        assert "PUT_OK" in refuted_line(store.test_v6_an_error_of_the_force_is_passed_over, monkeypatch)
-
-
 @pytest.mark.parametrize(("times", "searched", "first"), [
     ((10, 20, 20, 20, 20, 30), 20, 1), ((10, 20, 20, 20, 20, 30), 31, 6), ((10, 20, 30), 25, 2), ((10, 20), 5, 0)])
 def test_a_search_by_time_leads_to_the_first(
@@ -83,7 +73,7 @@ def test_a_search_by_time_leads_to_the_first(
 def test_every_repair_of_a_store_is_tested_here() -> None:
     told = {name for _, name, _ in REFUTED}
     assert set(OF_STORES) == told | BY_MORE | BY_ATLAS
-    repaired = {hazard for repair in OF_STORES.values() for hazard in repair.hazards}
+    repaired = {hazard for repair in REPAIRS.values() for hazard in repair.hazards}
     of_stores = {name for name, hazard in HAZARDS.items() if hazard.group == HAZARDS["V1"].group}
     assert of_stores - repaired - set(NO_REPAIR) == set()
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from invariants.__main__ import app
 from invariants.exploring import judged_in
 from invariants.exporting import export_file, export_named, refuted
-from model.language import Bool, Concept, Nat, State, Table, action, every, forall, initially
+from model.language import TRUE, Bool, Concept, Nat, State, Table, action, every, exists, forall, initially
 from model.language.scope import Scope
 from model.scopes import SCOPES, NamedScope
 from model.tla.configuration import Configuration
@@ -157,11 +157,35 @@ def test_a_name_that_is_taken_gets_a_number() -> None:
     assert "step_2(Next_3) ==\n    /\\ step' = Next_3\n" in Module(Clash.concept).text()
 
 
-# What is refused ------------------------------------------------------------------------------------------------------
-
-
 class Row(Nat):
     """A row."""
+
+
+# Layout ---------------------------------------------------------------------------------------------------------------
+
+
+class Shelves(State):
+    """A table of which all cells are assigned, and then one."""
+
+    full: Table[Row, Bool]
+    swept: Table[Row, Bool]
+
+
+@action("a")
+def sweep(s: Shelves) -> None:
+    for row in every(Row):
+        s.full[row] = (exists(s.swept[r] & ~s.swept[row] & s.full[r] for r in every(Row))
+                       & exists(~s.swept[r] & s.swept[row] & s.full[r] for r in every(Row)))
+    s.full[Row.of(0)] = TRUE
+
+
+def test_what_is_assigned_after_a_loop_leaves_its_lines_as_they_are() -> None:
+    written = Module(Shelves.concept).text()
+    assert len(re.findall(r"\\E \w+ \\in Row", written)) == 2
+    assert not re.search(r"/\\ \\E.*/\\ \\E", written), "the second quantifier would lie in the first one"
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
 
 
 class Partial(State):

@@ -19,10 +19,11 @@ from impl.variants.places import put
 from impl.variants.stack import active
 from impl.variants.subjects import covers, foundation_of, variants_of
 from impl.variants.variant import Replacement, Variant, VariantError, load_variant, replace
-from invariants.verdict import BadInputError
-from stateful_tests.machines import judge
+from invariants.verdict import BadInputError, Outcome
+from stateful_tests.machines import judge, machine
 from stateful_tests.machines.search import Effort
 from stateful_tests.stories.storm import STORMY, group_world
+from stateful_tests.worlds import run as worlds_run
 from stateful_tests.worlds.run import Plan, SeenError, run
 from stateful_tests.worlds.subjects import subject_named, subject_on
 
@@ -361,6 +362,34 @@ def test_what_a_judge_has_seen_in_the_midst_of_a_files_code_is_no_mistake_of_it(
 
     with pytest.raises(SeenError), subject.telling_mistakes():
         names["lived"](seen)
+
+
+SPINS = HEAD + UPDATE + '    while True:\n        await threads.interleave("again")' + TAIL
+HANGS = HEAD + UPDATE + "    while True:\n        pass" + TAIL
+
+
+def test_a_change_that_does_not_end_is_unknown_and_no_mistake(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worlds_run, "MAX_SEGMENTS", 5_000)
+    record = run(Plan(subject_on("shipped", write(SPINS)), "smallest", "calm"), ReplayTape([]))
+    assert record.unknown.startswith("5000 segments and only ")
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    (SPINS, "EndlessRunError: 5000 segments"), (HANGS, "0.2 s of CPU time are over"),
+])
+def test_a_search_gives_up_a_change_that_does_not_end_and_says_where(
+    text: str, said: str, write: Write, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(machine, "MAX_SEGMENTS", 5_000)
+    monkeypatch.setattr(machine, "DEED_S", 0.2)
+    told: list[str] = []
+    (row,) = judge.judged("subscription", subject_on("shipped", write(text)), Effort(0, 5, 3), tell=told.append)
+    assert row.outcome is Outcome.UNKNOWN
+    assert row.note.startswith("2 programs could not be judged: ")
+    assert "mine.py:" in row.note
+    assert said in row.note
+    assert row.cost["programs"] < 5, "no other is tried"
+    assert told == ["0 of 5 programs, 0 deeds, 0 properties broken"]
 
 
 # Changes as committers make them --------------------------------------------------------------------------------------

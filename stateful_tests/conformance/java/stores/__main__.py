@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -22,23 +22,33 @@ from stateful_tests.conformance.store_images import images
 PROPERTY = "answers_as_rocketmq"
 
 
-def verdicts(
-    recoveries: int, crashes: int, programs: int, replications: int, seed: int, out: Path, java_version: str,
-) -> Iterator[Verdict]:
-    """A row each for damage, crashes, programs and replication; a folder that differs is kept below `out`."""
+class Runs(NamedTuple):
+    """How often each comparison is made; see the options."""
+
+    recoveries: int
+    crashes: int
+    programs: int
+    replications: int
+    deliveries: int
+
+
+def verdicts(runs: Runs, seed: int, out: Path, java_version: str) -> Iterator[Verdict]:
+    """A row each for damage, crashes, programs, replication and delivery; a folder that differs is kept below `out`."""
     from stateful_tests.conformance.java.stores.crashes import Atlas, crash_recovery
+    from stateful_tests.conformance.java.stores.deliveries import delivery
     from stateful_tests.conformance.java.stores.programs import program
     from stateful_tests.conformance.java.stores.recoveries import recovery
     from stateful_tests.conformance.java.stores.replicas import replication
 
     known = list(images(RECORDINGS))
-    yield _verdict("DefaultMessageStore#load of damaged directories", recoveries, seed, out, java_version,
+    yield _verdict("DefaultMessageStore#load of damaged directories", runs.recoveries, seed, out, java_version,
                    lambda folder, one: (1, recovery(folder, known, one)))
     atlas = Atlas(seed)
-    yield _verdict("DefaultMessageStore#load after a crash", crashes, seed, out, java_version,
+    yield _verdict("DefaultMessageStore#load after a crash", runs.crashes, seed, out, java_version,
                    lambda folder, one: (1, crash_recovery(folder, atlas, one)))
-    yield _verdict("DefaultMessageStore#putMessage, #putMessages", programs, seed, out, java_version, program)
-    yield _verdict("HAService, HAConnection", replications, seed, out, java_version, replication)
+    yield _verdict("DefaultMessageStore#putMessage, #putMessages", runs.programs, seed, out, java_version, program)
+    yield _verdict("HAService, HAConnection", runs.replications, seed, out, java_version, replication)
+    yield _verdict("ScheduleMessageService", runs.deliveries, seed, out, java_version, delivery)
 
 
 def _verdict(
@@ -63,11 +73,12 @@ def _verdict(
         cost={"rows": rows, "different": different, "seconds": round(time.perf_counter() - begin, 3)})
 
 
-def compare(
+def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     recoveries: Annotated[int, typer.Option(min=1, help="damaged directories to recover")] = 300,
     crashes: Annotated[int, typer.Option(min=1, help="images of the crash atlas to recover, all classes alike")] = 300,
     programs: Annotated[int, typer.Option(min=1, help="programs of puts")] = 20,
     replications: Annotated[int, typer.Option(min=1, help="programs of puts to a master with a slave")] = 4,
+    deliveries: Annotated[int, typer.Option(min=1, help="programs of delayed messages, in two lives")] = 4,
     seed: Annotated[int | None, typer.Option(help="of the inputs; a fresh one if none is given")] = None,
     json: Annotated[str | None, typer.Option(help="file for the verdict rows, - for standard output")] = None,
     out: Annotated[Path, typer.Option(help="folder for directories that differ")] = Path("out"),
@@ -90,8 +101,9 @@ def compare(
 
     silence(scratch)
     rows = []
+    wanted = Runs(recoveries, crashes, programs, replications, deliveries)
     with open(os.devnull if json is None else "/dev/stdout" if json == "-" else json, "w", encoding="utf-8") as file:  # noqa: PTH123  # one of three
-        for row in verdicts(recoveries, crashes, programs, replications, chosen, out, version):
+        for row in verdicts(wanted, chosen, out, version):
             rows.append(row)
             print(row.to_json(), file=file, flush=True)
             numbers = f"{row.cost['rows']:,} compared, {row.cost['different']} different, {row.cost['seconds']:.0f} s"

@@ -35,6 +35,7 @@ def real_store(folder: Path, config: MessageStoreConfig, number: int) -> Any:
     java.setMaxHashSlotNum(config.max_hash_slot_num)
     java.setMaxIndexNum(config.max_index_num)
     java.setMaxMessageSize(config.max_message_size)
+    java.setMessageDelayLevel(config.message_delay_level)
     java.setMessageIndexEnable(config.message_index_enable)
     java.setMessageIndexSafe(config.message_index_safe)
     java.setBrokerRole(jpype.JClass(f"{_STORE}.config.BrokerRole").valueOf(config.broker_role.value))

@@ -1,9 +1,4 @@
-"""Name servers: which brokers a route names, which topics it has, and what clients see of it.
-
-`Routes` is one broker name at one name server with its addresses, connections and the expiry scan (N-1, N-4 … N-8);
-`TopicRoutes` the topics behind data versions (N-2, N-3, N-16); `NameServers` several servers (N-18, N-21);
-`RouteCache` a client's copy.
-"""
+"""`Routes`: one broker name at one name server with its addresses, connections and the expiry scan (N-1, N-4 … N-8)."""
 
 from __future__ import annotations
 
@@ -15,7 +10,6 @@ from model.language import (
     Constant,
     Ghost,
     Maybe,
-    Nat,
     Sort,
     State,
     Table,
@@ -30,6 +24,7 @@ from model.language import (
     require,
     some,
 )
+from model.route_info.clock import Ms
 
 
 class Address(Sort):
@@ -45,10 +40,6 @@ class Role(Choice):
 
     MASTER: Role
     SLAVE: Role
-
-
-class Ms(Nat, saturates=True):
-    """Milliseconds since something happened, or a period."""
 
 
 class Routes(State):
@@ -309,209 +300,3 @@ def elapse(s: Routes, by: Ms) -> None:
 def elapse_without_scan(s: Routes, by: Ms) -> None:
     """Time passes, and nobody looks at it (N-4)."""
     pass_time(s, by)
-
-
-class Topic(Sort):
-    """A topic of the broker."""
-
-
-class Version(Nat):
-    """DataVersion: only compared for equality; the counter of changes stands for it."""
-
-
-class TopicRoutes(State):
-    """The topics of one master at one name server."""
-
-    exists: Table[Topic, Bool]  # TopicConfigManager.topicConfigTable
-    version: Version            # … its DataVersion
-    known: Bool                 # brokerLiveTable has the broker
-    stored: Version             # … with this DataVersion
-    routed: Table[Topic, Bool]  # topicQueueTable has the topic on this broker
-    complete: Ghost[Bool]       # the last change was a full registration
-
-
-@initially
-def no_topics(s: TopicRoutes) -> Bool:
-    """A fresh broker and a fresh name server."""
-    return (s.version == 0) & ~s.known & ~s.complete & forall(~s.exists[t] & ~s.routed[t] for t in every(Topic))
-
-
-@action("TopicConfigManager#createTopicInSendMessage")
-def create(s: TopicRoutes, t: Topic) -> None:
-    """A topic is created by a send: the full registration is under way, not yet encoded."""
-    require(~s.exists[t], by="TopicConfigManager#createTopicInSendMessage")
-    s.exists[t] = TRUE
-    s.version = s.version + 1
-    s.complete = FALSE
-
-
-@action("AdminBrokerProcessor#updateAndCreateTopic, BrokerController#registerIncrementBrokerData")
-def create_by_admin(s: TopicRoutes, t: Topic) -> None:
-    """A topic is created by the administrator: it alone is registered, with the broker's version."""
-    require(~s.exists[t], by="TopicConfigManager#updateTopicConfig")
-    s.exists[t] = TRUE
-    s.stored = s.version + 1
-    s.version = s.version + 1
-    s.routed[t] = TRUE
-    s.known = TRUE
-    s.complete = FALSE
-
-
-@action("RouteInfoManager#registerBroker", atomic_by="the write lock")
-def register_all(s: TopicRoutes) -> None:
-    """A full registration installs its topics only if the version differs from the stored one."""
-    fresh = ~s.known | ~(s.stored == s.version)
-    for t in every(Topic):
-        s.routed[t] = s.routed[t] | (fresh & s.exists[t])
-    s.stored = s.version
-    s.known = TRUE
-    s.complete = TRUE
-
-
-@action("RouteInfoManager#registerBroker of a slave")
-def register_as_slave(s: TopicRoutes) -> None:
-    """The same broker as a slave: its version is stored, its topics are not installed; then it is promoted (N-16)."""
-    s.stored = s.version
-    s.known = TRUE
-    s.complete = FALSE
-
-
-@action("NamesrvStartup#main", environment=True)
-def restart_name_server(s: TopicRoutes) -> None:
-    """A name server forgets everything."""
-    for t in every(Topic):
-        s.routed[t] = FALSE
-    s.known = FALSE
-    s.complete = FALSE
-
-
-class Server(Sort):
-    """A name server."""
-
-
-class NameServers(State):
-    """One broker and several name servers that know nothing of each other."""
-
-    knows: Table[Server, Bool]     # the broker is routed there
-    up: Table[Server, Bool]        # the server runs and is reachable
-    calm: Table[Server, Ms]        # … since then
-    since: Table[Server, Ms]       # since the broker's last round of registrations
-    period: Constant[Ms]           # between rounds: 30 s, and the time-out of a round
-
-
-@initially
-def no_servers(s: NameServers) -> Bool:
-    """No server runs."""
-    return forall(~s.knows[n] & ~s.up[n] & (s.calm[n] == 0) & (s.since[n] == 0) for n in every(Server))
-
-
-@action("NamesrvStartup#main", environment=True)
-def come_up(s: NameServers, n: Server) -> None:
-    """A server starts, or becomes reachable."""
-    require(~s.up[n], by="bind(2)")
-    s.up[n] = TRUE
-    s.calm[n] = Ms.of(0)
-
-
-@action("kill -9, or the network", environment=True)
-def go_down(s: NameServers, n: Server) -> None:
-    """A server ends, or cannot be reached until it has dropped the broker."""
-    require(s.up[n], by="kill(2)")
-    s.up[n] = FALSE
-    s.knows[n] = FALSE
-
-
-@action("BrokerOuterAPI#registerBrokerAll")
-def register_at(s: NameServers, n: Server) -> None:
-    """The broker's round reaches a server."""
-    s.knows[n] = s.knows[n] | s.up[n]
-    s.since[n] = Ms.of(0)
-
-
-@action("BrokerOuterAPI#needRegister: the slow server's vote is missing")
-def skip(s: NameServers, n: Server) -> None:
-    """With forceRegister=false the broker believes that a server knows it (N-18)."""
-    s.since[n] = Ms.of(0)
-
-
-@action("NettyRemotingClient#invokeSync: a time-out closes the connection", environment=True)
-def time_out(s: NameServers, n: Server) -> None:
-    """A registration that takes too long ends in the removal of the broker (N-21)."""
-    require(s.up[n], by="NettyRemotingClient#invokeSync")
-    s.knows[n] = FALSE
-    s.since[n] = Ms.of(0)
-
-
-@promise
-def rounds_come_in_time(s: NameServers, by: Ms) -> Bool:
-    """A broker has a round of registrations for every server once a period."""
-    return forall(s.since[n] + by <= s.period for n in every(Server))
-
-
-@action("time", environment=True)
-def go_on(s: NameServers, by: Ms) -> None:
-    """Time passes; the broker has a round for every server once a period."""
-    require(by > 0, by="clock_gettime(2)")
-    assume(rounds_come_in_time, s, by)
-    for n in every(Server):
-        s.since[n] = s.since[n] + by
-        s.calm[n] = s.calm[n] + by
-
-
-class Route(Sort):
-    """A route: brokers and queues of a topic."""
-
-
-class RouteCache(State):
-    """One topic at one name server, and a client that polls it."""
-
-    present: Bool            # the name server has a route
-    route: Route             # … this one
-    cached: Maybe[Route]     # MQClientInstance.topicRouteTable
-    changed: Ms              # since the name server's route changed last
-    polled: Ms               # since the client asked last
-    poll: Constant[Ms]       # pollNameServerInterval, 30 s, and the call
-
-
-@initially
-def no_route(s: RouteCache) -> Bool:
-    """The topic is not known."""
-    return ~s.present & s.cached.absent & (s.changed == 0) & (s.polled == 0)
-
-
-@action("RouteInfoManager#registerBroker")
-def change(s: RouteCache, r: Route) -> None:
-    """The route becomes another."""
-    s.present = TRUE
-    s.route = r
-    s.changed = Ms.of(0)
-
-
-@action("RouteInfoManager#deleteTopic, #unregisterBroker")
-def delete(s: RouteCache) -> None:
-    """The topic has no route any more."""
-    require(s.present, by="RouteInfoManager#deleteTopic")
-    s.present = FALSE
-    s.changed = Ms.of(0)
-
-
-@action("MQClientInstance#updateTopicRouteInfoFromNameServer")
-def ask(s: RouteCache) -> None:
-    """The client takes a new route; TOPIC_NOT_EXIST is an error and changes nothing."""
-    s.cached = ite(s.present, some(s.route), s.cached)
-    s.polled = Ms.of(0)
-
-
-@promise
-def polls_come_in_time(s: RouteCache, by: Ms) -> Bool:
-    """A client asks for its routes once a poll period."""
-    return s.polled + by <= s.poll
-
-
-@action("time", environment=True)
-def run_on(s: RouteCache, by: Ms) -> None:
-    """Time passes; the client asks once a poll period."""
-    require(by > 0, by="clock_gettime(2)")
-    assume(polls_come_in_time, s, by)
-    s.changed = s.changed + by
-    s.polled = s.polled + by

@@ -1,0 +1,1 @@
+"""Transactional messages: half messages, what ends them, and the check that asks their producers."""

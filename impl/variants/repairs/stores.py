@@ -1,0 +1,217 @@
+"""Repairs of stores: what is durable, what recovery believes, and when a full disk refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from impl.common.byte_buffer import ByteBuffer
+from impl.common.record_layout import read_header
+from impl.decisions.disk_cleanup import DISK_SPACE_CLEAN_FORCIBLY_PERCENT, DISK_SPACE_WARNING_LEVEL_PERCENT
+from impl.decisions.flush_rules import position_in_file
+from impl.ports.disk import PAGE_BYTES, Disk, DiskError
+from impl.store import dispatch_request
+from impl.store.clean_services import CleanCommitLogService, mark_disk_full, used_percent
+from impl.store.default_message_store import DefaultMessageStore
+from impl.store.dispatch_request import DEFAULT_LEVELS, UNREADABLE, DelayLevels, DispatchRequest
+from impl.store.mapped_file import MappedFile, SelectMappedBufferResult
+from impl.store.mapped_file_queue import MappedFileQueue
+from impl.store.reput_message_service import ReputMessageService
+from impl.variants.variant import Variant, around, replace
+
+
+@replace(MappedFile, "flush")
+def _until_the_disk_has_it(self: MappedFile, flush_least_pages: int) -> int:
+    """What a force has failed to write is not flushed, and is written anew, for its pages may count as clean."""
+    written, flushed = self.get_read_position(), self.flushed_position
+    if self._is_able(flush_least_pages, flushed, written) and self.hold():
+        try:
+            self.file.force()
+        except DiskError:
+            self.file.write(flushed, self.file.read(flushed, written - flushed))
+        else:
+            self.flushed_position = written
+        self.release()
+    return self.flushed_position
+
+
+@around(MappedFileQueue, "truncate_dirty_files")
+def _leave_nothing_behind_the_end(original: Callable[..., None]) -> Callable[..., None]:
+    def truncate_dirty_files(self: MappedFileQueue, offset: int) -> None:
+        """Behind the end there are zeros, on the disk too."""
+        original(self, offset)
+        last = self.last_mapped_file()
+        if last is None or not last.file_from_offset <= offset < last.file_from_offset + last.file_size:
+            return
+        start = position_in_file(offset, last.file_size)
+        for position in range(start, last.file_size, PAGE_BYTES):
+            length = min(PAGE_BYTES, last.file_size - position)
+            if any(last.file.read(position, length)):
+                last.file.write(position, bytes(length))
+        last.file.force()
+
+    return truncate_dirty_files
+
+
+@around(dispatch_request, "check_message_and_return_size")
+def _look_at_the_whole(original: Callable[..., DispatchRequest]) -> Callable[..., DispatchRequest]:
+    def check_message_and_return_size(
+        buffer: ByteBuffer, *, check_crc: bool, read_body: bool = True, delay_levels: DelayLevels = DEFAULT_LEVELS,
+    ) -> DispatchRequest:
+        """Topic and properties have no zero bytes: those are of a page that a crash has taken."""
+        start = buffer.position
+        request = original(buffer, check_crc=check_crc, read_body=read_body, delay_levels=delay_levels)
+        if request.success and request.msg_size > 0:
+            record = ByteBuffer(buffer.data[start:start + request.msg_size])
+            body_bytes = read_header(record).body_length
+            record.move_to(record.position + max(body_bytes, 0))
+            topic = record.get(record.get_byte())
+            if not topic or 0 in topic or 0 in record.get(record.get_short()):
+                return UNREADABLE
+        return request
+
+    return check_message_and_return_size
+
+
+@around(DefaultMessageStore, "_recover")
+def _build_the_queues_anew(original: Callable[..., None]) -> Callable[..., None]:
+    def _recover(self: DefaultMessageStore, *, last_exit_ok: bool) -> None:
+        """After a crash no queue is believed: all are built from the log."""
+        if not last_exit_ok:
+            self.destroy_logics()
+        original(self, last_exit_ok=last_exit_ok)
+
+    return _recover
+
+
+@replace(DefaultMessageStore, "_recovery_timestamp")
+def _from_the_first_file(self: DefaultMessageStore) -> int:  # noqa: ARG001  # the checkpoint vouches for nothing
+    """Older than each file: recovery begins at the first."""
+    return 0
+
+
+@around(DefaultMessageStore, "go_on_starting")
+def _force_the_abort_file(original: Callable[..., bool]) -> Callable[..., bool]:
+    def go_on_starting(self: DefaultMessageStore) -> bool:
+        """A machine that crashes has the file abort when it starts."""
+        started = original(self)
+        if started:
+            self.disk.open(self.config.abort_file).force()
+        return started
+
+    return go_on_starting
+
+
+@around(DefaultMessageStore, "_load")
+def _without_empty_files(original: Callable[..., bool]) -> Callable[..., bool]:
+    def _load(self: DefaultMessageStore) -> bool:
+        """A file without content, and those behind it, have never held anything that was forced."""
+        queues = self.config.store_path_consume_queue
+        folders = [f"{queues}/{topic}/{name}" for topic in self.disk.list(queues)
+                   for name in self.disk.list(f"{queues}/{topic}")]
+        for folder in (self.config.store_path_commit_log, *folders):
+            _remove_from_the_first_empty_one(self.disk, folder)
+        return original(self)
+
+    return _load
+
+
+def _remove_from_the_first_empty_one(disk: Disk, folder: str) -> None:
+    empty = False
+    for name in disk.list(folder):
+        empty = empty or disk.length(f"{folder}/{name}") == 0
+        if empty:
+            disk.delete(f"{folder}/{name}")
+
+
+@around(DefaultMessageStore, "_recover")
+def _force_what_was_recovered(original: Callable[..., None]) -> Callable[..., None]:
+    def _recover(self: DefaultMessageStore, *, last_exit_ok: bool) -> None:
+        """What counts as flushed from now on is on the disk."""
+        original(self, last_exit_ok=last_exit_ok)
+        for mapped_file in self.commit_log.mapped_file_queue.mapped_files:
+            mapped_file.file.force()
+
+    return _recover
+
+
+@around(ReputMessageService, "behind")
+def _behind_the_flushed(original: Callable[..., int]) -> Callable[..., int]:
+    def behind(self: ReputMessageService) -> int:
+        """What is not flushed does not wait for its dispatch yet."""
+        return min(original(self), self._log.mapped_file_queue.flushed_where - self.reput_from_offset)
+
+    return behind
+
+
+@around(ReputMessageService, "_dispatch_all")
+def _dispatch_the_flushed(original: Callable[..., bool]) -> Callable[..., bool]:
+    def _dispatch_all(self: ReputMessageService, result: SelectMappedBufferResult) -> bool:
+        """Up to where the log is flushed."""
+        result.size = min(result.size, self._log.mapped_file_queue.flushed_where - result.start_offset)
+        return original(self, result)
+
+    return _dispatch_all
+
+
+@replace(CleanCommitLogService, "is_space_full")
+def _full_until_there_is_space(self: CleanCommitLogService) -> bool:
+    """Both checks free the disk at the same limit."""
+    percent = used_percent(self._store)
+    full = percent > DISK_SPACE_WARNING_LEVEL_PERCENT
+    if full or percent <= DISK_SPACE_CLEAN_FORCIBLY_PERCENT:
+        mark_disk_full(self._store, disk_full=full)
+    return full
+
+
+@replace(MappedFile, "append_message")
+def _raise_what_the_disk_says(self: MappedFile, data: bytes) -> bool:
+    """Bytes that the disk does not take are not written: the dispatcher comes again with the same record."""
+    position = self.wrote_position
+    if position + len(data) > self.file_size:
+        return False
+    self.file.write(position, data)
+    self.wrote_position = position + len(data)
+    return True
+
+
+REPAIRS = (
+    Variant(
+        "failed_force_is_no_flush", "repair", "What a force has failed to write does not count as flushed.",
+        "apache/rocketmq #9707, for the log; pages written anew: Rebello et al., USENIX ATC 2020", ("V6",),
+        (_until_the_disk_has_it,),
+    ),
+    Variant(
+        "tail_is_zeroed", "repair", "A log that is cut has zeros behind its end.", "apache/rocketmq #10666", ("V4",),
+        (_leave_nothing_behind_the_end,),
+    ),
+    Variant(
+        "whole_record_is_checked", "repair", "Recovery refuses a record whose topic or properties are torn.",
+        "the idea of apache/rocketmq #7468, forceVerifyPropCRC", ("V7",), (_look_at_the_whole,),
+    ),
+    Variant(
+        "queues_are_built_anew", "repair", "After a crash all consume queues are built from the log.",
+        "what operators do who remove the folder consumequeue", ("V3", "V8", "V9", "V10"),
+        (_build_the_queues_anew, _from_the_first_file),
+    ),
+    Variant(
+        "abort_is_forced", "repair", "The file abort is on the disk before the first put.", "upstream does not have it",
+        ("V26",), (_force_the_abort_file,),
+    ),
+    Variant(
+        "empty_files_are_removed", "repair", "A start removes files without content.", "apache/rocketmq #6903",
+        ("V22",), (_without_empty_files,),
+    ),
+    Variant(
+        "only_the_durable_is_seen", "repair", "What is not forced is not dispatched; recovery forces what it has read.",
+        "the idea of apache/rocketmq #8239", ("V16",),
+        (_force_what_was_recovered, _behind_the_flushed, _dispatch_the_flushed),
+    ),
+    Variant(
+        "full_disk_stays_full", "repair", "Writes stop above 90 % and go on at 85 %, whichever check looks.",
+        "upstream does not have it", ("V24",), (_full_until_there_is_space,),
+    ),
+    Variant(
+        "unwritten_unit_is_written_again", "repair", "A unit that the disk does not take is tried again.",
+        "upstream does not have it", ("V33",), (_raise_what_the_disk_says,),
+    ),
+)

@@ -1,0 +1,137 @@
+"""What the log of a broker has: what was acknowledged survives, and recovery gives back what was appended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from invariants.rules.excuse import FOR_EVER, Excuse, cause
+from invariants.rules.match import Match
+from invariants.rules.rule import Kept, Rule, Told, after, on
+from invariants.views import StoredRecord
+
+_SUCCESS = 0
+_ASYNC = "ASYNC_FLUSH"
+_AGAIN = "a record again, which an earlier recovery had cut off,"
+_OTHERWISE = "a record that says otherwise than the one that was appended"
+_NEW, _NONE = "a record that nobody has appended", "no record"
+
+
+class acknowledged_survives_crash(Rule):
+    """An acknowledged message survives the end of its broker's process, with SYNC_FLUSH also a loss of power.
+
+    What the broker has deleted to make room is not looked for.
+    """
+
+    shipped = "violated: V6 a force has failed and nobody minds"
+    cite = "CommitLog#submitFlushRequest, GroupCommitService#doCommit, CommitLog#recoverAbnormally"
+    about = "broker key"
+    excuses = (
+        cause("V6", "a force has failed at the broker", by=Match(events.ForceFailed, of="broker=at"), lasts=FOR_EVER),
+    )
+
+    # Where its producer was told that it is; when it was appended.
+    acknowledged = Kept("broker key", survives="all", value=lambda _, event: event.commit_log_offset, begins=(
+        Match(events.SendAnswered, of="broker key", having=lambda event: event.code == _SUCCESS),))
+    appended_ms = Kept("at key", survives="all", begins=(
+        Match(events.MessageAppended, having=lambda event: event.key is not None),))
+    powerless_ms = Kept("at", survives="all", begins=(
+        Match(events.ProcessKilled, having=lambda event: event.power_loss),))
+
+    @after(events.StoreLoaded)
+    def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
+        there = {one.key: one.commit_log_offset for one in self.views.log_records(at)}
+        for key, offset in [one for one in self.acknowledged.items() if one[0][0] == at]:
+            if there.get(key[1]) == offset:
+                continue
+            del self.acknowledged[key]
+            if offset >= event.min_offset and not self._may_be_lost(at, key[1], event.flush_disk_type):
+                yield self.told(f"{at} has recovered its log to {event.max_offset} without {key[1]}, which it had "
+                                f"acknowledged at {offset}", *key)
+
+    def _may_be_lost(self, at: str, key: str, flush_disk_type: str) -> bool:
+        """Whether nothing is promised of it: the machine lost its power when it was there, and nobody had forced it."""
+        lost_ms = self.powerless_ms.get((at,), -1)
+        return flush_disk_type == _ASYNC and self.appended_ms.get((at, key), lost_ms) <= lost_ms
+
+
+class recovery_is_a_prefix(Rule):
+    """A store that recovers has a prefix of the records that it had, and nothing that was cut off comes back."""
+
+    shipped = "violated: V4 the bytes behind the end stay, V7 only bodies are checked"
+    cite = "CommitLog#recoverNormally, #recoverAbnormally, MappedFileQueue#truncateDirtyFiles"
+    about = "at what"
+    excuses = (
+        cause("V4", "what was cut off is there again", when=lambda _, told: told.about[1] == _AGAIN),
+        cause("V7", "a record says otherwise than it did", when=lambda _, told: told.about[1] == _OTHERWISE),
+    )
+
+    # The records of a log by their offsets, and those that a recovery has cut off, with their offsets.
+    logs = Kept("at", survives="all")
+    cut = Kept("at", survives="all")
+
+    @on(events.MessageAppended)
+    def appended(self, _: int, at: str, event: events.MessageAppended) -> None:
+        record = StoredRecord(event.commit_log_offset, event.topic, event.queue_id, event.queue_offset, event.size,
+                              event.key)
+        self.logs.setdefault((at,), {})[event.commit_log_offset] = record
+
+    @after(events.StoreLoaded)
+    def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
+        found = {one.commit_log_offset: one for one in self.views.log_records(at)}
+        had, cut = self.logs.get((at,), {}), self.cut.setdefault((at,), set())
+        self.logs[at,] = found
+        wrong = next((one for offset, one in sorted(found.items()) if one != had.get(offset)), None)
+        if wrong is not None:
+            what = _AGAIN if wrong in cut else _OTHERWISE if wrong.commit_log_offset in had else _NEW
+            yield self.told(f"{at} has {what} at {wrong.commit_log_offset}: {wrong.key}", at, what)
+        missing = [one for offset, one in had.items() if offset not in found and event.min_offset <= offset]
+        behind = next((one for one in missing if any(offset > one.commit_log_offset for offset in found)), None)
+        if behind is not None:
+            yield self.told(f"{at} has no record at {behind.commit_log_offset}, and has some behind it", at, _NONE)
+        cut.update(missing)
+
+
+class visible_is_durable(Rule):
+    """What a consumer has found at a broker is still there when the broker starts again."""
+
+    shipped = "violated: V16 dispatch does not wait for the flush"
+    cite = "DefaultMessageStore.ReputMessageService#doReput"
+    about = "at mq"
+
+    # The offset behind the greatest that was found, by name of the broker, topic and queue id.
+    seen = Kept("mq", survives="all")
+
+    @on(events.MessagesFound)
+    def finds(self, _: int, at: str, event: events.MessagesFound) -> None:
+        del at
+        self.seen[event.mq,] = max(event.offsets[-1] + 1, self.seen.get((event.mq,), 0))
+
+    @after(events.StoreLoaded)
+    def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
+        del event
+        units, name = self.views.queue_units(at), self.facts.broker_name(at)
+        for (mq,), seen in [one for one in self.seen.items() if one[0][0].broker_name == name]:
+            _, end = units.get((mq.topic, mq.queue_id), (0, 0))
+            if end < seen:
+                self.seen[mq,] = end
+                yield self.told(f"{at} starts with queue {mq.queue_id} of {mq.topic} up to {end}, and a consumer had "
+                                f"found what is before {seen}", at, mq)
+
+
+class store_loads_after_a_crash(Rule):
+    """Whatever a crash has left of its files, a store loads again."""
+
+    shipped = "violated: V22 a file without content prevents it"
+    cite = "MappedFileQueue#load, BrokerController#initialize"
+    about = "at"
+    excuses = (
+        Excuse("files of others fill its disk", by=Match(events.DiskFilled, having=lambda event: event.percent > 0),
+               lasts=FOR_EVER, until=Match(events.DiskFilled, having=lambda event: event.percent == 0)),
+        Excuse("a force has just failed", by=Match(events.ForceFailed, of="at")),
+    )
+
+    @on(events.StoreRefused)
+    def refused(self, _: int, at: str, event: events.StoreRefused) -> Iterator[Told]:
+        del event
+        yield self.told(f"{at} does not come up", at)

@@ -1,0 +1,155 @@
+"""What the queues of a broker have: offsets without a gap, units that name their records, and no record left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from invariants.rules import deadlines
+from invariants.rules.excuse import FOR_EVER, Excuse, cause
+from invariants.rules.match import Match
+from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
+
+_KILLED = cause("V3", "its process was killed", by=Match(events.ProcessKilled, of="at"), lasts=FOR_EVER)
+_POWERLESS = cause("V26", "its machine lost its power", lasts=FOR_EVER,
+                   by=Match(events.ProcessKilled, of="at", having=lambda event: event.power_loss))
+
+
+class queue_offsets_are_consecutive(Rule):
+    """The records that a broker appends for a queue carry consecutive offsets, also across a start."""
+
+    shipped = "violated: V3 a queue has a unit for no record, V26 a queue lacks units"
+    cite = "DefaultAppendMessageCallback#doAppend, DefaultMessageStore#recoverTopicQueueTable"
+    about = "at topic queue_id"
+    excuses = (_KILLED, _POWERLESS)
+
+    # The offset that comes next, and the brokers whose logs have all that they have ever appended, or nothing.
+    following = Kept("at topic queue_id", survives="all")
+    whole = Kept("at", survives="all")
+
+    @on(events.MessageAppended)
+    def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
+        key = at, event.topic, event.queue_id
+        expected = self.following.get(key, 0 if (at,) in self.whole else event.queue_offset)
+        self.following[key] = event.queue_offset + 1
+        if event.queue_offset != expected:
+            yield self.told(f"{at} gives a message of queue {key[2]} of {key[1]} the offset {event.queue_offset}, and "
+                            f"{expected} comes next", *key)
+
+    @after(events.StoreLoaded)
+    def loaded(self, ms: int, at: str, event: events.StoreLoaded) -> None:
+        self.following.drop(lambda key: key[0] == at)
+        self.whole.pop((at,), None)
+        if not event.min_offset:
+            self.whole[at,] = ms
+        for one in self.views.log_records(at):
+            self.following[at, one.topic, one.queue_id] = one.queue_offset + 1
+
+
+class unit_names_its_record(Rule):
+    """Each unit of a queue names the record of that queue whose queue offset is the number of the unit."""
+
+    shipped = "violated: V3 a unit for no record, V26 units are left out, V33 an error is logged"
+    cite = "ConsumeQueue#putMessagePositionInfo, #recover, #truncateDirtyLogicFiles"
+    about = "at topic queue_id"
+    excuses = (
+        _KILLED, _POWERLESS,
+        cause("V33", "files of others filled its disk", by=Match(events.DiskFilled, of="at"), lasts=FOR_EVER),
+    )
+
+    @after(events.MessageDispatched)
+    def dispatched(self, _: int, at: str, event: events.MessageDispatched) -> Iterator[Told]:
+        if (found := self.views.queue_unit(at, *event[1:4])) is not None and found != event.commit_log_offset:
+            yield self._told(at, event.topic, event.queue_id, event.queue_offset, event.commit_log_offset, found)
+
+    @after(events.StoreLoaded)
+    def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
+        records = {one[1:4]: one.commit_log_offset for one in self.views.log_records(at)}
+        for (topic, queue_id), (least, end) in self.views.queue_units(at).items():
+            for index in range(least, end):
+                found = self.views.queue_unit(at, topic, queue_id, index)
+                record = records.get((topic, queue_id, index))
+                if found is not None and found != record and found >= event.min_offset:
+                    yield self._told(at, topic, queue_id, index, record, found)
+                    break
+
+    def _told(self, at: str, topic: str, queue_id: int, index: int, record: int | None, found: int) -> Told:
+        where = "is nowhere" if record is None else f"is at {record}"
+        return self.told(f"unit {index} of queue {queue_id} of {topic} at {at} names the record at {found}, and its "
+                         f"record {where}", at, topic, queue_id)
+
+
+class no_record_is_missed(Duty):
+    """A record that a broker has appended or recovered is in its queue soon after."""
+
+    shipped = "violated: V3 units stand one place too late, V26 a crash looks like a stop"
+    cite = "DefaultMessageStore.ReputMessageService#doReput, CommitLog#recoverAbnormally"
+    about = "at topic queue_id queue_offset commit_log_offset"
+    within_ms = deadlines.dispatched
+    paid_by = (events.MessageDispatched,)
+    excuses = (
+        _KILLED, _POWERLESS,
+        Excuse("files of others have filled the disk shortly before", by=Match(events.DiskFilled, of="at"),
+               lasts=deadlines.dispatched),
+        Excuse("a force has failed shortly before", by=Match(events.ForceFailed, of="at"), lasts=deadlines.dispatched),
+    )
+
+    late = "the record at {commit_log_offset} is in no queue of {at} after {waited_ms} ms"
+
+    @after(events.MessageAppended)
+    def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
+        self.owe((at, *event[1:5]), ms)
+
+    @after(events.StoreLoaded)
+    def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
+        del event
+        for one in self.views.log_records(at):
+            if self.views.queue_unit(at, *one[1:4]) != one.commit_log_offset:
+                yield self.told(f"{at} has recovered the record at {one.commit_log_offset}, and message "
+                                f"{one.queue_offset} of queue {one.queue_id} of {one.topic} is another one or none",
+                                at, *one[1:4], one.commit_log_offset)
+                return
+
+
+class full_disk_refuses_writes(Rule):
+    """While its disk is fuller than 90 % a broker appends nothing, until the disk is at 85 % or less again.
+
+    It looks at its disk every ten seconds.
+    """
+
+    shipped = "violated: V24 another check ends it at 90 %"
+    cite = "CleanCommitLogService#isSpaceToDelete, DefaultMessageStore#checkStoreStatus"
+    about = "at"
+    excuses = (
+        Excuse("its process stood still shortly before", by=Match(events.ProcessPaused, of="at"),
+               lasts=deadlines.space_seen),
+    )
+
+    # How full the disk is, in percent; since when it has been too full, and since when the store has been loaded.
+    percent = Kept("at", survives="all", begins=(events.DiskFilled,), value=lambda _, event: event.percent)
+    full_ms = Kept("at", survives="all")
+    loaded_ms = Kept("at", begins=(events.StoreLoaded,))
+
+    @on(events.DiskFilled)
+    def filled(self, ms: int, at: str, event: events.DiskFilled) -> None:
+        if event.percent > deadlines.FULL_PERCENT:
+            self.full_ms.setdefault((at,), ms)
+        elif event.percent <= deadlines.FREE_PERCENT or not self._knows(ms, at):
+            self.full_ms.pop((at,), None)
+
+    @on(events.StoreLoaded)
+    def loaded(self, _: int, at: str, event: events.StoreLoaded) -> None:
+        del event
+        if self.percent.get((at,), 0) <= deadlines.FULL_PERCENT:  # what a process knew ends with it
+            self.full_ms.pop((at,), None)
+
+    @on(events.MessageAppended)
+    def appended(self, ms: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
+        del event
+        if self._knows(ms, at):
+            yield self.told(f"{at} appends a message {ms - self.full_ms[at,]} ms after its disk was full", at)
+
+    def _knows(self, ms: int, at: str) -> bool:
+        """Whether the broker has seen that its disk was full, and has not seen enough space since."""
+        since_ms = max(self.full_ms.get((at,), ms), self.loaded_ms.get((at,), ms))
+        return bool(ms - since_ms > deadlines.space_seen(self.bounds))

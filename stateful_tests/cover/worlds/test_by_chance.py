@@ -1,0 +1,33 @@
+"""Hazards that only one workload brings about, and brings about by chance within few runs."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from stateful_tests.worlds.profiles import PROFILES, STRATEGIES
+from stateful_tests.worlds.run import Plan, run
+from stateful_tests.worlds.subjects import subject_named
+
+RUNS = 21
+"""So many runs are enough, under each fault profile in its turn."""
+
+
+@pytest.mark.parametrize(("workload", "name", "hazard"), [
+    ("renaming", "address_has_one_name", "N-29"),
+    ("name_servers", "name_server_is_chosen_from_the_list", "R-2"),
+])
+def test_a_few_runs_as_shipped_meet_the_hazard(workload: str, name: str, hazard: str) -> None:
+    profiles = sorted(PROFILES)
+    runs = (run(Plan("shipped", workload, profiles[seed % len(profiles)], "focus"), STRATEGIES["focus"](seed))
+            for seed in range(RUNS))
+    assert subject_named("shipped").hazards(name) == (hazard,)
+    assert any(one.property == name for record in runs for one in record.seen)
+
+
+@pytest.mark.parametrize(("workload", "profile"), list(product(("renaming", "name_servers"), ("calm", "storm"))))
+def test_a_run_of_the_repaired_shows_nothing_there(workload: str, profile: str) -> None:
+    record = run(Plan("repaired", workload, profile, "focus"), STRATEGIES["focus"](4))
+    assert [one.key for one in record.seen if not subject_named("repaired").explains(one.key)] == []
+    assert record.unknown == ""

@@ -1,0 +1,112 @@
+"""Written histories of the logs of brokers: what was acknowledged, recovered, seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.stored_logs  # noqa: F401  # declares the rules
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    BrokerStarted,
+    DiskFilled,
+    ForceFailed,
+    MessageAppended,
+    MessagesFound,
+    ProcessKilled,
+    SendAnswered,
+    StoreLoaded,
+    StoreRefused,
+)
+from invariants.views import StoredRecord
+from stateful_tests.rules.written import Tables, Turns, Written
+
+B, P, C = "broker-a", "producer1", "consumer1"
+Told = tuple[int, str, Any]
+MQ, ELSEWHERE = MessageQueue("orders", B, 0), MessageQueue("orders", "broker-b", 0)
+
+
+def record(offset: int, key: str = "k1", queue_offset: int = 0, size: int = 100) -> StoredRecord:
+    """A record of the queue."""
+    return StoredRecord(offset, "orders", 0, queue_offset, size, key)
+
+
+def appended(ms: int, offset: int, key: str = "k1", queue_offset: int = 0) -> Told:
+    """The broker appends it."""
+    return ms, B, MessageAppended(B, "orders", 0, queue_offset, offset, 100, key)
+
+
+def answered(ms: int, offset: int, key: str = "k1", code: int = 0) -> Told:
+    """The producer is answered."""
+    return ms, P, SendAnswered(B, "orders", 0, 0, offset, key, code)
+
+
+def loaded(ms: int, least: int = 0, end: int = 0, how: str = "SYNC_FLUSH") -> Told:
+    """The store of the broker has recovered."""
+    return ms, B, StoreLoaded(B, least, end, how)
+
+
+def lost(ms: int, *, power_loss: bool = True) -> Told:
+    """The broker ends."""
+    return ms, B, ProcessKilled(1, power_loss)
+
+
+def has(*records: StoredRecord) -> Tables:
+    """What the log has."""
+    return Tables(log_records=records)
+
+
+def found(ms: int, *offsets: int, mq: MessageQueue = MQ) -> Told:
+    """A consumer finds messages."""
+    return ms, C, MessagesFound("c1@1", "G", mq, offsets)
+
+
+def up_to(end: int) -> Tables:
+    """Where the queue ends."""
+    return Tables(queue_units={("orders", 0): (0, end)})
+
+
+SENT = (appended(1, 100), answered(2, 100))
+ONE, TWO = record(100), record(200, "k2", 1)
+BOTH = (appended(1, 100), appended(2, 200, "k2", 1))
+OTHER = (3, "broker-b", StoreLoaded("broker-b", 0, 0, "SYNC_FLUSH"))
+REFUSED = (3, B, StoreRefused(B))
+STARTED = (0, B, BrokerStarted(B, B, 0))
+
+HISTORIES = (
+    Written("acknowledged_survives_crash", broken=(*SENT, lost(3), loaded(4)), views=has(),
+            kept=(*SENT, lost(3), loaded(4)), kept_views=has(ONE), causes=(), says="without k1"),
+    Written("acknowledged_survives_crash", broken=(*SENT, lost(3), loaded(4)), views=has(record(300)),
+            kept=(*SENT, lost(3), loaded(4, least=101)), kept_views=has()),
+    Written("acknowledged_survives_crash", broken=(*SENT, lost(3), loaded(4, least=100)), views=has(),
+            kept=(appended(1, 100), answered(2, 100, code=10), lost(3), loaded(4)), kept_views=has()),
+    Written("acknowledged_survives_crash", broken=(*SENT, lost(3, power_loss=False), loaded(4, how="ASYNC_FLUSH")),
+            views=has(), kept=(*SENT, lost(3), loaded(4, how="ASYNC_FLUSH")), kept_views=has()),
+    Written("acknowledged_survives_crash",
+            broken=(lost(1), appended(2, 100), answered(3, 100), lost(4, power_loss=False),
+                    loaded(5, how="ASYNC_FLUSH")), views=has(),
+            kept=(appended(1, 100), lost(1), answered(3, 100), loaded(5, how="ASYNC_FLUSH")), kept_views=has()),
+    Written("acknowledged_survives_crash", broken=(*SENT, OTHER, loaded(4)), views=has(), kept=(*SENT, OTHER),
+            kept_views=has()),
+
+    Written("recovery_is_a_prefix", broken=(*BOTH, loaded(3)), views=has(TWO), kept=(*BOTH, loaded(3)),
+            kept_views=has(ONE), says="no record at 100"),
+    Written("recovery_is_a_prefix", broken=(*BOTH, loaded(3)), views=has(ONE, record(200, "k3", 1)),
+            kept=(*BOTH, loaded(3, least=101)), kept_views=has(TWO), says="says otherwise"),
+    Written("recovery_is_a_prefix", broken=(*BOTH, loaded(3)), views=has(ONE, TWO, record(300, "k3", 2)),
+            kept=(*BOTH, loaded(3)), kept_views=has(ONE, TWO), says="nobody has appended"),
+    Written("recovery_is_a_prefix", broken=(*BOTH, loaded(3), loaded(4)),
+            views=Tables(log_records=Turns((ONE,), (ONE, TWO))), kept=(*BOTH, loaded(3), appended(4, 200, "k2", 1),
+                                                                      loaded(5)),
+            kept_views=Tables(log_records=Turns((ONE,), (ONE, TWO))), says="again"),
+    Written("recovery_is_a_prefix", broken=(*BOTH, loaded(3, least=100)), views=has(TWO), kept=()),
+
+    Written("visible_is_durable", broken=(STARTED, found(1, 0, 1), loaded(2)), views=up_to(1),
+            kept=(STARTED, found(1, 0, 1), loaded(2)), kept_views=up_to(2), says="up to 1"),
+    Written("visible_is_durable", broken=(STARTED, found(1, 4), found(2, 1), loaded(3)), views=up_to(4),
+            kept=(STARTED, found(1, 4, mq=ELSEWHERE), loaded(3)), kept_views=up_to(0)),
+    Written("visible_is_durable", broken=(STARTED, found(1, 0), loaded(2)), views=Tables(queue_units={}),
+            kept=(STARTED, found(1, 4), found(2, 1), loaded(3)), kept_views=up_to(5)),
+    Written("store_loads_after_a_crash", broken=(REFUSED,), kept=((1, B, DiskFilled(88)), REFUSED)),
+    Written("store_loads_after_a_crash", broken=((1, B, DiskFilled(88)), (2, B, DiskFilled(0)), REFUSED),
+            kept=((1, B, ForceFailed("store/lock", lost=True)), (1, B, StoreRefused(B)))),
+)

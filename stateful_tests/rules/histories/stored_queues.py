@@ -1,0 +1,93 @@
+"""Written histories of the queues of brokers: offsets, units, records that are missed; and of a full disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.stored_queues  # noqa: F401  # declares the rules
+from impl.events import DiskFilled, MessageAppended, MessageDispatched, ProcessKilled, StoreLoaded
+from invariants.rules import deadlines
+from invariants.views import StoredRecord
+from stateful_tests.rules.written import STORMY, Tables, Written
+
+B = "broker-a"
+Told = tuple[int, str, Any]
+SEEN_MS, DISPATCHED_MS = deadlines.space_seen(STORMY), deadlines.dispatched(STORMY)
+
+
+def record(offset: int, queue_offset: int) -> StoredRecord:
+    """A record of the queue."""
+    return StoredRecord(offset, "orders", 0, queue_offset, 100, "k")
+
+
+def appended(ms: int, offset: int = 0, queue_offset: int = 0) -> Told:
+    """The broker appends it."""
+    return ms, B, MessageAppended(B, "orders", 0, queue_offset, offset, 100, "k")
+
+
+def dispatched(ms: int, offset: int = 0, queue_offset: int = 0) -> Told:
+    """The queue has it."""
+    return ms, B, MessageDispatched(B, "orders", 0, queue_offset, offset)
+
+
+def loaded(ms: int, least: int = 0) -> Told:
+    """The store has recovered."""
+    return ms, B, StoreLoaded(B, least, 1_000, "SYNC_FLUSH")
+
+
+def filled(ms: int, percent: int) -> Told:
+    """The disk is so full."""
+    return ms, B, DiskFilled(percent)
+
+
+def store(*records: StoredRecord, units: tuple[int | None, ...] = (), least: int = 0) -> Tables:
+    """What a log has, and its queue: the offsets that the units name."""
+    return Tables(
+        log_records=records, queue_units={("orders", 0): (least, least + len(units))} if units else {},
+        queue_unit=lambda _, __, ___, index: units[index - least] if 0 <= index - least < len(units) else None)
+
+
+ZERO, ONE = record(0, 0), record(100, 1)
+TWICE = (appended(1), appended(2, 100, 1))
+FULL = loaded(0), filled(1, 91)
+NOW_MS = SEEN_MS + 2
+
+HISTORIES = (
+    Written("queue_offsets_are_consecutive", broken=(appended(1), appended(2, 100, 2)), kept=TWICE,
+            says="offset 2, and 1"),
+    Written("queue_offsets_are_consecutive", broken=(*TWICE, loaded(3), appended(4, 100, 2)), views=store(ZERO),
+            kept=(*TWICE, loaded(3), appended(4, 100, 1)), kept_views=store(ZERO)),
+    Written("queue_offsets_are_consecutive", broken=(*TWICE, loaded(3), appended(4, 200, 1)), views=store(ZERO, ONE),
+            kept=(*TWICE, loaded(3, least=100), appended(4, 100, 7)), kept_views=store()),
+    Written("queue_offsets_are_consecutive", broken=(loaded(0), appended(1, 0, 1)), kept=(loaded(0), appended(1))),
+
+    Written("unit_names_its_record", broken=(dispatched(1, 100, 1),), views=store(units=(0, 50)),
+            kept=(dispatched(1, 100, 1),), kept_views=store(units=(0, 100)), says="unit 1 of queue 0"),
+    Written("unit_names_its_record", broken=(loaded(1),), views=store(ZERO, ONE, units=(0, 0)),
+            kept=(loaded(1),), kept_views=store(ZERO, ONE, units=(0, 100)), says="is at 100"),
+    Written("unit_names_its_record", broken=(loaded(1, least=100),), views=store(ONE, units=(0, 100, 100)),
+            kept=(loaded(1, least=100),), kept_views=store(ONE, units=(0, 100)), says="is nowhere"),
+    Written("unit_names_its_record", broken=(loaded(1, least=50),), views=store(ONE, units=(50, 100)),
+            kept=(loaded(1),), kept_views=store(ONE, units=(None, 100))),
+
+    Written("no_record_is_missed", broken=(appended(1),), kept=(appended(1), dispatched(2)), says="in no queue"),
+    Written("no_record_is_missed", broken=(appended(1), dispatched(2, 100)),
+            kept=(appended(1), dispatched(DISPATCHED_MS + 1))),
+    Written("no_record_is_missed", broken=(loaded(1),), views=store(ZERO, ONE, units=(0,)),
+            kept=(loaded(1),), kept_views=store(ZERO, ONE, units=(0, 100)), says="message 1"),
+
+    Written("full_disk_refuses_writes", broken=(*FULL, appended(NOW_MS)), kept=(*FULL, appended(NOW_MS - 1)),
+            says=f"{SEEN_MS + 1} ms after"),
+    Written("full_disk_refuses_writes", broken=(*FULL, filled(NOW_MS, 86), appended(NOW_MS + 1)),
+            kept=(*FULL, filled(NOW_MS, 85), appended(NOW_MS + 1))),
+    Written("full_disk_refuses_writes", broken=(*FULL, filled(2, 95), appended(NOW_MS)),
+            kept=(*FULL, filled(NOW_MS - 1, 86), filled(NOW_MS - 1, 91), appended(NOW_MS + 1))),
+    Written("full_disk_refuses_writes", broken=(*FULL, loaded(3), appended(3 + SEEN_MS + 1)),
+            kept=(*FULL, loaded(3), appended(3 + SEEN_MS))),
+    Written("full_disk_refuses_writes", broken=(*FULL, appended(NOW_MS), filled(NOW_MS, 88)),
+            kept=(*FULL, filled(NOW_MS, 90), loaded(NOW_MS + 1), appended(3 * NOW_MS))),
+    Written("full_disk_refuses_writes", broken=(loaded(0), filled(0, 91), appended(NOW_MS)),
+            kept=(loaded(0), filled(1, 90), appended(NOW_MS))),
+    Written("full_disk_refuses_writes", broken=(*FULL, appended(NOW_MS)),
+            kept=(*FULL, (2, B, ProcessKilled(1, power_loss=False)), appended(NOW_MS))),
+)

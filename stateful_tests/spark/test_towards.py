@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from invariants.verdict import BadInputError
+from model.language.open.nearness import Wanted
+from model.language.open.trails import VISITED
+from spark_fuzz.cluster import Cluster
+from spark_fuzz.commands import campaign_worlds, worlds_folder
+from spark_fuzz.sightings import Sightings
+from spark_fuzz.simulation import Aim, search_unit, units
+from spark_fuzz.towards import TOLD, said
+from stateful_tests.spark.books import done, planned
+from stateful_tests.worlds.steering import Begun
+
+TWO_OWNERS = Wanted("one_owner", "take", "Rebalancing", {"Broker": 1, "Member": 2, "Queue": 1}, [
+    (("up", 0), True), (("answer", 0), [0, 1]), (("fetched", 0), True), (("holds", 0, 0), False),
+    (("holds", 1, 0), True)])
+"""Runs come there soon."""
+
+
+def aim_in(folder: Path, *, limit: int | None = None) -> Aim:
+    """A campaign in few worlds towards the states of a folder."""
+    (folder / "two.json").write_text(TWO_OWNERS.text(), "utf-8")
+    return Aim(("shipped",), ("smallest",), ("threads", "network"), ("uniform",), limit=limit, towards=str(folder))
+
+
+def test_a_campaign_ends_when_all_that_is_wanted_is_reached(tmp_path: Path) -> None:
+    aim = aim_in(tmp_path).checked()
+    book = Sightings(aim, tmp_path / "out")
+    rows = done(book, aim)
+    arms = aim.arms()
+    searched = list(dict.fromkeys(row["unit"] for row in rows if row["kind"] == "judged"))
+    assert searched[:2] == [search_unit(arm, 0, 0, 0).id for arm in arms]
+    assert len(searched) < 8
+    said_first = book.files()[TOLD].splitlines()[0]
+    assert re.match(r"a state after which take breaks one_owner: reached in \d+ steps, [1-9]\d* run", said_first)
+    assert len(book.files()[VISITED].splitlines()) > 3
+    assert any(one.property == "one_owner_per_queue" for one in book.verdicts())  # the runs are judged as all runs are
+
+
+def test_a_campaign_towards_other_states_is_another_one(tmp_path: Path) -> None:
+    aim = aim_in(tmp_path).checked()
+    assert f"--towards {tmp_path}" in aim.command()
+    other = Aim(("shipped",), ("smallest",), ("threads", "network"), ("uniform",)).checked()
+    assert aim.header() != other.header()
+    assert worlds_folder(aim) != worlds_folder(other)
+    with pytest.raises(BadInputError, match="no counterexample to induction"):
+        Aim(towards=str(tmp_path / "nowhere")).checked()
+
+
+def test_runs_of_a_turn_begin_as_the_book_says(tmp_path: Path) -> None:
+    aim = aim_in(tmp_path).checked()
+    first, second = aim.arms()
+    named = {0: [Begun(first), Begun(second)], 1: [Begun(second, b"\1\2"), Begun(second)], 2: []}
+    plan = list(units(aim, lambda *_: True, lambda: False, named.__getitem__))
+    assert [one for one in plan if isinstance(one, int)] == [0, 0, 2]
+    assert [unit.body["plan"]["profile"] for unit in planned(iter(plan))] == [
+        one.profile for one in (first, second, second, second)]
+    assert [unit.body["given"] for unit in planned(iter(plan))] == ["", "", "0102", ""]
+    assert len({unit.id for unit in planned(iter(plan))}) == 4
+
+
+def test_spark_tells_what_came_of_each_state(cluster: Cluster, tmp_path: Path) -> None:
+    aim = aim_in(tmp_path, limit=2)
+    assert list(campaign_worlds(1, aim, out=tmp_path / "out", cluster=cluster))
+    lines = list(said(tmp_path / "out", tmp_path))
+    assert lines[0].startswith("a state after which take breaks one_owner: ")
+    assert lines[-1].endswith(f"`rocketproof prove FILE.py --cti {tmp_path}` goes them first")
+    assert (tmp_path / VISITED).exists()

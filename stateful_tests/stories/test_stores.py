@@ -1,0 +1,185 @@
+"""Stories of stores: what a disk that fails, a full one, and a crash make of messages (V of store.md)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from impl.client.push_consumer import PushConsumerConfig
+from impl.common.topic_config import TopicConfig
+from impl.decisions.start_offset import ConsumeFromWhere
+from impl.events import MessageAppended, MessagesFound, SendAnswered, StoreRefused
+from impl.hosts.simulation.storage import NOTHING, Storage
+from impl.hosts.simulation.tape import ReplayTape
+from impl.store.message_store_config import FlushDiskType
+from stateful_tests.worlds.producers import SEND_EVERY_MS
+from stateful_tests.worlds.script import PAUSING
+from stateful_tests.worlds.workloads import STORE
+from stateful_tests.worlds.world import World
+
+BROKER, PRODUCER = "broker-a", "producer1"
+LOG, QUEUE, ABORT = "store/commitlog/00000000000000000000", "store/consumequeue/orders", "store/abort"
+FIRST_FILE = f"/{0:020}"
+ACCEPTED, REFUSED = 0, 14
+MEMBER = PushConsumerConfig("G", {"orders": "*"}, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+
+
+def begin(world: World, flush: FlushDiskType = FlushDiskType.SYNC_FLUSH) -> None:
+    """A broker that keeps messages."""
+    world.store_config = replace(STORE, flush_disk_type=flush)
+    world.add_namesrv()
+    world.add_broker(BROKER, BROKER, topics=[TopicConfig("orders", 2, 2)])
+    world.run(2_000)
+
+
+def produce(world: World, count: int, queues: int = 1) -> list[int]:
+    """So many messages are sent, and no more; the codes that the producer is answered."""
+    since_ms = world.now_ms
+    world.add_producer(PRODUCER, "orders", queues)
+    world.run(count * SEND_EVERY_MS + 100)
+    world.simulation.kill(PRODUCER)
+    del world.simulation.boots[PRODUCER]
+    return [event.code for _, event in world.events(SendAnswered, since_ms)]
+
+
+def crash(world: World, *lost: str, power_loss: bool = False) -> None:
+    """The broker ends; lost -- files of which what was not forced is gone."""
+    world.simulation.kernel.kill(world.simulation.nodes[BROKER], power_loss=power_loss)
+    for path in lost:
+        content(world, path).lose_power(world.now_ms, ReplayTape([NOTHING]))
+
+
+def content(world: World, path: str) -> Storage:
+    """What a file of the broker's disk has."""
+    storage = world.simulation.disks[BROKER].find(path)
+    assert storage is not None
+    return storage
+
+
+def lose(world: World, path: str, start: int, length: int) -> None:
+    """Bytes of a file that a crash has not left."""
+    content(world, path).write(start, bytes(length), world.now_ms)
+
+
+def restart(world: World) -> None:
+    """The broker starts again."""
+    world.simulation.start(BROKER)
+    world.run(1_000)
+
+
+def keys(world: World) -> list[str | None]:
+    """The messages of the log."""
+    return [one.key for one in world.views.log_records(BROKER)]
+
+
+def sent(world: World) -> list[MessageAppended]:
+    """The records that were appended."""
+    return [event for _, event in world.events(MessageAppended)]
+
+
+def test_v6_a_force_fails_and_the_message_is_acknowledged_and_gone_after_a_loss_of_power() -> None:
+    with World() as world:
+        begin(world)
+        world.simulation.kernel.profile = replace(PAUSING, force_fails=1)
+        world.script.draw("a force of store/commitlog", 2)
+        assert produce(world, 1) == [ACCEPTED]
+        world.simulation.kernel.profile = PAUSING
+        crash(world, LOG, power_loss=True)
+        restart(world)
+        assert keys(world) == []
+
+
+def test_v4_messages_that_recovery_has_cut_off_are_back_after_the_next_crash() -> None:
+    with World() as world:
+        begin(world)
+        produce(world, 3)
+        first, second, third = sent(world)
+        crash(world)
+        lose(world, LOG, second.commit_log_offset, 8)
+        restart(world)
+        assert keys(world) == [first.key]
+        produce(world, 1)
+        crash(world)
+        restart(world)
+        assert keys(world)[-1] == third.key
+
+
+def test_v7_a_message_is_recovered_without_its_properties() -> None:
+    with World() as world:
+        begin(world)
+        produce(world, 1)
+        (only,) = sent(world)
+        crash(world)
+        lose(world, LOG, only.size - 50, 50)
+        restart(world)
+        assert keys(world) == [None]
+
+
+def test_v3_a_queue_has_a_message_that_nobody_has_sent() -> None:
+    with World() as world:
+        begin(world)
+        produce(world, 3, queues=2)
+        crash(world)
+        lose(world, LOG, sent(world)[1].commit_log_offset, 8)
+        lose(world, f"{QUEUE}/1{FIRST_FILE}", 0, 20)
+        restart(world)
+        assert world.views.queue_units(BROKER).get(("orders", 1)) == (0, 1)
+        produce(world, 2, queues=2)
+        assert sent(world)[-1].queue_offset == 1
+
+
+def test_v33_a_unit_that_the_disk_does_not_take_counts_as_written() -> None:
+    with World() as world:
+        begin(world)
+        produce(world, 1)
+        world.simulation.fill_disk(BROKER, 100)
+        world.add_producer(PRODUCER, "orders", 2)
+        world.run(2 * SEND_EVERY_MS + 100)
+        written = next(one for one in sent(world) if one.queue_id == 1)
+        assert world.views.queue_unit(BROKER, "orders", 1, 0) == 0 != written.commit_log_offset
+
+
+def test_v26_the_name_of_the_abort_file_is_lost_and_a_queue_lacks_a_message_of_the_log() -> None:
+    with World() as world:
+        begin(world)
+        produce(world, 4, queues=2)
+        crash(world, power_loss=True)
+        lose(world, f"{QUEUE}/0{FIRST_FILE}", 20, 20)
+        disk = world.simulation.disks[BROKER]
+        assert not disk.names[ABORT].durable
+        disk.change(ABORT, None)
+        restart(world)
+        assert [one.queue_id for one in world.views.log_records(BROKER)] == [0, 1, 0, 1]
+        assert world.views.queue_units(BROKER)["orders", 0] == (0, 1)
+
+
+def test_v16_a_consumer_has_found_what_a_loss_of_power_takes_away() -> None:
+    with World() as world:
+        begin(world, FlushDiskType.ASYNC_FLUSH)
+        world.add_consumer("c1", MEMBER)
+        world.run(1_000)
+        produce(world, 1)
+        assert world.events(MessagesFound)
+        crash(world, LOG, power_loss=True)
+        restart(world)
+        assert keys(world) == []
+
+
+def test_v24_a_disk_that_was_full_is_written_to_before_it_has_enough_space() -> None:
+    with World() as world:
+        begin(world)
+        world.simulation.fill_disk(BROKER, 95)
+        world.run(13_000)
+        assert produce(world, 1) == [REFUSED]
+        world.simulation.fill_disk(BROKER, 88)
+        world.run(11_000)
+        assert produce(world, 1) == [ACCEPTED]
+
+
+def test_v22_a_file_without_content_keeps_a_broker_from_starting() -> None:
+    with World() as world:
+        begin(world)
+        produce(world, 1)
+        crash(world, power_loss=True)
+        world.simulation.disks[BROKER].make(f"store/commitlog/{1 << 16:020}")
+        restart(world)
+        assert world.events(StoreRefused)
