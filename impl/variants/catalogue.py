@@ -15,6 +15,8 @@ from impl.variants.repairs import (
     offsets,
     routes,
     starts,
+    store_reads,
+    store_recovery,
     stores,
     subscriptions,
     tables,
@@ -25,6 +27,7 @@ from impl.variants.variant import Variant
 REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
     *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
+    *store_recovery.REPAIRS, *store_reads.REPAIRS,
     *stores.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
@@ -63,14 +66,25 @@ NO_REPAIR: dict[str, str] = {
     "N-12": "as U1: a machine that vanished is told from a slow one by waiting",
     "N-15": "an id belongs to whoever registered it last: which of two masters is the right one takes an election",
     "X16": "ids are configuration, and one file cannot tell how far two processes are",
+    "V2": "whether what lies behind a bad record is whole takes another copy of the log, as a slave or a quorum has it",
+    "V13": "an index of whole seconds takes another format",
+    "V14": "which error of a dispatcher may be passed over is not known to it",
+    "V15": "as V14",
+    "V17": "what the command takes away is what it is for; nothing here gives it",
+    "V19": "an offset is noted for a task of several messages; one for each takes another loop",
+    "V20": "what a master has deleted it cannot send",
+    "V21": "a batch is as many records as messages; that takes another format",
+    "V23": "who waits for each copy delivers the next one late",
+    "V32": "a slave with an empty file says of itself what one without a file says",
     "U1": "a machine that vanishes is told from a slow one by waiting",
     "U2": "whom a list does not have the others do not count either: what it kept would have two owners",
     "U5": "that is what suspending is for: the broker is not told, and a heartbeat has no place for it",
     "U13": "a strategy is its user's, and any other one would not divide as those of the other members do",
     "L13": "as U13: what a strategy gives nobody, nobody else may give away",
+    "V20": "what a master has deleted nobody can send; the slave's store has to be copied from it",
+    "V32": "no world has a slave that copies a log; the repair of V29 sends such a slave its first file",
+    "V34": "as V32: a slave would report what it has forced, and puts would wait for its disk",
     "X13": "a chain of pulls that has ended is told from one that is held up by waiting",
-    "V5": "no world delivers delayed messages, so that no run would tell a repair from none",
-    "V19": "as V5",
 }
 """Hazard to the reason why no variant makes it go away: it would take another protocol, or no run would show it."""
 

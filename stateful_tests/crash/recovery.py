@@ -8,6 +8,7 @@ from typing import NamedTuple
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.message_decoder import decode
 from impl.decisions.java_errors import JavaError
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.store.consume_queue import Unit
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DEFAULT_LEVELS
@@ -27,6 +28,7 @@ _LATER_MS = 1_800_000_000_000  # when the new process starts
 STARTS, IDEMPOTENT, PREFIX = "store_starts_after_crash", "recovery_is_idempotent", "recovery_is_a_prefix"
 SURVIVES, NAMES, MISSED = "acknowledged_survives_crash", "unit_names_its_record", "no_record_is_missed"
 CONSECUTIVE, KEYS, TIMES = "queue_offsets_are_consecutive", "key_is_found", "time_leads_to_its_first_message"
+EARLY = "delayed_message_is_not_early"
 PROPERTIES = {
     STARTS: "After a crash the store starts.",
     SURVIVES: "A message that was acknowledged before a crash is at its queue offset after it.",
@@ -35,6 +37,7 @@ PROPERTIES = {
     MISSED: "After a crash each record of the log is in its queue.",
     CONSECUTIVE: "After a crash the next queue offset is the one behind the last message of the queue.",
     KEYS: "After a crash each record of the log is found by its keys.",
+    EARLY: "After a crash a delayed message is due when it was due before.",
     TIMES: "A search by time leads to the first message of the queue that was stored then.",
     IDEMPOTENT: "A store that is killed right after its recovery recovers to the same.",
 }
@@ -187,7 +190,7 @@ def broken(life: Life, found: Outcome, acknowledged: Sequence[Message]) -> dict[
     told = {
         SURVIVES: lost(first, acknowledged), PREFIX: _no_prefix(first, life), NAMES: _wrong_units(first, life),
         MISSED: _missed(first, life), CONSECUTIVE: _shifted(first, life), KEYS: _not_found(first, life),
-        TIMES: _not_at_its_time(first, life), IDEMPOTENT: _changed(first, again)}
+        EARLY: _early(first, life), TIMES: _not_at_its_time(first, life), IDEMPOTENT: _changed(first, again)}
     return {name: sentence for name, sentences in told.items() if (sentence := next(sentences, ""))}
 
 
@@ -221,8 +224,17 @@ def _wrong_units(first: Recovered, life: Life) -> Iterator[str]:
                 yield f"{where} leads to {unit.offset}, where no such message is"
             elif (message.topic, message.queue_id, message.queue_offset) != (*queue, place):
                 yield f"{where} leads to {message}"
-            elif unit.tags_code != message.tags_code:
+            elif unit.tags_code != message.tags_code and message.topic != RMQ_SYS_SCHEDULE_TOPIC:
                 yield f"{where} has another code of its tags"
+
+
+def _early(first: Recovered, life: Life) -> Iterator[str]:
+    """In the queue of a level, the code of tags is when a message is due."""
+    for (topic, _), units in first.units.items():
+        for unit in units.values() if topic == RMQ_SYS_SCHEDULE_TOPIC else ():
+            message = life.by_offset.get(unit.offset)
+            if message is not None and unit.size == len(message.record) and unit.tags_code < message.tags_code:
+                yield f"{message} is due {message.tags_code - unit.tags_code:,} ms early"
 
 
 def _missed(first: Recovered, life: Life) -> Iterator[str]:

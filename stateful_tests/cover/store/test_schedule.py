@@ -163,7 +163,7 @@ def test_what_the_sender_has_said_stays() -> None:
     assert (inner.topic, inner.queue_id, inner.prepared_transaction_offset) == ("T", 2, 0)
 
 
-def test_the_put_of_a_delivery_waits_for_nobody() -> None:
+def test_v23_the_put_of_a_delivery_waits_for_nobody() -> None:
     broker = DelayBroker(flush_disk_type=FlushDiskType.SYNC_FLUSH, broker_role=BrokerRole.SYNC_MASTER)
     broker.delayed(b"late")
     assert broker.look(1_000) == [b"late"]
@@ -273,7 +273,7 @@ def test_a_look_that_fails_outside_its_units_is_repeated_after_ten_seconds(monke
 # After a restart ------------------------------------------------------------------------------------------------------
 
 
-def test_after_a_burst_all_but_the_first_are_delivered_again() -> None:
+def test_v19_after_a_burst_all_but_the_first_are_delivered_again() -> None:
     """V19: the file gets the offset behind the first of a look."""
     broker = DelayBroker()
     for body in (b"a", b"b", b"c"):
