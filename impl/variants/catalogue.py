@@ -76,14 +76,12 @@ NO_REPAIR: dict[str, str] = {
     "V21": "a batch is as many records as messages; that takes another format",
     "V23": "who waits for each copy delivers the next one late",
     "V32": "a slave with an empty file says of itself what one without a file says",
+    "V34": "a slave that reports what it has forced makes each put wait for one disk more",
     "U1": "a machine that vanishes is told from a slow one by waiting",
     "U2": "whom a list does not have the others do not count either: what it kept would have two owners",
     "U5": "that is what suspending is for: the broker is not told, and a heartbeat has no place for it",
     "U13": "a strategy is its user's, and any other one would not divide as those of the other members do",
     "L13": "as U13: what a strategy gives nobody, nobody else may give away",
-    "V20": "what a master has deleted nobody can send; the slave's store has to be copied from it",
-    "V32": "no world has a slave that copies a log; the repair of V29 sends such a slave its first file",
-    "V34": "as V32: a slave would report what it has forced, and puts would wait for its disk",
     "X13": "a chain of pulls that has ended is told from one that is held up by waiting",
 }
 """Hazard to the reason why no variant makes it go away: it would take another protocol, or no run would show it."""
