@@ -53,15 +53,16 @@ def record_is_replicated_when_a_slave_has_its_end(slave: Offset, end: Offset) ->
 
 
 @decision(of=replication.is_report_accepted, promises="slave_log_is_a_prefix", few={"requested": range(-1, 3)})
-def later_report_beyond_the_log_is_refused(
+def report_beyond_the_log_is_refused(
     requested: Annotated[int, Integers(-1, 2**60)], reported: Offset, end: Offset,
 ) -> bool:
-    """A report of a slave is refused exactly if it lies beyond the master's log, and is not the connection's first.
+    """A report of a slave is refused exactly if it lies beyond the master's log.
 
-    requested -- the first report, -1 while this is it.
+    Nothing is said of a connection's first report beyond the log (V11). requested -- the first report, -1 while this
+    is it.
     """
-    first = requested == -1
-    return replication.is_report_accepted(requested, reported, end) == (first or reported <= end)
+    assume(requested >= 0 or reported <= end)
+    return replication.is_report_accepted(requested, reported, end) == (reported <= end)
 
 
 @decision(of=replication.first_transfer_offset, promises="slave_log_is_a_prefix", few={"size": range(1, 5)})

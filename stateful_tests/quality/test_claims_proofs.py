@@ -46,6 +46,7 @@ SURVIVORS = {
     "first_transfer_offset": 5,  # the end of a log is not negative; 0 is 0 either way
     "hash_position": 2,  # 0 is its own negative
     "is_file_time_matched": 4,  # a range that begins or ends with the file's has that time in common with it
+    "is_report_accepted": 3,  # who compares a connection's first report, too, mends V11
     "pick_one_at_least": 3,  # a half of 0 is a list of one
     "place_of_unit": 1,  # `<` and `<=` where equal was excluded
     "position": 2,  # as hash_position
