@@ -40,6 +40,7 @@ SURVIVORS = {
     "averagely_range": 6,  # n = m, and a remainder of 0
     "bounds_decision": 4,  # the case was taken by a branch before; a truth value for an offset compared with 0
     "compute_not_available_duration": 7,  # one table is as long as the other
+    "correct_delay_offset": 1,  # an offset at the end of its queue is the end
     "cut_product": 1,  # a product of 54 bits that ends with a 0 has no rest
     "first_file_of_abnormal_recovery": 1,  # the first file is the answer whether or not it matches
     "first_file_of_normal_recovery": 1,  # of three files the third from the end is the first
@@ -54,6 +55,7 @@ SURVIVORS = {
     "quotient": 8,  # a quotient of 0 has no sign
     "record_length": 4,  # a length of 0 adds nothing
     "remainder": 5,  # a remainder of 0 has no sign
+    "reset_delay_offset": 1,  # an offset at the begin of its queue is the begin
     "reput_from_offset": 1,  # of two equal offsets either is the greater
     "stored_delay_level": 3,  # 0 is no level either way
     "time_diff_seconds": 3,  # 0 and 2³¹ − 1 seconds are their own bounds
