@@ -173,7 +173,7 @@ def _proofs(replacement: Replacement) -> Proofs:
     met = list({concept.name: concept for concept, _ in steps}.values())
     proved = [one.name for concept in met for one in concept.properties.values()
               if one.kind in PROMISED and not one.expected.hazards]
-    homes = {concept.module.rpartition(".")[2] for concept in met}
+    homes = {concept.home for concept in met}
     watched = [one.refines for one in FOLLOWED if one.name in homes]
     claims = [claim.name for claim in CLAIMS.values() if original in claim.subjects]
     names = [action.name for _, action in steps], proved, watched, claims

@@ -36,9 +36,9 @@ def reset_offset_passes_no_message(offset: Offset, first: Offset, messages: Offs
     return first <= reset <= first + messages and (reset <= offset or reset == first)
 
 
-@decision(of=retry_level.reset_delay_offset, promises="delivery_is_noted")
+@decision(of=retry_level.reset_delay_offset, promises="delayed_message_is_delivered")
 def reset_offset_goes_back_no_further_than_the_end(offset: Offset, first: Offset, messages: Offset) -> bool:
-    """A level that stands behind the begin of its queue stays there, or goes back to the end, which repeats nothing."""
+    """A level that is not before its queue stays where it is, or goes back to the end and so repeats no message."""
     assume(first <= offset)
     reset = retry_level.reset_delay_offset(offset, first, first + messages)
     return reset == offset or (reset < offset and reset == first + messages)

@@ -124,7 +124,8 @@ def test_who_is_terminated_while_spark_starts_tells_what_it_does_and_writes_rows
     assert process.stderr is not None
     assert process.stdout is not None
     told = process.stdout if command == ["spark_fuzz"] else process.stderr
-    assert told.readline().startswith("campaign: 0 s | starting Spark")
+    name = "kill-matrix" if "kill-matrix" in command else "campaign"
+    assert told.readline().startswith(f"{name}: 0 s | starting Spark")
     assert time.monotonic() - began < 10
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60)

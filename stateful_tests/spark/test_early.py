@@ -70,6 +70,9 @@ def test_the_daemon_of_a_jvm_is_the_one_that_waits_and_both_end_with_the_jvm(tmp
             time.sleep(0.01)
         with started_by_a_jvm(tmp_path, tmp_path / "s") as (_, address):
             assert forked_by(address) == waits
+        until = time.monotonic() + 20
+        while waits in children() and time.monotonic() < until:
+            time.sleep(0.01)
         assert waits not in children()
 
 
