@@ -31,7 +31,7 @@ from stateful_tests.worlds.run import Plan, RunRecord, run
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 
-WORLDS = 18
+WORLDS = len(WORKLOADS)
 """Worlds of a hunt, at most: each workload once."""
 MORE = 5
 """Worlds in which the other judges may still see something."""
