@@ -80,7 +80,9 @@ class recovery_is_a_prefix(Rule):
     def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
         found = {one.commit_log_offset: one for one in self.views.log_records(at)}
         had, cut = self.logs.get((at,), {}), self.cut.setdefault((at,), set())
-        self.logs[at,] = found
+        # Files that the broker has deleted come back when a loss of power takes back that they were.
+        deleted = {offset: one for offset, one in had.items() if offset < event.min_offset}
+        self.logs[at,] = deleted | found
         wrong = next((one for offset, one in sorted(found.items()) if one != had.get(offset)), None)
         if wrong is not None:
             what = _AGAIN if wrong in cut else _OTHERWISE if wrong.commit_log_offset in had else _NEW

@@ -98,7 +98,8 @@ HISTORIES = (
             views=Tables(log_records=Turns((ONE,), (ONE, TWO))), kept=(*BOTH, loaded(3), appended(4, 200, "k2", 1),
                                                                       loaded(5)),
             kept_views=Tables(log_records=Turns((ONE,), (ONE, TWO))), says="again"),
-    Written("recovery_is_a_prefix", broken=(*BOTH, loaded(3, least=100)), views=has(TWO), kept=()),
+    Written("recovery_is_a_prefix", broken=(*BOTH, loaded(3, least=100)), views=has(TWO),
+            kept=(*BOTH, loaded(3, least=200), loaded(4)), kept_views=Tables(log_records=Turns((TWO,), (ONE, TWO)))),
 
     Written("visible_is_durable", broken=(STARTED, found(1, 0, 1), loaded(2)), views=up_to(1),
             kept=(STARTED, found(1, 0, 1), loaded(2)), kept_views=up_to(2), says="up to 1"),
