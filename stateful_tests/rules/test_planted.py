@@ -80,7 +80,6 @@ PLANTED = (
     ("no_offset_is_made_up", "repaired+seeded-no-offset-is-zero", "operators", "calm", 0),
     ("acknowledged_survives_crash", "repaired+seeded-answer-before-the-force", "stored_sync", "disks", 8),
     ("acknowledged_survives_crash", "repaired-V6", "stored_sync", "disks", 13),
-    ("recovery_is_a_prefix", "repaired-V4", "stored", "disks", 60),
     ("visible_is_durable", "repaired-V16", "stored", "disks", 2),
     ("queue_offsets_are_consecutive", "repaired+seeded-offsets-begin-again", "stored", "calm", 0),
     ("unit_names_its_record", "repaired+seeded-units-name-ends", "stored", "calm", 0),
