@@ -1,4 +1,7 @@
-"""Progress where nothing can move: a line every few seconds while something works."""
+"""Progress where nothing can move: a line every few seconds while something works.
+
+What it tells is for people alone, so that a clock may be read: no verdict has any of it.
+"""
 
 from __future__ import annotations
 

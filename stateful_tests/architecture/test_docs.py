@@ -80,6 +80,25 @@ def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
     assert broken(page) == ["gone.md", "page.md#three"]
 
 
+# Merges ---------------------------------------------------------------------------------------------------------------
+
+
+def conflicts(page: Path) -> list[str]:
+    """The lines that a merge leaves where two sides have changed the same."""
+    return re.findall(r"^(?:<{7}|>{7})(?: .*)?$", page.read_text("utf-8"), re.MULTILINE)
+
+
+@pages
+def test_no_merge_was_left_half_done(page: Path) -> None:
+    assert conflicts(page) == []
+
+
+def test_a_merge_that_was_left_half_done_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("one\n<<<<<<< HEAD\ntwo\n=======\n<three>\n>>>>>>> main\n")
+    assert conflicts(page) == ["<<<<<<< HEAD", ">>>>>>> main"]
+
+
 # Commands -------------------------------------------------------------------------------------------------------------
 
 
