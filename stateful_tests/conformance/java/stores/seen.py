@@ -17,7 +17,7 @@ from stateful_tests.conformance.java.stores.real import (
     real_store,
     topic_queue_table_of_real,
 )
-from stateful_tests.crash.recovery import SEARCH_FAILS, Recovered
+from stateful_tests.crash.recovery import SEARCH_FAILS, WAITS, Recovered
 
 START_LIMIT_S = 10.0  # a start takes some 50 ms
 
@@ -60,7 +60,7 @@ def _started(real: Any) -> str:
     thread.start()
     thread.join(int(START_LIMIT_S * 1_000))
     if thread.isAlive():
-        return "start waits for ever for its dispatch"
+        return WAITS
     until = time.monotonic() + START_LIMIT_S
     while not raised and int(real.dispatchBehindBytes()) > 0:
         if time.monotonic() > until:
