@@ -49,6 +49,11 @@ class _Known:
         return parts(self.about) if self.crashes else 0
 
     @property
+    def images(self) -> int:
+        """How many there are, over all crash points; of drawn workloads those that were judged."""
+        return self.crashes.images if self.crashes else self.tally.covered
+
+    @property
     def exact(self) -> bool:
         """Whether all images were judged."""
         return self.units == self.parts
@@ -58,7 +63,7 @@ class _Known:
         judged = f"{self.tally.covered:,} images"
         if self.crashes is None:
             return f"{judged} of {self.units * PROGRAMS:,} drawn workloads"
-        whole = f"{self.crashes.images:,} images after {self.crashes.life.recorder.steps + 1} crash points"
+        whole = f"{self.images:,} images after {self.crashes.life.recorder.steps + 1} crash points"
         return f"all {whole}" if self.exact else f"{judged}, {self.units} of {self.parts} parts of {whole}"
 
     def believed(self, name: str) -> Example | None:
@@ -106,7 +111,7 @@ class CrashBook:
 
     def files(self) -> Mapping[str, str]:
         """Numbers of each workload and kind of crash for other programs, and the pictures of what is broken."""
-        rows = [{"subject": subject, "workload": group, "crash": kind, "images": known.crashes and known.crashes.images,
+        rows = [{"subject": subject, "workload": group, "crash": kind, "images": known.images,
                  **cost_of(known.tally, known.cpu_us / 1e6)} for (subject, group, kind), known in self._known.items()]
         found = [(self._verdict(known, name), example) for known in self._known.values()
                  for name in known.about.properties() if (example := known.believed(name)) is not None]
@@ -115,7 +120,8 @@ class CrashBook:
     def _verdict(self, known: _Known, name: str) -> Verdict:
         replay = f"{self._aim.command()} {self._asked.options()}"
         row = verdict(known.about, name, known.tally, known.scope(), replay, exact=known.exact)
-        row = replace(row, cost=cost_of(known.tally, known.cpu_us / 1e6), seed=None if known.exact else self._aim.seed)
+        cost = {"images": known.images, **cost_of(known.tally, known.cpu_us / 1e6)}
+        row = replace(row, cost=cost, seed=None if known.exact else self._aim.seed)
         if row.outcome is Outcome.VIOLATED:
             if known.believed(name) is None:
                 return replace(row, outcome=Outcome.UNKNOWN, note=f"{row.note}; not so when it was recovered again")

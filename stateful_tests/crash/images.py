@@ -37,6 +37,7 @@ class MachineCrashes:
         self.paths = list(table)
         self._choices = [
             [one._replace(until=min(one.until, self.steps + 1)) for one in table[path]] for path in self.paths]
+        self._marks = {one.content: _mark(one.content) for choice in self._choices for one in choice}
 
     def at(self, step: int) -> list[list[Alternative]]:
         """For each path what it can stand for after a crash there."""
@@ -74,7 +75,7 @@ class MachineCrashes:
         self, chosen: list[Alternative], since: int, until: int, share: tuple[int, int, int],
     ) -> Iterator[Found]:
         prefix, part, of = share
-        if of > 1 and len(chosen) == prefix and _place(chosen) % of != part:
+        if of > 1 and len(chosen) == prefix and self._place(chosen) % of != part:
             return
         if len(chosen) == len(self.paths):
             yield self._found(chosen, since, until)
@@ -83,6 +84,10 @@ class MachineCrashes:
             first, last = max(since, one.since), min(until, one.until)
             if first < last:
                 yield from self._extended([*chosen, one], first, last, share)
+
+    def _place(self, chosen: Sequence[Alternative]) -> int:
+        """The same for equal contents."""
+        return crc32(b"".join([self._marks[one.content] for one in chosen]))
 
     def _found(self, chosen: Sequence[Alternative], since: int, until: int) -> Found:
         image = {path: one.content for path, one in zip(self.paths, chosen, strict=True) if one.content is not None}
@@ -96,12 +101,8 @@ class MachineCrashes:
             yield self._found([random.choice(choice) for choice in self.at(step)], step, step + 1)
 
 
-def _place(chosen: Sequence[Alternative]) -> int:
-    """The same for equal contents."""
-    place = 0
-    for one in chosen:
-        place = crc32(one.content or b"", crc32(b"+" if one.content is None else b"-", place))
-    return place
+def _mark(content: bytes | None) -> bytes:
+    return b"none" if content is None else crc32(content, len(content)).to_bytes(4)
 
 
 def process_crashes(recorder: Recorder) -> Iterator[Found]:

@@ -88,9 +88,11 @@ class _Survey:
         tally.distinct, tally.recoveries = self._recoveries.distinct, self._recoveries.count
         tally.covered += found.crash_points()
         for since, until in self._life.periods(found.since, found.until):
-            for name, sentence in self._broken(led_to, since).items():
-                tally.broken[name] = tally.broken.get(name, 0) + until - since
-                tally.keep(name, self._example(found.image, since, sentence))
+            if told := self._broken(led_to, since):
+                example = self._example(found.image, since)
+                for name, sentence in told.items():
+                    tally.broken[name] = tally.broken.get(name, 0) + until - since
+                    tally.keep(name, example._replace(sentence=sentence))
 
     def _broken(self, led_to: Outcome, step: int) -> dict[str, str]:
         known = self._life.known(step)
@@ -99,7 +101,8 @@ class _Survey:
             self._judged[key] = broken(led_to, known)
         return self._judged[key]
 
-    def _example(self, image: Image, step: int, sentence: str) -> Example:
+    def _example(self, image: Image, step: int) -> Example:
+        """Without the sentence."""
         written = self._written[step]
         stale = sorted(path for path in {*image, *written} if image.get(path) != written.get(path))
-        return Example(image, step, tuple(stale), sentence, self._life.workload)
+        return Example(image, step, tuple(stale), "", self._life.workload)

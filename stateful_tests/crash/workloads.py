@@ -39,8 +39,9 @@ _BATCH: Expected = {TIMES: ("V28",)}
 _BACK: Expected = {GONE: ()}
 _CUT: Expected = {GONE: ("V4",)}
 _EXPIRED: Expected = {NAMES: ("V18",)}
-# The log has lost what the disk does not have of the queue yet: later units begin too early, as where recovery does.
-_SHORT: Expected = {SURVIVES: ("V10",), NAMES: ("V10",), CONSECUTIVE: ("V10",)}
+# The log has lost what its queue on the disk does not have yet, and so recovery begins too late for that queue.
+_UNFORCED_QUEUE: Expected = {SURVIVES: ("V10",), NAMES: ("V10",), CONSECUTIVE: ("V10",)}
+_SHORT: Expected = {**_UNFORCED_QUEUE, MISSED: ("V10",)}
 _GAP: Expected = {**_BACK, ENDS: ("V22",)}
 
 _SYNC, _ASYNC = FlushDiskType.SYNC_FLUSH, FlushDiskType.ASYNC_FLUSH
@@ -97,8 +98,13 @@ WORKLOADS = {one.name: one for one in (
     Workload(
         "sync_full", "A disk that fills: clean-up at once, and then no more writes.", _SYNC,
         ("put A", "flush", "roll A", "flush", "dispatch", "full 86", "put A", "flush", "full 91", "put B"),
-        expected={PROCESS: _STARTS, JOURNALLED: {**_STARTS, **_SHORT},
-                  MACHINE: {**_STARTS, **_GAP, **dict.fromkeys(_SHORT, ("V10", "V22"))}}),
+        expected={PROCESS: _STARTS, JOURNALLED: {**_STARTS, **_UNFORCED_QUEUE},
+                  MACHINE: {**_STARTS, **_GAP, **dict.fromkeys(_UNFORCED_QUEUE, ("V10", "V22"))}}),
+    Workload(
+        "sync_undispatched", "Clean-up at once of what was not dispatched yet, an orderly stop, a new start.", _SYNC,
+        ("put A", "roll A", "flush", "full 86", "stop", "start"),
+        expected={PROCESS: {**_STARTS, **_SHORT}, JOURNALLED: {**_STARTS, **_SHORT},
+                  MACHINE: {**_STARTS, **_SHORT, **_BACK, PREFIX: ("V30",), NAMES: ("V10", "V22")}}),
     Workload(
         "sync_power", "A loss of power that keeps the second page, and a record that ends where one had ended.", _SYNC,
         ("put A", "flush", "edge A", "put B", "power 0", "start", "edge A", "flush", "dispatch"),

@@ -61,6 +61,7 @@ def _index_is_forced(original: Callable[..., None]) -> Callable[..., None]:
     def shutdown(self: DefaultMessageStore) -> None:
         """The last index file is forced before the file abort goes."""
         if not self.stopped:
+            self.commit_log.shutdown()  # flushes what may wait with its dispatch for that
             self.reput_message_service.shutdown()
             for file in self.index_service.index_files:
                 file.flush()

@@ -7,7 +7,8 @@ import pytest
 from impl.store.message_store_config import FlushDiskType
 from stateful_tests.crash.drawn import DRAWN, LEAST, MOST, drawn, group_of
 from stateful_tests.crash.programs import Life
-from stateful_tests.crash.survey import JOURNALLED, KINDS, PROCESS, Crashes, surveyed
+from stateful_tests.crash.promises import GONE, SURVIVES
+from stateful_tests.crash.survey import JOURNALLED, KINDS, MACHINE, PROCESS, Crashes, surveyed
 from stateful_tests.crash.tally import Tally
 from stateful_tests.crash.workloads import WORKLOADS
 
@@ -17,7 +18,8 @@ def test_a_store_lives_through_what_is_drawn(flush: FlushDiskType) -> None:
     workloads = [drawn(flush, 0, number) for number in range(60)]
     assert all(LEAST <= len(workload.operations) <= MOST for workload in workloads)
     assert {word.split()[0] for workload in workloads for word in workload.operations} >= {
-        "put", "batch", "roll", "edge", "dispatch", "flush", "queues", "checkpoint", "stop", "kill", "start"}
+        "put", "batch", "roll", "edge", "dispatch", "flush", "queues", "checkpoint", "stop", "kill", "start",
+        "delay", "deliver", "offsets", "clean", "full"}
     assert all(Life(workload).messages for workload in workloads)
     assert workloads == [drawn(flush, 0, number) for number in range(60)] != [
         drawn(flush, 1, number) for number in range(60)]
@@ -27,6 +29,13 @@ def test_what_is_drawn_is_expected_to_break_what_the_workloads_break() -> None:
     for workload in WORKLOADS.values():
         expected = DRAWN[group_of(workload.flush)]
         assert all(set(workload.expected[kind]) <= set(expected[kind]) for kind in KINDS)
+
+
+def test_what_is_acknowledged_and_not_flushed_is_promised_with_sync_flush_only() -> None:
+    lost = {flush: DRAWN[group_of(flush)][MACHINE][SURVIVES] for flush in FlushDiskType}
+    assert lost[FlushDiskType.ASYNC_FLUSH] == ()
+    assert "V26" in lost[FlushDiskType.SYNC_FLUSH]
+    assert DRAWN[group_of(FlushDiskType.SYNC_FLUSH)][MACHINE][GONE] == ()
 
 
 def test_the_tally_of_parts_is_that_of_all() -> None:
