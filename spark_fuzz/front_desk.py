@@ -134,6 +134,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     profile: Annotated[Several, typer.Option(metavar="NAME", help="Only this fault profile; may be repeated.")] = None,
     strategy: Annotated[Several, typer.Option(
         metavar="NAME", help="Only uniform, swarm, priority or focus; may be repeated.")] = None,
+    until_answer: Annotated[bool, typer.Option(
+        "--until-answer", help="End once something is fixed or broken beyond doubt.")] = False,
     seed: Seed = 0, json: Json = None, out: Ledger = None,
 ) -> None:
     """Judge a change against what it changes: both live through the same worlds, pair by pair.
@@ -152,7 +154,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
         from spark_fuzz.compare_table import comparison_view
         from stateful_tests.worlds.subjects import subject_named
 
-        aim = comparing.aim_of(file, base, seed, workload or (), profile or (), strategy or ())
+        aim = comparing.aim_of(
+            file, base, seed, workload or (), profile or (), strategy or (), until_answer=until_answer)
         changed = subject_named(aim.changed)
         desk.say(changed.said_first("rocketproof compare"))
         if base is None and changed.kind == "change" and changed.opened:
@@ -161,7 +164,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
         folder = out or commands.compare_folder(aim)
         try:
             rows = on_spark(desk, "compare", lambda screen: commands.compare(
-                minutes, aim, master, folder, screen=screen))
+                minutes, aim, master, folder, screen=screen, spent_s=desk.spent_s))
             desk.judge("compare", rows, quiet=True)
         finally:
             if desk.rows and (folder / COMPARED).exists():
