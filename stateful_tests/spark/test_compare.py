@@ -20,7 +20,7 @@ from invariants.report.page import render
 from invariants.report.shapes import read
 from invariants.runs import WORSE
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
-from spark_fuzz import commands, pairs, touched
+from spark_fuzz import commands, pairing, pairs, touched
 from spark_fuzz.cluster import Cluster
 from spark_fuzz.compare_table import comparison_view
 from spark_fuzz.comparing import Comparing, aim_of
@@ -50,17 +50,18 @@ CALM = [(("smallest", "calm", "uniform"), 0, 1)]
 
 
 def compared(
-    folder: Path, text: str, base: str | None, seeds: Iterable[tuple[Arm, int, int]], asked: Iterable[Unit] = (),
+    folder: Path, text: str, base: str | None, seeds: Iterable[tuple[Arm, int, int]], asked: Iterable[Unit] | None = (),
 ) -> Comparing:
     """The book of a comparison of a file of this text, after these worlds; the evidence is written."""
     file = folder / "change.py"
     file.write_text(text, encoding="utf-8")
-    aim = aim_of(str(file), base)
+    seeds = list(seeds)
+    aim = aim_of(str(file), base, workloads=list(dict.fromkeys(arm[0] for arm, *_ in seeds)))
     book = Comparing(aim, folder)
     subjects = (aim.base, aim.changed)
     units = [Unit(f"{arm} {begin}", {"subjects": subjects, "arm": arm, "seeds": (begin, end)})
              for arm, begin, end in seeds]
-    for unit in (*units, *asked):
+    for unit in (*units, *(touched.units(aim.base, aim.changed) if asked is None else asked)):
         book.add(attempt(pairs.work, unit))
     for question in list(book.questions()):
         book.add(attempt(pairs.work, question))
@@ -165,6 +166,23 @@ def test_a_mistake_in_the_file_is_bad_input(tmp_path: Path) -> None:
 def test_a_file_that_is_none_is_bad_input() -> None:
     with pytest.raises(BadInputError, match=r"no file .*nix\.py"):
         aim_of("nix.py", "shipped")
+
+
+def test_what_there_was_no_time_for_is_said_and_no_success(tmp_path: Path) -> None:
+    (tmp_path / "change.py").write_text(planted.SHIPPED_LOOP, encoding="utf-8")
+    aim = aim_of(str(tmp_path / "change.py"), "shipped", workloads=("smallest", "orderly"))
+    book = Comparing(aim, tmp_path)
+    for unit in pairing.units(aim, book.known):
+        if isinstance(unit, Unit):
+            book.add(attempt(pairs.work, unit))
+            break
+    left = rows(book)["abandoned_lock_is_freed"]
+    assert (left.outcome, left.subject.details["effect"]) == (Outcome.UNKNOWN, Effect.NOT_LOOKED_AT)
+    assert exit_status(book.verdicts()) == ExitStatus.UNKNOWN
+    found, shown = told(book)
+    assert found.left[0] == "not looked at: 1 of 2 workloads (orderly)"
+    assert "recorded calls broker-client-sequences" in found.left[-1]
+    assert all(line in shown for line in found.left)
 
 
 # Other judges ---------------------------------------------------------------------------------------------------------
