@@ -1,9 +1,9 @@
 """What follows from the rows of the campaign over worlds: a verdict for each subject and property, and its evidence.
 
-A violation is believed when a worker has played its tape twice with equal digests, and this process once more if no
-hazard explains it; else it is unknown. So is a property that some runs could not judge, and one that a known hazard
-breaks but that no run has seen broken: luck is no proof. Where only hazards break it that no repair ends, it is not
-met: such a hazard need not be.
+A violation is believed when a worker has played its tape again with the digest of the search, twice and this process
+once more if no hazard explains it; else it is unknown. So is a property that some runs could not judge, and one that a
+known hazard breaks but that no run has seen broken: luck is no proof. Where only hazards break it that no repair ends,
+it is not met: such a hazard need not be.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Sightings:
 
     def settle(self) -> bool:
         """Play a failure here that a worker has seen again and no hazard explains; whether there was one."""
-        return settle(chain.from_iterable(about.failures.counted() for about in self._about.values()))
+        return settle(chain.from_iterable(about.failures.looked_at() for about in self._about.values()))
 
     def given_up(self) -> bool:
         """Whether no run more makes sense: every subject has some that do not end, which cost seconds each."""
@@ -194,9 +194,15 @@ class Sightings:
         return Outcome.HOLDS, f"in {seen.runs:,} runs, {seen.segments:,} segments"
 
     def _extent(self, about: About, name: str) -> str:
-        seen, ways = about.seen[name], about.failures.ways(name)
-        told = f"in {seen.violated:,} of {seen.runs:,} runs"
-        return told if ways == 1 else f"{told}, in {ways} ways"
+        """In how many runs and ways a property fails, and which hazards only those ways name that are but counted."""
+        seen, ways, shown = about.seen[name], about.failures.ways(name), about.failures.of(name)
+        told = f"in {seen.violated:,} of {seen.runs:,} runs" + (f", in {len(ways)} ways" if len(ways) > 1 else "")
+        if len(ways) == len(shown):
+            return told
+        named = frozenset[str]().union(*(one.causes for one in shown))
+        besides = sorted(frozenset[str]().union(*(one.causes for one in ways)) - named)
+        also = f", put down to {', '.join(besides)} too" if besides else ""
+        return f"{told}, {len(ways) - len(shown)} of them counted only{also}"
 
     def _changed(self, subject: str, effect: Effect) -> Verdict:
         """The row that says whether leaving a repair out has made any difference."""

@@ -33,8 +33,8 @@ RUNS = 4
 """Seeds of a unit, but for the first of each arm: about a second of CPU time."""
 LONGEST = 32
 """Units of an arm in a turn, at most."""
-LOOKS = 2
-"""Runs of a unit that looks again, besides those that make a tape simpler."""
+LOOKS, KNOWN_LOOKS = 2, 1
+"""Runs of a unit that looks again, besides those that make a tape simpler; and where a hazard explains all of it."""
 REPLAYED = 16
 """Of so many units one replays its first run."""
 LAG = 2
@@ -160,19 +160,19 @@ def plan_of(unit_id: str) -> Plan:
 
 def again_unit(
     plan: Plan, keys: Sequence[Sequence[str]], choices: bytes, digest: bytes, runs: int = 0,
-    at: Sequence[int] | None = None,
+    at: Sequence[int] | None = None, *, looks: int = LOOKS,
 ) -> Unit:
     """The unit that looks again at a failing tape; see `runs`.
 
     keys -- the ways in which it fails. runs -- in so many it is made simpler, for the first key. at -- where that goes
-    on.
+    on. looks -- how often it is played then.
     """
     body = {"plan": asdict(plan), "keys": [list(key) for key in keys], "choices": choices.hex(),
-            "digest": digest.hex(), "runs": runs, "at": at and list(at)}
+            "digest": digest.hex(), "runs": runs, "at": at and list(at), "looks": looks}
     known = "\0".join([*("\1".join(key) for key in keys), choices.hex(), str(at)])
     named = blake2b(known.encode(), digest_size=6).hexdigest()
     about = f"again {keys[0][0]} {named}, {runs} runs"
-    return Unit(BETWEEN.join([*asdict(plan).values(), about]), body, runs + LOOKS)
+    return Unit(BETWEEN.join([*asdict(plan).values(), about]), body, runs + looks)
 
 
 def is_again(unit_id: str) -> bool:

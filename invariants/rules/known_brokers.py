@@ -82,7 +82,7 @@ class registrations_keep_a_broker(Rule):
             sentence = f"{at} lets {addr} expire {ms - heard_ms} ms after it was heard of"
             yield self.told(sentence, *about, since_ms=heard_ms)
         if event.why == "destroyed" and connection and (at, connection) not in self.ended:
-            yield self.told(f"{at} removes {addr}, whose connection {connection} lasts", *about)
+            yield self.told(f"{at} removes {addr}, although its connection is not closed", *about)
 
 
 class closed_broker_is_dropped(Duty):
