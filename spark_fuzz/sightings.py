@@ -36,6 +36,8 @@ from stateful_tests.worlds.steering import Begun
 from stateful_tests.worlds.subjects import Subject as Known
 from stateful_tests.worlds.subjects import subject_named
 
+MOST_ENDLESS = 2
+"""After so many units of each subject in which a run does not end no other is tried."""
 MUTATION = "mutation"
 """The detail of a row's subject that names a planted bug."""
 
@@ -87,6 +89,7 @@ class Sightings:
                 self._towards.take(plan, row)
             case "unknown":
                 about.why.append(f"seed {row['seed']} of {row['unit']}: {row['sentence']}")
+                about.endless += row["violated"]
 
     def inputs(self) -> int:
         """How many runs there were."""
@@ -111,6 +114,10 @@ class Sightings:
     def settle(self) -> bool:
         """Play a failure here that a worker has seen again and no hazard explains; whether there was one."""
         return settle(chain.from_iterable(about.failures.looked_at() for about in self._about.values()))
+
+    def given_up(self) -> bool:
+        """Whether no run more makes sense: every subject has some that do not end, which cost seconds each."""
+        return all(about.endless >= MOST_ENDLESS for about in self._about.values())
 
     def found(self) -> bool:
         """Whether there is a failure that no hazard explains."""

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import resource
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from impl.common.record_layout import BLANK_MAGIC_CODE
 from impl.hosts.files.directory import Directory
 from impl.store.message_store_config import MessageStoreConfig
 from invariants.__main__ import app
@@ -176,6 +178,17 @@ def test_a_log_that_cannot_be_read_in_its_midst(tmp_path: Path) -> None:
     log.write_bytes(bytes(2_048))
     assert [(problem.property, problem.position, problem.hazard) for problem in looked_at(root).problems] == [
         (WHOLE, 0, "V2"), (NAMES, 0, "V4"), (NAMES, 20, "V4")]
+
+
+def test_a_log_that_ends_with_a_blank(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_ten)
+    (root / "abort").unlink()
+    log = root / "commitlog" / ("0" * 20)
+    end = looked_at(root).log_end
+    with log.open("r+b") as file:
+        file.seek(end)
+        file.write(struct.pack(">ii", 2_048 - end, BLANK_MAGIC_CODE))
+    assert (looked_at(root).log_end, looked_at(root).problems) == (end, [])
 
 
 def test_a_record_that_a_recovery_leaves_out_is_seen_where_the_crash_atlas_sees_it(tmp_path: Path) -> None:
