@@ -1,7 +1,7 @@
 """How much CPU time a comparison needs until it says what a change fixes, in this process and without Spark.
 
-The units of the plan are done one after another, with `--base shipped`, until a property is fixed or LIMIT_S of CPU time
-are over. One JSON object a line: the change, pairs, CPU seconds of the pairs, pairs a CPU second, what is said.
+The units of the plan are done one after another, with `--base shipped`, until a property is fixed or LIMIT_S of CPU
+time are over. One JSON object a line: the change, pairs, CPU seconds of the pairs, pairs a CPU second, what is said.
 
     python -m bench.compared examples/changes/compute_subscription.py
 """

@@ -25,7 +25,7 @@ from impl.store.default_message_store import DefaultMessageStore
 from impl.store.message_store_config import MessageStoreConfig
 from impl.store.store_checkpoint import StoreCheckpoint
 from invariants.verdict import BadInputError
-from stateful_tests.crash.recovery import KEYS, MISSED, PREFIX, STARTS, SURVIVES
+from stateful_tests.crash.promises import KEYS, MISSED, PREFIX, STARTS, SURVIVES
 from stateful_tests.stores.log_end import behind_the_end
 from stateful_tests.stores.problem import WHOLE, Problem, Tell
 from stateful_tests.stores.queues import compared

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from impl.decisions.java_calendar import time_millis_to_human_string3
 from invariants.verdict import Outcome, Subject, Verdict
-from stateful_tests.crash.recovery import STARTS
+from stateful_tests.crash.promises import STARTS
 from stateful_tests.stores.inspection import Inspection, QueueSeen
 from stateful_tests.stores.problem import JUDGED, Problem
 
