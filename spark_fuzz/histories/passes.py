@@ -133,7 +133,7 @@ def followed_pass(context: Context) -> Pass:
         last: int | None = None
         for batch in batches:
             subject = _numbers(batch, SUBJECT)
-            starts = np.flatnonzero(np.r_[True, subject[1:] != subject[:-1]]) if len(subject) else []
+            starts: Any = np.flatnonzero(np.r_[True, subject[1:] != subject[:-1]]) if len(subject) else []
             for begin, end in zip(starts, [*starts[1:], len(subject)], strict=True):
                 if subject[begin] != last:
                     followers.clear()
