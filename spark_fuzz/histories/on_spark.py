@@ -48,7 +48,7 @@ def told_on_spark(path: Path, agree_ms: int | None, master: str, tally: Tally, t
         tell("reads")
         files = _as_parquet(path, Path(scratch), tally)
         with open_cluster(master) as cluster:
-            yield from tally.take(_judged(cluster.context, files, agree_ms, tally, tell), {}, str(path))
+            yield from tally.take(judged(cluster.context, files, agree_ms, tally, tell), {}, str(path))
 
 
 def _as_parquet(path: Path, scratch: Path, tally: Tally) -> list[str]:
@@ -79,8 +79,12 @@ def _take(row: Row, waiting: list[Operation], tally: Tally) -> None:
         waiting.append(row.operation)
 
 
-def _judged(spark_context: Any, files: list[str], agree_ms: int | None, tally: Tally, tell: Callable[[str], None],
-            ) -> Iterator[Told]:
+def judged(spark_context: Any, files: list[str], agree_ms: int | None, tally: Tally, tell: Callable[[str], None],
+           ) -> Iterator[Told]:
+    """What is said of Parquet files by the Spark of a context; the tally gets the rows that are no operations.
+
+    files -- their names, as every executor finds them. agree_ms -- see `invariants.histories.judging`.
+    """
     from pyspark.sql import SparkSession  # noqa: PLC0415 - slow to import
     from pyspark.sql import functions as f  # noqa: PLC0415 - same
 

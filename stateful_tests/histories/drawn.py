@@ -16,10 +16,9 @@ def drawn(seed: int) -> list[Operation]:
     chance = random.Random(seed)  # noqa: S311 - tests
     rows: list[dict[str, Any]] = []
     tags, orderly = chance.choice((None, None, "x", "x || y")), chance.choice((None, True))
-    for queue in _QUEUES:
-        rows.append({"kind": "assigned", "process": chance.choice(_MEMBERS), "group": "g", "queue": queue, "tags": tags,
-                     "offset": chance.choice((0, 0, 0, 1, None)), "orderly": orderly,
-                     "max_attempts": chance.choice((1, 2, None))})
+    rows += [{"kind": "assigned", "process": chance.choice(_MEMBERS), "group": "g", "queue": queue, "tags": tags,
+              "offset": chance.choice((0, 0, 0, 1, None)), "orderly": orderly,
+              "max_attempts": chance.choice((1, 2, None))} for queue in _QUEUES]
     for number in range(chance.randrange(1, 4)):
         rows += _story(chance, number, rows)
     if seed % 2:
@@ -49,7 +48,8 @@ def _story(chance: random.Random, number: int, rows: list[dict[str, Any]]) -> li
         told += [{"kind": "delivered", **at, "attempt": attempt},
                  {"kind": "sent_back", **at, "attempt": attempt, "delay_ms": chance.choice((None, 5, 30))}]
     told += [{"kind": "delivered", **at, "attempt": attempts or None},
-             {"kind": chance.choice(("consumed", "consumed", "consumed", "given_up")), **at, "attempt": attempts or None},
+             {"kind": chance.choice(("consumed", "consumed", "consumed", "given_up")), **at,
+              "attempt": attempts or None},
              {"kind": "committed", "process": process, "group": group, "queue": queue, "offset": number + 1}]
     if not chance.randrange(4):
         told.insert(chance.randrange(len(told)), {"kind": chance.choice(("revoked", "assigned", "restarted")),
