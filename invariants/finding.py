@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +40,14 @@ class Finding:
         return self.property, *self.signature
 
 
+_CAUSE = "put down to "
+
+
 def put_down_to(hazard: str) -> str:
     """What the signature of a finding says of a hazard whose cause was seen."""
-    return f"put down to {hazard}"
+    return f"{_CAUSE}{hazard}"
+
+
+def causes_in(signature: Sequence[str]) -> frozenset[str]:
+    """The hazards whose cause was seen, from the signature of a finding."""
+    return frozenset(part.removeprefix(_CAUSE) for part in signature if part.startswith(_CAUSE))

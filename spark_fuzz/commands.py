@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from invariants.runs import CHANGED, NOTICED, OF_KIND, SAME_RUN, WITHIN
+from invariants.runs import CHANGED, NOTICED, OF_KIND, REACHED, SAME_RUN, WITHIN
 from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import crash_plan, decisions, hunts, pairing, pairs, runs, simulation
 from spark_fuzz.asked import USUAL, Asked
@@ -89,7 +89,7 @@ def campaign_worlds(
 
 
 def _check_judged(aim: simulation.Aim, properties: Sequence[str]) -> None:
-    of_runs = (SAME_RUN, WITHIN, CHANGED, *OF_KIND.values())
+    of_runs = (SAME_RUN, WITHIN, CHANGED, *OF_KIND.values(), *([REACHED] if aim.wanted else ()))
     judged = {*of_runs, *(name for one in aim.workloads for name in runs.judged(one))}
     for name in properties:
         if name not in judged:
@@ -117,7 +117,7 @@ def of_worlds(aim: simulation.Aim, folder: Path, asked: Asked = USUAL) -> Campai
     """The campaign over worlds; aim -- checked."""
     book = Sightings(aim, folder, asked)
     header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
-    units = simulation.units(aim, book.flat, book.found, book.near)
+    units = simulation.units(aim, book.flat, book.found, book.near, book.given_up)
     each = len(aim.workloads) * len(aim.subjects)  # a unit of each workload: what was never looked at is unknown
     return Campaign(header, runs.COLUMNS, (), units, runs.work, book, book.questions, book.wishes, book.settle,
                     book.files, "runs", each)
@@ -160,24 +160,25 @@ def of_matrix(aim: MatrixAim, folder: Path, asked: Asked = USUAL) -> Campaign:
 
 def compare(
     minutes: float, aim: pairing.Comparison, master: str = "local[*]", out: Path | None = None, *,
-    cluster: Cluster | None = None, screen: Screen | None = None,
+    cluster: Cluster | None = None, screen: Screen | None = None, spent_s: float = 0.0,
 ) -> Iterator[Verdict]:
     """A verdict for a change, and one for each property; parameters as of campaign_decisions.
 
-    aim -- checked. The folder holds compare.json, which `invariants.report.compared` reads.
+    aim -- checked. spent_s -- so much of the time is over. The folder holds compare.json, which
+    `invariants.report.compared` reads.
     """
     folder = out or compare_folder(aim)
     campaign = of_comparison(aim, folder, Asked((), minutes, master))
-    return performed(campaign, folder, minutes, master, cluster=cluster, screen=screen)
+    return performed(campaign, folder, minutes, master, cluster=cluster, screen=screen, spent_s=spent_s)
 
 
 def of_comparison(aim: pairing.Comparison, folder: Path, asked: Asked = USUAL) -> Campaign:
     """A comparison as a campaign; aim -- checked."""
     book = Comparing(aim, folder, asked)
     header = {**aim.header(), "version": simulation.version(aim.worlds.subjects), **_python()}
-    units = pairing.units(aim, book.known)
+    units = pairing.units(aim, book.known, book.answered, book.given_up)
     return Campaign(header, pairs.COLUMNS, (), units, pairs.work, book, book.questions, book.wishes, book.settle,
-                    book.files, "pairs", len(aim.worlds.workloads), book.so_far)
+                    book.files, "pairs", so_far=book.so_far)
 
 
 def compare_folder(aim: pairing.Comparison) -> Path:
@@ -224,18 +225,22 @@ def _python() -> dict[str, Any]:
     return {"python": ".".join(map(str, sys.version_info[:2]))}
 
 
-def performed(
+def performed(  # noqa: PLR0913 - as above
     campaign: Campaign, folder: Path, minutes: float, master: str, *, limit: int | None = None,
-    cluster: Cluster | None = None, screen: Screen | None = None,
+    cluster: Cluster | None = None, screen: Screen | None = None, spent_s: float = 0.0,
 ) -> Iterator[Verdict]:
-    """The verdicts of a campaign, from what was found so far when it ends early; parameters as above."""
+    """The verdicts of a campaign, from what was found so far when it ends early; parameters as above.
+
+    spent_s -- so much of the time is over.
+    """
     if not (math.isfinite(minutes) and minutes > 0):
         raise BadInputError(f"--minutes {minutes}: give a number above 0, as 0.5")
     screen = screen or Screen(silent=True)
+    left_s = 60 * minutes - spent_s
     if cluster is not None:
-        return _performed(campaign, folder, minutes * 60, limit, screen, nullcontext(cluster))
-    started = open_cluster(master, 60 * minutes if limit is None else 0.0)
-    return _performed(campaign, folder, 60 * minutes - SPARK_ENDS_S, limit, screen, started)
+        return _performed(campaign, folder, left_s, limit, screen, nullcontext(cluster))
+    started = open_cluster(master, left_s if limit is None else 0.0)
+    return _performed(campaign, folder, left_s - SPARK_ENDS_S, limit, screen, started)
 
 
 def _performed(

@@ -17,7 +17,8 @@ _STYLES = {"broken": "bold red", "fixed": "bold green", "better": "green"}
 def comparison_view(found: Comparison) -> RenderableType:
     """What compare.json says."""
     style = next((style for effect, style in _STYLES.items() if effect in {row.effect for row in found.news}), "bold")
-    return Group(*([_differences(found)] if found.news else []), *_replays(found), Text(found.summed), *_others(found),
+    return Group(*([_differences(found)] if found.news else []), *_replays(found), Text(found.summed),
+                 *map(Text, found.left), *_others(found),
                  _costs(found), Text(found.headline, style=style))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,28 +21,35 @@ from invariants.report.compared import Comparison as Shown
 from invariants.report.shapes import read
 from invariants.runs import COMPARE, WORSE
 from invariants.verdict import Outcome, Subject, Verdict
+from spark_fuzz import touched
 from spark_fuzz.asked import USUAL, Asked
 from spark_fuzz.confirmed import documents, file_of, settle, tests
 from spark_fuzz.differences import FEWEST, HOW_LONG, Answer, Differences, Effect
 from spark_fuzz.failures import Failure, Recording
-from spark_fuzz.pairing import Arm, Comparison, Known
-from spark_fuzz.pairs import Pair
+from spark_fuzz.left import Left
+from spark_fuzz.likely import Arm, Known
+from spark_fuzz.pairing import Comparison
+from spark_fuzz.pairs import Pair, Side
 from spark_fuzz.runs import Key
+from spark_fuzz.sightings import MOST_ENDLESS
 from spark_fuzz.simulation import Aim
-from spark_fuzz.told import SIDES, Told, documented
+from spark_fuzz.told import QUIET, SIDES, Told, documented
 from spark_fuzz.touched import CLAIMED, Other, Others, proofs
 from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.evidence import fails
 from stateful_tests.worlds.subjects import subject_named, subject_on
 
 BASE, CHANGED = SIDES
+BEYOND_DOUBT = 0.001
+"""A comparison that looks several times may end at so small a p; what it says in the end is hardly surer or less so
+(Haybittle, 1971; Peto, 1976)."""
 SHORTER = 6
 """So many tapes are made shorter, those of what is broken first."""
 
 
 def aim_of(
     file: str, base: str | None, seed: int = 0, workloads: Sequence[str] = (), profiles: Sequence[str] = (),
-    strategies: Sequence[str] = (),
+    strategies: Sequence[str] = (), *, until_answer: bool = False,
 ) -> Comparison:
     """The comparison that people name; raises BadInputError, one line, for what is not there or does not fit.
 
@@ -49,7 +57,7 @@ def aim_of(
     """
     changed = subject_named(subject_on(base, file))
     worlds = Aim((), tuple(workloads), tuple(profiles), tuple(strategies), seed)
-    return Comparison(changed.base or changed.name, changed.name, worlds, file).checked()
+    return Comparison(changed.base or changed.name, changed.name, worlds, file, until_answer).checked()
 
 
 def compared(folder: Path) -> Shown:
@@ -69,7 +77,8 @@ class Comparing:
         self._aim, self._folder, self._asked = aim, folder, asked
         self.found = Differences(subject_named(aim.base))
         self.others = Others()
-        self._arms: dict[Arm, Known] = {}
+        self._near = touched.near(subject_named(aim.changed).changes)
+        self._arms: list[tuple[Arm, Known] | None] = []  # of each unit of the plan, in order
         self._failed: list[str] = []
         self._tapes: dict[tuple[str, Key], Recording] = {}
         self._failures: dict[tuple[str, Key], Failure] = {}
@@ -88,7 +97,9 @@ class Comparing:
             refuse_mistake(row)
             if " again " in row["unit"]:
                 self._answered(row)
-            elif row["error"] is not None:
+                continue
+            self._arms.append(None)
+            if row["error"] is not None:
                 self._failed.append(f"{row['unit']}: {row['error']}")
             elif row["kind"] == "touched":
                 self.others.take(row)
@@ -107,8 +118,8 @@ class Comparing:
     def _take(self, pair: Pair) -> None:
         self.found.take(pair)
         arm = (pair.plan.workload, pair.plan.profile, pair.plan.strategy)
-        apart = pair.base.shown.keys() != pair.changed.shown.keys()
-        self._arms[arm] = self.known(arm) + Known(1, int(pair.met), int(apart))
+        base, changed = map(self._telling, (pair.base, pair.changed))
+        self._arms[-1] = arm, Known(1, int(pair.met), int(base != changed))
         sides = ((BASE, self._aim.base, pair.base, pair.base_tape, pair.changed),
                  (CHANGED, self._aim.changed, pair.changed, pair.changed_tape, pair.base))
         for name, subject, side, tape, other in sides:
@@ -117,14 +128,21 @@ class Comparing:
                 self._keep((name, key), Recording(
                     plan, pair.seed, tape, bytes.fromhex(side.digest), shown.time_ms, shown.sentence))
 
+    def _telling(self, side: Side) -> set[Key]:
+        """What is shown of the properties that are about what the change touches; of all if there are none."""
+        return {key for key in side.shown if not self._near or key[0] in self._near}
+
     def _keep(self, what: tuple[str, Key], recording: Recording) -> None:
         kept = self._tapes.get(what)
         if kept is None or recording.order < kept.order:
             self._tapes[what] = recording
 
-    def known(self, arm: Arm) -> Known:
-        """What is known of an arm."""
-        return self._arms.get(arm, Known())
+    def known(self, units: int) -> Mapping[Arm, Known]:
+        """What so many of the first units of the plan say of each arm."""
+        found = defaultdict[Arm, Known](Known)
+        for arm, each in filter(None, self._arms[:units]):
+            found[arm] += each
+        return found
 
     def inputs(self) -> int:
         """How many pairs there were."""
@@ -142,7 +160,7 @@ class Comparing:
     def _shown_by(self, name: str) -> tuple[str, Key] | None:
         """The side and the way that show best what a change does to a property; one that was chosen is kept."""
         effect = self.found.effect(name)
-        if effect in {Effect.UNCHANGED, Effect.NOT_MET}:
+        if effect in QUIET:
             return None
         side = CHANGED if effect is Effect.BROKEN else BASE
         chosen = next((what for what in self._failures if what[0] == side and what[1][0] == name), None)
@@ -191,6 +209,7 @@ class Comparing:
         """A row for the change, then one for each property, what differs first."""
         rows = [self._verdict(name) for name in self.found.names]
         rows += [self._claim(one) for one in self.others.found if one.worse]
+        rows += [self._not_looked_at(name) for name in self.left.properties]
         order = list(Effect)
         return [self._change(rows), *sorted(rows, key=lambda row: order.index(Effect(row.subject.details["effect"])))]
 
@@ -221,6 +240,29 @@ class Comparing:
             self._command(), seed=self._aim.seed, note=note,
             cost={"inputs": one.of, "base_violated": one.base, "changed_violated": one.changed})
 
+    def given_up(self) -> bool:
+        """Whether the change does not end, which each other pair would show as well, after seconds."""
+        return self.found.endless >= MOST_ENDLESS
+
+    def answered(self) -> bool:
+        """Whether something differs beyond doubt, and that is enough for whoever asks."""
+        return self._aim.until_answer and any(map(self._beyond_doubt, self.found.names))
+
+    def _beyond_doubt(self, name: str) -> bool:
+        failure, effect = self._failure(name), self.found.effect(name)
+        sure = (one.declared or one.p <= BEYOND_DOUBT for one in self.found.of(name) if one.effect is effect)
+        return failure is not None and failure.believed is not None and any(sure)
+
+    @property
+    def left(self) -> Left:
+        """What was not looked at; where a change does not end nothing else is worth telling."""
+        return Left((), 0, (), ()) if self.given_up() else Left.by(self._aim, self.found.lived, self.others.answered)
+
+    def _not_looked_at(self, name: str) -> Verdict:
+        note = "no run that it judges was lived through: give it more time"
+        return Verdict(name, COMPARE, self._subject(effect=str(Effect.NOT_LOOKED_AT)), Outcome.HOLDS, Outcome.UNKNOWN,
+                       self._command(), seed=self._aim.seed, note=note)
+
     def _failure(self, name: str) -> Failure | None:
         what = self._shown_by(name)
         return None if what is None else self._failures.get(what)
@@ -240,14 +282,14 @@ class Comparing:
         outcome = Outcome.HOLDS
         if believed:
             outcome = Outcome.VIOLATED
-        elif broken or self._failed or not self.found.pairs:
+        elif broken or self._failed or self.found.endless or not self.found.pairs:
             outcome = Outcome.UNKNOWN
         elif not self.executed:
             outcome = Outcome.NEVER_EXECUTED
         elif self.said == TOO_FEW:
             outcome = Outcome.UNKNOWN
         doubts = [effects[name].note for name in broken if name not in believed] + self._failed + self.found.unknown
-        note = "; ".join([self.headline(), *(doubts[:1] if outcome is Outcome.UNKNOWN else ())])
+        note = "; ".join([self.headline(), *(doubts[:1] if outcome is Outcome.UNKNOWN and not self.given_up() else ())])
         return Verdict(
             WORSE, COMPARE, self._subject(said=self.said), Outcome.HOLDS, outcome, self._command(), seed=self._aim.seed,
             cost={"pairs": self.found.pairs, "same_digest": self.found.same_digest, "broken": len(broken),
@@ -270,11 +312,13 @@ class Comparing:
         """What came of it, in a few words."""
         if not self.found.pairs:
             return "nothing was compared"
+        if self.given_up():
+            return f"it does not end: {self.found.unknown[0]}"
         if not self.executed:
             return "never executed"
         effects = {self.found.effect(name) for name in self.found.names}
         effects |= {Effect.BROKEN for one in self.others.found if one.worse}
-        told = [str(one) for one in Effect if one in effects - {Effect.UNCHANGED, Effect.NOT_MET}]
+        told = [str(one) for one in Effect if one in effects - {*QUIET}]
         return " and ".join(told) or (NONE_SEEN if self.found.enough or self.claimed else TOO_FEW)
 
     def so_far(self) -> str:
@@ -303,6 +347,7 @@ class Comparing:
         document = {
             "base": self._aim.base, "change": subject_named(self._aim.changed).title, "file": self._aim.file,
             "said": self.said, "headline": self.headline(), **documented(self.found, replays),
+            "left": list(self.left.sentences()),
             "others": [one.to_json() for one in self.others.found],
             "proofs": [one.to_json() for one in proofs(self._replacements())]}
         return {COMPARED: json.dumps(document, indent=1, ensure_ascii=False) + "\n", **tests(self._shown())}

@@ -38,6 +38,7 @@ class Effect(StrEnum):
     BETTER = "better"  # less often or shorter, but still broken
     UNCHANGED = "unchanged"  # both keep it, or both break it about as much
     NOT_MET = "not met"  # hazards of the base may break it, and no run of either side has met one
+    NOT_LOOKED_AT = "not looked at"  # no run that it judges was lived through
 
 
 @dataclass
@@ -105,20 +106,20 @@ class Differences:
     """All pairs so far; base -- the subject that is changed.
 
     pairs -- how many. unknown -- why some could not be judged. same_digest, judged_alike -- pairs whose sides have
-    equal digests, and of which judges say the same. met -- judged pairs that have met the change. calls, reached -- by
-    place: calls of what is replaced, and in how many runs. costs -- by name: what the runs of either side have cost;
-    None: longer than any other.
+    equal digests, and of which judges say the same. met -- judged pairs that have met the change. endless -- pairs that
+    do not end with it. lived -- judged pairs by workload. calls, reached -- by place: calls of what is replaced, and in
+    how many runs. costs -- by name: what the runs of either side have cost; None: longer than any other.
     """
 
     def __init__(self, base: Subject) -> None:
         """None yet."""
         self.base = base
-        self.pairs = self.same_digest = self.judged_alike = self.met = 0
+        self.pairs = self.same_digest = self.judged_alike = self.met = self.endless = 0
         self.unknown: list[str] = []
         self.calls, self.reached = Counter[str](), Counter[str]()
         self.costs: dict[str, tuple[list[int | None], list[int | None]]] = {
             name: ([], []) for name in ("messages", "requests", "converged_ms")}
-        self._lived = Counter[str]()
+        self.lived = Counter[str]()
         self._ways: dict[Key, Seen] = defaultdict(Seen)
         self._broken_ms: dict[str, tuple[Counter[int], Counter[int]]] = defaultdict(lambda: (Counter(), Counter()))
         self._longer_ms: dict[str, Counter[int]] = defaultdict(Counter)
@@ -138,12 +139,14 @@ class Differences:
         for place, calls in pair.changed.calls.items():
             self.calls[place] += calls
             self.reached[place] += bool(calls)
+        if pair.changed.endless:
+            self.endless += 1
         if pair.unknown:
             self.unknown.append(f"seed {pair.seed} of {pair.plan.workload}: {pair.unknown}")
             return
         self.judged_alike += pair.base.judged_as(pair.changed)
         self.met += pair.met
-        self._lived[pair.plan.workload] += 1
+        self.lived[pair.plan.workload] += 1
         self._take_ways(pair)
         self._take_times(pair)
         for name, sides in self.costs.items():
@@ -173,7 +176,7 @@ class Differences:
     @property
     def names(self) -> tuple[str, ...]:
         """All properties that some pair was judged by."""
-        return tuple(dict.fromkeys([*chain.from_iterable(map(judged, self._lived)), *(key[0] for key in self._ways)]))
+        return tuple(dict.fromkeys([*chain.from_iterable(map(judged, self.lived)), *(key[0] for key in self._ways)]))
 
     def answers(self) -> Mapping[Question, Answer]:
         """Every question, answered by the pairs so far."""
@@ -221,7 +224,7 @@ class Differences:
 
     def _answer(self, question: Question, asked: Asked, p: float) -> Answer:
         key = question.key
-        of = sum(pairs for workload, pairs in self._lived.items() if key[0] in judged(workload))
+        of = sum(pairs for workload, pairs in self.lived.items() if key[0] in judged(workload))
         seen = self._ways.get(key, Seen())
         if question.asking == HOW_LONG:
             base_ms, changed_ms = map(_mean, self._broken_ms[key[0]])

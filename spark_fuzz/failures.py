@@ -1,7 +1,9 @@
 """What a campaign over worlds saw go wrong: grouped by signature, looked at again before it is believed, shortened.
 
-Of each way to fail (a property and a signature) the first unit of the plan that shows it gives the tape that is played
-again, so that the answer depends on no clock; the three simplest recordings of all are named for people.
+What no hazard explains is looked at. Of what hazards explain each way is looked at once, whatever it is put down to,
+and each hazard once, at its first finding; the rest is counted. Of each way to fail (a property and a signature) the
+first unit of the plan that shows it gives the tape that is played again, so that the answer depends on no clock; the
+three simplest recordings of all are named for people.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+from invariants.finding import causes_in
 from spark_fuzz.runs import Key, simplicity
-from spark_fuzz.simulation import again_unit
+from spark_fuzz.simulation import KNOWN_LOOKS, LOOKS, again_unit
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.run import Plan
 
@@ -94,6 +97,11 @@ class Failure:
     at: Sequence[int] | None = None
     spent: bool = False
 
+    @cached_property
+    def causes(self) -> frozenset[str]:
+        """The hazards that it is put down to."""
+        return causes_in(self.key)
+
     @property
     def confirmed(self) -> bool:
         """Whether it was seen again."""
@@ -108,7 +116,7 @@ class Failure:
     def believed(self) -> Recording | None:
         """The recording that a violation is shown by; None before there is one.
 
-        A worker has seen it again, twice; what no hazard explains this process too.
+        A worker has seen it again; what no hazard explains twice, and this process too.
         """
         if not self.confirmed:
             return None
@@ -151,7 +159,7 @@ class Failure:
 class Failures:
     """All of one subject.
 
-    explains -- whether a hazard explains a property and a signature; of each property one such way is looked at again.
+    explains -- whether a hazard explains a property and a signature.
     """
 
     def __init__(self, explains: Callable[[Key], bool], limits: Limits | None = None) -> None:
@@ -166,15 +174,17 @@ class Failures:
         recording, key = Recording.of(row), key_of(row)
         if key not in self._ways:
             self._ways[key] = Failure(key, self._explains(key), recording)
-            self._count(self._ways[key])
+            if self._is_looked_at(self._ways[key]):
+                self._of.setdefault(key[0], []).append(self._ways[key])
         self._ways[key].take(recording)
 
-    def _count(self, failure: Failure) -> None:
-        """Later ways change nothing about earlier ones."""
-        counted = self._of.setdefault(failure.key[0], [])
-        alike = sum(one.expected == failure.expected for one in counted)
-        if alike < (1 if failure.expected else self._limits.ways):
-            counted.append(failure)
+    def _is_looked_at(self, failure: Failure) -> bool:
+        """Whether a way is looked at again, or counted only; later ways change nothing about earlier ones."""
+        alike = [one for one in self._of.get(failure.key[0], ()) if one.expected == failure.expected]
+        if not failure.expected:
+            return len(alike) < self._limits.ways
+        named = frozenset[str]().union(*(one.causes for one in self.looked_at() if one.expected))
+        return not failure.causes <= named or all(_way(one) != _way(failure) for one in alike)
 
     def answer(self, row: Row) -> None:
         """What came of a unit that looked again; failed ones too."""
@@ -185,42 +195,50 @@ class Failures:
             failure.unanswered(row["error"])
 
     def of(self, name: str) -> list[Failure]:
-        """The ways in which a property fails that count, as they were seen one after another; unexpected ones first."""
+        """The ways in which a property fails that are looked at, as they were seen, but unexpected ones first."""
         return sorted(self._of.get(name, ()), key=lambda one: one.expected)
 
-    def ways(self, name: str) -> int:
-        """In how many ways a property fails."""
-        return sum(key[0] == name for key in self._ways)
+    def ways(self, name: str) -> list[Failure]:
+        """All ways in which a property fails, also those that are counted only."""
+        return [one for key, one in self._ways.items() if key[0] == name]
 
     def questions(self) -> Iterator[Unit]:
         """What must be looked at again, each tape once."""
         tapes: dict[tuple[Plan, bytes], list[Failure]] = {}
-        for one in self.counted():
+        for one in self.looked_at():
             if not one.answers and not one.doubt:
                 tapes.setdefault((one.first.plan, one.first.choices), []).append(one)
         for (plan, choices), failures in tapes.items():
-            unit = again_unit(plan, [one.key for one in failures], choices, failures[0].first.digest)
+            looks = KNOWN_LOOKS if all(one.expected for one in failures) else LOOKS
+            unit = again_unit(
+                plan, [one.key for one in failures], choices, failures[0].first.digest, looks=looks)
             self._asked[unit.id] = failures
             yield unit
 
     def wishes(self) -> Iterator[Unit]:
         """What should be made simpler: some of what is not expected."""
-        for one in [one for one in self.counted() if one.confirmed and not one.expected][: self._limits.simpler]:
+        for one in [one for one in self.looked_at() if one.confirmed and not one.expected][: self._limits.simpler]:
             if (wished := one.wish()) is not None:
                 self._asked[wished.id] = [one]
                 yield wished
 
-    def counted(self) -> Iterator[Failure]:
-        """All ways that count."""
+    def looked_at(self) -> Iterator[Failure]:
+        """All ways that are looked at again."""
         return chain.from_iterable(self._of.values())
 
     def to_json(self) -> list[dict[str, Any]]:
         """All ways to fail, with the simplest recordings of each."""
         return [{
             "property": one.key[0], "signature": list(one.key[1:]), "expected": one.expected, "units": one.units,
+            "looked_at": one in self._of.get(one.key[0], ()),
             "recordings": [kept.to_json() for kept in one.kept],
             "shortest": one.best.to_json() if one.confirmed else None,
         } for one in self._ways.values()]
+
+
+def _way(failure: Failure) -> Key:
+    """Property and signature without the hazards that it is put down to."""
+    return tuple(part for part in failure.key if causes_in([part]) == frozenset())
 
 
 def key_of(row: Row) -> Key:

@@ -6,6 +6,7 @@ They import pyspark when they run, so that --help is there at once.
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -134,6 +135,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     profile: Annotated[Several, typer.Option(metavar="NAME", help="Only this fault profile; may be repeated.")] = None,
     strategy: Annotated[Several, typer.Option(
         metavar="NAME", help="Only uniform, swarm, priority or focus; may be repeated.")] = None,
+    until_answer: Annotated[bool, typer.Option(
+        "--until-answer", help="End once something is fixed or broken beyond doubt.")] = False,
     seed: Seed = 0, json: Json = None, out: Ledger = None,
 ) -> None:
     """Judge a change against what it changes: both live through the same worlds, pair by pair.
@@ -143,6 +146,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     Exit status: 0 nothing got worse, 1 something is broken, 2 bad input, 3 nothing that is replaced was called, or
     something is unknown.
     """
+    began_s = time.monotonic()  # before what is slow to import
     from invariants.front_desk.desk import Desk
 
     with Desk(json, summary=False) as desk:
@@ -152,7 +156,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
         from spark_fuzz.compare_table import comparison_view
         from stateful_tests.worlds.subjects import subject_named
 
-        aim = comparing.aim_of(file, base, seed, workload or (), profile or (), strategy or ())
+        aim = comparing.aim_of(
+            file, base, seed, workload or (), profile or (), strategy or (), until_answer=until_answer)
         changed = subject_named(aim.changed)
         desk.say(changed.said_first("rocketproof compare"))
         if base is None and changed.kind == "change" and changed.opened:
@@ -161,7 +166,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
         folder = out or commands.compare_folder(aim)
         try:
             rows = on_spark(desk, "compare", lambda screen: commands.compare(
-                minutes, aim, master, folder, screen=screen))
+                minutes, aim, master, folder, screen=screen, spent_s=time.monotonic() - began_s))
             desk.judge("compare", rows, quiet=True)
         finally:
             if desk.rows and (folder / COMPARED).exists():

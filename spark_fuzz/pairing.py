@@ -1,59 +1,49 @@
 """Which worlds a comparison lives through, and where its time goes.
 
-A first pass lives through each workload once. Of those whose runs call what is replaced the other arms (profiles and
-strategies) are tried then, beginning with those that are most like arms in which judges have told the sides apart. Half
-of the time goes to arms that are known already, in proportion to how often that was so. An arm is chosen by whether its
-sides differ, never by which of them is the better one: so the choice does not bear on the tests.
+It goes in rounds. A third of a round tries arms (workload, profile, strategy) that were never tried: each workload
+once, then of those whose runs call what is replaced the arms in which judges are most likely to tell the sides apart
+(`likely`). The rest goes to arms that are known, in proportion to how likely that is there. An arm is chosen by whether
+its sides differ, never by which of them is the better one: so the choice does not bear on the tests.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from invariants.verdict import BadInputError
 from spark_fuzz import touched
+from spark_fuzz.likely import Arm, Known, Likely
 from spark_fuzz.simulation import BETWEEN, SEEDS, Aim
 from spark_fuzz.work import Unit
+from stateful_tests.worlds.subjects import subject_named
 
-Arm = tuple[str, str, str]
-"""Workload, profile, strategy."""
-FIRST = ("storm", "uniform")
-"""Profile and strategy of the first pass."""
-PAIRS = 2
-"""Pairs of a unit, but for the first of each arm."""
-@dataclass(frozen=True)
-class Known:
-    """What is known of an arm: pairs, those in which what is replaced was called, those that judges told apart."""
-
-    pairs: int = 0
-    called: int = 0
-    apart: int = 0
-
-    def __add__(self, other: Known) -> Known:
-        """What is known of two arms together."""
-        return Known(self.pairs + other.pairs, self.called + other.called, self.apart + other.apart)
-
-    @property
-    def weight(self) -> float:
-        """The share of pairs that judges tell apart, by Laplace's rule; of what is not known a half."""
-        return (self.apart + 1) / (self.pairs + 2)
-
+ROUND, GROWS = 8, 8
+"""Pairs of a round: the first number, or if that is more the share of all pairs so far that the second one says."""
+FRESH = 3
+"""One pair of so many tries an arm that was never tried."""
+ASKED = 2
+"""Questions to other judges in a round."""
+LOOK = 16
+"""Units after which it is looked for the first time whether something differs beyond doubt."""
 
 @dataclass(frozen=True)
 class Comparison:
     """What is compared: names of base and changed subject; seed -- which seeds are drawn.
 
-    worlds -- workloads, profiles and strategies that are lived through.
+    worlds -- workloads, profiles and strategies that are lived through. until_answer -- it ends once something differs
+    beyond doubt.
     """
 
     base: str
     changed: str
     worlds: Aim
     file: str
+    until_answer: bool = False
 
     @property
     def seed(self) -> int:
@@ -76,76 +66,76 @@ class Comparison:
 
     def command(self) -> str:
         """The command line, but for time and folder."""
-        return shlex.join(["rocketproof", "compare", self.file, "--base", self.base, "--seed", str(self.seed)])
+        until = ["--until-answer"] if self.until_answer else []
+        return shlex.join(["rocketproof", "compare", self.file, "--base", self.base, *until, "--seed", str(self.seed)])
 
 
-def units(aim: Comparison, known: Callable[[Arm], Known]) -> Iterator[Unit | int]:
+def units(
+    aim: Comparison, known: Callable[[int], Mapping[Arm, Known]], answered: Callable[[], bool] = bool,
+    given_up: Callable[[], bool] = bool,
+) -> Iterator[Unit | int]:
     """The units of a comparison, in order; a number where the rows of so many of the first ones must be known.
 
-    known -- of an arm. It ends when every arm was tried and none calls what is replaced.
+    known -- what the rows of so many first units say of the arms. answered -- whether no more need be asked. Each look
+    may err, so there are twice as many units at each as at the one before.
+    What a round holds is decided by the rounds up to the one before the last, so that no core waits for its last unit.
+    given_up -- whether no unit more makes sense. It ends also when every arm was tried and none calls what is replaced.
     """
-    plan = _Plan(aim)
-    first = plan.first()
-    yield from (plan.unit(arm) for arm in first)
-    yield len(first)
-    asked = list(touched.units(aim.base, aim.changed))
-    yield from asked
-    calling = {arm[0] for arm in first if known(arm).called}
-    others = [arm for arm in plan.arms if arm not in first and (arm[0] in calling or not calling)]
+    plan, asked, ends, look = _Plan(aim), touched.units(aim.base, aim.changed), [0, 0], LOOK
     while True:
-        yield plan.given.total() + len(asked)
-        fresh = list(plan.fresh(others, len(first), known))
-        others = [arm for arm in others if arm not in fresh]
-        before = plan.given.total()
-        yield from (plan.unit(arm) for arm in fresh)
-        yield plan.given.total() + len(asked)
-        yield from (plan.unit(arm) for arm in plan.again(len(first), known))
-        if plan.given.total() == before:
+        yield ends[-2]
+        if ends[-2] >= look:
+            look = 2 * ends[-2]
+            if answered():
+                return
+        given = [*(islice(asked, ASKED) if ends[-1] else ()), *plan.round(known(ends[-2]))]
+        if not given and ends[-2] == ends[-1]:
             return
+        for unit in given:
+            if given_up():
+                return
+            yield unit
+        ends.append(ends[-1] + len(given))
 
 
 class _Plan:
-    """Units by arm. given -- how many there are so far."""
+    """Units by arm."""
 
     def __init__(self, aim: Comparison) -> None:
-        self.aim, self.arms = aim, aim.arms()
-        self.given = Counter[Arm]()
+        self._aim, self._near = aim, touched.near(subject_named(aim.changed).changes)
+        self._given = Counter[Arm]()
+        self._others = dict.fromkeys(aim.arms())
+        self._new = dict.fromkeys(aim.worlds.workloads)
 
-    def first(self) -> Sequence[Arm]:
-        """An arm of each workload."""
-        found: dict[str, Arm] = {}
-        for arm in sorted(self.arms, key=lambda one: one[1:] != FIRST):
-            found.setdefault(arm[0], arm)
-        return list(found.values())
+    def round(self, known: Mapping[Arm, Known]) -> Iterator[Unit]:
+        """The units of the next round."""
+        size = max(ROUND, self._given.total() // GROWS)
+        calling = [arm for arm, each in known.items() if each.called]
+        if calling:
+            idle = {arm[0] for arm in known} - {arm[0] for arm in calling}
+            self._others = {arm: None for arm in self._others if arm[0] not in idle}
+        likely = Likely(self._near, known, self._given)
+        worth = {arm: likely.worth(arm) for arm in calling}
+        fresh = size // FRESH if calling else size
+        yield from self._fresh(fresh, likely)
+        for _ in range(size - fresh):
+            yield self._pair(min(calling, key=lambda arm: self._given[arm] / worth[arm]))
 
-    def fresh(self, others: Sequence[Arm], most: int, known: Callable[[Arm], Known]) -> Iterator[Arm]:
-        """Arms to try: those whose workload, and whose profile and strategy, tell sides apart most often.
+    def _fresh(self, most: int, likely: Likely) -> Iterator[Unit]:
+        """Pairs of the best arms that were not tried, those of workloads that nobody has lived through first."""
+        for _ in range(most):
+            arms = [arm for arm in self._others if arm[0] in self._new] or self._others
+            if not arms:
+                return
+            fresh = max(arms, key=likely.worth)
+            del self._others[fresh]
+            self._new.pop(fresh[0], None)
+            likely.take(fresh, Known(1))
+            yield self._pair(fresh)
 
-        What is about to be tried counts as if it told none apart, so that the arms of a round are different ones.
-        """
-        parts = defaultdict[tuple[str, ...], Known](Known)
-        for arm in self.given:
-            for part in (arm[:1], arm[1:]):
-                parts[part] += known(arm)
-        left = dict.fromkeys(others)
-        for _ in range(min(most, len(left))):
-            best = max(left, key=lambda arm: parts[arm[:1]].weight * parts[arm[1:]].weight)
-            del left[best]
-            for part in (best[:1], best[1:]):
-                parts[part] += Known(1)
-            yield best
-
-    def again(self, most: int, known: Callable[[Arm], Known]) -> Iterator[Arm]:
-        """Arms that call what is replaced, each as often as is its share of all units."""
-        weights = {arm: each.weight for arm in self.given if (each := known(arm)).called}
-        for _ in range(most if weights else 0):
-            yield min(weights, key=lambda arm: self.given[arm] / weights[arm])
-
-    def unit(self, arm: Arm) -> Unit:
-        """The next unit of an arm."""
-        number = self.given[arm]
-        self.given[arm] += 1
-        begin = self.aim.seed * SEEDS + (1 + (number - 1) * PAIRS if number else 0)
-        end = begin + (PAIRS if number else 1)
-        body = {"subjects": (self.aim.base, self.aim.changed), "arm": arm, "seeds": (begin, end)}
-        return Unit(BETWEEN.join([self.aim.changed, *arm, f"pairs {begin}-{end - 1}"]), body, 2 * (end - begin))
+    def _pair(self, arm: Arm) -> Unit:
+        """The next pair of an arm; worlds of equal seeds are alike in other arms too, so each pair has its own."""
+        seed = self._aim.seed * SEEDS + self._given.total()
+        self._given[arm] += 1
+        body = {"subjects": (self._aim.base, self._aim.changed), "arm": arm, "seeds": (seed, seed + 1)}
+        return Unit(BETWEEN.join([self._aim.changed, *arm, f"pair {seed}"]), body, 2)

@@ -1,8 +1,8 @@
 """Work on simulated worlds: from seeds to what was seen, and from a failing tape to the same failure, shorter.
 
 A unit of the search is a plan and a range of seeds. A unit that looks again has a failing tape in its body, and the
-ways in which it fails: the tape is played twice, and the digests must be equal. If it is to be made simpler, which goes
-on over several units, so is what is left.
+ways in which it fails: the tape is played again, twice if no hazard explains one of them, and all digests must be that
+of the search. If it is to be made simpler, which goes on over several units, what is left is played twice.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from invariants.runs import SAME_RUN
 from model.language.open.nearness import Wanted, wanted
 from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS
 from spark_fuzz.effect import called_rows, fingerprint
-from spark_fuzz.simulation import LOOKS
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.evidence import exhibit
 from stateful_tests.worlds.healing import watching
@@ -52,7 +51,7 @@ states   fingerprints of the model states that the runs visited, sorted, 8 bytes
 scope    an enumerable scope: what was visited of it (`invariants.refinement.coverage`): forms as states, 8 bytes each,
          steps as moves, 16 bytes each; moments, and those outside as JSON, {reason: moments}
 failure  for each property and signature the simplest run that showed it: seed, choices (a byte each), time, digest
-unknown  the first run of which nothing can be said: seed, and why as the sentence
+unknown  the first run of which nothing can be said: seed, and why as the sentence; violated is 1 if it did not end
 trails   where states are wanted: steps of all models in the first run, as a JSON list of lines
          (`model.language.open.trails`)
 near     a state that is wanted, its number as the property: violated is 1 if a run has reached it, rest says as JSON
@@ -63,7 +62,7 @@ compared of a variant: the first run in which such a function is called, or the 
 
 Rows of units that look again:
 
-again    for each property and signature: violated is 1 if it was seen again, twice; choices, time, sentence and digest
+again    for each property and signature: violated is 1 if it was seen again; choices, time, sentence and digest
          of that; unknown is 1 if equal choices gave different digests; runs that it took; rest says as JSON where the
          next unit goes on to make the tape simpler, null if it is as simple as can be; shown is what its evidence
          shows, as JSON (`stateful_tests.worlds.evidence.exhibit`)
@@ -158,7 +157,7 @@ def _searched(plan: Plan, records: Mapping[int, RunRecord]) -> Iterator[Row]:
         yield {**failure_row(key, records[seed], found), "seed": seed}
     for seed, one in records.items():
         if one.unknown:
-            yield {"kind": "unknown", "seed": seed, "sentence": one.unknown}
+            yield {"kind": "unknown", "seed": seed, "sentence": one.unknown, "violated": int(one.endless)}
             return
 
 
@@ -244,9 +243,9 @@ def _effect(plan: Plan, records: Sequence[RunRecord]) -> Iterator[Row]:
 
 
 def looked_again(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
-    """Play a tape twice, if wanted one that is made simpler from it; a row for each way to fail that is asked about.
+    """Play a tape, if wanted one that is made simpler from it; a row for each way to fail that is asked about.
 
-    Both plays must have the digest of the tape's run; one of them is judged.
+    All plays must have the digest of the tape's run; the first of them is judged.
     """
     tape, digest, made, rest = bytes.fromhex(body["choices"]), body["digest"], 0, None
     if body["runs"]:
@@ -256,12 +255,12 @@ def looked_again(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
     with lived(plan, telling) as (world, record):
         shown = {key: exhibit(plan, telling, world, record, key) for key in map(tuple, body["keys"])}
     # Judges change no run, and are half of its cost; where they gave up, the run ended with them.
-    other = run(plan, QuietTape(tape), judged=bool(record.unknown))
-    differ = len({record.digest, other.digest, digest or record.digest}) > 1
+    others = [run(plan, QuietTape(tape), judged=bool(record.unknown)) for _ in range(1, body["looks"])]
+    differ = len({record.digest, *(other.digest for other in others), digest or record.digest}) > 1
     for key, found in shown.items():
         yield {
             "kind": "again", **asdict(plan), "property": key[0], "signature": json.dumps(key[1:]),
-            "runs": made + LOOKS, "violated": int(found is not None and not differ), "unknown": int(differ),
+            "runs": made + body["looks"], "violated": int(found is not None and not differ), "unknown": int(differ),
             "choices": tape, "digest": bytes.fromhex(record.digest), "rest": json.dumps(rest),
             "time_ms": None if found is None else found["time_ms"],
             "sentence": None if found is None else found["sentence"],

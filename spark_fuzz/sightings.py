@@ -1,9 +1,9 @@
 """What follows from the rows of the campaign over worlds: a verdict for each subject and property, and its evidence.
 
-A violation is believed when a worker has played its tape twice with equal digests, and this process once more if no
-hazard explains it; else it is unknown. So is a property that some runs could not judge, and one that a known hazard
-breaks but that no run has seen broken: luck is no proof. Where only hazards break it that no repair ends, it is not
-met: such a hazard need not be.
+A violation is believed when a worker has played its tape again with the digest of the search, twice and this process
+once more if no hazard explains it; else it is unknown. So is a property that some runs could not judge, and one that a
+known hazard breaks but that no run has seen broken: luck is no proof. Where only hazards break it that no repair ends,
+it is not met: such a hazard need not be.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from invariants.evidence import replayed
 from invariants.rules.telling_apart import perhaps
 from invariants.rules.telling_apart import shown as hazards_shown
-from invariants.runs import CHANGED, OF_KIND, SAME_RUN, WITHIN, outcome_of
+from invariants.runs import CHANGED, OF_KIND, REACHED, SAME_RUN, WITHIN, outcome_of
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
 from spark_fuzz.asked import USUAL, Asked
@@ -36,6 +36,8 @@ from stateful_tests.worlds.steering import Begun
 from stateful_tests.worlds.subjects import Subject as Known
 from stateful_tests.worlds.subjects import subject_named
 
+MOST_ENDLESS = 2
+"""After so many units of each subject in which a run does not end no other is tried."""
 MUTATION = "mutation"
 """The detail of a row's subject that names a planted bug."""
 
@@ -87,6 +89,7 @@ class Sightings:
                 self._towards.take(plan, row)
             case "unknown":
                 about.why.append(f"seed {row['seed']} of {row['unit']}: {row['sentence']}")
+                about.endless += row["violated"]
 
     def inputs(self) -> int:
         """How many runs there were."""
@@ -110,7 +113,11 @@ class Sightings:
 
     def settle(self) -> bool:
         """Play a failure here that a worker has seen again and no hazard explains; whether there was one."""
-        return settle(chain.from_iterable(about.failures.counted() for about in self._about.values()))
+        return settle(chain.from_iterable(about.failures.looked_at() for about in self._about.values()))
+
+    def given_up(self) -> bool:
+        """Whether no run more makes sense: every subject has some that do not end, which cost seconds each."""
+        return all(about.endless >= MOST_ENDLESS for about in self._about.values())
 
     def found(self) -> bool:
         """Whether there is a failure that no hazard explains."""
@@ -128,9 +135,10 @@ class Sightings:
         """A row for each subject and property; one that all runs repeat. Enumerable scopes have a row each.
 
         A variant has one row as a whole. Of the properties those have a row that a repair or a change breaks, and those
-        that were asked for.
+        that were asked for. Each state that is wanted has a row.
         """
-        return [verdict for subject in self._about for verdict in self._of(subject)]
+        wanted = self._asked.told(self._towards.verdicts(self._command(), self._folder))
+        return [*(verdict for subject in self._about for verdict in self._of(subject)), *wanted]
 
     def _tells(self, name: str) -> bool:
         """Whether a property counts: all do for the row of a variant as a whole."""
@@ -187,9 +195,15 @@ class Sightings:
         return Outcome.HOLDS, f"in {seen.runs:,} runs, {seen.segments:,} segments"
 
     def _extent(self, about: About, name: str) -> str:
-        seen, ways = about.seen[name], about.failures.ways(name)
-        told = f"in {seen.violated:,} of {seen.runs:,} runs"
-        return told if ways == 1 else f"{told}, in {ways} ways"
+        """In how many runs and ways a property fails, and which hazards only those ways name that are but counted."""
+        seen, ways, shown = about.seen[name], about.failures.ways(name), about.failures.of(name)
+        told = f"in {seen.violated:,} of {seen.runs:,} runs" + (f", in {len(ways)} ways" if len(ways) > 1 else "")
+        if len(ways) == len(shown):
+            return told
+        named = frozenset[str]().union(*(one.causes for one in shown))
+        besides = sorted(frozenset[str]().union(*(one.causes for one in ways)) - named)
+        also = f", put down to {', '.join(besides)} too" if besides else ""
+        return f"{told}, {len(ways) - len(shown)} of them counted only{also}"
 
     def _changed(self, subject: str, effect: Effect) -> Verdict:
         """The row that says whether leaving a repair out has made any difference."""
@@ -285,8 +299,9 @@ class Sightings:
                 for one, _ in self._believed(about, name)]
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
-        """A failing run for each way in which a property fails."""
-        return documents(self._shown(), self._folder)
+        """A failing run for each way in which a property fails, and one for each wanted state that was reached."""
+        reached = self._towards.evidence(self._folder) if self._asked.about(REACHED) else {}
+        return {**documents(self._shown(), self._folder), **reached}
 
     def files(self) -> Mapping[str, str]:
         """Tests to keep, one beside each piece of evidence; all failures; what was visited, and by which runs."""

@@ -33,8 +33,8 @@ RUNS = 4
 """Seeds of a unit, but for the first of each arm: about a second of CPU time."""
 LONGEST = 32
 """Units of an arm in a turn, at most."""
-LOOKS = 2
-"""Runs of a unit that looks again, besides those that make a tape simpler."""
+LOOKS, KNOWN_LOOKS = 2, 1
+"""Runs of a unit that looks again, besides those that make a tape simpler; and where a hazard explains all of it."""
 REPLAYED = 16
 """Of so many units one replays its first run."""
 LAG = 2
@@ -76,7 +76,7 @@ class Aim:
         workloads = _each_known("workload", self.workloads, WORKLOADS) or tuple(WORKLOADS)
         profiles = _each_known("fault profile", self.profiles, PROFILES) or tuple(reversed(PROFILES))
         strategies = _each_known("strategy", self.strategies, STRATEGIES) or tuple(STRATEGIES)
-        wanted = tuple(goal.text() for goal in goals_of(Path(self.towards))) if self.towards else ()
+        wanted = tuple(goal.text() for goal in goals_of(Path(self.towards))) if self.towards else self.wanted
         return replace(self, subjects=subjects, workloads=workloads, profiles=profiles, strategies=strategies,
                        wanted=wanted)
 
@@ -160,19 +160,19 @@ def plan_of(unit_id: str) -> Plan:
 
 def again_unit(
     plan: Plan, keys: Sequence[Sequence[str]], choices: bytes, digest: bytes, runs: int = 0,
-    at: Sequence[int] | None = None,
+    at: Sequence[int] | None = None, *, looks: int = LOOKS,
 ) -> Unit:
     """The unit that looks again at a failing tape; see `runs`.
 
     keys -- the ways in which it fails. runs -- in so many it is made simpler, for the first key. at -- where that goes
-    on.
+    on. looks -- how often it is played then.
     """
     body = {"plan": asdict(plan), "keys": [list(key) for key in keys], "choices": choices.hex(),
-            "digest": digest.hex(), "runs": runs, "at": at and list(at)}
+            "digest": digest.hex(), "runs": runs, "at": at and list(at), "looks": looks}
     known = "\0".join([*("\1".join(key) for key in keys), choices.hex(), str(at)])
     named = blake2b(known.encode(), digest_size=6).hexdigest()
     about = f"again {keys[0][0]} {named}, {runs} runs"
-    return Unit(BETWEEN.join([*asdict(plan).values(), about]), body, runs + LOOKS)
+    return Unit(BETWEEN.join([*asdict(plan).values(), about]), body, runs + looks)
 
 
 def is_again(unit_id: str) -> bool:
@@ -185,16 +185,17 @@ def is_again(unit_id: str) -> bool:
 
 def units(
     aim: Aim, flat: Callable[[Plan, int], bool], found: Callable[[], bool],
-    near: Callable[[int], Sequence[Begun]] = lambda _: (),
+    near: Callable[[int], Sequence[Begun]] = lambda _: (), given_up: Callable[[], bool] = bool,
 ) -> Iterator[Unit | int]:
     """The units of a campaign in order; a number where the rows of so many of the first ones must be known (`feed`).
 
     flat -- whether an arm visited hardly anything new in a turn. found -- whether a failure ends the search. near -- of
-    a search for states that are wanted, how the runs of a turn begin; none ends it.
+    a search for states that are wanted, how the runs of a turn begin; none ends it. given_up -- whether no unit more
+    makes sense.
     """
     number = 0
     for unit in _led(aim, near) if aim.wanted else _search(aim, flat):
-        if number == aim.limit or (aim.until_failure and found()):
+        if number == aim.limit or (aim.until_failure and found()) or given_up():
             return
         number += not isinstance(unit, int)
         yield unit
@@ -238,7 +239,7 @@ def _judged(turns: Sequence[int], turn: int) -> int:
 
 # Version --------------------------------------------------------------------------------------------------------------
 
-_WORKING = ("effect", "hunts", "pairing", "pairs", "runs", "simulation", "touched", "work")
+_WORKING = ("effect", "hunts", "likely", "pairing", "pairs", "runs", "simulation", "touched", "work")
 _JUDGED = ("impl", "model", "invariants/refinement", "stateful_tests/worlds")
 
 

@@ -10,7 +10,7 @@ from invariants.report.compared import probability
 from spark_fuzz.differences import HOW_LONG, Answer, Differences, Effect, Seen, quartiles
 
 SIDES = ("base", "changed")
-_QUIET = (Effect.UNCHANGED, Effect.NOT_MET)
+QUIET = (Effect.UNCHANGED, Effect.NOT_MET, Effect.NOT_LOOKED_AT)
 
 
 class Told:
@@ -25,7 +25,7 @@ class Told:
         """What a verdict row says of the property."""
         whole = self._answers[0]
         ways = [f"{way_of(one)}: {counted(one.seen, one.of)}, {chance(one)}"
-                for one in self._answers[1:] if one.effect not in _QUIET]
+                for one in self._answers[1:] if one.effect not in QUIET]
         return "; ".join([f"broken {counted(whole.seen, whole.of)}, {chance(whole)}", *ways])
 
     def so_far(self) -> str:
@@ -43,7 +43,7 @@ class Told:
         """What is broken, fixed and better, each with its properties; claims -- about decisions that are broken."""
         each = {effect: [name for name in self._found.names if self._found.effect(name) is effect] for effect in Effect}
         each[Effect.BROKEN] += claims
-        return [f"{effect}: {', '.join(names)}" for effect, names in each.items() if names and effect not in _QUIET]
+        return [f"{effect}: {', '.join(names)}" for effect, names in each.items() if names and effect not in QUIET]
 
     def headline(self, said: str, claims: Sequence[str]) -> str:
         """What came of a change: what differs, what was called, how many digests are equal.

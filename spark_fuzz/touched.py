@@ -18,7 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from impl.variants.variant import Replacement
+from impl.variants.catalogue import REPAIRS
+from impl.variants.variant import Replacement, Variant
 from invariants.claim import CLAIMS
 from invariants.concepts import FOLLOWED
 from model.language.properties import ALWAYS, LEADS_TO, STEP
@@ -29,7 +30,7 @@ from spark_fuzz.work import Row, Unit
 from stateful_tests.conformance.adapters import ADAPTERS
 from stateful_tests.conformance.judge import RECORDINGS
 from stateful_tests.conformance.replay import recordings, replay_file, stem
-from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.subjects import DECLARED, subject_named
 
 PROMISED = (ALWAYS, STEP, LEADS_TO)
 RECORDED, CLAIMED = "recorded calls", "claims"
@@ -118,12 +119,14 @@ class Other:
 
 @dataclass
 class Others:
-    """What the other judges have said so far."""
+    """What the other judges have said so far; answered -- the units that have asked them."""
 
     found: list[Other] = field(default_factory=list)
+    answered: set[str] = field(default_factory=set)
 
     def take(self, row: Row) -> None:
         """Take a row of `work`."""
+        self.answered.add(row["unit"])
         sides = json.loads(row["sides"])
         if sides is None:
             return
@@ -133,6 +136,20 @@ class Others:
         if row["property"] == CLAIMED and not any(one.judge == CLAIMED for one in self.found):
             inputs = sum(of for of, _ in after.values())
             self.found.append(Other(CLAIMED, f"{len(after)} properties of decisions", inputs, 0, 0))
+
+
+def near(changes: Iterable[Variant]) -> frozenset[str]:
+    """Properties that are about what a change touches.
+
+    They judge the steps of the models that stand for it, or are broken by the hazards that repairs mend at the same
+    places.
+    """
+    replaced = [one for variant in changes for one in variant.replacements]
+    places = {(one.owner, one.attribute) for one in replaced}
+    hazards = {hazard for repair in REPAIRS.values() if places & {(one.owner, one.attribute) for one in
+               repair.replacements} for hazard in repair.hazards}
+    broken = {name for name, one in DECLARED.items() if hazards.intersection(one.expected.hazards)}
+    return frozenset(broken.union(*(one.watched for one in proofs(replaced))))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.names import MASTER_ID
@@ -36,3 +36,15 @@ class BrokerConfig:
     transaction_timeout_ms: int = TRANSACTION_TIMEOUT_MS
     transaction_check_max: int = TRANSACTION_CHECK_MAX
     transaction_check_interval_ms: int = TRANSACTION_CHECK_INTERVAL_MS
+
+    def switched(self) -> tuple[str, ...]:
+        """The switches that do not stand as they are shipped, as the file has them: "compressedRegister = true"."""
+        changed = [one.name for one in fields(self)
+                   if isinstance(one.default, bool) and getattr(self, one.name) != one.default]
+        return tuple(f"{_in_file(name)} = {str(getattr(self, name)).lower()}" for name in changed)
+
+
+def _in_file(name: str) -> str:
+    """The name of a setting in RocketMQ's spelling."""
+    first, *others = name.split("_")
+    return first + "".join(other.capitalize() for other in others)

@@ -87,7 +87,8 @@ class BrokerController(BrokerTables):
         self.remoting_server.start()
         self.broker_outer_api.start()
         self.client_housekeeping_service.start()
-        self.node.trace(BrokerStarted(self.node.name, self.config.broker_name, self.config.broker_id))
+        self.node.trace(BrokerStarted(
+            self.node.name, self.config.broker_name, self.config.broker_id, self.config.switched()))
         if self.config.broker_id != MASTER_ID:
             self.scheduler.schedule_at_fixed_rate(self.slave_synchronize.sync_all, INITIAL_DELAY_MS, PERIOD_MS)
         await self.registration.register_broker_all(check_order_config=True, oneway=False, force_register=True)

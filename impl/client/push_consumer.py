@@ -139,6 +139,7 @@ class DefaultMQPushConsumerImpl:
                                 "please.")
         self.node.trace(ConsumerStarted(
             self.instance.client_id, self.group, self.config.message_model, self.config.orderly,
+            self.config.strategy.name,
         ))
         await self.instance.start()
         self.service_state = RUNNING

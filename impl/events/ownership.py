@@ -6,14 +6,20 @@ from typing import NamedTuple
 
 from impl.decisions.message_queue import MessageQueue
 
+DEFAULT_STRATEGY = "AVG"  # AllocateMessageQueueAveragely
+
 
 class ConsumerStarted(NamedTuple):
-    """DefaultMQPushConsumerImpl#start: RUNNING, and registered at its instance."""
+    """DefaultMQPushConsumerImpl#start: RUNNING, and registered at its instance.
+
+    strategy -- the name of its AllocateMessageQueueStrategy.
+    """
 
     client_id: str
     group: str
     message_model: str
     orderly: bool
+    strategy: str = DEFAULT_STRATEGY
 
 
 class ConsumerStopping(NamedTuple):

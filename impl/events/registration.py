@@ -6,11 +6,15 @@ from typing import NamedTuple
 
 
 class BrokerStarted(NamedTuple):
-    """BrokerController#start: it listens; nobody knows of it yet."""
+    """BrokerController#start: it listens; nobody knows of it yet.
+
+    settings -- switches of BrokerConfig that do not stand as they are shipped, as "name = value".
+    """
 
     broker: str
     broker_name: str
     broker_id: int
+    settings: tuple[str, ...] = ()
 
 
 class BrokerStopping(NamedTuple):

@@ -30,15 +30,18 @@ def store(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Look at a broker's store directory, and at what a start would make of it. Nothing in it is changed.
 
     Files, offsets, queues, checkpoint and index; the records that recovery would cut and the units that it would build;
-    problems with file and position, each with the hazard that explains it.
+    units without a record, and records that are in no queue; problems with file and position, each with the property
+    that it breaks and the hazard that explains it.
 
     Exit status: 0 no problem, 1 problems, 2 bad input.
     """
     import json as format_json
+    import sys
     from dataclasses import asdict
 
+    from invariants.front_desk.desk import TOLD_S, guarded, writable_elsewhere, written_elsewhere
     from invariants.front_desk.desk import given as command
-    from invariants.front_desk.desk import guarded, writable_elsewhere, written_elsewhere
+    from invariants.front_desk.ticking import ticking
     from stateful_tests.stores.inspection import inspect
     from stateful_tests.stores.sizes import sizes_of
     from stateful_tests.stores.told import rows, told
@@ -49,7 +52,14 @@ def store(  # noqa: PLR0913, PLR0917 - one parameter for each option
         writable_elsewhere(shown)
         given = {"commit_log_bytes": log_file_bytes, "consume_queue_bytes": queue_file_bytes, "hash_slots": hash_slots,
                  "index_entries": index_entries}
-        found = inspect(directory, sizes_of(directory, {name: size for name, size in given.items() if size}))
+        at = ["sizes"]
+
+        def tell(text: str) -> None:
+            at[0] = text
+
+        with ticking(lambda spent_s: print(f"store: {spent_s:.0f} s | {at[0]}", file=sys.stderr, flush=True), TOLD_S):
+            sizes = sizes_of(directory, {name: size for name, size in given.items() if size})
+            found = inspect(directory, sizes, tell)
         print(format_json.dumps(asdict(found)) if json else "\n".join(told(found)), file=json)
         written_elsewhere(rows(found, command()), shown)
         if found.problems or not found.starts:

@@ -114,8 +114,10 @@ READS: Mapping[type, tuple[Reads, ...]] = {
                          Reads((e.BrokerRegistered, e.BrokerUnregistered), ("name",)),
                          Reads((e.WritePermWiped, e.WritePermAdded), ("name",)), Reads((e.TopicDeleted,), ("topic",))),
     e.BrokerUnregistered: (Reads((e.BrokerRegistered,), ("name",)),),
-    e.BrokerLiveRemoved: (Reads((e.BrokerRegistered, e.BrokerUpdateTimestamp), ("broker",)),),
-    e.BrokerFound: (Reads((e.BrokerRegistered,), ("broker",)), Reads(_ENDED, (), elsewhere=True),
+    e.BrokerLiveRemoved: (Reads((e.BrokerRegistered, e.BrokerUpdateTimestamp), ("broker",)),
+                          Reads((e.BrokerFound,), ("broker",))),
+    e.BrokerFound: (Reads((e.BrokerRegistered,), ("broker",)),
+                    Reads((e.BrokerRegistered,), ("connection",), each="broker"), Reads(_ENDED, (), elsewhere=True),
                     Reads((e.BrokerLiveRemoved,), (), having=lambda event: event.why == "expired")),
     e.BrokerDropped: (Reads((e.BrokerLiveRemoved,), ("broker",)), Reads((e.BrokerFound,), ("broker",))),
     e.BrokerUpdateTimestamp: (Reads((e.BrokerRegistered,), ("broker",)),),
@@ -130,7 +132,8 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.RouteDenied: (_ROUTES, Reads((e.BrokerUnregistered, e.BrokerDropped, e.ProcessStarted), ())),
     e.TimerJobBegan: (Reads((e.TimerJobEnded,), ("client",)), _HUNG),
     e.TimerJobEnded: (Reads((e.TimerJobBegan,), ("client",)),),
-    e.NameServerChosen: (Reads((e.NameServersReplaced,), ()),), e.NameServersReplaced: (),
+    e.NameServerChosen: (Reads((e.NameServersReplaced,), ()), Reads((e.NameServerChosen,), ())),
+    e.NameServersReplaced: (),
     e.KVConfigPut: (Reads((e.KVConfigPut,)),),
     e.KVConfigLoaded: (Reads((e.KVConfigPut,), ()),),
     e.ClusterInfoFetched: (Reads((e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped), (), each="broker",
@@ -171,6 +174,7 @@ OVER: Mapping[type, tuple[type, ...]] = {
     e.SubscriptionUpdated: (e.SubscriptionRemoved, e.GroupRemoved, e.ProcessKilled),
     e.BrokerRegistered: (e.BrokerLiveRemoved, e.ProcessKilled),
     e.LockGranted: (e.LockReleased, e.ProcessKilled), e.OffsetCommitted: (e.GroupOffsetsRemoved,),
+    e.NameServersReplaced: (e.ProcessKilled,),
 }
 """Events that a sentence compares with the one before, and what ends the earlier one."""
 

@@ -62,6 +62,10 @@ class Trail(Protocol):
         """The message that a thread handles, or None."""
         ...
 
+    def began(self, thread: int) -> tuple[int, int]:
+        """When a thread began (ms), and how many records there were."""
+        ...
+
 
 class Log:
     """The records of a run with their trail; records are called by their index."""

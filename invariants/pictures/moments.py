@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from impl import events as e
@@ -37,9 +37,25 @@ OF_PROPERTY: Mapping[str, tuple[tuple[type, ...], ...]] = {
     "only_the_listed_give_up": (_OWNED[:1],),
     "held_queue_is_worked_on": (_OWNED[:1],), "abandoned_lock_is_freed": (_OWNED[1:],),
     "held_queue_stays_locked": (_OWNED,), "settled_is_not_begun_again": ((e.MessagesSettled,),),
-    "only_the_readable_is_held": (_OWNED[:1],), "closed_broker_is_dropped": ((e.BrokerRegistered,),),
+    "only_the_readable_is_held": (_OWNED[:1],), "members_have_even_shares": ((e.QueuesAssigned,),),
+    "list_is_exactly_the_living": ((e.ConsumerShutDown, e.ConsumerRemoved),),
+    "closed_broker_is_dropped": ((e.BrokerRegistered,),),
 }
 """What findings of some properties contradict, whatever showed them: the first of these kinds that there is."""
+OF_SHARES = frozenset({
+    "queue_is_not_left_alone", "every_queue_owned_when_settled", "one_owner_when_settled", "members_have_even_shares"})
+"""Properties of what members make of their lists together: each one's last rebalance belongs to the findings."""
+ALSO: Mapping[str, tuple[tuple[type, ...], ...]] = {
+    "share_is_kept": ((e.PullSuspended, e.PullAnswered, e.MessagesFound),),
+    "settled_is_not_begun_again": ((e.OffsetCommitted,), (e.ConsumerStopping,)),
+    "members_are_told_of_changes": ((e.ConsumerRegistered,),),
+    "list_is_exactly_the_living": ((e.ConsumerRegistered,),),
+}
+"""What else belongs to findings of some properties: the last of these kinds before, about the same things."""
+OF_OTHER_GROUPS: Mapping[str, tuple[type, ...]] = {
+    "list_is_exactly_the_living": (e.ConsumerRegistered,), "living_members_do_not_expire": (e.ConsumerRegistered,),
+}
+"""The same of other groups, on the connection of the last such record: one heartbeat speaks for all groups."""
 STATED: tuple[type, ...] = (e.OffsetCommitted, e.KVConfigPut)
 """Events that say what is so from then on: of what a rule tells about, the last of them is contradicted."""
 _BY: Mapping[type, list[str]] = {e.BrokerUnregistered: ["name"], e.BrokerRegistered: ["broker"]}
@@ -51,7 +67,8 @@ class Moments(NamedTuple):
     """Indices of records.
 
     shown -- the event that showed the finding; None: time has passed, or tables differ. earlier -- what it contradicts;
-    None: nothing is known of it. last -- where neither is known: the last records about the same things.
+    None: nothing is known of it. last -- where neither is known: the last records about the same things; and what each
+    member has made of its list, where that is what a finding is about.
     """
 
     shown: int | None
@@ -79,7 +96,36 @@ def moments(log: Log, found: Finding) -> Moments:
         earlier = log.last(STATED, shown, lambda place: _covers(wanted, log.things(place)))
     if earlier is None and last:
         earlier = last[0]
-    return Moments(shown, earlier if earlier != shown else None, last)
+    divided = earlier is not None and isinstance(log.records[earlier][2], e.QueuesAssigned)
+    shares = _shares(log, end, about) if divided and found.property in OF_SHARES else ()
+    also = (_also(log, kinds, end, about) for kinds in ALSO.get(found.property, ()))
+    return Moments(shown, earlier if earlier != shown else None, tuple(dict.fromkeys(
+        place for place in (*last, *shares, *also, _of_others(log, found, end, about)) if place is not None)))
+
+
+def _also(log: Log, kinds: tuple[type, ...], end: int, about: Things) -> int | None:
+    """The last record of these kinds about the same, as far as it says it."""
+    names = tuple(name for name in ("group", "queue", "connection") if name in about)
+    return log.last(kinds, end, lambda place: agree(about, log.things(place), names))
+
+
+def _of_others(log: Log, found: Finding, end: int, about: Things) -> int | None:
+    """The last record of another group on the connection that the group was last heard on."""
+    kinds, group = OF_OTHER_GROUPS.get(found.property, ()), about.get("group", _NONE)
+    own = log.last(kinds, end, lambda place: agree(about, log.things(place), ("group",)))
+    return None if own is None else log.last(kinds, end, lambda place: (
+        agree(log.things(own), log.things(place), ("connection",)) and not group & log.things(place)["group"]))
+
+
+def _shares(log: Log, end: int, about: Things) -> Iterator[int]:
+    """The last rebalance of each member for each topic, of those that a finding is about."""
+    wanted = {name: about[name] for name in ("group", "topic") if name in about}
+    last = {(log.records[place][1], log.records[place][2].topic): place for at in log.machines
+            for place in log.places.get((at, e.QueuesAssigned), ())
+            if place < end and _covers(wanted, log.things(place))}
+    for (_, topic), place in last.items():
+        if not of_retries((topic,)) or of_retries(about.get("topic", ())):
+            yield place
 
 
 def _shown(log: Log, found: Finding, end: int, about: Things) -> int | None:

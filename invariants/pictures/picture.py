@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Any
 
-from impl.events import AllocationFailed, PartitionBegan, ResetReceived
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    HOST_EVENTS,
+    AllocationFailed,
+    BrokerStarted,
+    ConsumerStarted,
+    PartitionBegan,
+    ProcessKilled,
+    ResetReceived,
+    SendAnswered,
+)
 from impl.events.sentences import SENTENCES, Words
 from impl.events.sentences.words import roughly
 from invariants.finding import Finding
@@ -22,7 +32,8 @@ from invariants.pictures.moments import moments
 from invariants.pictures.past import Past
 from invariants.pictures.rows import FAULTS, Row, Telling
 from invariants.pictures.symptoms import seen
-from invariants.pictures.triggers import began, is_unseen, is_willed
+from invariants.pictures.threads import Threads
+from invariants.pictures.triggers import began, has_settings, is_unseen, is_willed
 
 ROWS = 20
 """So many rows has a picture at most, besides those that say what else happened, and that time passes."""
@@ -36,10 +47,11 @@ _EARLIER, _FAULT_AFTER = 1, 2
 """How far the earlier moment, and a fault, count to be from the finding, in steps."""
 _NEAR, _NEAR_MS = 2, 1_000
 """So near to the finding, in steps, and so long before what began it, a step is shown all the same."""
-_LONG_MS = 1_000
-"""As long as this time passes in a line of its own."""
+_LONG_MS, _VERY_LONG_MS = 1_000, 10_000
+"""As long as this time passes in a line of its own, if there is room; and as long as this there must be room."""
 _BEFORE_MS = 30_000
 """So long before a finding of which no earlier moment is known, and before an earlier moment, faults are looked for."""
+_OF_QUEUES = ("mq", "mqs")
 _FRAME = 6
 """Lines around a picture: its title and its claim."""
 
@@ -67,18 +79,17 @@ class Picture:
 class _Painter:
     """Draws the picture of one finding."""
 
-    def __init__(self, records: Sequence[Record], trail: Trail, found: Finding) -> None:
+    def __init__(self, records: Sequence[Record], trail: Trail, found: Finding, users: str) -> None:
         self.found, self.log, self.words = found, Log(records, trail), Words(records, SENTENCES)
         self.past, self.at = Past(self.log), moments(self.log, found)
-        self.telling = Telling(self.log, self.past, self.words)
+        self.telling, self.threads = Telling(self.log, self.past, self.words), Threads(self.log)
         self.end = found.position if found.position >= 0 else len(records)
         self.end = self.end if self.at.shown is None else self.at.shown
         since_ms = found.time_ms if self.at.earlier is None else records[self.at.earlier][0]
         self.begin = bisect_left(records, since_ms - _BEFORE_MS, key=lambda record: record[0])
         self.distance = self._past()
-        earlier = -1 if self.at.earlier is None else self.at.earlier
-        self.seen = seen(self.log, self.words, self.at)
-        self.began = began(self.log, self.past, self._told({*self.distance}), earlier)
+        self.seen = seen(self.log, self.words, self.at, users, found)
+        self.began = began(self.log, self.past, self._told({*self.distance}), self.at)
 
     def picture(self) -> Picture:
         """As many of the nearest steps of the past as fit a screen, from what began it on."""
@@ -90,9 +101,11 @@ class _Painter:
             rows = self._rows(shown[:number])
             lifelines = _lifelines(self.log, rows)
             left_out = len(self.distance) - number
-            if len(rows) <= ROWS and len(text.lines(lifelines, rows, left_out)) + _FRAME <= text.LONGEST:
+            room = text.LONGEST - _FRAME - len(text.lines(lifelines, rows, left_out))
+            long = [one for one, other in pairwise(rows) if other.time_ms - one.time_ms >= _VERY_LONG_MS]
+            if len(rows) <= ROWS and room >= len(long):
                 break
-        rows = self._with_gaps(rows, text.LONGEST - _FRAME - len(text.lines(lifelines, rows, left_out)))
+        rows = self._with_gaps(rows, room)
         return Picture(lifelines, claim(self.found, self.words), tuple(rows), left_out)
 
     def _past(self) -> dict[int, int]:
@@ -101,9 +114,14 @@ class _Painter:
         starts = {one: _EARLIER for one in (*at.last, at.earlier) if one is not None}
         distance = self.past.of({**starts, **({} if at.shown is None else {at.shown: 0})})
         machines = {name for place in distance for name in self._ends(place)} & {*self.log.machines}
-        for place in (*self._faults(machines), *self._deeds(machines)):
+        for place in (*self._faults(machines), *self._deeds(machines), *self._settings(machines)):
             distance.setdefault(place, _FAULT_AFTER)
         return distance
+
+    def _settings(self, machines: set[str]) -> list[int]:
+        """Where the machines were started with settings of their own."""
+        return [place for at in machines for kind in (BrokerStarted, ConsumerStarted)
+                for place in self.log.places.get((at, kind), ())[-1:] if has_settings(self.log.records[place][2])]
 
     def _deeds(self, machines: set[str]) -> list[int]:
         """What was done last about the same things between the moments, and strategies that have thrown."""
@@ -118,7 +136,8 @@ class _Painter:
 
     def _counts(self, place: int) -> bool:
         """Whether a record says more than how things came to be as they were before it began."""
-        if not self.began or place in {self.at.earlier, self.at.shown, *self.at.last}:
+        if not self.began or place in {self.at.earlier, self.at.shown, *self.at.last} \
+                or has_settings(self.log.records[place][2]):
             return True
         first = self.began[0]
         if place > (first.place if self.at.earlier is None else min(first.place, self.at.earlier)):
@@ -131,7 +150,7 @@ class _Painter:
         marked = ((self.at.earlier, EARLIER), (self.at.shown, FINDING))
         rows = self.telling.rows(kept, {place: mark for place, mark in marked if place is not None})
         since = self.begin if self.at.earlier is None else self.at.earlier
-        rows += self.telling.other_halts(rows, since, self.end)
+        rows += self.threads.rows(sorted(kept), rows, since, self.end)
         rows = sorted(rows, key=lambda row: row.place)
         return rows if self.at.shown is not None else [*rows, self._end()]
 
@@ -145,13 +164,19 @@ class _Painter:
         return folded([replace(row, began=row.place in first) for row in told], self.words)
 
     def _faults(self, machines: set[str]) -> list[int]:
-        """The last faults between the two moments at machines that take part."""
+        """The last faults between the two moments at machines that take part, but for the ends of producers."""
         found = [place for place in range(self.begin, self.end)
                  if self.log.records[place][2].__class__ in (*FAULTS, ResetReceived)  # it holds a thread for 10 s
-                 and self._ends(place) & machines]
+                 and self._ends(place) & machines and not (
+                     self.past.kind(place) is ProcessKilled and self._sends_only(self.log.records[place][1]))]
         cut = [place for at in machines for place in self.log.places.get((at, PartitionBegan), ())
                if place < self.begin and self._ends(place) <= machines]  # until all faults end
         return [*sorted(cut)[-_FAULTS:], *found[-_FAULTS:]]
+
+    def _sends_only(self, at: str) -> bool:
+        """Whether a machine has done nothing but send messages; its end changes nothing for others."""
+        return all(event.__class__ in (SendAnswered, *HOST_EVENTS) for _, where, event in self.log.records
+                   if where == at)
 
     def _ends(self, place: int) -> set[str]:
         """Whom a fault strikes."""
@@ -194,9 +219,12 @@ class _Painter:
         return [f"… {', '.join(told)}"] if told and before.kind != FOLD else []
 
 
-def picture(records: Sequence[Record], trail: Trail, found: Finding) -> Picture:
-    """Draw the cause of a finding of a run; trail -- of the same run."""
-    return _Painter(records, trail, found).picture()
+def picture(records: Sequence[Record], trail: Trail, found: Finding, users: str = "") -> Picture:
+    """Draw the cause of a finding of a run.
+
+    trail -- of the same run. users -- what users see of such findings, which is said where the run does not show it.
+    """
+    return _Painter(records, trail, found, users).picture()
 
 
 def folded(rows: Sequence[Row], words: Words) -> list[Row]:
@@ -211,9 +239,16 @@ def folded(rows: Sequence[Row], words: Words) -> list[Row]:
 def _together(rows: Sequence[Row], words: Words) -> Row:
     """One row for several."""
     first = rows[0]
-    queues = {mq for row in rows if (mq := getattr(row.event, "mq", None)) is not None}
-    of = f": {words.queues(queues)}" if queues else ""
+    queues = {mq for row in rows for mq in _queues(row.event)}
+    of = f": {words.queues(queues)}" if any(hasattr(row.event, name) for row in rows for name in _OF_QUEUES) else ""
     return replace(first, kind=FOLD, text=f"… {len(rows)} {first.several} at {first.at}{of}")
+
+
+def _queues(event: Any) -> Iterator[MessageQueue]:
+    """The queues that an event is about."""
+    for name in _OF_QUEUES:
+        value = getattr(event, name, ())
+        yield from (value,) if isinstance(value, MessageQueue) else value
 
 
 def _lifelines(log: Log, rows: Iterable[Row]) -> tuple[str, ...]:

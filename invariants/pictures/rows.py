@@ -16,7 +16,7 @@ from invariants.pictures.marks import EVENT, FAULT
 from invariants.pictures.past import Past, other_end
 
 _LATE_MS = 10
-_LONG_MS, _HALTS = 1_000, 2
+_LONG_MS = 1_000
 _CALL_MS = 40_000  # no call waits longer, but for a process that stands still
 _COMPARED = ("queue", "group", "topic", "broker", "name", "key")
 FAULTS = frozenset(events.HOST_EVENTS) - {events.ProcessStarted, events.WorldHealed}
@@ -76,7 +76,7 @@ class Telling:
         """The rows of these records, in order; marks -- of some of them."""
         ordered = sorted(places - self._echoed(places, marks))
         found = [self._row(place, ordered, marks.get(place, "")) for place in ordered]
-        return sorted([*found, *self._halts(ordered), *self._unanswered(ordered)], key=lambda row: row.place)
+        return sorted([*found, *self._unanswered(ordered)], key=lambda row: row.place)
 
     def _echoed(self, places: AbstractSet[int], marks: dict[int, str]) -> set[int]:
         """Records that others say once more at once, at the other end of a message."""
@@ -165,8 +165,7 @@ class Telling:
 
     def _waited(self, flow: Any) -> str:
         """What to say of a request that was not answered as one wishes; empty: it was."""
-        answer, job = self.log.answers.get(id(flow)), _JOBS.get(str(flow.message), f"request {flow.message}")
-        asked = f"{flow.source} sends {flow.target} its {job}"
+        answer, asked = self.log.answers.get(id(flow)), f"{flow.source} sends {flow.target} its {job_of(flow)}"
         if answer is None:
             return f"{asked} and gets no answer"
         if answer.message.code in _BAD:
@@ -174,37 +173,7 @@ class Telling:
         waited_ms = answer.received_ms - flow.sent_ms
         return f"{asked}; the answer comes after {duration(waited_ms)}" if waited_ms >= _LONG_MS else ""
 
-    def _halts(self, shown: list[int]) -> Iterator[Row]:
-        """Threads that stand still before a row of theirs."""
-        threads = {self.log.threads[place]: place for place in reversed(shown)}
-        last = {self.log.threads[place]: place for place in shown}
-        for halt in self.log.trail.halts:
-            of_job = self.log.trail.request_of(halt.thread) is not None
-            begins, end = threads.get(halt.thread, -1), shown[-1] if of_job and shown else last.get(halt.thread, -1)
-            row_ms = self.log.records[threads.get(halt.thread, 0)][0]
-            wakes = 0 <= row_ms - halt.ms - halt.paused_ms <= _LATE_MS
-            if halt.thread in last and halt.at <= end and (of_job or halt.at > begins or wakes) and halt.paused_ms:
-                yield self._halt(halt)
 
-    def other_halts(self, rows: list[Row], begin: int, end: int) -> list[Row]:
-        """The longest halts between two places at machines of the rows, of threads that have none of the rows."""
-        machines, told = {row.at for row in rows}, {row.place for row in rows}
-        found = [halt for halt in self.log.trail.halts if begin <= halt.at <= end and halt.machine in machines
-                 and halt.at - 0.5 not in told and (halt.paused_ms >= _LONG_MS or self._concerns(halt, rows[-1:]))]
-        return [self._halt(halt) for halt in sorted(found, key=lambda one: (-one.paused_ms, -one.at))[:_HALTS]]
-
-    def _concerns(self, halt: Any, rows: list[Row]) -> bool:
-        """Whether a thread handles a request of the machine of one of these rows."""
-        request = self.log.trail.request_of(halt.thread)
-        return request is not None and halt.paused_ms > 0 and any(row.at == request.source for row in rows)
-
-    def _halt(self, halt: Any) -> Row:
-        return Row(halt.at - 0.5, halt.ms, halt.machine, self._halted(halt), FAULT)
-
-    def _halted(self, halt: Any) -> str:
-        request = self.log.trail.request_of(halt.thread)
-        whose = ""
-        if request is not None:
-            job = _JOBS.get(str(request.message), f"request {request.message}")
-            whose = f" that handles the {job} of {request.source}" if request.source != halt.machine else ""
-        return f"a thread of {halt.machine}{whose} stands still for {duration(halt.paused_ms)} ({halt.where})"
+def job_of(flow: Any) -> str:
+    """What people call the request of a message."""
+    return _JOBS.get(str(flow.message), f"request {flow.message}")

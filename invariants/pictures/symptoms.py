@@ -1,4 +1,4 @@
-"""What users see of a finding: the next event that shows it, or what the numbers of its own event leave no doubt of."""
+"""What users see of a finding: the next event that shows it, what its numbers leave no doubt of, or what is known."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from impl import events as e
 from impl.events.sentences import Words
 from impl.events.sentences.words import spans
+from invariants.finding import Finding
 from invariants.pictures.log import Log, agree
 from invariants.pictures.marks import SEEN
 from invariants.pictures.moments import Moments
@@ -15,7 +16,6 @@ from invariants.pictures.rows import Row
 FOLLOWS: Mapping[type, tuple[type, ...]] = {
     e.QueueTaken: (e.MessagesFound, e.ListenerStarted), e.LockBelieved: (e.ListenerStarted, e.MessagesFound),
     e.LockGranted: (e.ListenerStarted, e.MessagesFound), e.SubscriptionRemoved: (e.PullAnswered,),
-    e.ConsumerIdsChanged: (e.FilterRegistered,),
     e.BrokerUnregistered: (e.RouteDenied,), e.BrokerDropped: (e.RouteDenied,), e.BrokerLiveRemoved: (e.RouteDenied,),
     e.BrokerRegistered: (e.RouteDenied,), e.RegistrationAnswered: (e.RouteDenied,),
     e.GoodbyeTaken: (e.ConsumerRemoved,), e.RetryTopicAnnounced: (e.ConsumerRegistered,),
@@ -27,15 +27,25 @@ _THINGS = ("queue", "group", "topic")
 _REFUSED = 23  # PullResult: this code and those above are refusals of the subscription
 
 
-def seen(log: Log, words: Words, at: Moments) -> Row | None:
-    """The row of what users see, if the run says so. at -- the moments of the finding."""
-    if at.shown is None:
-        return None
-    text = _by_numbers(log, words, at.shown, at.earlier)
+def seen(log: Log, words: Words, at: Moments, users: str, found: Finding) -> Row | None:
+    """The row of what users see, if the run says so, or anybody knows.
+
+    at -- the moments of the finding. users -- what they see of it in general; empty: nobody knows.
+    """
+    in_run = None if at.shown is None else _in_run(log, words, at, at.shown)
+    if in_run is not None or not users:
+        return in_run
+    end = len(log.records) if found.position < 0 else found.position
+    return Row(end + 0.5, found.time_ms, "", f"what users see of such a run: {users}", mark=SEEN)
+
+
+def _in_run(log: Log, words: Words, at: Moments, shown: int) -> Row | None:
+    """The row of what the run itself shows of it."""
+    text = _by_numbers(log, words, shown, at.earlier)
     if text:
-        ms, where, _ = log.records[at.shown]
-        return Row(at.shown + 0.25, ms, where, text, mark=SEEN)
-    place = _next(log, at.shown)
+        ms, where, _ = log.records[shown]
+        return Row(shown + 0.25, ms, where, text, mark=SEEN)
+    place = _next(log, shown)
     if place is None:
         return None
     ms, where, event = log.records[place]

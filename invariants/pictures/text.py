@@ -121,7 +121,7 @@ def sign(row: Shown) -> str:
 
 def timeless(row: Shown) -> bool:
     """Whether a row has no time of its own: time passes, or it tells of no machine alone."""
-    return row.kind == GAP or (row.kind == FOLD and not row.at)
+    return row.kind == GAP or (not row.at and (row.kind == FOLD or row.mark == SEEN))
 
 
 def earlier_steps(left_out: int) -> str:

@@ -223,12 +223,12 @@ class OrderLocks(Map):
         return found + queue.step(event, (how, (client,)), entering=client if taken_ms == self.ms else "")
 
     @hears(events.ListenerStarted)
-    def _begins(self, machine: str, queue: QueueLock, event: events.ListenerStarted) -> list[Finding]:
+    def _begins(self, _: str, queue: QueueLock, event: events.ListenerStarted) -> list[Finding]:
         """A listener begins with messages of the queue, and may not be the only one."""
         others = sorted(queue.working - {event.client_id})
         queue.working.add(event.client_id)
         name = promised.listeners_do_not_overlap.__name__
-        both = f"listeners of {event.client_id} at {machine} and of {', '.join(others)} work at once"
+        both = f"the listeners of {event.client_id} and of {', '.join(others)} work at once"
         return queue.noted([Finding(name, event, both, (name, "ListenerStarted"))]) if others else []
 
     @hears(events.ListenerEnded)

@@ -12,7 +12,7 @@ from invariants.report.shapes import Shape, Words
 from invariants.report.words import number
 
 COMPARED = "compare.json"
-QUIET = ("unchanged", "not met")
+QUIET = ("unchanged", "not met", "not looked at")
 _NAMES = {"messages": "messages of a run", "requests": "requests of a run",
           "converged_ms": "seconds from the healing until all promises hold"}
 _LEAST = 1e-4
@@ -126,7 +126,7 @@ class Called(Shape):
 
 
 class Comparison(Shape):
-    """A change beside its base."""
+    """A change beside its base; left -- what was not looked at, in sentences."""
 
     base: Words
     change: Words
@@ -138,6 +138,7 @@ class Comparison(Shape):
     judged_alike: int
     calls: tuple[Called, ...]
     rows: tuple[Compared, ...]
+    left: tuple[Words, ...]
     costs: tuple[Cost, ...]
     others: tuple[Other, ...]
     proofs: tuple[Proof, ...]

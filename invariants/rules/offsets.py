@@ -113,7 +113,7 @@ class committed_offset_never_regresses(Rule):
 
     @on(events.OffsetCommitted)
     def commits(self, ms: int, at: str, event: events.OffsetCommitted) -> list[Told]:
-        key = at, *self.facts.place(at, event)
+        key = at, *self.facts.places(at, event)[0]
         now = event.offset, event.connection, ms
         (last, former, last_ms), self.last[key] = self.last.get(key, now), now
         if event.offset >= last:

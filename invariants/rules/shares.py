@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import Any, ClassVar
@@ -186,7 +186,7 @@ class members_have_even_shares(Shares):
                 since_ms = self.wrong_ms[group,] = before.get((group,), now_ms)
                 self.uneven[group,] = _uneven([*counts.values()])
                 if now_ms - since_ms > deadlines.shared_out(self.bounds):
-                    shares = ", ".join(f"{machine} {total}" for machine, total in totals.items())
+                    shares = ", ".join(_share(machine, of_topics) for machine, of_topics in counts.items())
                     yield self.told(f"the members of {group} have so many queues: {shares}", group, since_ms=since_ms)
 
     def counts(self, members: Sequence[Consumer]) -> dict[str, Counter[str]]:
@@ -203,6 +203,12 @@ class members_have_even_shares(Shares):
     def is_judged(self, members: Sequence[Consumer]) -> bool:
         """See Shares."""
         return super().is_judged(members) and divide_alike(members, self.views)
+
+
+def _share(machine: str, of_topics: Mapping[str, int]) -> str:
+    """How many queues a member has, and of which topics."""
+    said = ", ".join(f"{count} of {topic}" for topic, count in sorted(of_topics.items()) if count)
+    return f"{machine} {sum(of_topics.values())}" + (f" ({said})" if said else "")
 
 
 def _uneven(counts: Sequence[Counter[str]]) -> list[str]:

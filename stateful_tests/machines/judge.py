@@ -170,7 +170,7 @@ def document(found: Found, verdict: Verdict) -> dict[str, Any]:
         verdict, "run", seen.sentence, program=[str(line) for line in found.program], choices=machine.tape.choices,
         plan={"subject": found.subject, "workload": found.concept, "profile": "the program", "strategy": JUDGE},
         digest=machine.world.simulation.digest(), signature=[seen.property, *seen.signature], time_ms=seen.time_ms,
-        told=_told(machine, seen.time_ms), picture=pictured(machine.world, seen))
+        told=_told(machine, seen.time_ms), picture=pictured(machine.world, seen, found.subject))
 
 
 def _told(machine: WorldMachine, until_ms: int) -> list[dict[str, Any]]:

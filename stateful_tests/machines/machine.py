@@ -22,16 +22,16 @@ from hypothesis.strategies import SearchStrategy, runner, sampled_from
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
-from impl.variants.mistakes import blamed
+from impl.variants.mistakes import endless
 from invariants.finding import Finding
 from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import TooManyStatesError
 from invariants.rules.declared import BY_NAME
 from invariants.verdict import Outcome
-from stateful_tests.machines.limit import OverTimeError, limited
 from stateful_tests.machines.program import Line, Program, listed, one_line
 from stateful_tests.machines.tape import RuleTape
 from stateful_tests.worlds.healing import bounds_of, healing, watching
+from stateful_tests.worlds.limit import OverTimeError, limited
 from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Judges
 from stateful_tests.worlds.subjects import subject_named
@@ -277,12 +277,14 @@ class WorldMachine(RuleBasedStateMachine):
         try:
             with limited(DEED_S):
                 return work()
-        except (EndlessRunError, TooManyStatesError, OverTimeError) as error:
-            self.trial.endless += not isinstance(error, TooManyStatesError)
-            own = blamed(error, subject_named(self.trial.subject).composed.files, ())
-            self.trial.unknown.append(f"{one_line(self.program) or 'at the start'}: {own or error}")
-            self._over = True
-            return None
+        except (EndlessRunError, OverTimeError) as error:
+            self.trial.endless += 1
+            why = endless(error, subject_named(self.trial.subject).composed.files)
+        except TooManyStatesError as error:
+            why = str(error)
+        self.trial.unknown.append(f"{one_line(self.program) or 'at the start'}: {why}")
+        self._over = True
+        return None
 
     def _judge(self) -> None:
         """Note what is new; raises ViolatedError for the first of it that is a failure."""

@@ -10,39 +10,30 @@ import fcntl
 import os
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from impl.common.config_manager import load, parsed_json
 from impl.decisions.java_errors import JavaError
-from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
+from impl.decisions.names import is_system_topic
 from impl.hosts.files.overlay import Overlay
 from impl.ports.disk import DiskError
-from impl.store.consume_queue import PRE_BLANK, ConsumeQueue, Unit
 from impl.store.default_message_store import DefaultMessageStore
-from impl.store.dispatch_request import DispatchRequest
 from impl.store.message_store_config import MessageStoreConfig
-from impl.store.record_reader import RecordReader
 from impl.store.store_checkpoint import StoreCheckpoint
 from invariants.verdict import BadInputError
+from stateful_tests.crash.recovery import KEYS, MISSED, PREFIX, STARTS, SURVIVES
 from stateful_tests.stores.log_end import behind_the_end
+from stateful_tests.stores.problem import WHOLE, Problem, Tell
+from stateful_tests.stores.queues import compared
 from stateful_tests.stores.sizes import Sizes
 
-_SHOWN = 3  # problems of one kind in one queue
+_CONFIGURATION = (
+    "topics.json", "consumerOffset.json", "subscriptionGroup.json", "consumerFilter.json", "delayOffset.json")
 _LOCK = struct.Struct("hh4xqqi4x")  # struct flock of Linux
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that a start stumbles over, or does not notice.
-
-    file -- below the directory; position -- a byte in it, None: all of it. hazard -- that explains it, or "".
-    """
-
-    file: str
-    position: int | None
-    sentence: str
-    hazard: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +63,9 @@ class IndexSeen:
 class Inspection:
     """All of it. log_files, log_begin, log_end -- of the commit log after a start.
 
-    clean -- the last stop left no abort file. starts -- load and start succeed. cut_bytes -- how many bytes behind
-    log_end are not zero. deleted -- files that a start deletes. checkpoint -- physic, logics and index, in ms.
+    clean -- the last stop left no abort file. starts -- load and start succeed. records -- how many of the log are for
+    a queue. cut_bytes -- how many bytes behind log_end are not zero. deleted -- files that a start deletes.
+    deleted_topics -- of which the log still has records. checkpoint -- physic, logics and index, in ms.
     """
 
     directory: str
@@ -84,23 +76,31 @@ class Inspection:
     log_files: int = 0
     log_begin: int = 0
     log_end: int = 0
+    records: int = 0
     cut_bytes: int = 0
     deleted: list[str] = field(default_factory=list)
+    deleted_topics: list[str] = field(default_factory=list)
     queues: list[QueueSeen] = field(default_factory=list)
     index: list[IndexSeen] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
-def inspect(directory: Path, sizes: Sizes) -> Inspection:
+def _nobody(text: str) -> None:
+    del text
+
+
+def inspect(directory: Path, sizes: Sizes, tell: Tell = _nobody) -> Inspection:
     """Look at the directory that a broker has as storePathRootDir, with its commit log in the folder commitlog.
 
     Raises BadInputError if there is none, or if it cannot be read.
     """
     root = directory.resolve()
-    if not (root / "commitlog").is_dir():
-        raise BadInputError(f"{directory}: no folder commitlog in it; give the broker's storePathRootDir")
     try:
-        return _Look(root, str(directory), sizes).all()
+        if not root.is_dir():
+            raise BadInputError(f"{directory}: {'not a folder' if root.exists() else 'there is no such folder'}")
+        if not (root / "commitlog").is_dir():
+            raise BadInputError(f"{directory}: no folder commitlog in it; give the broker's storePathRootDir")
+        return _Look(root, str(directory), sizes, tell).all()
     except (OSError, DiskError) as error:
         raise BadInputError(f"{directory}: cannot be read ({error})") from error
 
@@ -108,7 +108,8 @@ def inspect(directory: Path, sizes: Sizes) -> Inspection:
 class _Look:
     """One inspection."""
 
-    def __init__(self, root: Path, directory: str, sizes: Sizes) -> None:
+    def __init__(self, root: Path, directory: str, sizes: Sizes, tell: Tell) -> None:
+        self._tell = tell
         self.root, self.name, self.sizes = root, root.name, sizes
         self.config = MessageStoreConfig(
             store_path_root_dir=root.name, store_path_commit_log=f"{root.name}/commitlog",
@@ -123,28 +124,35 @@ class _Look:
     def all(self) -> Inspection:
         found = self.found
         self._held()
+        self._tell("files")
+        topics = self._topics()
         self._lengths("commitlog", self.sizes.commit_log_bytes)
         for folder in sorted(self.root.glob("consumequeue/*/*")):
             self._lengths(str(folder.relative_to(self.root)), self.sizes.consume_queue_bytes)
         before = self._queue_ends()
+        self._tell("recovery")
         store = DefaultMessageStore(self.disk, self.config, _now_ms)
         try:
             loaded = store.load()
         except JavaError as error:
             loaded = False
-            self._problem("commitlog", None, f"the broker ends with {error.java_class}: {error.message}", "V14")
+            self._problem("commitlog", None, f"the broker ends with {error.java_class}: {error.message}", STARTS, "V14")
         if not loaded:
             return found
+        self._tell("dispatch")
         found.starts = self._start(store)
         found.deleted = sorted(self._below(path) for path, content in self.disk.files.items() if content is None)
         self._index()
         self._log(store)
         self._queues(store, before)
+        if found.starts:
+            self._records(store, topics)
+        self._tell("what is behind the end of the log")
         self._log_end()
         return found
 
-    def _problem(self, file: str, position: int | None, sentence: str, hazard: str) -> None:
-        self.found.problems.append(Problem(file, position, sentence, hazard))
+    def _problem(self, file: str, position: int | None, sentence: str, judged: str, hazard: str) -> None:
+        self.found.problems.append(Problem(file, position, sentence, judged, hazard))
 
     def _below(self, path: str) -> str:
         return path.removeprefix(f"{self.name}/")
@@ -162,7 +170,28 @@ class _Look:
         os.close(descriptor)
         if answer[0] != fcntl.F_UNLCK:
             self._problem("lock", None, f"process {answer[4]} holds the directory; what it writes meanwhile is not "
-                          "seen, and another start would recover it before it is refused", "V12")
+                          "seen, and another start would recover it before it is refused", WHOLE, "V12")
+
+    def _topics(self) -> AbstractSet[str] | None:
+        """The topics that the broker knows; None: there is no file of them. A file that does not parse is a problem."""
+        topics: AbstractSet[str] = frozenset()
+        for name in _CONFIGURATION:
+            read: list[str] = []
+            parsed: list[Mapping[str, Any]] = []
+
+            def decode(text: str, read: list[str] = read, parsed: list[Mapping[str, Any]] = parsed) -> None:
+                read.append(text)
+                parsed.append(parsed_json(text))
+
+            if not load(self.disk, f"{self.name}/config/{name}", decode):
+                self._problem(f"config/{name}", None, "neither it nor its .bak is JSON: the broker does not start",
+                              STARTS, "V31")
+            elif len(read) > len(parsed):
+                self._problem(f"config/{name}", None, "it is not JSON: the broker begins with "
+                              f"{'its .bak' if parsed else 'an empty table'}", WHOLE, "")
+            if name == "topics.json" and parsed:
+                topics = frozenset(parsed[0].get("topicConfigTable") or ())
+        return topics or None
 
     def _lengths(self, folder: str, file_bytes: int) -> None:
         """Files that let no store load, and gaps between files."""
@@ -170,12 +199,12 @@ class _Look:
         for path in sorted((self.root / folder).glob("*")):
             file, length = f"{folder}/{path.name}", path.stat().st_size
             if path.is_dir() or length != file_bytes:
-                self._problem(file, None, f"{length} bytes, not {file_bytes}: the broker does not start", "V22")
+                self._problem(file, None, f"{length} bytes, not {file_bytes}: the broker does not start", STARTS, "V22")
             elif not path.name.isdigit():
-                self._problem(file, None, "its name is no offset: the broker does not start", "V22")
+                self._problem(file, None, "its name is no offset: the broker does not start", STARTS, "V22")
             else:
                 if expected is not None and int(path.name) != expected:
-                    self._problem(file, None, f"the file of offset {expected} is missing before it", "V22")
+                    self._problem(file, None, f"the file of offset {expected} is missing before it", STARTS, "V22")
                 expected = int(path.name) + file_bytes
 
     # Recovery ---------------------------------------------------------------------------------------------------------
@@ -206,20 +235,23 @@ class _Look:
                 f"commitlog/{start:020d}", found.log_end - start,
                 f"a start ends the log here: {behind.reason}; {behind.bytes} bytes behind it are not zero, "
                 f"{behind.records} heads of further records among them",
-                "V2" if cut else "V4" if behind.records else "")
+                *((SURVIVES, "V2") if cut else (PREFIX, "V4") if behind.records else (WHOLE, "")))
 
     def _start(self, store: DefaultMessageStore) -> bool:
         try:
             started = store.start()
         except JavaError as error:
-            self._problem("index", None, f"dispatch fails with {error.java_class}, and is tried for ever", "V14")
+            self._problem("index", None, f"dispatch fails with {error.java_class}, and is tried for ever",
+                          STARTS, "V14")
             return False
         if not started:
             at = store.reput_message_service.reput_from_offset
-            self._problem("commitlog", None, f"dispatch stops at offset {at}, and the start waits for ever", "V22")
+            self._problem("commitlog", None, f"dispatch stops at offset {at}, and the start waits for ever",
+                          STARTS, "V22")
         elif store.dispatch_behind_bytes() < 0:
             at = store.reput_message_service.reput_from_offset
-            self._problem("consumequeue", None, f"dispatch begins at offset {at}, beyond the end of the log", "V9")
+            self._problem("consumequeue", None, f"dispatch begins at offset {at}, beyond the end of the log",
+                          MISSED, "V9")
         return started
 
     def _index(self) -> None:
@@ -232,78 +264,34 @@ class _Look:
             self.found.index.append(IndexSeen(
                 name, entries, header.begin_timestamp, header.end_timestamp, header.end_phy_offset, kept))
             if not kept:
-                self._problem(name, None, "a start deletes it, and indexes again only what it reads of the log", "V13")
+                self._problem(name, None, "a start deletes it, and indexes again only what it reads of the log",
+                              KEYS, "V13")
 
     # Queues -----------------------------------------------------------------------------------------------------------
 
     def _queues(self, store: DefaultMessageStore, before: dict[tuple[str, int], int]) -> None:
-        """The queues that have or had files, and the first wrong units of each kind."""
+        """The queues that have or had files."""
         for queue in sorted(store.queues(), key=lambda one: (one.topic, one.queue_id)):
             if not queue.mapped_file_queue.mapped_files and (queue.topic, queue.queue_id) not in before:
                 continue  # the levels of delay have queues before anything is in them
-            end = queue.get_max_offset_in_queue()
-            known = before.get((queue.topic, queue.queue_id), 0)
             self.found.queues.append(QueueSeen(
-                queue.topic, queue.queue_id, queue.get_min_offset_in_queue(), end, known))
-            said: dict[str, int] = {}
-            for index, sentence, hazard in self._wrong_units(store, queue):
-                said[hazard] = said.get(hazard, 0) + 1
-                if said[hazard] <= _SHOWN:
-                    byte = index * 20
-                    start = byte // self.sizes.consume_queue_bytes * self.sizes.consume_queue_bytes
-                    self._problem(
-                        f"consumequeue/{queue.topic}/{queue.queue_id}/{start:020d}", byte - start,
-                        f"unit {index}: {sentence}", hazard)
+                queue.topic, queue.queue_id, queue.get_min_offset_in_queue(), queue.get_max_offset_in_queue(),
+                before.get((queue.topic, queue.queue_id), 0)))
 
-    def _wrong_units(self, store: DefaultMessageStore, queue: ConsumeQueue) -> Iterator[tuple[int, str, str]]:
-        """Units that do not fit their records: index, what is wrong, and the hazard that explains it."""
-        log_begin = self.found.log_begin
-        first = queue.get_min_offset_in_queue()
-        for index in range(first, queue.get_max_offset_in_queue()):
-            unit = queue.unit(index)
-            if unit is None:
-                yield index, "its file is missing", "V22"
-                return
-            if unit == PRE_BLANK:
-                yield index, "a blank that only fills the queue up", "V9"
-            elif not unit.is_valid():
-                yield index, f"no record has {unit.size} bytes", "V3"
-            elif unit.offset < log_begin:
-                if index == first:
-                    yield index, "the minimum of the queue points before the log", "V18"
-            else:
-                wrong = _misfit(queue, index, unit, _record(store, unit.offset))
-                if wrong is not None:
-                    yield (index, *wrong)
-
-
-def _record(store: DefaultMessageStore, offset: int) -> DispatchRequest | None:
-    """The record at an offset of the log, None: there is none."""
-    result = store.commit_log.get_data(offset, return_first_on_not_found=False)
-    if result is None:
-        return None
-    reader = RecordReader(
-        result.mapped_file.mapped_byte_buffer, result.position, result.position + result.size, check_crc=False,
-        read_body=False, delay_levels=store.commit_log.delay_levels)
-    request = reader.next()
-    result.release()
-    return request if request.success and request.msg_size > 0 else None
-
-
-def _misfit(queue: ConsumeQueue, index: int, unit: Unit, record: DispatchRequest | None) -> tuple[str, str] | None:
-    """What is wrong with a unit, and the hazard; None: it is the unit of its record."""
-    if record is None:
-        return f"no record at offset {unit.offset} of the log", "V4"
-    if unit.size != record.msg_size:
-        return f"{unit.size} bytes, but the record at {unit.offset} has {record.msg_size}", "V4"
-    if (record.topic, record.queue_id) != (queue.topic, queue.queue_id):
-        return f"the record at {unit.offset} is one of {record.topic}-{record.queue_id}", "V7"
-    if record.consume_queue_offset != index:
-        return f"the record at {unit.offset} has queue offset {record.consume_queue_offset}", "V3"
-    if unit.tags_code != record.tags_code:
-        hazard = "V5" if queue.topic == RMQ_SYS_SCHEDULE_TOPIC and unit.tags_code else "V8"
-        return f"code {unit.tags_code}, but that of the record is {record.tags_code}", hazard
-    return None
+    def _records(self, store: DefaultMessageStore, topics: AbstractSet[str] | None) -> None:
+        """The log beside the queues. topics -- that the broker has, None: nobody knows."""
+        found, left_out = self.found, "V26" if self.found.clean else "V10"
+        read = compared(store, left_out, self._tell)
+        found.records = read.records
+        found.problems += read.problems
+        for (topic, queue_id), (count, first) in sorted(read.missing.items()):
+            if topics is None or topic in topics or is_system_topic(topic):
+                self._problem(
+                    f"consumequeue/{topic}/{queue_id}", None,
+                    f"the queue is missing, and the log has {count} records of it, the first at offset {first}",
+                    MISSED, left_out)
+            elif topic not in found.deleted_topics:
+                found.deleted_topics.append(topic)
 
 
 def _now_ms() -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from invariants.verdict import BadInputError
 DEFAULT = MessageStoreConfig()
 _ENTRY = struct.Struct(">iqii")
 _PROBED_ENTRIES = 50
+_COUNT_POSITION = 36  # IndexHeader
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,36 +57,41 @@ def _index(files: Sequence[Path]) -> tuple[int, int]:
     if not files or files[0].stat().st_size == index_file_size(DEFAULT.max_hash_slot_num, DEFAULT.max_index_num):
         return DEFAULT.max_hash_slot_num, DEFAULT.max_index_num
     length = files[0].stat().st_size
-    possible = [(slots, (length - INDEX_HEADER_SIZE - 4 * slots) // INDEX_SIZE)
-                for slots in range(1, (length - INDEX_HEADER_SIZE) // 4)
-                if (length - INDEX_HEADER_SIZE - 4 * slots) % INDEX_SIZE == 0]
+    used = False
     for path in files:
         with path.open("rb") as file:
-            data = file.read()
-        count = int.from_bytes(data[36:40], "big")
-        fitting = [(slots, entries) for slots, entries in possible if _fits(data, slots, entries, count)]
-        if count > 1 and fitting:
-            return fitting[0]
-    if any(int.from_bytes(path.read_bytes()[36:40], "big") > 1 for path in files):
+            count = int.from_bytes(os.pread(file.fileno(), 4, _COUNT_POSITION), "big")
+            used = used or count > 1
+            fitting = (sizes for sizes in _possible(length) if count > 1 and _fits(file.fileno(), *sizes, count))
+            if (found := next(fitting, None)) is not None:
+                return found
+    if used:
         raise BadInputError(f"{files[0]}: {length} bytes are no index file of any size; "
                             "give --hash-slots and --index-entries as the broker has them")
-    return possible[0] if possible else (DEFAULT.max_hash_slot_num, DEFAULT.max_index_num)
+    return next(_possible(length), (DEFAULT.max_hash_slot_num, DEFAULT.max_index_num))
 
 
-def _fits(data: bytes, slots: int, entries: int, count: int) -> bool:
+def _possible(length: int) -> Iterator[tuple[int, int]]:
+    """Slots and entries of the index files of a length: some millions for one of the default's size."""
+    for slots in range(1, (length - INDEX_HEADER_SIZE) // 4):
+        if (length - INDEX_HEADER_SIZE - 4 * slots) % INDEX_SIZE == 0:
+            yield slots, (length - INDEX_HEADER_SIZE - 4 * slots) // INDEX_SIZE
+
+
+def _fits(descriptor: int, slots: int, entries: int, count: int) -> bool:
     """Whether each of the last entries is the one its slot leads to, or lies behind a later one of the same slot."""
     if count > entries:
         return False
     latest: dict[int, int] = {}
     for number in range(count - 1, max(count - 1 - _PROBED_ENTRIES, 0), -1):
-        position = abs_index_pos(slots, number)
-        if position + INDEX_SIZE > len(data):
+        entry = os.pread(descriptor, INDEX_SIZE, abs_index_pos(slots, number))
+        if len(entry) < INDEX_SIZE:
             return False
-        key_hash, _, _, previous = _ENTRY.unpack_from(data, position)
+        key_hash, _, _, previous = _ENTRY.unpack(entry)
         if key_hash < 0 or previous >= number:
             return False
         slot = abs_slot_pos(key_hash, slots)
-        expected = latest.get(slot, int.from_bytes(data[slot:slot + 4], "big", signed=True))
+        expected = latest.get(slot, int.from_bytes(os.pread(descriptor, 4, slot), "big", signed=True))
         if expected != number:
             return False
         latest[slot] = previous

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from impl.decisions.java_calendar import time_millis_to_human_string3
 from invariants.verdict import Outcome, Subject, Verdict
-from stateful_tests.stores.inspection import Inspection, Problem, QueueSeen
-
-WHOLE = "store_is_whole"
-"""What a problem speaks against."""
+from stateful_tests.crash.recovery import STARTS
+from stateful_tests.stores.inspection import Inspection, QueueSeen
+from stateful_tests.stores.problem import JUDGED, Problem
 
 
 def told(found: Inspection) -> Iterator[str]:
@@ -34,13 +33,16 @@ def told(found: Inspection) -> Iterator[str]:
 def _after_a_start(found: Inspection) -> Iterator[str]:
     yield ""
     yield "after a start of the broker:"
-    yield f"log         {found.log_files} files, offsets {found.log_begin:,} … {found.log_end:,}"
+    yield (f"log         {found.log_files} files, offsets {found.log_begin:,} … {found.log_end:,}, "
+           f"{found.records:,} records for queues")
     for queue in found.queues:
         name = f"{queue.topic}-{queue.queue_id}"
         yield f"queue       {name}  {queue.min_offset:,} … {queue.max_offset:,}{_changed(queue)}"
     for file in found.index:
         what = f"{file.entries:,} entries, {_time(file.begin_timestamp)} … {_time(file.end_timestamp)}"
         yield f"index       {file.file}  {what}{'' if file.kept else ', deleted'}"
+    for topic in found.deleted_topics:
+        yield f"topic       {topic}  is deleted, and has records in the log"
     for name in found.deleted:
         yield f"deleted     {name}"
 
@@ -52,17 +54,20 @@ def _changed(queue: QueueSeen) -> str:
 
 
 def rows(found: Inspection, replay: str) -> list[Verdict]:
-    """The same as verdicts, for other programs: one for each problem, or one that says that there is none.
+    """The same as verdicts: one for each problem, and one for each property that nothing speaks against.
 
-    replay -- the command that has looked.
+    replay -- the command that has looked. Of a directory on which no store starts only problems are told.
     """
-    said = [(_place(problem), problem.sentence, tuple(filter(None, [problem.hazard]))) for problem in found.problems]
+    said = [(problem.property, _place(problem), problem.sentence, tuple(filter(None, [problem.hazard])))
+            for problem in found.problems]
     if not found.starts:
-        said.append((found.directory, "the broker does not start on this directory", ()))
-    if not said:
-        return [Verdict(WHOLE, "store", Subject("directory", found.directory), Outcome.HOLDS, Outcome.HOLDS, replay)]
-    return [Verdict(WHOLE, "store", Subject("directory", place), Outcome.HOLDS, Outcome.VIOLATED, replay, hazard,
-                    note=sentence) for place, sentence, hazard in said]
+        said.append((STARTS, found.directory, "the broker does not start on this directory", ()))
+    broken = {name for name, *_ in said}
+    return [
+        *(Verdict(name, "store", Subject("directory", place), Outcome.HOLDS, Outcome.VIOLATED, replay, hazard,
+                  note=sentence) for name, place, sentence, hazard in said),
+        *(Verdict(name, "store", Subject("directory", found.directory), Outcome.HOLDS, Outcome.HOLDS, replay)
+          for name in JUDGED if found.starts and name not in broken)]
 
 
 def _place(problem: Problem) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from invariants.hazards import HAZARDS
 from invariants.pictures.picture import Picture, picture
 from invariants.pictures.text import below, lines
 from stateful_tests.stories.telling import BREAKS, TOLD_TWICE, Seen, Story, looking_on, told_of, told_twice
@@ -55,7 +56,7 @@ def drawn(hazard: str, worlds: Iterable[Seen]) -> Picture | None:
         for name in sorted(names, key=lambda name: name != clearest.property):
             found, kernel = seen.of(name, hazard, last=clearest.last), seen.world.simulation.kernel
             if found is not None and kernel.trail is not None:
-                return picture(kernel.records, kernel.trail, found)
+                return picture(kernel.records, kernel.trail, found, HAZARDS[hazard].seen)
     return None
 
 

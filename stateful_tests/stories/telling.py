@@ -146,7 +146,9 @@ TOGETHER: Mapping[str, str] = {
     "B-5": "U1", "N-1": "N-15", "N-5": "N-4", "X8": "X4 B-28", "X15": "D1", "X16": "L10", "V26": "V3",
 }
 """Hazard to others whose cause is in its stories, too, or from which a run does not tell it apart."""
-_REPAIRED = "test_repaired"
+_TWICE = "test_with_and_without"
+_REPAIRED = frozenset({_TWICE, "test_repaired", "test_all_repairs"})
+"""Files of stories in which repairs end hazards; that of stories which are told with a repair and without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ def told_of() -> tuple[tuple[str, Story], ...]:
     by_name = {hazard.replace("-", "").lower(): hazard for hazard in HAZARDS}
     found = []
     for path in sorted(Path(*stories.__path__).glob("test_*.py")):
-        if path.stem != _REPAIRED:
+        if path.stem not in _REPAIRED:
             for name, story in inspect.getmembers(import_module(f"{stories.__name__}.{path.stem}"), inspect.isfunction):
                 named = re.match(r"test_([a-z]+\d+[ab]?)_(?!does_not_happen|that_nobody)", name)
                 if named and named[1] in by_name and not inspect.signature(story).parameters:
@@ -187,7 +189,7 @@ def told_of() -> tuple[tuple[str, Story], ...]:
 
 def told_twice(name: str) -> Story:
     """A story of TOLD_TWICE by its name; their file needs pytest."""
-    story: Story = getattr(import_module(f"{stories.__name__}.{_REPAIRED}"), name)
+    story: Story = getattr(import_module(f"{stories.__name__}.{_TWICE}"), name)
     return story
 
 

@@ -60,7 +60,7 @@ def _broken(row: Verdict, story: Story, seen: Seen, found: Finding, out: Path | 
         row, "run", found.sentence, story=story.__name__, digest=simulation.digest(), time_ms=found.time_ms, told=[],
         choices=list(simulation.kernel.tape.choices), signature=list(found.key),
         plan={"subject": SHIPPED, "workload": "a story", "profile": story.__name__, "strategy": STORY},
-        picture=pictured(seen.world, found))
+        picture=pictured(seen.world, found, SHIPPED))
     return evidence.saved(row, document, out, f"{STORY}-{row.property}")
 
 

@@ -24,6 +24,7 @@ from typing import Any
 from impl.hosts.simulation.tape import QuietTape, ReplayTape
 from invariants import evidence
 from invariants.finding import Finding
+from invariants.hazards import HAZARDS
 from invariants.pictures.picture import picture
 from invariants.rules.telling_apart import perhaps, shown
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
@@ -98,7 +99,7 @@ def exhibit(
         return None
     return {
         "sentence": found.sentence, "plan": asdict(plan), "choices": list(record.choices), "digest": record.digest,
-        "signature": list(signature), "time_ms": found.time_ms, "picture": pictured(world, found),
+        "signature": list(signature), "time_ms": found.time_ms, "picture": pictured(world, found, plan.subject),
         "told": [{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told]}
 
 
@@ -107,12 +108,21 @@ def document(verdict: Verdict, shown: Mapping[str, Any]) -> dict[str, Any]:
     return evidence.document(verdict, "run", **shown)
 
 
-def pictured(world: World, found: Finding) -> dict[str, Any]:
-    """The picture of a finding of a world that keeps a trail."""
+def pictured(world: World, found: Finding, subject: str) -> dict[str, Any]:
+    """The picture of a finding of a world that keeps a trail, and in which a subject has lived."""
     kernel = world.simulation.kernel
     if kernel.trail is None:
         raise ValueError("the world keeps no trail: its tape does not tell")
-    return picture(kernel.records, kernel.trail, found).document()
+    return picture(kernel.records, kernel.trail, found, users_see(subject, found)).document()
+
+
+def users_see(subject: str, found: Finding) -> str:
+    """What users see of the one hazard that a finding of a subject shows; empty if it may be of several, or of none."""
+    known = subject_named(subject)
+    hazards = shown(known.hazards(found.property), found.key)
+    if known.top is not None:
+        hazards = tuple(hazard for hazard in hazards if hazard in found.causes)
+    return HAZARDS[hazards[0]].seen if len(hazards) == 1 else ""
 
 
 def replay_run(stored: Mapping[str, Any]) -> Verdict:

@@ -6,6 +6,7 @@ from typing import Any
 
 from impl.events import name_server as told
 from impl.events.sentences.said import Said
+from impl.events.sentences.words import machine
 
 _WHY = {
     "unregistered": "{at} forgets {broker_addr}: it was unregistered",
@@ -17,6 +18,8 @@ _WHY = {
 def _registered(event: told.BrokerRegistered, before: Any) -> str:
     who = "{broker_addr}" if event.broker_addr.startswith(f"{event.broker_name}:") else "{broker_addr} as {broker_name}"
     who = who if event.broker_id == 0 else "{broker_addr}, a slave of {broker_name},"
+    if machine(event.connection) != machine(event.broker_addr):
+        who += " over its connection to {connection}"
     if event.version is None:
         return f"{{at}} registers {who} without any topic"
     if isinstance(before, told.BrokerRegistered) and before.version == event.version:

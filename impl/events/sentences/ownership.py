@@ -24,8 +24,9 @@ def _dropped(event: told.QueueDropped, _: Any) -> str:
 
 
 def _started(event: told.ConsumerStarted, _: Any) -> str:
-    way = "broadcasting" if event.message_model == "BROADCASTING" else "in order" if event.orderly else ""
-    return "{at} starts a consumer of {group}" + (f", {way}" if way else "")
+    way = ", broadcasting" if event.message_model == "BROADCASTING" else ", in order" if event.orderly else ""
+    own = "" if event.strategy == told.DEFAULT_STRATEGY else ", with the strategy {strategy}"
+    return "{at} starts a consumer of {group}{own_id}" + way + own
 
 
 def _routed(event: told.RouteUpdated, _: Any) -> str:

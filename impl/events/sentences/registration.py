@@ -10,7 +10,7 @@ from impl.events.sentences.said import Said
 
 def _started(event: told.BrokerStarted, _: Any) -> str:
     role = "master" if event.broker_id == 0 else "slave {broker_id}"
-    return f"{{at}} starts as {role} of {{broker_name}}"
+    return f"{{at}} starts as {role} of {{broker_name}}" + (", with {settings}" if event.settings else "")
 
 
 def _encoded(event: told.RegistrationEncoded, _: Any) -> str:

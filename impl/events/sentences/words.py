@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -75,6 +75,10 @@ class Words:
         if len(machines) == 1:
             return next(iter(machines))
         return "a client without an id" if client_id is None else client_id.removesuffix("@DEFAULT")
+
+    def is_shared(self, client_id: str | None) -> bool:
+        """Whether clients of several machines have the id."""
+        return len(self._clients.get(client_id or "", ())) > 1
 
     def told(self, sentence: str) -> str:
         """A sentence of somebody else, with the names that this run gives to clients, versions and machines."""
@@ -168,7 +172,9 @@ class _Before:
 
 
 def _text(words: Words, at: str, name: str, event: Any) -> str:
-    """The value of a field in words."""
+    """The value of a field in words; own_id -- how a client is called whose id others have, too."""
+    if name == "own_id":
+        return f" with the client id {words.client(event.client_id)}" if words.is_shared(event.client_id) else ""
     value = getattr(event, name)
     match name:
         case "version":
@@ -177,6 +183,8 @@ def _text(words: Words, at: str, name: str, event: Any) -> str:
             said = words.version((event.group, event.topic), value)
         case "subscriptions":
             said = words.subscriptions(event)
+        case "client_id" if hasattr(event, "connection") and words.is_shared(value):
+            said = f"{words.client(value)} ({machine(event.connection)})"
         case _:
             said = _BY_FIELD.get(name, _by_type)(words, value)
     return said
@@ -254,7 +262,8 @@ def listed(texts: Sequence[str]) -> str:
 
 
 def _clients(words: Words, client_ids: Iterable[str | None]) -> str:
-    return listed([words.client(one) for one in client_ids]) or "nobody"
+    often = Counter(words.client(one) for one in client_ids)
+    return listed([one if count == 1 else f"{one} ({count} times)" for one, count in often.items()]) or "nobody"
 
 
 _CODES: Mapping[int, str] = {

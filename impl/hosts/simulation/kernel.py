@@ -182,7 +182,7 @@ class Kernel:
                 break
             kind = target.__class__
             if trail is not None:
-                trail.enter(target, argument, len(self.records))
+                trail.enter(target, argument, len(self.records), self.now_ms)
             if kind is not Task and kind is not Pool:
                 target(argument)
                 continue

@@ -69,6 +69,7 @@ class Trail:
         self._threads: list[int] = []
         self._tasks: dict[Task, int] = {}
         self._machines: dict[int, str] = {}
+        self._began: dict[int, tuple[int, int]] = {}
         self._handles: dict[int, Any] = {}  # threads that handle a request
         self._written: dict[int, Flow] = {}  # by the identity of the message, which its flow keeps alive
         self._asked: dict[tuple[int, int], Flow] = {}  # requests by their end of the connection, and opaque
@@ -89,7 +90,11 @@ class Trail:
         """The message that a thread handles."""
         return self._written.get(id(self._handles.get(thread)))
 
-    def enter(self, target: Any, argument: Any, at: int) -> None:
+    def began(self, thread: int) -> tuple[int, int]:
+        """When a thread began (ms), and how many records there were."""
+        return self._began[thread]
+
+    def enter(self, target: Any, argument: Any, at: int, now_ms: int) -> None:
         """The kernel lets this target go on, behind so many records; a job of a pool is a thread of its own."""
         if target.__class__ is Task:
             number = self._tasks.get(target) or self._next()
@@ -103,6 +108,7 @@ class Trail:
             number = NO_THREAD
         if number:
             self._machines[number] = target.process.name
+            self._began.setdefault(number, (now_ms, at))
         self._entered.append(at)
         self._threads.append(number)
 

@@ -62,7 +62,7 @@ N27 = """\
          nameserver1
          │  machine1
          │  │  tester
-         │  │  │   … 4 earlier steps, not shown
+         │  │  │   … 3 earlier steps, not shown
   0.003  │◀─┤  │   nameserver1 registers machine1 as broker-a with version 1: orders
   0.100  │  ×  │   ◆ machine1 is killed (kill -9)
   0.100  │  ●  │   ◆ machine1 starts again
@@ -240,7 +240,7 @@ def test_a_finding_without_an_event_ends_its_picture() -> None:
 
 def test_a_run_full_of_faults_has_pictures_that_fit() -> None:
     with lived(Plan("shipped", "clustering", "storm"), ReplayTape([7, 3, 1, 9, 2] * 400)) as (world, record):
-        drawn = [pictured(world, found) for found in record.seen]
+        drawn = [pictured(world, found, "shipped") for found in record.seen]
     assert drawn
     for one in drawn:
         assert len(one["rows"]) + len(one["lifelines"]) <= LONGEST

@@ -18,6 +18,7 @@ VALUES: dict[Any, tuple[Any, ...]] = {
     MessageQueue: (FIRST,), frozenset[MessageQueue]: (frozenset({FIRST, LAST}), frozenset()),
     frozenset[str]: (frozenset({"orders"}), frozenset()), tuple[str | None, ...]: (("c1", None), ()),
     tuple[str | None, ...] | None: (("c1",), (), None), tuple[int, int] | None: ((3, 1), None),
+    tuple[str, ...]: (("compressedRegister = true",), ()),
     tuple[int, int]: ((3, 1),), tuple[int, ...]: ((1, 2, 5),), tuple[tuple[int, int], ...]: (((0, 7),), ()),
     frozenset[tuple[str | None, str, int]]: (frozenset({("orders", "*", 1)}), frozenset({("orders", "A", 2)})),
     frozenset[tuple[MessageQueue, int]]: (frozenset({(FIRST, 3)}),),

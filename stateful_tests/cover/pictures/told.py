@@ -30,6 +30,11 @@ class NoTrail:
         """None."""
         del thread
 
+    def began(self, thread: int) -> tuple[int, int]:
+        """Nobody knows."""
+        del thread
+        return 0, 0
+
 
 @cache
 def told(name: str) -> Picture:

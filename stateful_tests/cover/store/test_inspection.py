@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import resource
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from impl.common.record_layout import BLANK_MAGIC_CODE
 from impl.hosts.files.directory import Directory
 from impl.store.message_store_config import MessageStoreConfig
 from invariants.__main__ import app
@@ -22,7 +24,10 @@ from invariants.verdict import BadInputError
 from stateful_tests.conformance.judge import RECORDINGS
 from stateful_tests.conformance.store_images import images
 from stateful_tests.cover.store.brokers import SMALL, Broker
+from stateful_tests.crash.demonstrations import DEMONSTRATIONS
+from stateful_tests.crash.recovery import CONSECUTIVE, MISSED, NAMES
 from stateful_tests.stores.inspection import Inspection, inspect
+from stateful_tests.stores.problem import JUDGED, WHOLE
 from stateful_tests.stores.sizes import Sizes, sizes_of
 from stateful_tests.stores.told import told
 
@@ -51,7 +56,7 @@ def fingerprint(root: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("name", "expected"), [
-    ("crash/killed", ["V13"]), ("crash/torn_body", ["V13", "V2"]), ("crash/torn_body_recovered", ["V4"]),
+    ("crash/killed", ["V13"]), ("crash/torn_body", ["V13", "V2"]), ("crash/torn_body_recovered", ["V4", "V4"]),
     ("crash/lost_queue", []), ("expired/clean", ["V18", "V18"]), ("no_abort_dirty/flipped_bit", ["V2"]),
     ("no_abort_dirty/flipped_bit_recovered", ["V2"]), ("plain_rolls/without_consumequeue", []),
     ("tags_keys_properties/clean", []), ("transactions/clean", []),
@@ -107,7 +112,96 @@ def test_units_that_do_not_fit_their_records(tmp_path: Path) -> None:
     os.truncate(root / "abort", 0)
     found = looked_at(root)
     said = [(problem.position, problem.hazard) for problem in found.problems if "unit" in problem.sentence]
-    assert said == [(40, "V8"), (80, "V3")]
+    assert said == [(40, "V8"), (None, "V10"), (80, "V3")]
+
+
+def queue_file(root: Path) -> Path:
+    return root / "consumequeue" / "T" / "0" / "00000000000000000000"
+
+
+def put_two_queues(broker: Broker) -> None:
+    for number in range(7):
+        broker.put(b"%d" % number, topic="T" if number % 2 else "U")
+        broker.dispatch()
+
+
+def put_ten_of_800_bytes(broker: Broker) -> None:
+    for _ in range(10):
+        broker.put(bytes(800))
+        broker.dispatch()
+
+
+def judged(found: Inspection) -> list[tuple[str, str, str]]:
+    return [(problem.property, problem.hazard, problem.sentence) for problem in found.problems]
+
+
+def test_records_that_no_queue_has(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_two_queues)
+    assert (looked_at(root).records, looked_at(root).problems) == (7, [])
+    (root / "abort").unlink()
+    data = queue_file(root).read_bytes()
+    queue_file(root).write_bytes(data[:40] + data[20:40] + data[60:])
+    found = looked_at(root)
+    last = int.from_bytes(data[40:48], "big")
+    assert judged(found) == [
+        (MISSED, "V26", f"the record at {last} of the log, of queue offset 2, is in no unit"),
+        (NAMES, "V3", f"unit 2: the record at {int.from_bytes(data[20:28], 'big')} has queue offset 1")]
+    queue_file(root).write_bytes(data[20:] + data[:20])
+    found = looked_at(root)
+    assert [one[:2] for one in judged(found)] == [(MISSED, "V26"), (NAMES, "V3"), (NAMES, "V3"), (CONSECUTIVE, "V3")]
+
+
+def test_a_queue_that_is_gone_and_a_topic_that_was_deleted(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_two_queues)
+    (root / "abort").unlink()
+    queue_file(root).unlink()
+    found = looked_at(root)
+    first = int.from_bytes((root / "consumequeue" / "U" / "0" / ("0" * 20)).read_bytes()[8:12], "big")
+    assert judged(found) == [(
+        MISSED, "V26", f"the queue is missing, and the log has 3 records of it, the first at offset {first}")]
+    topics = root / "config" / "topics.json"
+    topics.parent.mkdir(exist_ok=True)
+    topics.write_text(json.dumps({"topicConfigTable": {"U": {}}}))
+    found = looked_at(root)
+    assert (found.problems, found.deleted_topics) == ([], ["T"])
+    assert "topic       T  is deleted, and has records in the log" in told(found)
+    topics.write_text('{"topicConfigTable": {"U"')
+    assert [problem.file for problem in looked_at(root).problems] == ["config/topics.json", "consumequeue/T/0"]
+    topics.with_suffix(".json.bak").write_text("[")
+    assert looked_at(root).problems[0].sentence == "neither it nor its .bak is JSON: the broker does not start"
+
+
+def test_a_log_that_cannot_be_read_in_its_midst(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_ten_of_800_bytes)
+    (root / "abort").unlink()
+    log = root / "commitlog" / ("0" * 20)
+    log.write_bytes(bytes(2_048))
+    assert [(problem.property, problem.position, problem.hazard) for problem in looked_at(root).problems] == [
+        (WHOLE, 0, "V2"), (NAMES, 0, "V4"), (NAMES, 20, "V4")]
+
+
+def test_a_log_that_ends_with_a_blank(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_ten)
+    (root / "abort").unlink()
+    log = root / "commitlog" / ("0" * 20)
+    end = looked_at(root).log_end
+    with log.open("r+b") as file:
+        file.seek(end)
+        file.write(struct.pack(">ii", 2_048 - end, BLANK_MAGIC_CODE))
+    assert (looked_at(root).log_end, looked_at(root).problems) == (end, [])
+
+
+def test_a_record_that_a_recovery_leaves_out_is_seen_where_the_crash_atlas_sees_it(tmp_path: Path) -> None:
+    made = DEMONSTRATIONS["V26"].make()
+    for path, data in made.image.items():
+        place = tmp_path / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    config = made.life.workload.config
+    found = inspect(tmp_path / "store", Sizes(
+        config.mapped_file_size_commit_log, config.mapped_file_size_consume_queue, config.max_hash_slot_num,
+        config.max_index_num))
+    assert (MISSED, "V26") in [one[:2] for one in judged(found)]
 
 
 def test_a_directory_that_does_not_start(tmp_path: Path) -> None:
@@ -200,6 +294,6 @@ def test_problems_are_failed_tests_for_other_programs(name: str, problems: int, 
     result = CliRunner().invoke(app, [*map(str, words)])
     assert result.exit_code == min(problems, 1), result.output
     suite = (tmp_path / "store.xml").read_text("utf-8")
-    assert f'tests="{max(problems, 1)}" failures="{problems}" errors="0"' in suite
+    assert f'tests="{len(JUDGED)}" failures="{problems}" errors="0"' in suite
     assert suite.count("<failure ") == problems
     assert (tmp_path / "store.md").read_text("utf-8").count("✗ violated") == problems
