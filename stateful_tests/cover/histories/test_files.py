@@ -9,7 +9,7 @@ import pytest
 
 from invariants.histories.checks import CHECKS, Finding
 from invariants.histories.judging import judged
-from invariants.histories.operations import Operation, to_json
+from invariants.histories.operations import KINDS, TYPES, Operation, to_json
 from invariants.histories.pictures import lines
 from invariants.pictures.text import WIDEST
 from invariants.verdict import BadInputError, ExitStatus, Verdict, exit_status
@@ -143,3 +143,10 @@ def test_clocks_of_two_machines_are_believed_only_if_somebody_vouches_for_them(t
     assert rows(path)[0]["delays_are_waited"].outcome.is_unknown
     assert rows(path, 10)[0]["delays_are_waited"].outcome == "violated"
     assert rows(path, 60)[0]["delays_are_waited"].outcome == "holds"
+
+
+def test_the_page_says_what_is_declared() -> None:
+    page = Path("docs/histories.md").read_text("utf-8")
+    for one in CHECKS.values():
+        assert f"| {one.name} | {one.property} | {one.sentence} | {one.by.split()[0]} |" in page
+    assert [name for name in (*TYPES, *KINDS) if f"`{name}`" not in page] == []
