@@ -33,6 +33,7 @@ class BrokerConfig:
     compressed_register: bool = False
     register_name_server_period_ms: int = 30_000
     flush_consumer_offset_interval_ms: int = 5_000
+    reject_transaction_message: bool = False
     transaction_timeout_ms: int = TRANSACTION_TIMEOUT_MS
     transaction_check_max: int = TRANSACTION_CHECK_MAX
     transaction_check_interval_ms: int = TRANSACTION_CHECK_INTERVAL_MS
