@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from invariants.runs import CHANGED, NOTICED, OF_KIND, SAME_RUN, WITHIN
+from invariants.runs import CHANGED, NOTICED, OF_KIND, REACHED, SAME_RUN, WITHIN
 from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import crash_plan, decisions, hunts, pairing, pairs, runs, simulation
 from spark_fuzz.asked import USUAL, Asked
@@ -89,7 +89,7 @@ def campaign_worlds(
 
 
 def _check_judged(aim: simulation.Aim, properties: Sequence[str]) -> None:
-    of_runs = (SAME_RUN, WITHIN, CHANGED, *OF_KIND.values())
+    of_runs = (SAME_RUN, WITHIN, CHANGED, *OF_KIND.values(), *([REACHED] if aim.wanted else ()))
     judged = {*of_runs, *(name for one in aim.workloads for name in runs.judged(one))}
     for name in properties:
         if name not in judged:

@@ -76,7 +76,7 @@ class Aim:
         workloads = _each_known("workload", self.workloads, WORKLOADS) or tuple(WORKLOADS)
         profiles = _each_known("fault profile", self.profiles, PROFILES) or tuple(reversed(PROFILES))
         strategies = _each_known("strategy", self.strategies, STRATEGIES) or tuple(STRATEGIES)
-        wanted = tuple(goal.text() for goal in goals_of(Path(self.towards))) if self.towards else ()
+        wanted = tuple(goal.text() for goal in goals_of(Path(self.towards))) if self.towards else self.wanted
         return replace(self, subjects=subjects, workloads=workloads, profiles=profiles, strategies=strategies,
                        wanted=wanted)
 
