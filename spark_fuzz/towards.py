@@ -16,7 +16,6 @@ from invariants.evidence import replayed
 from invariants.runs import REACHED
 from invariants.verdict import Outcome, Subject, Verdict
 from model.language.open.nearness import wanted
-from model.language.open.trails import VISITED
 from spark_fuzz.simulation import LAG, Aim
 from spark_fuzz.work import Row
 from stateful_tests.worlds.reached import document
@@ -24,8 +23,8 @@ from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.steering import Begun, Nearest, Turns, Wishes, keep
 from stateful_tests.worlds.subjects import subject_named
 
-TOLD = "towards.txt"
-"""The file that says what came of each state."""
+TOLD, TRAILS = "towards.txt", "trails.txt"
+"""The files that say what came of each state, and which ways runs went."""
 
 
 class Towards:
@@ -85,7 +84,7 @@ class Towards:
         """What is said of each state, and the ways that runs went; none if nothing is wanted."""
         if not self._found.goals:
             return {}
-        return {TOLD: "".join(f"{line}\n" for line in self._found.lines()), VISITED: self._found.trails}
+        return {TOLD: "".join(f"{line}\n" for line in self._found.lines()), TRAILS: self._found.trails}
 
 
 def _file(number: int) -> str:
@@ -97,4 +96,4 @@ def said(folder: Path, towards: Path) -> Iterator[str]:
     """What a campaign in a folder has found of the states in another, in lines; the ways of its runs are kept there."""
     if (folder / TOLD).exists():
         yield from (folder / TOLD).read_text("utf-8").splitlines()
-        yield keep(towards, (folder / VISITED).read_text("utf-8"))
+        yield keep(towards, (folder / TRAILS).read_text("utf-8"))

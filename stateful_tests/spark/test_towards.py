@@ -19,7 +19,7 @@ from spark_fuzz.cluster import Cluster
 from spark_fuzz.commands import campaign_worlds, worlds_folder
 from spark_fuzz.sightings import Sightings
 from spark_fuzz.simulation import Aim, search_unit, units
-from spark_fuzz.towards import TOLD, said
+from spark_fuzz.towards import TOLD, TRAILS, said
 from spark_fuzz.work import attempt
 from stateful_tests.spark.books import done, planned, short
 from stateful_tests.worlds.steering import Begun
@@ -49,7 +49,7 @@ def test_a_campaign_ends_when_all_that_is_wanted_is_reached(tmp_path: Path) -> N
     assert len(searched) < 8
     said_first = book.files()[TOLD].splitlines()[0]
     assert re.match(r"a state after which take breaks one_owner: reached in \d+ steps, [1-9]\d* run", said_first)
-    assert len(book.files()[VISITED].splitlines()) > 3
+    assert len(book.files()[TRAILS].splitlines()) > 3
     assert any(one.property == "one_owner_per_queue" for one in book.verdicts())  # the runs are judged as all runs are
     reached = book.verdicts()[-1]
     assert (reached.property, reached.outcome, reached.as_expected) == (REACHED, Outcome.HOLDS, True)
@@ -78,7 +78,7 @@ def test_a_state_that_no_run_has_reached_is_unknown_and_says_what_was_tried(tmp_
     book.add(attempt(runs.work, short(search_unit(aim.arms()[0], 0, 0, 0, wanted=aim.wanted), 1)))
     near, nobody = book.verdicts()[-2:]
     assert {one.outcome for one in (near, nobody)} == {Outcome.UNKNOWN}
-    assert near.note.startswith("not reached in 1 run; nearest, 1 cells away: a run of shipped, smallest, calm")
+    assert near.note.startswith("not reached in 1 run; nearest, 1 cell away: a run of shipped, smallest, calm")
     assert nobody.note.startswith("nobody can be there")
     assert near.subject.name == "shipped, repaired"
     assert near.replay.startswith("rocketproof campaign --subject shipped --subject repaired")

@@ -144,6 +144,9 @@ class _Look:
         found.deleted = sorted(self._below(path) for path, content in self.disk.files.items() if content is None)
         self._index()
         self._log(store)
+        if not found.log_files and any(before.values()):
+            self._problem("commitlog", None, "it has no file: a start deletes all queues; is the broker's "
+                          "storePathCommitLog elsewhere?", SURVIVES, "")
         self._queues(store, before)
         if found.starts:
             self._records(store, topics)
