@@ -74,7 +74,6 @@ WORLD = ("asyncio", "concurrent", "datetime", "multiprocessing", "random", "secr
          "ssl", "subprocess", "threading", "time", "uuid")
 WORLDLY = (
     "impl.hosts", "stateful_tests", "spark_fuzz", "proofs",
-    "invariants.front_desk.desk",  # minutes that somebody gives include the start of the command; no judge asks it
     "invariants.front_desk.ticking",  # people are told how long a command works; no row has its clock
     "model.explorer.workers",  # its threads only compute, its clock is for a column of the rows
     "rocketproof.child",  # a command in a process of its own

@@ -75,9 +75,14 @@ def _look_at_the_whole(original: Callable[..., DispatchRequest]) -> Callable[...
 @around(DefaultMessageStore, "_recover")
 def _build_the_queues_anew(original: Callable[..., None]) -> Callable[..., None]:
     def _recover(self: DefaultMessageStore, *, last_exit_ok: bool) -> None:
-        """After a crash no queue is believed: all are built from the log."""
-        if not last_exit_ok:
-            self.destroy_logics()
+        """After a crash no queue is believed that leads into the log: from this it is built.
+
+        Of a queue whose records were all deleted the log says nothing, and its next offset stands nowhere else.
+        """
+        for queue in self.queues() if not last_exit_ok else ():
+            queue.recover()
+            if not 0 <= queue.max_physic_offset <= self.commit_log.get_min_offset():
+                queue.destroy()
         original(self, last_exit_ok=last_exit_ok)
 
     return _recover
@@ -189,7 +194,7 @@ REPAIRS = (
         "the idea of apache/rocketmq #7468, forceVerifyPropCRC", ("V7",), (_look_at_the_whole,),
     ),
     Variant(
-        "queues_are_built_anew", "repair", "After a crash all consume queues are built from the log.",
+        "queues_are_built_anew", "repair", "After a crash each consume queue with records in the log is built from it.",
         "what operators do who remove the folder consumequeue", ("V3", "V8", "V9", "V10"),
         (_build_the_queues_anew, _from_the_first_file),
     ),
