@@ -7,6 +7,8 @@ simulated     puts a second on a disk in memory
 files         the same on files, ASYNC_FLUSH; with --java beside the official DefaultMessageStore in this process
 sync          with SYNC_FLUSH on files, beside a loop that writes as many bytes and forces them
 recovery      seconds for a GiB of log, by the time that a start after a kill takes
+inspection    GiB of log a second with `rocketproof store`, and the most memory that the process has
+sparse        the same command on a log of ten GiB that is mostly holes
 atlas         images and recoveries a second of the crash atlas
 """
 
@@ -15,6 +17,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import struct
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +29,7 @@ from typing import Any
 
 from impl.common.inet_socket_address import InetSocketAddress
 from impl.common.message_const import PROPERTY_KEYS
+from impl.common.record_layout import BLANK_MAGIC_CODE
 from impl.hosts.files.directory import Directory
 from impl.ports.disk import Disk
 from impl.store.default_message_store import DefaultMessageStore
@@ -33,6 +39,8 @@ from stateful_tests.crash.memory import MemoryDisk
 from stateful_tests.crash.programs import Life
 from stateful_tests.crash.survey import MACHINE, Crashes, surveyed
 from stateful_tests.crash.workloads import WORKLOADS
+from stateful_tests.stores.inspection import inspect
+from stateful_tests.stores.sizes import sizes_of
 
 _HOST = InetSocketAddress(bytes([127, 0, 0, 1]), 10_911)
 _BODY = bytes(1_000)
@@ -41,6 +49,8 @@ CONFIG = MessageStoreConfig(
     max_index_num=20_000)
 SYNC = replace(CONFIG, flush_disk_type=FlushDiskType.SYNC_FLUSH)
 GIB = 1 << 30
+SPARSE_FILES, SPARSE_RECORDS = 10, 100
+BLANK = struct.Struct(">ii")  # length and magic code
 Row = dict[str, Any]
 
 
@@ -129,6 +139,49 @@ def recovery(folder: Path, seconds: float) -> Row:
     return {"measured": "recovery", "log_bytes": log_bytes, "seconds_per_gib": round(took_s * GIB / log_bytes, 1)}
 
 
+def inspection(folder: Path, seconds: float) -> Row:
+    """`rocketproof store` on what was put in that time."""
+    store = started(Directory(folder / "inspection"), CONFIG)
+    rate(lambda number: put(store, number), seconds)
+    log_bytes = store.get_max_phy_offset()
+    store.shutdown()
+    directory = folder / "inspection" / "store"
+    began = time.perf_counter()
+    inspect(directory, sizes_of(directory))
+    took_s = time.perf_counter() - began
+    _, peak_mib = looked_at(directory)
+    return {"measured": "inspection", "log_bytes": log_bytes, "gib_per_second": round(log_bytes / GIB / took_s, 4),
+            "peak_mib": peak_mib}
+
+
+def sparse(folder: Path, file_bytes: int = GIB) -> Row:
+    """`rocketproof store` on ten log files, each with a few records and a blank behind them."""
+    store = started(Directory(folder / "sparse"), replace(CONFIG, mapped_file_size_commit_log=file_bytes))
+    for number in range(SPARSE_FILES * SPARSE_RECORDS):
+        put(store, number)
+        file = store.commit_log.mapped_file_queue.mapped_files[-1]
+        if (number + 1) % SPARSE_RECORDS == 0:
+            file.file.write(file.wrote_position, BLANK.pack(file.file_size - file.wrote_position, BLANK_MAGIC_CODE))
+            file.set_positions(file.file_size)
+            store.reput_message_service.do_reput()
+    log_bytes = store.get_max_phy_offset()
+    store.shutdown()
+    took_s, peak_mib = looked_at(folder / "sparse" / "store")
+    return {"measured": "sparse", "log_bytes": log_bytes, "seconds": round(took_s, 1), "peak_mib": peak_mib}
+
+
+def looked_at(directory: Path) -> tuple[float, int]:
+    """How many seconds the command takes, and the most MiB that it has in memory; raises RuntimeError if it fails."""
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "invariants", "store", str(directory), "--json", os.devnull]
+    process = subprocess.Popen(command, cwd=Path(__file__).parents[1])  # noqa: S603  # this Python, and this project
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"rocketproof store ends with {process.returncode}")
+    return time.perf_counter() - began, usage.ru_maxrss >> 10
+
+
 def atlas() -> Row:
     """All machine crashes of some workloads of the crash atlas."""
     began, images, recoveries = time.process_time(), 0, 0
@@ -150,7 +203,7 @@ def real(folder: Path, seconds: float) -> float:
     folder.mkdir()
     runtime.start(artefacts.jars(lambda *_: None), folder)
     silence(folder)
-    store = real_store(folder, CONFIG, os.getpid())
+    store = real_store(folder, CONFIG)
     if not bool(store.load()):
         raise RuntimeError("the official store does not load")
     store.start()
@@ -167,6 +220,8 @@ def measured(folder: Path, seconds: float, *, java: bool) -> Iterator[Row]:
     yield files(folder, seconds, real if java else None)
     yield sync(folder, seconds)
     yield recovery(folder, seconds)
+    yield inspection(folder, seconds)
+    yield sparse(folder)
     yield atlas()
 
 

@@ -13,6 +13,7 @@ from invariants.verdict import Outcome
 
 MACHINE, CAMPAIGN, KILL_MATRIX, STORY = "machine", "campaign", "kill-matrix", "story"
 SAME_RUN, WITHIN = "same_tape_same_run", "visited_states_are_reachable"
+REACHED = "wanted_state_is_reached"
 NOTICED, SILENT = "planted_bug_is_noticed", "control_is_silent"
 HARMLESS, MENDED = "change_breaks_nothing", "repair_mends_its_hazards"
 CHANGED = "variant_changes_runs"
@@ -38,6 +39,7 @@ OF_RUNS: dict[str, OfRuns] = {
     **{concept.refines: _refined(concept) for concept in FOLLOWED},
     SAME_RUN: OfRuns("A run is nothing but its tape: played again, it has the same digest.", (CAMPAIGN,)),
     WITHIN: OfRuns("No run visits a state that the explorer does not reach in the same scope.", (CAMPAIGN,)),
+    REACHED: OfRuns("A run comes to a state that a proof could not rule out.", (CAMPAIGN,)),
     NOTICED: OfRuns("Some judge notices the bug that is planted.", (MACHINE, CAMPAIGN, KILL_MATRIX)),
     HARMLESS: OfRuns("What holds of the base of a change holds with the change.", (MACHINE, CAMPAIGN)),
     MENDED: OfRuns("With a repair nothing breaks but by hazards that it does not repair.", (MACHINE, CAMPAIGN)),

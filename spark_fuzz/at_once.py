@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from invariants import evidence
-from invariants.runs import CHANGED, HARMLESS, MENDED, NOTICED, SAME_RUN, SILENT, WITHIN, WORSE
+from invariants.runs import CHANGED, HARMLESS, MENDED, NOTICED, REACHED, SAME_RUN, SILENT, WITHIN, WORSE
 from invariants.verdict import Verdict
+from model.language.open.nearness import Wanted
 from spark_fuzz import hunts, pairs, runs
 from spark_fuzz.asked import Asked
 from spark_fuzz.comparing import Comparing, aim_of
@@ -23,10 +24,15 @@ from stateful_tests.worlds.subjects import subject_on
 
 HUNTED = 2
 """Worlds of the hunt for anything in the control."""
+WANTED = Wanted(
+    "one_owner_per_queue", "take", "Rebalancing", {"Broker": 1, "Member": 2, "Queue": 1},
+    [(("answer", 0), [0, 1]), (("holds", 0, 0), False), (("holds", 1, 0), True)])
+"""A member that was answered both has nothing, and the other one has a queue."""
 AIMS: Mapping[str, Aim] = {
     SAME_RUN: Aim(("shipped",), ("smallest",), ("storm",), ("uniform",)),
     WITHIN: Aim(("shipped",), ("smallest",), ("calm",), ("uniform",)),
     NOTICED: Aim(("repaired+bc-subversion-not-bumped",), ("clustering",), ("calm",), ("uniform",)),
+    REACHED: Aim(("shipped",), ("smallest",), ("threads",), ("uniform",), wanted=(WANTED.text(),)),
     CHANGED: Aim(("repaired-N-2",), ("broadcasting",), ("calm",), ("uniform",)),
 }
 """Of each property the subject and the world that it is judged by."""
@@ -60,7 +66,7 @@ def verdicts(names: Collection[str], out: Path) -> Iterator[Verdict]:
             aim = (AIMS[name] if name in AIMS else _of_file(name, out)).checked()
             book = Sightings(aim, out, Asked((name,)))
             (arm,) = aim.arms()
-            yield from _done(book, [search_unit(arm, aim.seed, 0, 0)], runs.work, out)
+            yield from _done(book, [search_unit(arm, aim.seed, 0, 0, wanted=aim.wanted)], runs.work, out)
         elif name == SILENT:
             hunted = MatrixAim((CONTROL,), seeds=1, worlds=HUNTED)
             yield from _done(Matrix(hunted, out), hunted.units(), hunts.work, out)

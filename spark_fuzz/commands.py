@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from invariants.runs import CHANGED, NOTICED, OF_KIND, SAME_RUN, WITHIN
+from invariants.runs import CHANGED, NOTICED, OF_KIND, REACHED, SAME_RUN, WITHIN
 from invariants.verdict import BadInputError, Outcome, Verdict
 from spark_fuzz import crash_plan, decisions, hunts, pairing, pairs, runs, simulation
 from spark_fuzz.asked import USUAL, Asked
@@ -89,7 +89,7 @@ def campaign_worlds(
 
 
 def _check_judged(aim: simulation.Aim, properties: Sequence[str]) -> None:
-    of_runs = (SAME_RUN, WITHIN, CHANGED, *OF_KIND.values())
+    of_runs = (SAME_RUN, WITHIN, CHANGED, *OF_KIND.values(), *([REACHED] if aim.wanted else ()))
     judged = {*of_runs, *(name for one in aim.workloads for name in runs.judged(one))}
     for name in properties:
         if name not in judged:
@@ -117,7 +117,7 @@ def of_worlds(aim: simulation.Aim, folder: Path, asked: Asked = USUAL) -> Campai
     """The campaign over worlds; aim -- checked."""
     book = Sightings(aim, folder, asked)
     header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
-    units = simulation.units(aim, book.flat, book.found, book.near)
+    units = simulation.units(aim, book.flat, book.found, book.near, book.given_up)
     each = len(aim.workloads) * len(aim.subjects)  # a unit of each workload: what was never looked at is unknown
     return Campaign(header, runs.COLUMNS, (), units, runs.work, book, book.questions, book.wishes, book.settle,
                     book.files, "runs", each)
@@ -176,7 +176,7 @@ def of_comparison(aim: pairing.Comparison, folder: Path, asked: Asked = USUAL) -
     """A comparison as a campaign; aim -- checked."""
     book = Comparing(aim, folder, asked)
     header = {**aim.header(), "version": simulation.version(aim.worlds.subjects), **_python()}
-    units = pairing.units(aim, book.known, book.answered)
+    units = pairing.units(aim, book.known, book.answered, book.given_up)
     return Campaign(header, pairs.COLUMNS, (), units, pairs.work, book, book.questions, book.wishes, book.settle,
                     book.files, "pairs", so_far=book.so_far)
 

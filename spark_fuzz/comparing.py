@@ -27,9 +27,11 @@ from spark_fuzz.confirmed import documents, file_of, settle, tests
 from spark_fuzz.differences import FEWEST, HOW_LONG, Answer, Differences, Effect
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.left import Left
-from spark_fuzz.pairing import Arm, Comparison, Known
+from spark_fuzz.likely import Arm, Known
+from spark_fuzz.pairing import Comparison
 from spark_fuzz.pairs import Pair, Side
 from spark_fuzz.runs import Key
+from spark_fuzz.sightings import MOST_ENDLESS
 from spark_fuzz.simulation import Aim
 from spark_fuzz.told import QUIET, SIDES, Told, documented
 from spark_fuzz.touched import CLAIMED, Other, Others, proofs
@@ -238,6 +240,10 @@ class Comparing:
             self._command(), seed=self._aim.seed, note=note,
             cost={"inputs": one.of, "base_violated": one.base, "changed_violated": one.changed})
 
+    def given_up(self) -> bool:
+        """Whether the change does not end, which each other pair would show as well, after seconds."""
+        return self.found.endless >= MOST_ENDLESS
+
     def answered(self) -> bool:
         """Whether something differs beyond doubt, and that is enough for whoever asks."""
         return self._aim.until_answer and any(map(self._beyond_doubt, self.found.names))
@@ -249,8 +255,8 @@ class Comparing:
 
     @property
     def left(self) -> Left:
-        """What was not looked at."""
-        return Left.by(self._aim, self.found.lived, self.others.answered)
+        """What was not looked at; where a change does not end nothing else is worth telling."""
+        return Left((), 0, (), ()) if self.given_up() else Left.by(self._aim, self.found.lived, self.others.answered)
 
     def _not_looked_at(self, name: str) -> Verdict:
         note = "no run that it judges was lived through: give it more time"
@@ -276,14 +282,14 @@ class Comparing:
         outcome = Outcome.HOLDS
         if believed:
             outcome = Outcome.VIOLATED
-        elif broken or self._failed or not self.found.pairs:
+        elif broken or self._failed or self.found.endless or not self.found.pairs:
             outcome = Outcome.UNKNOWN
         elif not self.executed:
             outcome = Outcome.NEVER_EXECUTED
         elif self.said == TOO_FEW:
             outcome = Outcome.UNKNOWN
         doubts = [effects[name].note for name in broken if name not in believed] + self._failed + self.found.unknown
-        note = "; ".join([self.headline(), *(doubts[:1] if outcome is Outcome.UNKNOWN else ())])
+        note = "; ".join([self.headline(), *(doubts[:1] if outcome is Outcome.UNKNOWN and not self.given_up() else ())])
         return Verdict(
             WORSE, COMPARE, self._subject(said=self.said), Outcome.HOLDS, outcome, self._command(), seed=self._aim.seed,
             cost={"pairs": self.found.pairs, "same_digest": self.found.same_digest, "broken": len(broken),
@@ -306,6 +312,8 @@ class Comparing:
         """What came of it, in a few words."""
         if not self.found.pairs:
             return "nothing was compared"
+        if self.given_up():
+            return f"it does not end: {self.found.unknown[0]}"
         if not self.executed:
             return "never executed"
         effects = {self.found.effect(name) for name in self.found.names}

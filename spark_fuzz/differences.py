@@ -106,15 +106,15 @@ class Differences:
     """All pairs so far; base -- the subject that is changed.
 
     pairs -- how many. unknown -- why some could not be judged. same_digest, judged_alike -- pairs whose sides have
-    equal digests, and of which judges say the same. met -- judged pairs that have met the change. lived -- judged pairs
-    by workload. calls, reached -- by place: calls of what is replaced, and in how many runs. costs -- by name: what the
-    runs of either side have cost; None: longer than any other.
+    equal digests, and of which judges say the same. met -- judged pairs that have met the change. endless -- pairs that
+    do not end with it. lived -- judged pairs by workload. calls, reached -- by place: calls of what is replaced, and in
+    how many runs. costs -- by name: what the runs of either side have cost; None: longer than any other.
     """
 
     def __init__(self, base: Subject) -> None:
         """None yet."""
         self.base = base
-        self.pairs = self.same_digest = self.judged_alike = self.met = 0
+        self.pairs = self.same_digest = self.judged_alike = self.met = self.endless = 0
         self.unknown: list[str] = []
         self.calls, self.reached = Counter[str](), Counter[str]()
         self.costs: dict[str, tuple[list[int | None], list[int | None]]] = {
@@ -139,6 +139,8 @@ class Differences:
         for place, calls in pair.changed.calls.items():
             self.calls[place] += calls
             self.reached[place] += bool(calls)
+        if pair.changed.endless:
+            self.endless += 1
         if pair.unknown:
             self.unknown.append(f"seed {pair.seed} of {pair.plan.workload}: {pair.unknown}")
             return

@@ -6,6 +6,7 @@ They import pyspark when they run, so that --help is there at once.
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -145,6 +146,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     Exit status: 0 nothing got worse, 1 something is broken, 2 bad input, 3 nothing that is replaced was called, or
     something is unknown.
     """
+    began_s = time.monotonic()  # before what is slow to import
     from invariants.front_desk.desk import Desk
 
     with Desk(json, summary=False) as desk:
@@ -164,7 +166,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
         folder = out or commands.compare_folder(aim)
         try:
             rows = on_spark(desk, "compare", lambda screen: commands.compare(
-                minutes, aim, master, folder, screen=screen, spent_s=desk.spent_s))
+                minutes, aim, master, folder, screen=screen, spent_s=time.monotonic() - began_s))
             desk.judge("compare", rows, quiet=True)
         finally:
             if desk.rows and (folder / COMPARED).exists():

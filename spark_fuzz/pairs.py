@@ -49,7 +49,8 @@ class Side:
     digest -- of all that was recorded. states -- stands for that, all model states, and what judges saw. unknown -- why
     it could not be judged. shown -- what judges saw. broken_ms -- how long each promise was broken after the world had
     healed. calls -- of what is replaced, by place. messages, requests -- how many were sent. converged_ms -- how long
-    after the healing the last promise came true; None: one never did.
+    after the healing the last promise came true; None: one never did. endless -- whether
+    it was given up, as it did not end.
     """
 
     digest: str
@@ -61,6 +62,7 @@ class Side:
     messages: int
     requests: int
     converged_ms: int | None
+    endless: bool = False
 
     @classmethod
     def of(cls, plan: Plan, record: RunRecord) -> Side:
@@ -70,7 +72,7 @@ class Side:
         converged_ms = max(broken_ms.values(), default=0) if set(promises) <= set(record.kept_ms) else None
         shown = {one.key: Shown(one.time_ms, one.sentence) for one in record.seen}
         return cls(record.digest, fingerprint(record).hex(), record.unknown, shown, broken_ms, record.calls,
-                   record.messages, record.requests, converged_ms)
+                   record.messages, record.requests, converged_ms, record.endless)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -51,7 +51,7 @@ states   fingerprints of the model states that the runs visited, sorted, 8 bytes
 scope    an enumerable scope: what was visited of it (`invariants.refinement.coverage`): forms as states, 8 bytes each,
          steps as moves, 16 bytes each; moments, and those outside as JSON, {reason: moments}
 failure  for each property and signature the simplest run that showed it: seed, choices (a byte each), time, digest
-unknown  the first run of which nothing can be said: seed, and why as the sentence
+unknown  the first run of which nothing can be said: seed, and why as the sentence; violated is 1 if it did not end
 trails   where states are wanted: steps of all models in the first run, as a JSON list of lines
          (`model.language.open.trails`)
 near     a state that is wanted, its number as the property: violated is 1 if a run has reached it, rest says as JSON
@@ -157,7 +157,7 @@ def _searched(plan: Plan, records: Mapping[int, RunRecord]) -> Iterator[Row]:
         yield {**failure_row(key, records[seed], found), "seed": seed}
     for seed, one in records.items():
         if one.unknown:
-            yield {"kind": "unknown", "seed": seed, "sentence": one.unknown}
+            yield {"kind": "unknown", "seed": seed, "sentence": one.unknown, "violated": int(one.endless)}
             return
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from invariants.evidence import replayed
 from invariants.rules.telling_apart import perhaps
 from invariants.rules.telling_apart import shown as hazards_shown
-from invariants.runs import CHANGED, OF_KIND, SAME_RUN, WITHIN, outcome_of
+from invariants.runs import CHANGED, OF_KIND, REACHED, SAME_RUN, WITHIN, outcome_of
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
 from spark_fuzz.asked import USUAL, Asked
@@ -36,6 +36,8 @@ from stateful_tests.worlds.steering import Begun
 from stateful_tests.worlds.subjects import Subject as Known
 from stateful_tests.worlds.subjects import subject_named
 
+MOST_ENDLESS = 2
+"""After so many units of each subject in which a run does not end no other is tried."""
 MUTATION = "mutation"
 """The detail of a row's subject that names a planted bug."""
 
@@ -87,6 +89,7 @@ class Sightings:
                 self._towards.take(plan, row)
             case "unknown":
                 about.why.append(f"seed {row['seed']} of {row['unit']}: {row['sentence']}")
+                about.endless += row["violated"]
 
     def inputs(self) -> int:
         """How many runs there were."""
@@ -112,6 +115,10 @@ class Sightings:
         """Play a failure here that a worker has seen again and no hazard explains; whether there was one."""
         return settle(chain.from_iterable(about.failures.looked_at() for about in self._about.values()))
 
+    def given_up(self) -> bool:
+        """Whether no run more makes sense: every subject has some that do not end, which cost seconds each."""
+        return all(about.endless >= MOST_ENDLESS for about in self._about.values())
+
     def found(self) -> bool:
         """Whether there is a failure that no hazard explains."""
         return any(self._broken(name) for name in self._about)
@@ -128,9 +135,10 @@ class Sightings:
         """A row for each subject and property; one that all runs repeat. Enumerable scopes have a row each.
 
         A variant has one row as a whole. Of the properties those have a row that a repair or a change breaks, and those
-        that were asked for.
+        that were asked for. Each state that is wanted has a row.
         """
-        return [verdict for subject in self._about for verdict in self._of(subject)]
+        wanted = self._asked.told(self._towards.verdicts(self._command(), self._folder))
+        return [*(verdict for subject in self._about for verdict in self._of(subject)), *wanted]
 
     def _tells(self, name: str) -> bool:
         """Whether a property counts: all do for the row of a variant as a whole."""
@@ -291,8 +299,9 @@ class Sightings:
                 for one, _ in self._believed(about, name)]
 
     def evidence(self) -> Mapping[str, Mapping[str, Any]]:
-        """A failing run for each way in which a property fails."""
-        return documents(self._shown(), self._folder)
+        """A failing run for each way in which a property fails, and one for each wanted state that was reached."""
+        reached = self._towards.evidence(self._folder) if self._asked.about(REACHED) else {}
+        return {**documents(self._shown(), self._folder), **reached}
 
     def files(self) -> Mapping[str, str]:
         """Tests to keep, one beside each piece of evidence; all failures; what was visited, and by which runs."""

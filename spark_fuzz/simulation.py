@@ -76,7 +76,7 @@ class Aim:
         workloads = _each_known("workload", self.workloads, WORKLOADS) or tuple(WORKLOADS)
         profiles = _each_known("fault profile", self.profiles, PROFILES) or tuple(reversed(PROFILES))
         strategies = _each_known("strategy", self.strategies, STRATEGIES) or tuple(STRATEGIES)
-        wanted = tuple(goal.text() for goal in goals_of(Path(self.towards))) if self.towards else ()
+        wanted = tuple(goal.text() for goal in goals_of(Path(self.towards))) if self.towards else self.wanted
         return replace(self, subjects=subjects, workloads=workloads, profiles=profiles, strategies=strategies,
                        wanted=wanted)
 
@@ -185,16 +185,17 @@ def is_again(unit_id: str) -> bool:
 
 def units(
     aim: Aim, flat: Callable[[Plan, int], bool], found: Callable[[], bool],
-    near: Callable[[int], Sequence[Begun]] = lambda _: (),
+    near: Callable[[int], Sequence[Begun]] = lambda _: (), given_up: Callable[[], bool] = bool,
 ) -> Iterator[Unit | int]:
     """The units of a campaign in order; a number where the rows of so many of the first ones must be known (`feed`).
 
     flat -- whether an arm visited hardly anything new in a turn. found -- whether a failure ends the search. near -- of
-    a search for states that are wanted, how the runs of a turn begin; none ends it.
+    a search for states that are wanted, how the runs of a turn begin; none ends it. given_up -- whether no unit more
+    makes sense.
     """
     number = 0
     for unit in _led(aim, near) if aim.wanted else _search(aim, flat):
-        if number == aim.limit or (aim.until_failure and found()):
+        if number == aim.limit or (aim.until_failure and found()) or given_up():
             return
         number += not isinstance(unit, int)
         yield unit
@@ -238,7 +239,7 @@ def _judged(turns: Sequence[int], turn: int) -> int:
 
 # Version --------------------------------------------------------------------------------------------------------------
 
-_WORKING = ("effect", "hunts", "pairing", "pairs", "runs", "simulation", "touched", "work")
+_WORKING = ("effect", "hunts", "likely", "pairing", "pairs", "runs", "simulation", "touched", "work")
 _JUDGED = ("impl", "model", "invariants/refinement", "stateful_tests/worlds")
 
 

@@ -43,8 +43,9 @@ class Tally:
 class About:
     """What is known of one subject.
 
-    failed -- units that failed, by error. why -- of runs that nothing is known of. scopes -- what was visited of the
-    enumerable ones, by name. effect -- what the variant has done; None for a subject that has no base.
+    failed -- units that failed, by error. why -- of runs that nothing is known of. endless -- units in which a run did
+    not end. scopes -- what was visited of the enumerable ones, by name. effect -- what the variant has done; None for a
+    subject that has no base.
     """
 
     failures: Failures
@@ -52,6 +53,7 @@ class About:
     coverage: Coverage = field(default_factory=Coverage)
     failed: list[tuple[Plan, str]] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
+    endless: int = 0
     arms: Counter[Plan] = field(default_factory=Counter)
     scopes: dict[str, Visited] = field(default_factory=dict)
     effect: Effect | None = None

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import marshal
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from types import FrameType
 from typing import Any
 
 from invariants.verdict import BadInputError
+from stateful_tests.worlds.limit import OverTimeError, limited
 
 Row = dict[str, Any]
 Work = Callable[["Unit"], Iterable[Row]]
@@ -44,10 +42,6 @@ class Unit:
     weight: int = 1
 
 
-class OverrunError(BaseException):
-    """The unit used up its CPU time; no `except Exception` on the way may take it for an answer."""
-
-
 def attempt(work: Work, unit: Unit, cpu_limit_s: float = CPU_LIMIT_S) -> list[Row]:
     """The unit's rows with the added columns; one row that holds only the error when the work raised.
 
@@ -55,10 +49,10 @@ def attempt(work: Work, unit: Unit, cpu_limit_s: float = CPU_LIMIT_S) -> list[Ro
     """
     began = time.process_time_ns()
     try:
-        with _limited(cpu_limit_s):
+        with limited(cpu_limit_s, timer=signal.ITIMER_PROF):
             rows = list(work(unit))
         error = None
-    except (Exception, OverrunError) as failure:  # noqa: BLE001 - any failure of a unit is a result: unknown
+    except (Exception, OverTimeError) as failure:  # noqa: BLE001 - any failure of a unit is a result: unknown
         rows, error = [{}], f"{type(failure).__name__}: {failure}"
     spent_us = (time.process_time_ns() - began) // 1000
     return [{**row, "unit": unit.id, "cpu_us": spent_us, "error": error} for row in rows]
@@ -73,25 +67,6 @@ def refuse_mistake(row: Row) -> None:
     kind, _, told = (row["error"] or "").partition(": ")
     if kind == BadInputError.__name__:
         raise MistakeError(told)
-
-
-@contextmanager
-def _limited(cpu_limit_s: float) -> Iterator[None]:
-    """CPU time, not wall time: a machine that is busy with something else must not change an outcome."""
-
-    def overrun(_signal: int, _frame: FrameType | None) -> None:
-        raise OverrunError(f"not done after {cpu_limit_s} s of CPU time")
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGPROF, overrun)
-    signal.setitimer(signal.ITIMER_PROF, cpu_limit_s)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def feed(digest: blake2b, events: Any) -> None:

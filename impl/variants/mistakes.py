@@ -64,6 +64,20 @@ def blamed(
     return ""
 
 
+def endless(error: BaseException, files: Sequence[str]) -> str:
+    """Which function of one's own files was at work when time was over, and why that was said; else only why.
+
+    It is the last one that other code has called: what it calls of these files may have come and gone. The line is the
+    one with which it begins, as it is the same wherever time was over.
+    """
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+    own = [code.co_filename in files for code in codes]
+    entered = [code for code, mine, before in zip(codes, own, [False, *own], strict=False) if mine and not before]
+    if not entered:
+        return str(error)
+    return f"{entered[-1].co_filename}:{entered[-1].co_firstlineno}: {entered[-1].co_qualname} does not end ({error})"
+
+
 def _lies_in(module: str, packages: Sequence[str]) -> bool:
     return any(f"{module}.".startswith(f"{one}.") for one in packages)
 

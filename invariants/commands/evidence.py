@@ -89,7 +89,7 @@ def replayed(document: dict[str, Any]) -> Verdict:
 
 
 def compared_again(document: dict[str, Any]) -> Verdict:
-    """Put the question of a counterexample again: a recorded row, an image, a call of a program, a decision."""
+    """Put the question of a counterexample again: a record, an image, a call of a program, a decision, a run."""
     from invariants.front_desk.replay import recorded_row, replay_row
     from stateful_tests.conformance.adapters import ADAPTERS
     from stateful_tests.conformance.judge import IMAGE, RECORDINGS, replayed_image
@@ -97,8 +97,11 @@ def compared_again(document: dict[str, Any]) -> Verdict:
     from stateful_tests.conformance.replay import lines, stem
     from stateful_tests.crash import judge as crashes
     from stateful_tests.decisions.replay import replay_counterexample
+    from stateful_tests.worlds.reached import replay_reached
 
     about = document["subject"]["kind"]
+    if "wanted" in document:
+        return replay_reached(document)
     if about == "endpoint":
         return port.replayed(document)
     if about == crashes.SUBJECT:

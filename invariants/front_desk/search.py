@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from invariants.front_desk.catalogue import Entry, entries
-from invariants.front_desk.words import stems, words
+from invariants.front_desk.words import meant, stems
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
 from invariants.verdict import BadInputError
 
@@ -60,7 +60,7 @@ def search(question: str, judged: Collection[str] = ()) -> list[Hit]:
     judged -- the properties that machines and campaigns judge of runs. Raises BadInputError for a question that says
     nothing.
     """
-    asked = _asked(question)
+    asked = meant(question)
     if not asked:
         raise BadInputError("the question has no word to look for; say what you see, as in "
                             "`rocketproof search duplicates during a rolling restart`")
@@ -87,15 +87,6 @@ def _hit(text: _Text, asked: Mapping[str, str], rare: Mapping[str, float], lengt
             continue
         why[word] = None
     return Hit(text.name, text.kind, text.sentence, tuple(why), text.helps, round(KINDS[text.kind] * score, 3))
-
-
-def _asked(question: str) -> dict[str, str]:
-    """The stems to look for, each with the word that was said."""
-    asked: dict[str, str] = {}
-    for word in words(question):
-        for one in stems(word):
-            asked.setdefault(one, word)
-    return asked
 
 
 def _texts(judged: Collection[str]) -> Iterator[_Text]:

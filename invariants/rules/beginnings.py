@@ -87,8 +87,8 @@ class new_group_begins_where_it_is_to(Rule):
 
     @on(OffsetAnswered)
     def is_told(self, ms: int, at: str, event: OffsetAnswered) -> None:
-        if event.offset == NO_OFFSET:
-            key = machine_of(event.connection), *self.facts.place(at, event)
+        for place in self.facts.places(at, event) if event.offset == NO_OFFSET else ():
+            key = machine_of(event.connection), *place
             self.begins.setdefault(key, []).append((ms, self._begin(at, *key)))
 
     @on(QueueTaken)

@@ -63,7 +63,10 @@ class Beginnings(Rule):
 
     @on(events.OffsetCommitted, events.OffsetAnswered)
     def is_known(self, ms: int, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> None:
-        place = self.facts.place(at, event)
+        for place in self.facts.places(at, event):
+            self._is_known_at(place, ms, event)
+
+    def _is_known_at(self, place: Place, ms: int, event: events.OffsetCommitted | events.OffsetAnswered) -> None:
         if place in self.moved_ms:
             if isinstance(event, events.OffsetCommitted):
                 self._goes_on(ms, place, machine_of(event.connection), event.offset)

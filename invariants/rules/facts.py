@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from impl import events
@@ -31,7 +31,8 @@ class Facts(OffsetFacts):
     whom it was granted. brokers -- the start of the broker that runs, or ran last. heartbeats_ms -- at a broker: group,
     connection: when the last heartbeat on it was entered, if it is still there. subscribed -- at a broker: group,
     topic: its version in the subscription table. broker_killed_ms -- since when no broker runs there, because its
-    process was killed. powerless -- brokers whose machine has lost its power in this run.
+    process was killed. powerless -- brokers whose machine has lost its power in this run. names -- those that a broker
+    has had, the first one first.
     """
 
     holdings = Kept("at client_id group mq", ends=(events.QueueDropped, events.ConsumerShutDown),
@@ -52,7 +53,12 @@ class Facts(OffsetFacts):
                       value=lambda _, event: event.sub_version)
     broker_killed_ms = Kept("at", ends=(events.BrokerStarted,), survives="all")
     powerless = Kept("at", survives="all")
+    names = Kept("at", survives="all")
     _queues = Kept("at topic queue_id", survives="all", ends=(Match(events.BrokerStarted, of=""),))
+
+    @on(events.BrokerStarted)
+    def named(self, _: int, at: str, event: events.BrokerStarted) -> None:
+        self.names.setdefault((at,), {})[event.broker_name] = None
 
     @on(events.ProcessKilled)
     def killed(self, ms: int, at: str, event: events.ProcessKilled) -> None:
@@ -104,11 +110,16 @@ class Facts(OffsetFacts):
         started = self.brokers.get((at,))
         return at if started is None else str(started.broker_name)
 
-    def queue(self, at: str, topic: str, queue_id: int) -> MessageQueue:
-        """The queue that a broker speaks of."""
-        found: MessageQueue | None = self._queues.get((at, topic, queue_id))
+    def queues(self, at: str, topic: str, queue_id: int) -> Sequence[MessageQueue]:
+        """The queue that a broker speaks of, by each name that clients may still call its broker; today's comes first.
+
+        Requests name topic and queue id, and go to an address: a broker that was renamed answers who asks for a queue
+        at its former name.
+        """
+        found: tuple[MessageQueue, ...] | None = self._queues.get((at, topic, queue_id))
         if found is None:
-            found = self._queues[at, topic, queue_id] = MessageQueue(topic, self.broker_name(at), queue_id)
+            names = {self.broker_name(at): None, **self.names.get((at,), {})}
+            found = self._queues[at, topic, queue_id] = tuple(MessageQueue(topic, name, queue_id) for name in names)
         return found
 
     def connections(self, at: str, group: str) -> dict[str, Any]:

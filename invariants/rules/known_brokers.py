@@ -154,11 +154,14 @@ class goodbye_ends_its_own_process(Rule):
     running = Kept("broker", machine="broker", begins=(events.BrokerStarted,), ends=(events.BrokerStopping,))
     heard = Kept("at broker broker_addr", machine="broker", ends=(
         Match(events.ProcessKilled, of="at"), Match(events.BrokerStopping, of="broker")))
+    connected = Kept("at connection", survives="all")  # since when registrations come on it
 
     @on(events.BrokerRegistered)
     def registered(self, ms: int, at: str, event: events.BrokerRegistered) -> None:
+        """What comes on a connection of an earlier process is a late registration of that process."""
         broker = machine_of(event.broker_addr)
-        if (broker,) in self.running:
+        connected_ms = self.connected.setdefault((at, event.connection), ms)
+        if connected_ms >= self.running.get((broker,), ms + 1):
             self.heard[at, broker, event.broker_addr] = ms
 
     @on(events.BrokerLiveRemoved)

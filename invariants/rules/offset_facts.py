@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from impl import events
@@ -53,7 +54,8 @@ class OffsetFacts(Hears):
     progress -- at a client: group, queue: its Progress. answers -- the same: the offsets that brokers have answered to
     it. remembered -- group, queue: what members have put into memory. sent, arrived -- the same: the commits that they
     have sent, and that came to brokers. Of equal ones in a row these three have the first. committed -- at a broker:
-    group, topic: what was committed of each queue id since it started.
+    group, topic: what was committed of each queue id since it started. still -- at a client: when its process stood
+    still, and how long.
     """
 
     progress = Kept("at group mq", begins=(events.QueueTaken, events.OffsetReset, events.OffsetCorrected),
@@ -62,6 +64,7 @@ class OffsetFacts(Hears):
     remembered = Kept("group mq", survives="all")
     sent = Kept("group mq", survives="all")
     arrived = Kept("group mq", survives="all")
+    still = Kept("at")
     committed = Kept("at group topic", ends=(events.GroupOffsetsRemoved, events.BrokerStarted))
     _events = 0
 
@@ -79,13 +82,18 @@ class OffsetFacts(Hears):
             progress.open.difference_update(event.offsets)
             progress.settled_ms.update(dict.fromkeys(event.offsets, ms))
 
+    @on(events.ProcessPaused)
+    def was_paused(self, ms: int, at: str, event: events.ProcessPaused) -> None:
+        self.still.setdefault((at,), []).append((ms, event.ms))
+
     @on(events.OffsetAnswered)
     def was_answered(self, ms: int, at: str, event: events.OffsetAnswered) -> None:
-        key = machine_of(event.connection), *self.place(at, event)
-        self.answers.setdefault(key, []).append(self._at(ms, at, event.offset))
-        progress = self.progress.get(key)
-        if progress is not None:
-            progress.told = max(progress.told, event.offset)
+        for place in self.places(at, event):
+            key = machine_of(event.connection), *place
+            self.answers.setdefault(key, []).append(self._at(ms, at, event.offset))
+            progress = self.progress.get(key)
+            if progress is not None:
+                progress.told = max(progress.told, event.offset)
 
     @on(events.OffsetUpdated)
     def remembers(self, ms: int, at: str, event: events.OffsetUpdated) -> None:
@@ -97,7 +105,8 @@ class OffsetFacts(Hears):
 
     @on(events.OffsetCommitted)
     def has_arrived(self, ms: int, at: str, event: events.OffsetCommitted) -> None:
-        self._note(self.arrived, self.place(at, event), ms, at, event.offset, event.connection)
+        for place in self.places(at, event):
+            self._note(self.arrived, place, ms, at, event.offset, event.connection)
         self.committed.setdefault((at, event.group, event.topic), {})[event.queue_id] = event.offset
 
     def _at(self, ms: int, at: str, offset: int, connection: str = "") -> At:
@@ -111,17 +120,18 @@ class OffsetFacts(Hears):
 
     # Questions --------------------------------------------------------------------------------------------------------
 
-    def queue(self, at: str, topic: str, queue_id: int) -> MessageQueue:
-        """The queue that a broker speaks of."""
+    def queues(self, at: str, topic: str, queue_id: int) -> Sequence[MessageQueue]:
+        """The queue that a broker speaks of, by each name that clients may still call its broker."""
         raise NotImplementedError
 
-    def place(self, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> Place:
-        """Group and queue of an offset that a broker speaks of."""
-        return event.group, self.queue(at, event.topic, event.queue_id)
+    def places(self, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> list[Place]:
+        """Group and queue of an offset that a broker speaks of, by each name; see `queues`."""
+        return [(event.group, mq) for mq in self.queues(at, event.topic, event.queue_id)]
 
     def recent_answers(self, at: str, group: str, mq: MessageQueue, since_ms: int) -> list[At]:
-        """What a client has been told of a queue since then."""
-        return [one for one in self.answers.get((at, group, mq), ()) if one.ms >= since_ms]
+        """What a client has been told of a queue since then; time in which its process stood still does not count."""
+        return [one for one in self.answers.get((at, group, mq), ()) if one.ms + sum(
+            still_ms for ms, still_ms in self.still.get((at,), ()) if ms >= one.ms) >= since_ms]
 
 
 def is_of_another(connection: str, other: str) -> bool:

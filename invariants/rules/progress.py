@@ -55,9 +55,10 @@ class commits_of_a_holding_go_forward(Rule):
 
     @on(events.OffsetAnswered)
     def is_told(self, _: int, at: str, event: events.OffsetAnswered) -> None:
-        key = machine_of(event.connection), *self.facts.place(at, event)
-        if event.offset < self.last.get(key, -1):
-            self.lower.setdefault(key, set()).add(event.offset)
+        for place in self.facts.places(at, event):
+            key = machine_of(event.connection), *place
+            if event.offset < self.last.get(key, -1):
+                self.lower.setdefault(key, set()).add(event.offset)
 
     @on(events.OffsetSent)
     def sends(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:

@@ -95,9 +95,9 @@ class reset_takes_effect(Rule):
 
     @on(events.OffsetCommitted, events.OffsetAnswered)
     def is_over(self, _: int, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> None:
-        place = self.facts.place(at, event) if self.reset else ()
+        places = self.facts.places(at, event) if self.reset else ()
         for key, offset in [*self.reset.items()]:
-            if key[1:] == place and (event.offset > offset or event.offset == NO_OFFSET):
+            if key[1:] in places and (event.offset > offset or event.offset == NO_OFFSET):
                 del self.reset[key]
 
     @on(events.OffsetSent)
@@ -124,8 +124,8 @@ class reset_goes_to_its_time(Rule):
             if stored is None:
                 return  # it has ended since
             first = next((one for ms, one in stored.stored if ms >= event.timestamp), stored.max_offset)
-            mq = self.facts.queue(event.broker, event.topic, queue_id)
-            was_sent = any(one.offset == offset for one in self.facts.sent.get((event.group, mq), ()))
+            mqs = self.facts.queues(event.broker, event.topic, queue_id)
+            was_sent = any(one.offset == offset for mq in mqs for one in self.facts.sent.get((event.group, mq), ()))
             if offset > first or (offset < first and not was_sent):
-                sentence = f"{queue_text(mq)} goes to {offset}, where {first} was stored"
-                yield self.told(sentence, event.broker, event.group, mq)
+                sentence = f"{queue_text(mqs[0])} goes to {offset}, where {first} was stored"
+                yield self.told(sentence, event.broker, event.group, mqs[0])

@@ -22,16 +22,16 @@ from hypothesis.strategies import SearchStrategy, runner, sampled_from
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.hosts.simulation.kernel import EndlessRunError
 from impl.hosts.simulation.profile import CALM, FaultProfile
-from impl.variants.mistakes import blamed
+from impl.variants.mistakes import endless
 from invariants.finding import Finding
 from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import TooManyStatesError
 from invariants.rules.declared import BY_NAME
 from invariants.verdict import Outcome
-from stateful_tests.machines.limit import OverTimeError, limited
 from stateful_tests.machines.program import Line, Program, listed, one_line
 from stateful_tests.machines.tape import RuleTape
 from stateful_tests.worlds.healing import bounds_of, healing, watching
+from stateful_tests.worlds.limit import OverTimeError, limited
 from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Judges
 from stateful_tests.worlds.subjects import subject_named
@@ -49,6 +49,10 @@ DEED_S, MOST_ENDLESS = 10.0, 2
 
 Drawn = Sequence[int] | Sequence[str] | Callable[[Any], Sequence[str]] | SearchStrategy[list[int]]
 _Deed = TypeVar("_Deed", bound=Callable[..., Any])
+
+
+class TimeOverError(BaseException):
+    """The time of a search is over. Hypothesis passes it on, as it is no `Exception`."""
 
 
 class ViolatedError(AssertionError):
@@ -93,7 +97,8 @@ class Trial:
 
     subject -- see `worlds.subjects`. wanted -- properties whose violation is a failure; None: all that the subject is
     expected to keep. to_the_end -- heal after each program, and judge the promises. on_program -- called after each.
-    on_deed -- called after each deed. strategy -- that all members use; None: RocketMQ's.
+    on_deed -- called after each deed. is_over -- whether time is over: the next deed raises TimeOverError then.
+    strategy -- that all members use; None: RocketMQ's.
 
     programs, deeds, segments -- how many there were. endless -- deeds that did not end. calls -- how often what the
     subject changes was called, by place. found -- property to the shortest program that broke it. last -- property to
@@ -105,6 +110,7 @@ class Trial:
     to_the_end: bool = True
     on_program: Callable[[Trial], object] = bool
     on_deed: Callable[[Trial], object] = bool
+    is_over: Callable[[], bool] = bool
     strategy: AllocateMessageQueueStrategy | None = None
     programs: int = 0
     deeds: int = 0
@@ -226,6 +232,8 @@ class WorldMachine(RuleBasedStateMachine):
         """Do a deed and judge."""
         if self._over or self.trial.given_up:
             return
+        if self.trial.is_over():
+            raise TimeOverError
         started_ms = self.world.now_ms
         given = tuple((name, arguments[name]) for name in signature(function).parameters if name in arguments)
         self.program.append(Line(function.__name__, given))
@@ -277,12 +285,14 @@ class WorldMachine(RuleBasedStateMachine):
         try:
             with limited(DEED_S):
                 return work()
-        except (EndlessRunError, TooManyStatesError, OverTimeError) as error:
-            self.trial.endless += not isinstance(error, TooManyStatesError)
-            own = blamed(error, subject_named(self.trial.subject).composed.files, ())
-            self.trial.unknown.append(f"{one_line(self.program) or 'at the start'}: {own or error}")
-            self._over = True
-            return None
+        except (EndlessRunError, OverTimeError) as error:
+            self.trial.endless += 1
+            why = endless(error, subject_named(self.trial.subject).composed.files)
+        except TooManyStatesError as error:
+            why = str(error)
+        self.trial.unknown.append(f"{one_line(self.program) or 'at the start'}: {why}")
+        self._over = True
+        return None
 
     def _judge(self) -> None:
         """Note what is new; raises ViolatedError for the first of it that is a failure."""

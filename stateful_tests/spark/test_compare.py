@@ -18,18 +18,34 @@ from invariants.report.compared import COMPARED
 from invariants.report.compared import Comparison as Shown
 from invariants.report.page import render
 from invariants.report.shapes import read
-from invariants.runs import WORSE
+from invariants.runs import OF_KIND, WORSE
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
 from spark_fuzz import commands, pairing, pairs, touched
 from spark_fuzz.cluster import Cluster
 from spark_fuzz.compare_table import comparison_view
 from spark_fuzz.comparing import Comparing, aim_of
 from spark_fuzz.differences import Effect
-from spark_fuzz.pairing import Arm
+from spark_fuzz.likely import Arm
+from spark_fuzz.simulation import Aim
 from spark_fuzz.work import Unit, attempt
 from stateful_tests.spark import planted
+from stateful_tests.worlds import run
 from stateful_tests.worlds.evidence import replay_run
+from stateful_tests.worlds.subjects import subject_on
 
+ENDLESS = """
+from impl.broker.consumer_group_info import ConsumerGroupInfo
+from impl.variants.variant import Variant, replace
+
+
+@replace(ConsumerGroupInfo, "add_subscriptions")
+async def spin(self, sub_list, threads):
+    while True:
+        pass
+
+
+VARIANT = Variant("spin", "change", "It never ends.", "a mistake", replacements=(spin,))
+"""
 UNCALLED = """
 from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.variants.variant import Variant, replace
@@ -146,6 +162,38 @@ def test_what_chance_explains_is_told_as_that_while_it_works(tmp_path: Path) -> 
     assert book.so_far().endswith("refines_subscription, broken only in base 3, only in change 0")
 
 
+def test_a_change_that_does_not_end_is_one_row_and_ends_the_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(run, "STANDS_S", 0.2)
+    book = compared(tmp_path, ENDLESS, "shipped", CALM)
+    assert not book.given_up(), "a single one could be bad luck"
+    book = compared(tmp_path, ENDLESS, "shipped", CALM * 2)
+    row, = book.verdicts()
+    assert (row.property, row.outcome, exit_status([row])) == (WORSE, Outcome.UNKNOWN, ExitStatus.UNKNOWN)
+    assert row.note.startswith("it does not end: seed 0 of smallest: ")
+    assert "change.py:6: spin does not end (0.2 s of CPU time are over)" in told(book)[0].headline
+    aim = aim_of(str(tmp_path / "change.py"), "shipped")
+    assert [one for one in pairing.units(aim, book.known, given_up=book.given_up) if isinstance(one, Unit)] == []
+
+
+def test_a_campaign_ends_with_a_change_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "STANDS_S", 0.2)
+    (tmp_path / "change.py").write_text(ENDLESS, encoding="utf-8")
+    subject = subject_on("shipped", str(tmp_path / "change.py"))
+    aim = Aim((subject,), ("smallest",), ("calm",), ("uniform", "priority")).checked()
+    campaign = commands.of_worlds(aim, tmp_path)
+    done = 0
+    for unit in campaign.units:
+        if isinstance(unit, Unit):
+            campaign.book.add(attempt(campaign.work, unit))
+            done += 1
+    assert done == 2
+    row = campaign.book.verdicts()[0]
+    assert (row.property, row.outcome) == (OF_KIND["change"], Outcome.UNKNOWN)
+    assert "change.py:6: spin does not end (0.2 s of CPU time are over)" in row.note
+
+
 def test_few_pairs_say_nothing(tmp_path: Path) -> None:
     book = compared(tmp_path, planted.SHIPPED_LOOP, "shipped", CALM)
     assert rows(book)[WORSE].outcome is Outcome.UNKNOWN
@@ -172,10 +220,8 @@ def test_what_there_was_no_time_for_is_said_and_no_success(tmp_path: Path) -> No
     (tmp_path / "change.py").write_text(planted.SHIPPED_LOOP, encoding="utf-8")
     aim = aim_of(str(tmp_path / "change.py"), "shipped", workloads=("smallest", "orderly"))
     book = Comparing(aim, tmp_path)
-    for unit in pairing.units(aim, book.known):
-        if isinstance(unit, Unit):
-            book.add(attempt(pairs.work, unit))
-            break
+    plan = (unit for unit in pairing.units(aim, book.known) if isinstance(unit, Unit))
+    book.add(attempt(pairs.work, next(unit for unit in plan if unit.body["arm"][0] == "smallest")))
     left = rows(book)["abandoned_lock_is_freed"]
     assert (left.outcome, left.subject.details["effect"]) == (Outcome.UNKNOWN, Effect.NOT_LOOKED_AT)
     assert exit_status(book.verdicts()) == ExitStatus.UNKNOWN

@@ -141,7 +141,7 @@ def test_a_case_without_an_answer_judges_only_that_there_is_none() -> None:
 def test_a_strategy_that_hangs_fails_its_unit_and_is_no_answer() -> None:
     unit = decisions.first("stateful_tests.spark.toys:HANGING")[0]
     rows = attempt(decisions.work, unit, cpu_limit_s=0.3)
-    told = "OverrunError: not done after 0.3 s of CPU time"
+    told = "OverTimeError: 0.3 s of CPU time are over"
     assert [(row["unit"], row["error"]) for row in rows] == [(unit.id, told)]
 
 

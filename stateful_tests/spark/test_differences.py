@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 
-from spark_fuzz import pairing
+from spark_fuzz import pairing, touched
 from spark_fuzz.comparing import aim_of
 from spark_fuzz.differences import HOW_LONG, WHETHER, Differences, Effect, quartiles
-from spark_fuzz.pairing import Arm, Known
+from spark_fuzz.likely import GUESSED, Arm, Known, Likely
 from spark_fuzz.pairs import Pair, Side
 from spark_fuzz.pairs import Shown as Sight
 from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.workloads import WORKLOADS
+
+CHANGES = Path(__file__).parents[2] / "examples/changes"
 
 
 def side(digest: str = "", *ways: str, broken_ms: int = 0, unknown: str = "") -> Side:
@@ -115,18 +119,44 @@ def test_the_time_goes_to_arms_that_call_what_is_replaced() -> None:
     assert share > 0.6
 
 
-def test_every_profile_is_tried_before_one_is_tried_in_every_workload() -> None:
-    aim = aim_of("bc-subversion-not-bumped", "repaired", strategies=("uniform",))
-    known = {(workload, *pairing.FIRST): Known(1, 1) for workload in aim.worlds.workloads}
+def fresh(file: str, base: str, most: int) -> list[Arm]:
+    """The first arms of a plan, of whose workloads the first calls what is replaced, and no judge sees it."""
+    aim = aim_of(file, base, strategies=("uniform",))
+    known = {("smallest", "calm", "uniform"): Known(20, 20)}
     given = (one for one in pairing.units(aim, lambda _: known) if not isinstance(one, int))
-    arms = [unit.body["arm"] for unit in islice(given, 90) if "arm" in unit.body]
-    assert {arm[0] for arm in arms} == set(aim.worlds.workloads)
-    assert {arm[1] for arm in arms} == set(PROFILES)
+    arms = (unit.body["arm"] for unit in given if "arm" in unit.body)
+    return list(islice((arm for arm in arms if arm not in known), most))
+
+
+def test_each_workload_is_tried_whatever_is_likely() -> None:
+    assert {arm[0] for arm in fresh("bc-subversion-not-bumped", "repaired", len(WORKLOADS))} == {*WORKLOADS}
+
+
+def test_where_nothing_is_declared_every_profile_is_tried_but_one_that_has_told_nothing() -> None:
+    arms = fresh(str(CHANGES / "rebalance_every_10_s.py"), "shipped", len(WORKLOADS))
+    assert {arm[1] for arm in arms} == {*PROFILES} - {"calm"}
+
+
+def test_the_time_goes_first_where_a_property_breaks_that_is_about_the_change() -> None:
+    near = touched.near(subject_named(aim_of(str(CHANGES / "compute_subscription.py"), "shipped").changed).changes)
+    assert near == {"refines_subscription"}
+    likely = Likely(near, {}, {})
+    arms = aim_of("bc-subversion-not-bumped", "repaired").arms()
+    assert {arm[1] for arm in sorted(arms, key=likely.share)[-10:]} <= {"storm", "threads", "clocks"}
+    unknown = Likely(frozenset(), {}, {})
+    assert {unknown.share(arm) for arm in arms} == {GUESSED}
 
 
 def test_a_plan_ends_when_no_arm_calls_what_is_replaced() -> None:
     lived = planned("nowhere", "threads", 1_000)
     assert len(lived) == len(set(lived)) == 6
+
+
+def test_each_pair_has_a_seed_of_its_own() -> None:
+    aim = aim_of("bc-subversion-not-bumped", "repaired", seed=3)
+    given = islice(pairing.units(aim, lambda _: {("smallest", "calm", "uniform"): Known(1, 1)}), 100)
+    seeds = [unit.body["seeds"] for unit in given if not isinstance(unit, int) and "arm" in unit.body]
+    assert seeds == [(3_000_000 + number, 3_000_001 + number) for number in range(len(seeds))]
 
 
 def test_a_plan_goes_on_while_a_round_is_under_way() -> None:
@@ -139,7 +169,7 @@ def test_a_plan_goes_on_while_a_round_is_under_way() -> None:
 def test_who_wants_only_an_answer_has_an_end_with_it() -> None:
     aim = aim_of("bc-subversion-not-bumped", "repaired", until_answer=True)
     looks = iter([False, True])
-    known = {(workload, *pairing.FIRST): Known(1, 1) for workload in aim.worlds.workloads}
+    known = {("smallest", "calm", "uniform"): Known(1, 1)}
     given = list(pairing.units(aim, lambda _: known, lambda: next(looks)))
     assert sum(not isinstance(one, int) for one in given) >= 2 * pairing.LOOK
     assert aim.command().endswith("--until-answer --seed 0")

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from impl.common.byte_buffer import ByteBuffer
-from impl.common.record_layout import MESSAGE_MAGIC_CODE, PHY_POS_POSITION
+from impl.common.record_layout import BLANK_MAGIC_CODE, MESSAGE_MAGIC_CODE, PHY_POS_POSITION
 from impl.store.dispatch_request import check_message_and_return_size
 
 _CHUNK_BYTES = 1 << 20
 _OVERLAP_BYTES = PHY_POS_POSITION + 8  # a record is known by its head
 _MAGIC = MESSAGE_MAGIC_CODE.to_bytes(4, "big", signed=True)
+_BLANK_MAGIC = BLANK_MAGIC_CODE.to_bytes(4, "big", signed=True)
+_BLANK_BYTES = 8  # CommitLog.DefaultAppendMessageCallback#END_FILE_MIN_BLANK_LENGTH
 _GREATEST_RECORD_BYTES = 8 << 20
 
 
@@ -31,16 +33,27 @@ class Behind(NamedTuple):
 
 
 def behind_the_end(folder: Path, file_bytes: int, end: int) -> Behind:
-    """Look at all files from an offset of the log on; holes of sparse files are passed over."""
+    """Look at all files from an offset of the log on; holes are passed over, and so is a blank that fills a file up."""
     count = records = 0
+    last = folder / f"{end // file_bytes * file_bytes:020d}"
+    blank_bytes = _blank_bytes(last, end % file_bytes)
     for path in sorted(path for path in folder.glob("*") if path.name.isdigit()):
         start = int(path.name)
         if start + file_bytes > end:
-            for offset, chunk in _data(path, max(end - start, 0)):
+            for offset, chunk in _data(path, max(end + blank_bytes - start, 0)):
                 part = chunk[:_CHUNK_BYTES]
                 count += len(part) - part.count(0)
                 records += _heads(chunk, start + offset, end)
-    return Behind(count, records, _reason(folder / f"{end // file_bytes * file_bytes:020d}", end % file_bytes))
+    return Behind(count, records, _reason(last, end % file_bytes))
+
+
+def _blank_bytes(path: Path, position: int) -> int:
+    """The length of the blank there, 0 for none."""
+    if not path.is_file():
+        return 0
+    with path.open("rb") as file:
+        head = os.pread(file.fileno(), _BLANK_BYTES, position)
+    return _BLANK_BYTES if head[4:] == _BLANK_MAGIC else 0
 
 
 def _data(path: Path, position: int) -> Iterator[tuple[int, bytes]]:

@@ -75,7 +75,8 @@ def _place(problem: Problem) -> str:
 
 
 def _line(problem: Problem) -> str:
-    return f"✗ {_place(problem)}: {problem.sentence}{f' ({problem.hazard})' if problem.hazard else ''}"
+    named = ", ".join(filter(None, [problem.property, problem.hazard]))
+    return f"✗ {_place(problem)}: {problem.sentence} ({named})"
 
 
 def _time(time_ms: int) -> str:

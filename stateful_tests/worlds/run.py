@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from impl.hosts.simulation.kernel import EndlessRunError, Kernel, Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import ReplayTape, Tape, trimmed
+from impl.variants.mistakes import endless
 from invariants.finding import Finding
 from invariants.pictures.claims import in_words
 from invariants.refinement.coverage import Visited
@@ -21,12 +22,15 @@ from invariants.refinement.monitor import TooManyStatesError
 from invariants.rules.watch import Watch
 from invariants.verdict import known
 from stateful_tests.worlds.healing import healing, is_promise, watching
+from stateful_tests.worlds.limit import OverTimeError, limited
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, played
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS, Workload, traffic
 from stateful_tests.worlds.world import World
 
 MAX_SEGMENTS = 2_000_000
+STANDS_S = 2.0
+"""A run in whose world no time passes for so much CPU time, some thousand times what it needs, does not end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class RunRecord:
     """What came of a run.
 
     digest -- of everything that was recorded. choices -- the tape. seen -- each signature once, in order of time.
-    unknown -- why nothing can be said of the rest; empty if all was judged. segments, ms -- how long it was.
+    unknown -- why nothing can be said of the rest; empty if all was judged. endless -- whether that is because it does
+    not end. segments, ms -- how long it was.
     kept_ms -- property to how long after the healing its promise came true; a promise that is not there has not, and
     healing_ms is how long it had. messages, requests -- how many were sent. states -- fingerprints of the model states
     that were visited, concept by concept. visited -- of the workload's enumerable scopes. told -- the tape as
@@ -75,6 +80,7 @@ class RunRecord:
     healing_ms: int = 0
     messages: int = 0
     requests: int = 0
+    endless: bool = False
 
     def signatures(self) -> tuple[tuple[str, ...], ...]:
         """Property and signature of all that was seen, sorted."""
@@ -89,6 +95,7 @@ class Judges:
     """The kernel's monitor: shows segments to followers and keeps what they find, each signature once.
 
     following -- who follows; at first nobody. seen -- what was found, by its key. unknown -- why they saw no more.
+    endless -- whether that is because the run did not end.
     """
 
     def __init__(self, until: tuple[str, ...] = (), stronger: Mapping[str, str] | None = None) -> None:
@@ -99,7 +106,7 @@ class Judges:
         """
         self.until, self.stronger = until, stronger or {}
         self.seen: dict[tuple[str, ...], Finding] = {}
-        self.unknown = ""
+        self.unknown, self.endless = "", False
         self.following = Following()
 
     def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:
@@ -144,9 +151,13 @@ def lived(
         kept: dict[str, int] = {}
         with subject_named(plan.subject).telling_mistakes():
             try:
-                kept = _live(world, workload, judges, judged=judged)
-            except (EndlessRunError, TooManyStatesError) as error:
+                with limited(STANDS_S, lambda: world.now_ms):
+                    kept = _live(world, workload, judges, judged=judged)
+            except TooManyStatesError as error:
                 judges.unknown = str(error)
+            except (EndlessRunError, OverTimeError) as error:
+                judges.unknown = endless(error, subject_named(plan.subject).composed.files)
+                judges.endless = True
             except SeenError:
                 pass
         yield world, _record(world, judges, kept, tape, dict(calls))
@@ -183,4 +194,4 @@ def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape, call
     return RunRecord(
         world.simulation.digest(), tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
         kernel.segments, kernel.now_ms, kept, states, visited, told, calls,
-        kernel.now_ms - world.healed_ms if world.healed else 0, network.messages, network.requests)
+        kernel.now_ms - world.healed_ms if world.healed else 0, network.messages, network.requests, judges.endless)

@@ -15,7 +15,7 @@ from itertools import count, islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from impl.hosts.simulation.tape import RandomTape, Where
+from impl.hosts.simulation.tape import RandomTape, Tape, Where
 from invariants.refinement.monitor import Monitor, Recorder, Step, recorded_by
 from invariants.verdict import BadInputError
 from model.language.open.nearness import Near, Nearness, Wanted, wanted
@@ -106,7 +106,7 @@ class _Watched(Recorder):
     """
 
     goals: Sequence[Wanted]
-    tape: RandomTape
+    tape: Tape
     steps: dict[Monitor, list[Step]] = field(default_factory=dict)
     best: dict[int, tuple[Near, Monitor, int, int]] = field(default_factory=dict)
     _nearness: dict[str, dict[int, Nearness]] = field(default_factory=dict)
@@ -146,12 +146,16 @@ class Led:
 
 def watched(goals: Sequence[Wanted], plan: Plan, seed: int, given: bytes = b"") -> Led:
     """Live through a run, and say where it was nearest to each of these states; given -- how its tape begins."""
-    tape = SteeredTape(given, seed) if given else STRATEGIES[plan.strategy](seed)
+    words = f"a run of {plan.subject}, {plan.workload}, {plan.profile}, {plan.strategy}, seed {seed}"
+    words += f" after {len(given)} choices of another" if given else ""
+    return played(goals, plan, SteeredTape(given, seed) if given else STRATEGIES[plan.strategy](seed), words)
+
+
+def played(goals: Sequence[Wanted], plan: Plan, tape: Tape, words: str) -> Led:
+    """The same of a run that plays a tape; words -- what it is called."""
     watching = _Watched(goals, tape)
     with recorded_by(watching):
         record = run(plan, tape)
-    words = f"a run of {plan.subject}, {plan.workload}, {plan.profile}, {plan.strategy}, seed {seed}"
-    words += f" after {len(given)} choices of another" if given else ""
     nearest = {}
     for number, (near, monitor, steps, choices) in watching.best.items():
         way = _trail(monitor, watching.steps[monitor][:steps], words)
@@ -273,7 +277,24 @@ class Wishes:
     def lines(self) -> Iterator[str]:
         """What is said of each goal."""
         for number, goal in enumerate(self.goals):
-            yield from _said(goal, self.best.get(number), self._after[number] if self.reached(number) else self.runs)
+            best = self.best.get(number)
+            yield f"a state after which {goal.after} breaks {goal.property}: {self.said(number)}"
+            if best is not None:
+                yield from (f"    {name}({', '.join(map(str, arguments))})" for name, arguments in best.trail.steps
+                            if best.confirmed)
+                yield from (f"    {one}" for one in best.differing)
+
+    def said(self, number: int) -> str:
+        """What came of a goal, in one sentence."""
+        best, runs = self.best.get(number), _many(self.runs, "run")
+        if best is None:
+            return "nobody can be there, for no model that follows a world has what it speaks of"
+        if best.confirmed:
+            return f"reached in {len(best.trail.steps)} steps, {_many(self._after[number], 'run')}: {best.trail.of}"
+        if not best.distance:
+            return (f"a follower was there after {runs}, but the model does not go its way again, for what "
+                    f"is rigid in the model has changed meanwhile: {best.trail.of}")
+        return f"not reached in {runs}; nearest, {_many(best.distance, 'cell')} away: {best.trail.of}"
 
     @property
     def trails(self) -> str:
@@ -335,23 +356,8 @@ def goals_of(folder: Path) -> list[Wanted]:
     return goals
 
 
-def _said(goal: Wanted, best: Nearest | None, runs: int) -> Iterator[str]:
-    before = f"a state after which {goal.after} breaks {goal.property}"
-    if best is None:
-        yield f"{before}: nobody can be there, for no model that follows a world has what it speaks of"
-    elif best.confirmed:
-        yield f"{before}: reached in {len(best.trail.steps)} steps, {_runs(runs)}: {best.trail.of}"
-        yield from (f"    {name}({', '.join(map(str, arguments))})" for name, arguments in best.trail.steps)
-    elif not best.distance:
-        yield (f"{before}: a follower was there after {_runs(runs)}, but the model does not go its way again, for what "
-               f"is rigid in the model has changed meanwhile: {best.trail.of}")
-    else:
-        yield f"{before}: not reached in {_runs(runs)}; nearest, {best.distance} cells away: {best.trail.of}"
-        yield from (f"    {one}" for one in best.differing)
-
-
-def _runs(count: int) -> str:
-    return f"{count} run" + "s" * (count != 1)
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" + "s" * (count != 1)
 
 
 def _cell(differing: tuple[Any, ...]) -> str:

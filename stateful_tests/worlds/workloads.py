@@ -243,10 +243,9 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              stored(FlushDiskType.ASYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
     Workload("stored_sync", "Messages are sent, and acknowledged when the disk has them.",
              stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
-    # Nobody consumes: rules about queues know the machine of a queue by the name of its broker.
-    Workload("renaming", "Brokers are given other names.", servers,
-             (deeds.rename_broker, deeds.rename_broker, deeds.stop_broker, deeds.create_topic), _RENAMED, (),
-             storm_ms=300_000, concepts=()),
+    Workload("renaming", "Brokers are given other names, and members come and go.", members(ONE),
+             (deeds.rename_broker, deeds.rename_broker, deeds.stop_broker, deeds.create_topic, *_COME_AND_GO),
+             _RENAMED, (), storm_ms=300_000, concepts=()),
     Workload("name_servers", "Clients are told that name servers have gone.",
              members(ONE, namesrvs=3), (*(deeds.move_name_servers,) * 2, *_COME_AND_GO), _GROUPS),
     Workload("smallest", "Two members of a group at one broker come and go.", smallest(ONE, 2),

@@ -22,6 +22,7 @@ from impl.namesrv.route_info_manager import (
     RegisterBrokerResult,
     RouteInfoManager,
 )
+from impl.namesrv.server import BrokerHousekeepingService
 from impl.ports.remoting import Channel, Command, Connection
 from impl.ports.threads import Interleave
 from impl.variants.held import Held
@@ -57,6 +58,37 @@ def _unregister_by_its_connection(
         return original(self, channel, request)
 
     return unregister_broker
+
+
+_ACCEPTED = "accepted"  # in the attributes of a RouteInfoManager: connections, with their numbers
+
+
+@around(BrokerHousekeepingService, "on_channel_connect")
+def _count_connections(
+    original: Callable[[BrokerHousekeepingService, str, Connection], None],
+) -> Callable[..., None]:
+    def on_channel_connect(self: BrokerHousekeepingService, remote_addr: str, channel: Connection) -> None:
+        """Connections are numbered as they are accepted."""
+        accepted = vars(self.route_info).setdefault(_ACCEPTED, {})
+        accepted[channel] = len(accepted)
+        original(self, remote_addr, channel)
+
+    return on_channel_connect
+
+
+@around(DefaultRequestProcessor, "register_broker")
+def _register_by_its_last_connection(
+    original: Callable[[DefaultRequestProcessor, Connection, Command], Command],
+) -> Callable[..., Command]:
+    def register_broker(self: DefaultRequestProcessor, channel: Connection, request: Command) -> Command:
+        """A late registration of a former process would put the next one under the goodbye that comes behind it."""
+        info = self.route_info.broker_live_table.get(request.header.broker_addr)
+        accepted = vars(self.route_info).get(_ACCEPTED, {})
+        if info is not None and accepted.get(info.channel, -1) > accepted.get(channel, -1):
+            return Command(ResponseCode.SYSTEM_ERROR, remark="the broker has registered on a later connection")
+        return original(self, channel, request)
+
+    return register_broker
 
 
 @around(DefaultRequestProcessor, "register_broker")
@@ -240,9 +272,10 @@ REPAIRS = (
         "apache/rocketmq #5374, #5375, commit debd7b62b6", ("N-1",), (_unregister_own,),
     ),
     Variant(
-        "unregister_by_its_connection", "repair", "UNREGISTER_BROKER ends what was registered on its connection.",
+        "unregister_by_its_connection", "repair",
+        "UNREGISTER_BROKER ends what was registered on its connection, and no earlier connection registers again.",
         "apache/rocketmq #11043, the idea: clean-up removes what was registered through the connection", ("N-27",),
-        (_unregister_by_its_connection,),
+        (_unregister_by_its_connection, _count_connections, _register_by_its_last_connection),
     ),
     Variant(
         "register_the_living", "repair", "A registration whose connection is over is not taken.",

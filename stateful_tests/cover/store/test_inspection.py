@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import resource
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from impl.common.record_layout import BLANK_MAGIC_CODE
 from impl.hosts.files.directory import Directory
 from impl.store.message_store_config import MessageStoreConfig
 from invariants.__main__ import app
@@ -23,7 +25,7 @@ from stateful_tests.conformance.judge import RECORDINGS
 from stateful_tests.conformance.store_images import images
 from stateful_tests.cover.store.brokers import SMALL, Broker
 from stateful_tests.crash.demonstrations import DEMONSTRATIONS
-from stateful_tests.crash.promises import CONSECUTIVE, MISSED, NAMES
+from stateful_tests.crash.promises import CONSECUTIVE, MISSED, NAMES, SURVIVES
 from stateful_tests.stores.inspection import Inspection, inspect
 from stateful_tests.stores.problem import JUDGED, WHOLE
 from stateful_tests.stores.sizes import Sizes, sizes_of
@@ -178,6 +180,17 @@ def test_a_log_that_cannot_be_read_in_its_midst(tmp_path: Path) -> None:
         (WHOLE, 0, "V2"), (NAMES, 0, "V4"), (NAMES, 20, "V4")]
 
 
+def test_a_log_that_ends_with_a_blank(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_ten)
+    (root / "abort").unlink()
+    log = root / "commitlog" / ("0" * 20)
+    end = looked_at(root).log_end
+    with log.open("r+b") as file:
+        file.seek(end)
+        file.write(struct.pack(">ii", 2_048 - end, BLANK_MAGIC_CODE))
+    assert (looked_at(root).log_end, looked_at(root).problems) == (end, [])
+
+
 def test_a_record_that_a_recovery_leaves_out_is_seen_where_the_crash_atlas_sees_it(tmp_path: Path) -> None:
     made = DEMONSTRATIONS["V26"].make()
     for path, data in made.image.items():
@@ -203,6 +216,15 @@ def test_a_directory_that_does_not_start(tmp_path: Path) -> None:
         "commitlog/00000000000000004096", "commitlog/00000000000000008192"]
     assert found.problems[1].sentence == "0 bytes, not 2048: the broker does not start"
     assert list(told(found))[-1] == "the broker does not start on this directory"
+
+
+def test_a_log_that_is_elsewhere(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_two_queues)
+    for path in (root / "commitlog").iterdir():
+        path.unlink()
+    found = looked_at(root)
+    assert [problem.file for problem in found.problems if problem.property == SURVIVES] == ["commitlog"]
+    assert {name.partition("/")[0] for name in found.deleted} >= {"consumequeue"}
 
 
 HOLDING = """
@@ -272,6 +294,16 @@ def test_the_command(tmp_path: Path) -> None:
     result = run(tmp_path)
     assert (result.exit_code, "no folder commitlog in it" in result.stderr) == (2, True)
     assert "rocketproof store" in run("--help").stdout.partition("Examples:")[2]
+
+
+def test_it_is_told_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, said = on_files(tmp_path, put_ten), list[str]()
+    inspect(root, sizes_of(root), said.append)
+    assert said == ["files", "recovery", "dispatch", "queue T-0", "what is behind the end of the log"]
+    monkeypatch.setattr("invariants.front_desk.desk.TOLD_S", 0.0)
+    assert run(root).stderr.startswith("store: 0 s | ")
+    monkeypatch.undo()
+    assert not run(root).stderr
 
 
 @pytest.mark.parametrize(("name", "problems"), [("plain_rolls/without_consumequeue", 0), ("crash/torn_body", 2)])

@@ -371,11 +371,25 @@ HANGS = HEAD + UPDATE + "    while True:\n        pass" + TAIL
 def test_a_change_that_does_not_end_is_unknown_and_no_mistake(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worlds_run, "MAX_SEGMENTS", 5_000)
     record = run(Plan(subject_on("shipped", write(SPINS)), "smallest", "calm"), ReplayTape([]))
-    assert record.unknown.startswith("5000 segments and only ")
+    assert record.endless
+    assert "mine.py:5: changed does not end (5000 segments and only " in record.unknown
+
+
+def test_a_change_that_never_waits_is_given_up_and_the_same_is_said_each_time(
+    write: Write, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worlds_run, "STANDS_S", 0.2)
+    plan = Plan(subject_on("shipped", write(HANGS)), "smallest", "calm")
+    first, second = (run(plan, ReplayTape([])) for _ in range(2))
+    assert first.endless
+    assert first.unknown.endswith("mine.py:5: changed does not end (0.2 s of CPU time are over)")
+    assert (first.unknown, first.digest) == (second.unknown, second.digest)
+    assert not run(Plan("shipped", "smallest", "calm"), ReplayTape([])).endless
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    (SPINS, "EndlessRunError: 5000 segments"), (HANGS, "0.2 s of CPU time are over"),
+    (SPINS, "changed does not end (5000 segments"),
+    (HANGS, "changed does not end (0.2 s of CPU time are over)"),
 ])
 def test_a_search_gives_up_a_change_that_does_not_end_and_says_where(
     text: str, said: str, write: Write, monkeypatch: pytest.MonkeyPatch,

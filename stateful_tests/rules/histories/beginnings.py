@@ -31,6 +31,7 @@ MQ = MessageQueue("orders", "broker-a", 0)
 RETRY = MessageQueue("%RETRY%G", "broker-a", 0)
 B, B2, C, C2, G = "broker-a", "broker-a-s", "c1", "c2", "G"
 START = (0, B, BrokerStarted(B, B, 0))
+RENAMED = (0, B, BrokerStarted(B, "broker-c", 0))
 SLAVE = (0, B2, BrokerStarted(B2, B, 1))
 BROADCASTING = (0, C2, ConsumerStarted(C2, G, "BROADCASTING", orderly=False))
 REMOVED = (100, B, GroupOffsetsRemoved(B, G))
@@ -109,6 +110,11 @@ HISTORIES = (
             (START, answered(0, -1), taken(1, C2, 100))),
     Written("start_is_what_the_broker_answered", (START, taken(1, C2, 100)),
             (START, BROADCASTING, taken(1, C2, 100))),
+    # A client asks for a queue at a name that the broker had before, or never had.
+    Written("start_is_what_the_broker_answered", (RENAMED, answered(0, 100), taken(1, C2, 100)),
+            (START, RENAMED, answered(0, 100), taken(1, C2, 100))),
+    Written("new_group_begins_where_it_is_to", (START, RENAMED, answered(0, -1), taken(1, C2, 8)),
+            (START, RENAMED, answered(0, -1), taken(1, C2, 9)), views=END),
     *(Written("new_group_begins_where_it_is_to", (START, answered(0, -1, topic=mq.topic), taken(1, C2, wrong, mq)),
               (START, answered(0, -1, topic=mq.topic), taken(1, C2, right, mq)), views=views, kept_views=views)
       for mq, views, right, wrong in (
@@ -165,6 +171,9 @@ HISTORIES = (
             (START, taken(0, C, 98), committed(1, 98), killed(2, C), taken(3, C2, 100))),
     Written("start_is_what_the_broker_answered", (START, answered(0, 100), taken(8_001, C2, 100)),
             (START, answered(0, 100), taken(8_000, C2, 100)), bounds=CALM),
+    Written("start_is_what_the_broker_answered",
+            (START, (0, C2, ProcessPaused(5_000)), answered(1, 100), taken(13_001, C2, 100)),
+            (START, answered(0, 100), (1, C2, ProcessPaused(5_000)), taken(13_000, C2, 100)), bounds=CALM),
     Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 4)),
             (START, answered(0, -1), taken(1, C2, 5)), views=AT_A_TIME, kept_views=AT_A_TIME),
     Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 8)),

@@ -58,4 +58,4 @@ def crash_recovery(folder: Path, atlas: Atlas, seed: int) -> str | None:
     """Let both stores load one of the images: what differs."""
     workload, kind, image = atlas.drawn(seed)
     contents = {path.removeprefix(f"{ROOT}/"): data for path, data in image.items()}
-    return loaded_alike(folder, contents, workload.config, seed, f"{workload.name}, {kind} crash, image {seed}")
+    return loaded_alike(folder, contents, workload.config, f"{workload.name}, {kind} crash, image {seed}")

@@ -35,9 +35,9 @@ def main(folder: Path, scratch: Path, jars: list[Path]) -> None:
         return
     silence(scratch)
     _say(java=java)
-    for number, line in enumerate(sys.stdin):
+    for line in sys.stdin:
         hazard = line.strip()
-        row, lines = shown(DEMONSTRATIONS[hazard], folder / hazard, number, java)
+        row, lines = shown(DEMONSTRATIONS[hazard], folder / hazard, java)
         _say(row=row.to_json(), lines=lines)
 
 
@@ -46,16 +46,16 @@ def _say(**answer: object) -> None:
     sys.stdout.flush()
 
 
-def shown(demonstration: Demonstration, folder: Path, number: int, java: str) -> tuple[Verdict, list[str]]:
+def shown(demonstration: Demonstration, folder: Path, java: str) -> tuple[Verdict, list[str]]:
     """What the real store makes of a directory: the row, and what was done and what is there now.
 
-    folder -- gets the directory as it was, in `before`, and as the real store has left it, in `real`. number -- of the
-    store's port. java -- the version of it.
+    folder -- gets the directory as it was, in `before`, and as the real store has left it, in `real`. java -- the
+    version of it.
     """
     made = demonstration.make()
     for name in ("before", "real"):
         write_image(folder / name, made.image)
-    real = recovered(folder / "real", made.life.workload.config, os.getpid() + number, made.life.keys, made.life.times)
+    real = recovered(folder / "real", made.life.workload.config, made.life.keys, made.life.times)
     ours = outcome(made.image, made.life).first
     found = broken(Led(real, None), made.known).get(demonstration.property)
     same = "impl/store makes the same of it" if same_recovery(real, ours) else "impl/store makes something else of it"
