@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from invariants.front_desk.catalogue import Entry, entries
 from invariants.front_desk.words import meant, stems
@@ -64,7 +65,7 @@ def search(question: str, judged: Collection[str] = ()) -> list[Hit]:
     if not asked:
         raise BadInputError("the question has no word to look for; say what you see, as in "
                             "`rocketproof search duplicates during a rolling restart`")
-    texts = list(_texts(judged))
+    texts = _texts(frozenset(judged))
     said_in = Counter(one for text in texts for one in (*text.words, *text.symptoms))
     rare = {one: math.log(1 + (len(texts) - having + 0.5) / (having + 0.5)) for one, having in said_in.items()}
     usual = sum(text.words.total() for text in texts) / len(texts)
@@ -89,15 +90,27 @@ def _hit(text: _Text, asked: Mapping[str, str], rare: Mapping[str, float], lengt
     return Hit(text.name, text.kind, text.sentence, tuple(why), text.helps, round(KINDS[text.kind] * score, 3))
 
 
-def _texts(judged: Collection[str]) -> Iterator[_Text]:
+@cache
+def _texts(judged: frozenset[str]) -> Sequence[_Text]:
+    """All that can be found."""
+    return [*_hazards(), *_properties(judged), *_symptoms()]
+
+
+def _hazards() -> Iterator[_Text]:
     for hazard in HAZARDS.values():
         yield _Text(hazard.name, "hazard", hazard.sentence, hazard.mitigation, _words(_of_hazard(hazard)),
                     _meant(*hazard.symptoms))
+
+
+def _properties(judged: Collection[str]) -> Iterator[_Text]:
     for entry in entries(judged):
         parts = [("name", entry.name), ("sentence", entry.sentence), ("other", entry.home),
                  ("other", " ".join(entry.hazards))]
         yield _Text(entry.name, "property", entry.sentence, _helps_property(entry), _words(parts),
                     _meant(f"{entry.name} {entry.sentence}"))
+
+
+def _symptoms() -> Iterator[_Text]:
     for name, meaning in SYMPTOMS.items():
         helps = f"`rocketproof show {name!r}` says it of each hazard behind it"
         yield _Text(name, "symptom", meaning, helps, _words([("sentence", meaning)]), _meant(name))
