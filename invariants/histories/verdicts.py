@@ -21,7 +21,7 @@ class Tally:
     """What was said of a history: counts of all, examples of each, in an order that no worker can change.
 
     operations -- how many there are. found, missing -- how often each check has found something, or could not judge.
-    bad -- rows that are no operations, and operations that contradict others. counted -- operations of each kind.
+    bad -- rows that are no operations, and operations that contradict others.
     """
 
     operations: int = 0
@@ -31,7 +31,6 @@ class Tally:
     findings: list[Finding] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
-    counted: Counter[str] = field(default_factory=Counter)
 
     def take(self, told: Iterable[Told], row_of: Mapping[int, str], name: str) -> Iterator[Told]:
         """Count what is told, and pass it on.
@@ -74,7 +73,7 @@ def rows(tally: Tally, name: str, replay: str, evidence: str | None = None) -> I
 
 def _note(check: Check, tally: Tally) -> str:
     found, missing = tally.found[check.name], tally.missing[check.name]
-    said = [f"{check.name.replace('_', ' ')}: {found} times"] if found else []
+    said = [f"{check.name.replace('_', ' ')}: {found} time{'s' * (found != 1)}"] if found else []
     if missing:
         said.append(f"{missing} not judged, for want of {tally.reasons[check.name]}")
     return "; ".join(said)

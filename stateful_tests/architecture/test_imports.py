@@ -47,7 +47,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "scipy": ("model.explorer.*",),
     "networkx": ("model.explorer.*", "invariants.report.*", TESTS),
     "pyspark": ("spark_fuzz.*", "stateful_tests.spark.test_daemon"),
-    "pyarrow": ("spark_fuzz.ledger", "spark_fuzz.histories.*"),
+    "pyarrow": ("spark_fuzz.ledger", "spark_fuzz.histories.*", TESTS),
     "typer": (COMMANDS, DESK, "invariants.front_desk.*", "spark_fuzz.front_desk", "stateful_tests.rules.mutants",
               "stateful_tests.cover.front_desk.commands", TESTS),
     "rich": (COMMANDS, "invariants.front_desk.*", "invariants.report.terminal", "spark_fuzz.cells",
