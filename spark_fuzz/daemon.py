@@ -20,7 +20,7 @@ import spark_fuzz.decisions  # noqa: F401 - same
 from spark_fuzz import runs
 from spark_fuzz.deaths import DEATHS, reaping
 
-TASKS = 16
+TASKS = 10
 """About a minute of work."""
 
 

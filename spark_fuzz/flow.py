@@ -16,7 +16,7 @@ from spark_fuzz.crew import Done, Task
 from spark_fuzz.feed import Feed
 from spark_fuzz.work import Unit
 
-TASK_S, QUESTIONS_S = 4.0, 1.5
+TASK_S, QUESTIONS_S = 6.0, 1.5
 """Wall time of a task, which is lost with a worker, and of one of questions, whose answers are waited for. A task costs
 JVM and driver 20 to 40 ms of CPU time, and its core waits 10 to 40 ms for it."""
 SHARE = 0.2

@@ -90,7 +90,7 @@ def test_cores_are_busy_until_the_end_and_the_time_is_kept(seconds: float) -> No
     assert cores.seconds[PLANNED] > (0.95 if seconds < 20 else 0.98) * CORES * seconds
 
 
-@pytest.mark.parametrize(("takes", "units"), [(0.01, 400), (0.5, 8), (10.0, 1)])
+@pytest.mark.parametrize(("takes", "units"), [(0.01, 600), (0.5, 12), (10.0, 1)])
 def test_a_task_is_as_long_as_it_should_be_whatever_a_unit_takes(takes: float, units: int) -> None:
     sizes = [len(task.units) for task in played(60.0, lambda _: takes).tasks]
     assert sizes[:CORES] == [1] * CORES

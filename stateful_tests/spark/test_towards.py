@@ -78,7 +78,7 @@ def test_a_state_that_no_run_has_reached_is_unknown_and_says_what_was_tried(tmp_
     book.add(attempt(runs.work, short(search_unit(aim.arms()[0], 0, 0, 0, wanted=aim.wanted), 1)))
     near, nobody = book.verdicts()[-2:]
     assert {one.outcome for one in (near, nobody)} == {Outcome.UNKNOWN}
-    assert near.note.startswith("not reached in 1 run; nearest, 1 cells away: a run of shipped, smallest, calm")
+    assert near.note.startswith("not reached in 1 run; nearest, 1 cell away: a run of shipped, smallest, calm")
     assert nobody.note.startswith("nobody can be there")
     assert near.subject.name == "shipped, repaired"
     assert near.replay.startswith("rocketproof campaign --subject shipped --subject repaired")

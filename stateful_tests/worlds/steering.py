@@ -286,15 +286,15 @@ class Wishes:
 
     def said(self, number: int) -> str:
         """What came of a goal, in one sentence."""
-        best = self.best.get(number)
+        best, runs = self.best.get(number), _many(self.runs, "run")
         if best is None:
             return "nobody can be there, for no model that follows a world has what it speaks of"
         if best.confirmed:
-            return f"reached in {len(best.trail.steps)} steps, {_runs(self._after[number])}: {best.trail.of}"
+            return f"reached in {len(best.trail.steps)} steps, {_many(self._after[number], 'run')}: {best.trail.of}"
         if not best.distance:
-            return (f"a follower was there after {_runs(self.runs)}, but the model does not go its way again, for what "
+            return (f"a follower was there after {runs}, but the model does not go its way again, for what "
                     f"is rigid in the model has changed meanwhile: {best.trail.of}")
-        return f"not reached in {_runs(self.runs)}; nearest, {best.distance} cells away: {best.trail.of}"
+        return f"not reached in {runs}; nearest, {_many(best.distance, 'cell')} away: {best.trail.of}"
 
     @property
     def trails(self) -> str:
@@ -356,8 +356,8 @@ def goals_of(folder: Path) -> list[Wanted]:
     return goals
 
 
-def _runs(count: int) -> str:
-    return f"{count} run" + "s" * (count != 1)
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" + "s" * (count != 1)
 
 
 def _cell(differing: tuple[Any, ...]) -> str:

@@ -33,6 +33,8 @@ FACTS = [
     ("X22", "the thread of c1 goes on with what it knew then"), ("X23", "(readOffset: the broker has answered)"),
     ("X13", "the broker answers the pull of queue 0 of orders by c1: PULL_NOT_FOUND"),
     ("X15", f"{BEGAN} c1 begins to shut its consumer of G down"), ("X15", "c1 commits offset 50 of queue 3"),
+    ("L1", "broker-a tells c2 that G has no offset of queue 0"), ("U15", "and waits 10 s in between"),
+    ("N-26", "with brokerClusterName = blue"), ("L8", "c1 sets its offset of queue 2 of orders to 0: a reset"),
     ("B-12", "broker-a hears a heartbeat of c2 in G"),
     ("B-10", f"{SIGNS['earlier']} c1 has shut its consumer of G down"), ("B-10", "a heartbeat of c1 in H: invoices"),
 ]
@@ -113,8 +115,9 @@ def test_a_client_id_is_said_where_several_machines_have_it() -> None:
 
 
 def test_settings_other_than_the_default_are_said() -> None:
-    usual, own = BrokerConfig("broker-a", ()), BrokerConfig("broker-a", (), compressed_register=True, cores=8)
-    assert (usual.switched(), own.switched()) == ((), ("compressedRegister = true",))
+    usual = BrokerConfig("broker-a", ())
+    own = BrokerConfig("broker-a", (), cluster_name="blue", compressed_register=True, cores=8)
+    assert (usual.switched(), own.switched()) == ((), ("brokerClusterName = blue", "compressedRegister = true"))
     assert not has_settings(e.BrokerStarted(BROKER, BROKER, 0, usual.switched()))
     assert has_settings(e.BrokerStarted(BROKER, BROKER, 0, own.switched()))
     assert [has_settings(started("c1", "c1@D", strategy=name)[2]) for name in ("AVG", "CONFIG")] == [False, True]

@@ -317,7 +317,7 @@ def test_a_folder_is_told_what_came_of_each_state(tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(goal.text(), "utf-8")
     lines = list(led(tmp_path, "shipped", 1, 0))
     assert lines[0].startswith("a state after which take breaks one_owner: reached in ")
-    assert any("not reached in 1 run; nearest, 1 cells away" in line for line in lines)
+    assert any("not reached in 1 run; nearest, 1 cell away" in line for line in lines)
     assert any(line.startswith("    up[") and line.endswith("is not False") for line in lines)
     assert any("nobody can be there" in line for line in lines)
     assert len(visited(tmp_path).trails) > 3

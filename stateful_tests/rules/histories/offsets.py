@@ -9,6 +9,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerShutDown,
     BrokerStarted,
+    DiskFilled,
     GroupOffsetsRemoved,
     OffsetAnswered,
     OffsetCommitted,
@@ -121,6 +122,10 @@ HISTORIES = (
     lower(taken(4, 5), causes=()), lower(taken(4, 5), sent(4, "c2", 4), causes=()),
     lower(sent(3, "c2", 4), taken(4, 5)),
     lower(sent(3, "c2", 4), taken(4, 5), sent(5, C, 4), sent(6, "c2", 4), causes=()),
+    Written("committed_offset_survives_its_broker",
+            (START, committed(1, 5), (2, B, DiskFilled(100)), (3, B, DiskFilled(95)), DIES, AGAIN),
+            (START, committed(1, 5), (2, B, DiskFilled(100)), DIES, (200_000, B, DiskFilled(0)), AGAIN),
+            views=HAS_NONE, kept_views=HAS_NONE),
     Written("committed_offset_survives_its_broker", (START, committed(123_000, 5), DIES, AGAIN),
             (START, committed(123_001, 5), DIES, AGAIN), views=HAS_NONE, kept_views=HAS_NONE),
 )
