@@ -269,7 +269,7 @@ def lose(s: Replicas) -> None:
 def lose_sent(s: Replicas) -> None:
     """The last record was not forced, but some slave has it (V11)."""
     require(s.flushed < s.end, by="fsync(2)")
-    require(exists(s.end <= s.copied[x] for x in every(Slave)))
+    require(~forall(s.copied[x] < s.end for x in every(Slave)))
     lose_last(s)
     end_process(s)
 
@@ -296,6 +296,6 @@ def expire(s: Replicas) -> None:
 def expire_unsent(s: Replicas) -> None:
     """The oldest record is deleted, though some slave has not come so far (V20)."""
     require(s.first + 1 < s.end, s.first < s.flushed, by="MappedFileQueue#deleteExpiredFileByTime")
-    require(exists(s.copied[x] <= s.first for x in every(Slave)))
+    require(~forall(s.first < s.copied[x] for x in every(Slave)))
     s.log.forget(s.first)
     s.first = s.first + 1

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 from invariants.concepts import CONCEPTS
 from invariants.verdict import BadInputError, nearest
-from model import consumer_group, order_lock, registration, subscription
-from model.language import Action, Concept, Promise, State, text
+from model.language import Action, Concept, Promise, text
+from model.language.nodes import negation
 from model.language.tracing import PROMISED, PRUNING, TESTED, Ground
-from model.route_info import cache, routes, servers, topics
+from model.scopes import SCOPES
 
-_MODELS = (consumer_group, registration, subscription, order_lock, routes, topics, servers, cache)
-ALL = {owner.concept.name: owner.concept
-       for module in _MODELS for owner in vars(module).values()
-       if isinstance(owner, type) and issubclass(owner, State) and owner is not State and owner.concept.actions}
-"""Every concept of the models that has an action, by name."""
+ALL = {named.scope.concept.name: named.scope.concept for named in SCOPES}
+"""Every concept of the models, by name."""
 _WHY = {TESTED: "tested by", PROMISED: "promised as", PRUNING: "prunes searches"}
 
 
@@ -30,7 +28,8 @@ def guards(name: str) -> Iterator[str]:
             yield from ("", f"  {text.heading(action)}")
             for ground, formula in grounded(action):
                 yield f"    {formula}"
-                yield f"        {_WHY[ground.kind]} {ground.by}".rstrip()
+                case = "" if ground.by else other_case(concept, action, formula)
+                yield f"        else it is {case}" if case else f"        {_WHY[ground.kind]} {ground.by}".rstrip()
         yield from _promises(concept)
 
 
@@ -41,10 +40,28 @@ def grounded(action: Action) -> Iterator[tuple[Ground, str]]:
         yield Ground(PRUNING), text.formula(node)
 
 
+def other_case(concept: Concept, action: Action, formula: str) -> str:
+    """The action that is the same step where this guard is false, or "": two such guards keep nothing away."""
+    rest = _without(action, formula)
+    for other in concept.actions.values():
+        for node in other.guards:
+            if text.formula(negation(node)) == formula and _without(other, text.formula(node)) == rest:
+                return other.name
+    return ""
+
+
+def _without(action: Action, formula: str) -> tuple[object, ...]:
+    """A step as it reads, but for one guard and its name."""
+    guards = [shown for shown in map(text.formula, action.guards) if shown != formula]
+    written = [(one.variable, [*map(text.formula, one.keys)], one.value and text.formula(one.value))
+               for one in action.assignments]
+    return action.cite, action.parameters, guards, written
+
+
 def promises(concept: Concept) -> list[Promise[...]]:
     """The promises that actions of a concept assume, by name."""
     assumed = frozenset[str]().union(*(action.promises for action in concept.actions.values()))
-    declared = (one for module in _MODELS if module.__name__ == concept.module for one in vars(module).values())
+    declared = vars(sys.modules[concept.module]).values()
     found = [one for one in declared if isinstance(one, Promise) and one.name in assumed]
     return sorted(found, key=lambda one: one.name)
 
