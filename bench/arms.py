@@ -4,7 +4,7 @@ Every arm (workload, profile, strategy) is lived through RUNS times. The table s
 arms of a workload, and those of a profile and strategy, have broken each property, and how many segments a run of the
 workload has. It bears on where a comparison looks first, and on nothing that it says.
 
-    python -m bench.arms > spark_fuzz/arms.json     # some ten minutes of a core
+    python -m bench.arms > spark_fuzz/arms.jsonl     # some ten minutes of a core
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from spark_fuzz.runs import warm_up
@@ -22,22 +22,23 @@ from stateful_tests.worlds.run import Plan, RunRecord, run
 
 RUNS = 2
 FIRST = SEEDS - RUNS
-"""No campaign and no comparison has these seeds."""
+"""So late seeds no campaign and no comparison reaches."""
 
 
-def table(lived: Iterator[tuple[Plan, RunRecord]]) -> dict[str, Any]:
-    """The table, from all runs."""
-    runs, segments = Counter[str](), Counter[str]()
-    broken = defaultdict[str, Counter[str]](Counter)
+def lines(lived: Iterable[tuple[Plan, RunRecord]]) -> Iterator[dict[str, Any]]:
+    """The table, from all runs: see `spark_fuzz.likely`."""
+    runs, segments = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+    broken = defaultdict[tuple[str, ...], Counter[str]](Counter)
     for plan, record in lived:
-        parts = ("", plan.workload, f"{plan.profile} {plan.strategy}")
-        segments[plan.workload] += record.segments
+        parts: tuple[tuple[str, ...], ...] = ((), (plan.workload,), (plan.profile, plan.strategy))
         for part in parts:
             runs[part] += 1
+            segments[part] += record.segments
             broken[part].update({one.property for one in record.seen})
-    shares = {part: {name: round(count / runs[part], 3) for name, count in sorted(found.items())}
-              for part, found in sorted(broken.items())}
-    return {"segments": {name: count // runs[name] for name, count in sorted(segments.items())}, "broken": shares}
+    for part, found in sorted(broken.items()):
+        shares = {name: round(count / runs[part], 3) for name, count in sorted(found.items())}
+        long = {"segments": segments[part] // runs[part]} if len(part) <= 1 else {}
+        yield {"part": part, **long, "broken": shares}
 
 
 def lived() -> Iterator[tuple[Plan, RunRecord]]:
@@ -51,4 +52,5 @@ def lived() -> Iterator[tuple[Plan, RunRecord]]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(table(lived()), indent=1))
+    for line in lines(lived()):
+        print(json.dumps(line))

@@ -203,7 +203,7 @@ def real(folder: Path, seconds: float) -> float:
     folder.mkdir()
     runtime.start(artefacts.jars(lambda *_: None), folder)
     silence(folder)
-    store = real_store(folder, CONFIG, os.getpid())
+    store = real_store(folder, CONFIG)
     if not bool(store.load()):
         raise RuntimeError("the official store does not load")
     store.start()

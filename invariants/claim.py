@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import operator
 import sys
 import types
 import typing
@@ -70,12 +71,12 @@ class Claim:
 
     def small_inputs(self) -> Iterator[dict[str, Any]]:
         """Every combination of the domains' small values, smallest first."""
-        def order(row: tuple[Any, ...]) -> tuple[int, list[int]]:
-            sizes = [domain.size(value) for domain, value in zip(self.domains.values(), row, strict=True)]
-            return sum(sizes), sizes
-
-        rows = itertools.product(*(domain.smallest() for domain in self.domains.values()))
-        return (dict(zip(self.domains, row, strict=True)) for row in sorted(rows, key=order))
+        values = [[*domain.smallest()] for domain in self.domains.values()]
+        sizes = itertools.product(*(map(domain.size, few)
+                                    for domain, few in zip(self.domains.values(), values, strict=True)))
+        rows = sorted(zip(((sum(row), row) for row in sizes), itertools.product(*values), strict=True),
+                      key=operator.itemgetter(0))
+        return (dict(zip(self.domains, row, strict=True)) for _, row in rows)
 
     def inputs_by_size(self) -> Iterator[dict[str, Any]]:
         """Every input of the domains, smallest first; without end as soon as one domain has none."""

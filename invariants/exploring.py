@@ -118,10 +118,14 @@ def _explored(
     named: NamedScope, wanted: Sequence[Property], room: Room, progress: Callable[[Progress], None] | None,
 ) -> Exploration:
     disk = room.disk and room.disk / _plain(named.name)
+    return _search(named.scope, wanted, memory_bytes=room.memory_bytes, cores=room.cores, disk=disk, progress=progress)
+
+
+def _search(scope: Scope, properties: Sequence[Property], **options: Any) -> Exploration:
+    """As `explore`; what cannot be searched is bad input."""
     try:
-        return explore(named.scope, wanted, memory_bytes=room.memory_bytes, cores=room.cores, disk=disk,
-                       progress=progress)
-    except DiskError as error:
+        return explore(scope, properties, **options)
+    except (DiskError, ValueError) as error:
         raise BadInputError(str(error)) from error
 
 
@@ -149,6 +153,8 @@ def _rows(named: NamedScope, found: Exploration, cost: Mapping[str, float], out:
         expected = Outcome.VIOLATED if hazards or declared.name in named.unreached else Outcome.HOLDS
         outcome = Outcome(found.outcome(declared.name))
         note = found.why(declared.name)
+        if outcome is Outcome.HOLDS and found.takes_undefined_steps:
+            outcome, note = Outcome.UNKNOWN, "runs take steps that are not well defined"
         if outcome is Outcome.HOLDS and not found.reached.get(declared.name):
             note = note or _within(found)
         row = _verdict(declared.name, named, expected, outcome, cost, hazards, note)
@@ -266,7 +272,7 @@ def _twins(
 
 def _twin(declared: Property, mutation: Mutation, able: Sequence[NamedScope], out: Path | None) -> Verdict:
     for named in able:
-        found = explore(named.scope, [declared], mutation=mutation, until_decided=True)
+        found = _search(named.scope, [declared], mutation=mutation, until_decided=True)
         outcome = Outcome(found.outcome(declared.name))
         if outcome is Outcome.VIOLATED or named is able[-1]:
             break

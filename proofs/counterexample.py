@@ -127,14 +127,17 @@ def explained(declared: Property, scope: Scope) -> tuple[str, dict[str, Any]] | 
 
 def told(found: Counterexample, scope: Scope) -> tuple[str, dict[str, Any]]:
     """The sentence and the trace of a counterexample in a scope."""
-    searched = explore(scope)
-    reached = trace_to(searched, {cell: value for cell, value in found.values.items() if cell in found.needed})
     of_rank = found.obligation.part in MEANING
     what = (f"{found.obligation} fails" if of_rank
             else f"{found.obligation.invariant} fails after {found.obligation.action or 'the beginning'}")
+    initial = dict(line.split(" = ", 1) for line in shown(found, scope))
+    state: dict[str, Any] = {"initial": initial, "steps": [], "lifelines": []}
+    try:
+        searched = explore(scope)
+    except ValueError as error:
+        return f"{what} from a state of {scope.name}, which cannot be searched: {error}", state
+    reached = trace_to(searched, {cell: value for cell, value in found.values.items() if cell in found.needed})
     if reached is not None:
         cure = ": the ranking is wrong, the property need not be" if of_rank else ""
         return f"{what} from a state that is reachable in {len(reached['steps'])} steps of {scope.name}{cure}", reached
-    initial = dict(line.split(" = ", 1) for line in shown(found, scope))
-    return (f"{what} from a state that is not reachable in {scope.name}: a lemma that excludes it is missing",
-            {"initial": initial, "steps": [], "lifelines": []})
+    return f"{what} from a state that is not reachable in {scope.name}: a lemma that excludes it is missing", state

@@ -6,7 +6,7 @@ by taking it of all of them, and dropping what some step spoils, until nothing i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from model.language import Action, Concept, Premise, Property
 from model.language.expectation import expectation
@@ -26,7 +26,7 @@ from model.language.nodes import (
 )
 from model.language.properties import LEMMA
 from model.language.tracing import VariableInfo
-from proofs.obligations import Induction
+from proofs.obligations import Induction, Obligation
 from proofs.solve import Answer, Questions
 from proofs.unbounded import Unbounded
 
@@ -44,15 +44,19 @@ def dead(concept: Concept, given: Sequence[Premise], wanted: Mapping[str, Action
 
 def _kept(induction: Induction, questions: Questions) -> list[Property]:
     """First values that every step keeps, all of them taken together."""
-    kept = [*_first_values(induction.concept)]
-    failed = {""}
-    while failed:
-        failed = set()
-        for owed in induction.inductive(kept, [*induction.lemmas, *kept]):
-            if owed.invariant not in failed \
+    def refuted(obligations: Iterable[Obligation]) -> set[str]:
+        found: set[str] = set()
+        for owed in obligations:
+            if owed.invariant not in found \
                     and questions.prove(owed.assumed, owed.hypotheses, owed.goal).answer is not Answer.PROVED:
-                failed.add(owed.invariant)
-        kept = [one for one in kept if one.name not in failed]
+                found.add(owed.invariant)
+        return found
+
+    values = [*_first_values(induction.concept)]
+    never = refuted(induction.at_first(values))
+    kept = [one for one in values if one.name not in never]
+    while spoilt := refuted(induction.keeping(kept, [*induction.lemmas, *kept])):
+        kept = [one for one in kept if one.name not in spoilt]
     return kept
 
 

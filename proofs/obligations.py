@@ -237,8 +237,16 @@ class Induction:
 
     def inductive(self, goals: Sequence[Property], assumed: Sequence[Property]) -> Iterator[Obligation]:
         """Give the obligations that the goals are true at first and after each step from where they are assumed."""
+        yield from self.at_first(goals)
+        yield from self.keeping(goals, assumed)
+
+    def at_first(self, goals: Sequence[Property]) -> Iterator[Obligation]:
+        """Give the obligations that the goals are true at first."""
         for goal in goals:
             yield Obligation("initially", goal.name, "", self._initial(), (), self._now(goal.condition))
+
+    def keeping(self, goals: Sequence[Property], assumed: Sequence[Property]) -> Iterator[Obligation]:
+        """Give the obligations that the goals are true after each step from where they are assumed."""
         hypotheses = self._assume(assumed)
         for action in self.actions:
             env = self.reading.arguments(action)

@@ -44,6 +44,8 @@ class Writer:
 
     def meaning(self, reading: Written, formulas: Sequence[Expr]) -> list[Expr]:
         """The definitions of all sets that the formulas name, or their definitions."""
+        if not reading.definitions:
+            return []  # formulas are long to write
         found: dict[str, Expr] = {}
         pending = [*formulas]
         while pending:

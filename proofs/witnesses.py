@@ -48,6 +48,7 @@ class Witnesses:
         self._starts: dict[Key, str] = {}
         self._seen: dict[Key, set[str]] = {}
         self._missed: dict[Key, set[str]] = {}
+        self._reaches: dict[tuple[int, Node], bool] = {}  # by a scope that is known, and what is possible
 
     def no_start(self, concept: Concept, given: Sequence[Premise]) -> str:
         """Say why no state is known to be initial under the premises, or ""."""
@@ -112,11 +113,28 @@ class Witnesses:
                 break
 
     def _reached(self, scope: Scope, given: Sequence[Premise], wanted: Sequence[Action]) -> set[str]:
-        """Actions that a search of the scope finds possible, by runs without bounds.
+        """Actions that runs without bounds make possible, by a search of the scope.
+
+        The premises choose scopes and actions, they do not change a search: a scope that is known is searched once for
+        each action and its guards, unless the run is taken again.
+        """
+        if sees_the_greatest(scope.concept, given, *wanted):
+            return self._searched(scope, given, wanted, again=True)
+        if not any(scope is one for one in self._scopes):
+            return self._searched(scope, given, wanted, again=False)
+        asked = {one.name: (id(scope), _possible(one)) for one in wanted}
+        new = [one for one in wanted if asked[one.name] not in self._reaches]
+        found = self._searched(scope, given, new, again=False) if new else set[str]()
+        self._reaches |= {asked[one.name]: one.name in found for one in new}
+        return {name for name, key in asked.items() if self._reaches[key]}
+
+    def _searched(
+        self, scope: Scope, given: Sequence[Premise], wanted: Sequence[Action], *, again: bool,
+    ) -> set[str]:
+        """Actions that a search of the scope finds possible; again -- whether its runs are taken without bounds.
 
         What only prunes a search need not hold there.
         """
-        again = sees_the_greatest(scope.concept, given, *wanted)
         claims = [_claim(scope.concept, one, ALWAYS if again else SOMETIMES) for one in wanted]
         found = _explored(scope, claims, until_decided=True)
         if found is not None and WELL_DEFINED in found.violations:
@@ -224,9 +242,12 @@ def _scope(
 
 def _claim(concept: Concept, wanted: Action, kind: str) -> Property:
     """That an action is possible sometimes, or, to be refuted by a run, never."""
-    possible = quantified("exists", wanted.parameters, wanted.tested)
-    condition = possible if kind == SOMETIMES else negation(possible)
+    condition = _possible(wanted) if kind == SOMETIMES else negation(_possible(wanted))
     return Property(_called(wanted), kind, concept, "", condition, expectation("holds"))
+
+
+def _possible(wanted: Action) -> Node:
+    return quantified("exists", wanted.parameters, wanted.tested)
 
 
 def _called(wanted: Action) -> str:

@@ -2,8 +2,8 @@
 
 Before anything is known, `arms.jsonl` says which arms break a property on 4.9.3 as shipped: there a change of what it
 is about may show. A line of it is about all arms (its part is empty), those of a workload, or those of a profile and
-strategy: in which share of runs each property was broken, and how many segments a run has. `python -m bench.arms`
-writes it. It decides where a comparison looks first, and nothing that it says.
+strategy: in which share of runs each property was broken; and, but for the last ones, how many segments a run has.
+`python -m bench.arms` writes it. It decides where a comparison looks first, and nothing that it says.
 """
 
 from __future__ import annotations

@@ -33,18 +33,30 @@ class BrokerConfig:
     compressed_register: bool = False
     register_name_server_period_ms: int = 30_000
     flush_consumer_offset_interval_ms: int = 5_000
+    reject_transaction_message: bool = False
     transaction_timeout_ms: int = TRANSACTION_TIMEOUT_MS
     transaction_check_max: int = TRANSACTION_CHECK_MAX
     transaction_check_interval_ms: int = TRANSACTION_CHECK_INTERVAL_MS
 
     def switched(self) -> tuple[str, ...]:
-        """The switches that do not stand as they are shipped, as the file has them: "compressedRegister = true"."""
-        changed = [one.name for one in fields(self)
-                   if isinstance(one.default, bool) and getattr(self, one.name) != one.default]
-        return tuple(f"{_in_file(name)} = {str(getattr(self, name)).lower()}" for name in changed)
+        """The switches, and the cluster, that are not as they are shipped, as the file has them.
+
+        One of them is "compressedRegister = true".
+        """
+        told = [one for one in fields(self) if isinstance(one.default, bool) or one.name in _IN_FILE]
+        changed = [one.name for one in told if getattr(self, one.name) != one.default]
+        return tuple(f"{_in_file(name)} = {_value(getattr(self, name))}" for name in changed)
+
+
+_IN_FILE = {"cluster_name": "brokerClusterName"}
 
 
 def _in_file(name: str) -> str:
     """The name of a setting in RocketMQ's spelling."""
     first, *others = name.split("_")
-    return first + "".join(other.capitalize() for other in others)
+    return _IN_FILE.get(name, first + "".join(other.capitalize() for other in others))
+
+
+def _value(value: bool | str) -> str:
+    """As the file has it."""
+    return str(value).lower() if isinstance(value, bool) else value

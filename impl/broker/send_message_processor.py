@@ -1,6 +1,6 @@
 """SendMessageProcessor: SEND_MESSAGE and SEND_MESSAGE_V2, in sendMessageExecutor.
 
-Left out: batches, half messages, the dead-letter queue for what was tried too often, messages that consumers send back.
+Left out: batches, the dead-letter queue for what was tried too often, messages that consumers send back.
 """
 
 from __future__ import annotations
@@ -11,13 +11,20 @@ from impl.broker.refusal import Refusal
 from impl.broker.registration import Registration
 from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
+from impl.broker.transactions import Transactions
 from impl.common.headers import SendMessageRequestHeader, SendMessageResponseHeader
 from impl.common.inet_socket_address import InetSocketAddress
-from impl.common.message_const import PROPERTY_CLUSTER, PROPERTY_TAGS, PROPERTY_WAIT_STORE_MSG_OK
+from impl.common.message_const import (
+    PROPERTY_CLUSTER,
+    PROPERTY_TAGS,
+    PROPERTY_TRANSACTION_PREPARED,
+    PROPERTY_WAIT_STORE_MSG_OK,
+)
 from impl.common.message_properties import message_properties2_string, string2_message_properties
 from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import PERM_READ, PERM_WRITE, has_flag
+from impl.decisions.java_text import parse_boolean
 from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, is_not_allowed_send_topic, validate_topic
 from impl.decisions.subscription import tags_string_to_tags_code
 from impl.ports.remoting import Command, Connection, RemotingServer
@@ -46,10 +53,14 @@ class SendMessageProcessor:
 
     def __init__(
         self, tables: BrokerTables, threads: StoreThreads, remoting_server: RemotingServer, registration: Registration,
+        transactions: Transactions,
     ) -> None:
-        """Put into the store of these threads; registration -- announces topics that are made for a message."""
+        """Put into the store of these threads; registration -- announces topics that are made for a message.
+
+        transactions -- take half messages.
+        """
         self.tables, self.node, self.threads, self.store = tables, tables.node, threads, threads.store
-        self.remoting_server, self.registration = remoting_server, registration
+        self.remoting_server, self.registration, self.transactions = remoting_server, registration, transactions
 
     def reject_request(self) -> bool:
         """SendMessageProcessor#rejectRequest: somebody has been writing for too long, or no buffer is free."""
@@ -62,18 +73,27 @@ class SendMessageProcessor:
         header: SendMessageRequestHeader = request.header
         try:
             topic_config = await self._msg_check(header)
+            message = self._message(channel, header, topic_config, request.body)
+            queue_id, half = message.queue_id, self._is_half(message)
         except Refusal as refusal:
             return refusal.response
-        message = self._message(channel, header, topic_config, request.body)
-        future = self.store.async_put_message(message)
+        future = self.transactions.prepare(message) if half else self.store.async_put_message(message)
         self.threads.put_done(message.topic)
 
         def answer(result: PutMessageResult) -> None:
             if not request.oneway:
-                self.remoting_server.respond(channel, request, _answer(result, message.queue_id))
+                self.remoting_server.respond(channel, request, _answer(result, queue_id))
 
         future.when_complete(answer)
         return None
+
+    def _is_half(self, message: MessageExtBrokerInner) -> bool:
+        """Whether nobody is to get the message before its producer says so; raises Refusal."""
+        half = parse_boolean(message.get_property(PROPERTY_TRANSACTION_PREPARED))
+        if half and self.tables.config.reject_transaction_message:
+            remark = f"the broker[{self.node.name}] sending transaction message is forbidden"
+            raise Refusal(ResponseCode.NO_PERMISSION, remark)
+        return half
 
     async def _msg_check(self, header: SendMessageRequestHeader) -> TopicConfig:
         """AbstractSendMessageProcessor#msgCheck: a topic is made if need be, its permission is not looked at.

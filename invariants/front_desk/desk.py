@@ -9,7 +9,6 @@ import os
 import shlex
 import signal
 import sys
-import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -73,7 +72,6 @@ class Desk:
         self._streamed: set[tuple[str, ...]] = set()
         self._update: Callable[..., None] = _unseen  # of the line of progress
         self.status: ExitStatus | None = None
-        self._opened_s = time.monotonic()
         self._before: Any = None
 
     # The work ----------------------------------------------------------------------------------------------------
@@ -91,11 +89,6 @@ class Desk:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever a judge trips over, its answer is "unknown"
                 self.crashed(name, error)
-
-    @property
-    def spent_s(self) -> float:
-        """Wall time since it was opened, which is before anything slow is imported."""
-        return time.monotonic() - self._opened_s
 
     def crashed(self, name: str, error: Exception) -> None:
         """Note that a part of the work crashed: a row that is unknown, and the traceback for whoever mends it."""

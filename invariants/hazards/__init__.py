@@ -37,10 +37,10 @@ class Hazard:
     sentence -- what the code does. cite -- RocketMQ class and method. group -- title of its group. symptoms -- names of
     SYMPTOMS. seen -- what users see, in an operator's words. trigger -- what brings it about. logs -- error texts and
     log lines of RocketMQ that go with it. mitigation -- what helps in 4.9.3: a setting, a procedure, a version.
-    upstream -- issues and pull requests, as "apache/rocketmq #1". searched -- the day on which public issues were
-    searched and had no report of it. fixed -- in which release, or that it is not; what
-    was read in upstream's source (READ_AT), and not run, is marked "(read)". no_machine -- why no world of a machine
-    shows it; empty: a machine judges a property that it breaks. What else is empty is not known.
+    upstream -- issues and pull requests, as "apache/rocketmq #1". searched -- if there are none, the day on which
+    public issues were searched and had no report of it. fixed -- in which release, or that it is not; what was read in
+    upstream's source (READ_AT), and not run, is marked "(read)". no_machine -- why no world of a machine shows it;
+    empty: a machine judges a property that it breaks. What else is empty is not known.
     """
 
     name: str

@@ -45,9 +45,12 @@ OF_PROPERTY: Mapping[str, tuple[tuple[type, ...], ...]] = {
 OF_SHARES = frozenset({
     "queue_is_not_left_alone", "every_queue_owned_when_settled", "one_owner_when_settled", "members_have_even_shares"})
 """Properties of what members make of their lists together: each one's last rebalance belongs to the findings."""
+_OF_RESETS = ((e.OffsetReset,), (e.OffsetUpdated,), (e.PullAnswered, e.MessagesFound))
 ALSO: Mapping[str, tuple[tuple[type, ...], ...]] = {
     "share_is_kept": ((e.PullSuspended, e.PullAnswered, e.MessagesFound),),
     "settled_is_not_begun_again": ((e.OffsetCommitted,), (e.ConsumerStopping,)),
+    "only_the_settled_is_committed": _OF_RESETS, "reset_takes_effect": _OF_RESETS,
+    "first_beginning_is_kept": ((e.OffsetAnswered,),),
     "members_are_told_of_changes": ((e.ConsumerRegistered,),),
     "list_is_exactly_the_living": ((e.ConsumerRegistered,),),
 }

@@ -84,7 +84,7 @@ class Threads:
         ms = halt.ms + halt.paused_ms
         place = bisect_left(self.log.records, ms, key=lambda record: record[0])
         told = any(one >= halt.at and self.log.threads[one] == halt.thread for one in shown)
-        if not told and place < end and place > halt.at:
+        if not told and halt.at < place <= min(end, len(self.log.records) - 1):
             yield Row(place - 0.5, ms, halt.machine, f"the thread of {halt.machine} goes on with what it knew then")
 
     def _begins(self, shown: Sequence[int], end: int) -> Iterator[Row]:

@@ -36,9 +36,9 @@ def began(log: Log, past: Past, rows: Sequence[Row], at: Moments) -> list[Row]:
     earlier = -1 if at.earlier is None else at.earlier
     before = [*rows[:-1]] or [*rows]
     willed = [row for row in before if _is_deed(row)]
-    since = [row for row in willed if row.place > earlier or row.place in at.last or isinstance(row.event, LASTING)
-             or has_settings(row.event)]
-    return since or _last(willed) or _by_hand(log, past, rows) or before[:1]
+    since = [row for row in willed if row.place > earlier or row.place in at.last or isinstance(row.event, LASTING)]
+    chosen = since or _last(willed) or _by_hand(log, past, rows) or before[:1]
+    return [row for row in rows if row in chosen or has_settings(row.event)]
 
 
 def _last(rows: Sequence[Row]) -> list[Row]:

@@ -77,12 +77,15 @@ def _was_updated_behind(rule: Any, found: Finding) -> bool:
 
 
 def _was_taken_before(rule: Any, found: Finding) -> bool:
-    """Whether the queue was taken between the request and the reset, which then takes it out of the table."""
+    """Whether the queue was taken between the request and the reset, which takes it out of the table undropped."""
     reset = _reset(rule, found)
     told = max((one for one in rule.past.of(events.ResetReceived, at=said(found, "at"), group=said(found, "group"))
                 if reset is not None and one.place < reset.place), default=None)
-    return told is not None and reset is not None and any(
-        one.place < reset.place for one in rule.past.of(events.QueueTaken, since=told.place, **_queue(found)))
+    if told is None or reset is None:
+        return False
+    moves = rule.past.of(events.QueueTaken, events.QueueDropped, since=told.place, **_queue(found))
+    last = max((one for one in moves if one.place < reset.place), default=None)
+    return last is not None and isinstance(last.event, events.QueueTaken)
 
 
 def _was_held(rule: Any, found: Finding) -> bool:

@@ -82,6 +82,12 @@ class Exploration:
         return self.blurred or self.undecided.get(name, self.unknown)
 
     @property
+    def takes_undefined_steps(self) -> bool:
+        """Whether an action means nothing in a state that is reached: what runs show rests on what it is read as."""
+        found = self.violations.get(WELL_DEFINED)
+        return found is not None and "property" not in found["broken_by"]
+
+    @property
     def never_fired(self) -> list[str]:
         """Actions that made no step anywhere: what is said about them is vacuous."""
         return [name for name, count in self.firings.items() if not count]

@@ -58,10 +58,15 @@ class Terms:
         self, op: str, args: tuple[Ground, ...], data: Any = None, bound: int = 1, *, boolean: bool = False,
         support: int = 0,
     ) -> Ground:
-        """The term of this shape, made once; its support is that of its arguments and what is given."""
+        """The term of this shape, made once; its support is that of its arguments and what is given.
+
+        Raises ValueError for numbers that a machine word does not hold: what is computed with them would be another.
+        """
         key = (op, boolean, data, *map(id, args))
         term = self._made.get(key)
         if term is None:
+            if bound >= 1 << 64:
+                raise ValueError(f"a term may be {bound}, and a search computes with 64 bits; take smaller numbers")
             for arg in args:
                 support |= arg.support
             term = self._made[key] = Ground(op, args, data, bound, boolean, support)

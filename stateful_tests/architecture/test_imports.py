@@ -43,11 +43,11 @@ DESK = "invariants.commands.*"
 ENGINES: dict[str, tuple[str, ...]] = {
     "z3": ("proofs.*",),
     "cvc5": ("proofs.cvc5_solver",),
-    "numpy": ("model.explorer.*", "model.language.batch", "spark_fuzz.coverage", TESTS),
+    "numpy": ("model.explorer.*", "model.language.batch", "spark_fuzz.coverage", "spark_fuzz.histories.*", TESTS),
     "scipy": ("model.explorer.*",),
     "networkx": ("model.explorer.*", "invariants.report.*", TESTS),
     "pyspark": ("spark_fuzz.*", "stateful_tests.spark.test_daemon"),
-    "pyarrow": ("spark_fuzz.ledger",),
+    "pyarrow": ("spark_fuzz.ledger", "spark_fuzz.histories.*"),
     "typer": (COMMANDS, DESK, "invariants.front_desk.*", "spark_fuzz.front_desk", "stateful_tests.rules.mutants",
               "stateful_tests.cover.front_desk.commands", TESTS),
     "rich": (COMMANDS, "invariants.front_desk.*", "invariants.report.terminal", "spark_fuzz.cells",
@@ -74,7 +74,6 @@ WORLD = ("asyncio", "concurrent", "datetime", "multiprocessing", "random", "secr
          "ssl", "subprocess", "threading", "time", "uuid")
 WORLDLY = (
     "impl.hosts", "stateful_tests", "spark_fuzz", "proofs",
-    "invariants.front_desk.desk",  # minutes that somebody gives include the start of the command; no judge asks it
     "invariants.front_desk.ticking",  # people are told how long a command works; no row has its clock
     "model.explorer.workers",  # its threads only compute, its clock is for a column of the rows
     "rocketproof.child",  # a command in a process of its own

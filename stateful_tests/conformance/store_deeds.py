@@ -89,7 +89,7 @@ class Deeds:
         self.offsets = ConsumerOffsetManager(self.store.get_min_offset_in_queue)
         topics = TopicConfigManager(TopicSettings(""), lambda: 0, lambda: None)
         self._bridge = TransactionalMessageBridge(
-            Tables("", self.offsets, topics, lambda: None), self.store, self._last.store_host,
+            Tables("", self.offsets, topics, _nothing), self.store, self._last.store_host,
             lambda: self._at_the_end().born_timestamp)
         self._service = TransactionalMessageServiceImpl(self._bridge)
         self._processor = EndTransactionProcessor(self.store, self._service)
@@ -126,9 +126,13 @@ class Deeds:
 
     def check(self, timeout_ms: int) -> dict[str, int]:
         """One round of the check of half messages: topic to how far it has come there."""
-        listener = DefaultTransactionalMessageCheckListener(self._bridge, lambda *_: None, lambda *_: None)
+        listener = DefaultTransactionalMessageCheckListener(self._bridge, lambda *_: None, _nothing)
         run_now(self._service.check(timeout_ms, TRANSACTION_CHECK_MAX, listener, UNINTERRUPTED))
         return checked(self.offsets)
+
+
+async def _nothing(*_: object) -> None:
+    """Registers no topic, and makes none."""
 
 
 def is_made_by_broker(records: Mapping[int, MessageExt]) -> bool:

@@ -29,6 +29,8 @@ def machine(  # noqa: PLR0913, PLR0917 - one parameter for each option
     deeds: Annotated[int, typer.Option(min=1, help="Lines of a program, at most.")] = 12,
     program: Annotated[str | None, typer.Option(
         metavar="TEXT", help="Play this program instead, as it was printed: calls behind semicolons.")] = None,
+    minutes: Annotated[float | None, typer.Option(
+        help="Wall time at most.", show_default="2 for each 100 programs")] = None,
     property: Property = None,  # noqa: A002 - the name of the option
     seed: Seed = 0, json: Json = None, out: Out = None,
 ) -> None:
@@ -55,7 +57,7 @@ def machine(  # noqa: PLR0913, PLR0917 - one parameter for each option
         named = subject_on(base, variant) if variant is not None else subject_named(subject or "shipped").name
         desk.say(subject_named(named).said_first(f"rocketproof machine {concept} --variant"))
         if program is None:
-            effort = Effort(seed, count, deeds)
+            effort = Effort(seed, count, deeds, 60 * (minutes or max(2.0, count / 50)))
             desk.judge("machine", judge.judged(
                 concept, named, effort, property or [], out=out, draw=desk.draw, tell=desk.tell))
         else:

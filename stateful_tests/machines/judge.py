@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from invariants.finding import Finding
 from invariants.rules.declared import BY_NAME
 from invariants.rules.telling_apart import perhaps, shown
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
-from stateful_tests.machines.machine import Found, Trial, WorldMachine, replay_of
+from stateful_tests.machines.machine import Found, TimeOverError, Trial, WorldMachine, replay_of
 from stateful_tests.machines.program import Program, parsed
 from stateful_tests.machines.search import Effort, machine_named, played, shortest, survey
 from stateful_tests.machines.whole import Whole, by_variant
@@ -23,6 +24,8 @@ from stateful_tests.worlds.healing import promised
 from stateful_tests.worlds.subjects import subject_named
 
 JUDGE = "machine"
+SHRINKS_S = 15.0
+"""CPU time for making the program that breaks a property shorter."""
 Tell = Callable[[str], object]
 Draw = Callable[[Verdict, Mapping[str, Any]], object]
 """Is given a row and its evidence, where no file keeps that."""
@@ -37,24 +40,32 @@ def judged(
     Of a rule that no program has broken there is a row only if it is named. A variant has one row as a whole; besides
     it there are rows of what it breaks, and of what is named.
 
-    names -- only these; empty: all. out -- folder for evidence. tell -- is told what is done at the moment. Raises
+    names -- only these; empty: all. out -- folder for evidence. tell -- is told what is done at the moment. When
+    the time of the effort is over what was found is told as it is, and of the rest nothing is known. Raises
     BadInputError for a name that is none.
     """
     machine, started, whole = machine_named(concept), time.process_time(), Whole.of(concept, subject)
     left, rules = chosen(machine, names), [*(() if names else BY_NAME)]
     healed = {rule.name for rule in promised()}
+    until_s = time.monotonic() + effort.seconds
     trial = Trial(subject, (), to_the_end=any(name in healed for name in left), on_deed=lambda one: tell(
-        f"{one.programs:,} of {effort.examples:,} programs, {one.deeds:,} deeds, {len(one.found)} properties broken"))
+        f"{one.programs:,} of {effort.examples:,} programs, {one.deeds:,} deeds, {len(one.found)} properties broken"),
+        is_over=lambda: time.monotonic() > until_s)
     for part in effort.parts():
-        if trial.given_up:
+        if trial.given_up or trial.is_over():
             break
         trial.on_deed(trial)
-        survey(concept, trial, part)
-        for name in [name for name in (*left, *rules) if name in trial.found]:
+        with suppress(TimeOverError):
+            survey(concept, trial, part)
+        for name in _shortest_first([name for name in (*left, *rules) if name in trial.found], trial):
+            if whole is not None and name not in names and not by_variant(trial.found[name]):
+                del trial.found[name]  # another program may show more
+                continue
             (left if name in left else rules).remove(name)
             tell(f"shrinking a program that breaks {name}")
-            found, why = (trial.found[name], "; it is not shrunk: deeds do not end") if trial.given_up else _shrunk(
-                trial.found[name], part)
+            found, why = _shrunk(trial, name, part)
+            if whole is not None and name not in names and not by_variant(found):
+                found, why = trial.found[name], "; shorter ones break it in the base as well"
             cost = {**_cost(trial), "cpu_seconds": round(time.process_time() - started, 1)}
             row = broken(found, out, cost, part.seed, why)
             if whole is None or whole.takes(found, row) or name in names:
@@ -62,15 +73,36 @@ def judged(
     for name in left if whole is None else [name for name in left if name in names]:
         yield unbroken(concept, name, trial, effort, _cost(trial))
     if whole is not None:
-        yield whole.verdict(trial, f"in {effort}", _asked(concept, subject, effort, names))
+        missed = _time_over(trial, effort) if trial.is_over() else ""
+        yield whole.verdict(trial, f"in {effort}", _asked(concept, subject, effort, names), missed)
 
 
-def _shrunk(found: Found, effort: Effort) -> tuple[Found, str]:
-    """A shorter program, if there is one; why it is the one that was found if shrinking has crashed."""
+def _shortest_first(names: Sequence[str], trial: Trial) -> list[str]:
+    """Properties that were broken, those first whose programs are soonest made as short as can be."""
+    return sorted(names, key=lambda name: len(trial.found[name].program))
+
+
+def _shrunk(trial: Trial, name: str, effort: Effort) -> tuple[Found, str]:
+    """A shorter program that breaks a property, if there is one; why it is no shorter if shrinking was not to its end.
+
+    effort -- that has found it.
+    """
+    found, until_s = trial.found[name], time.process_time() + SHRINKS_S
+    if trial.given_up:
+        return found, "; it is not shrunk: deeds do not end"
+
+    def is_over() -> bool:
+        return trial.is_over() or time.process_time() > until_s
+
     try:
-        return shortest(found, effort), ""
+        found = shortest(found, effort, is_over)
     except Exception as error:  # noqa: BLE001 - the program that was found breaks the property all the same
         return found, f"; it is not shrunk: {type(error).__name__}: {error}"
+    return found, "; shorter programs may do, for which there was no time" if is_over() else ""
+
+
+def _time_over(trial: Trial, effort: Effort) -> str:
+    return f"time was over after {trial.programs:,} of {effort.examples:,} programs; more with --minutes"
 
 
 def _cost(trial: Trial) -> dict[str, float]:
@@ -91,6 +123,8 @@ def unbroken(concept: str, name: str, trial: Trial, effort: Effort, cost: Mappin
     outcome, note = Outcome.HOLDS, f"in {effort}"
     if trial.unknown:
         outcome, note = Outcome.UNKNOWN, f"{len(trial.unknown)} programs could not be judged: {trial.unknown[0]}"
+    elif trial.is_over():
+        outcome, note = Outcome.UNKNOWN, _time_over(trial, effort)
     elif machine_named(concept).expected(trial.subject, name) is Outcome.VIOLATED:
         outcome, note = Outcome.UNKNOWN, f"not broken in {effort}; more with --examples"
     command = _asked(concept, trial.subject, effort, [name])

@@ -51,6 +51,10 @@ Drawn = Sequence[int] | Sequence[str] | Callable[[Any], Sequence[str]] | SearchS
 _Deed = TypeVar("_Deed", bound=Callable[..., Any])
 
 
+class TimeOverError(BaseException):
+    """The time of a search is over. Hypothesis passes it on, as it is no `Exception`."""
+
+
 class ViolatedError(AssertionError):
     """A property that is expected to hold was violated: the sentence, the program, and how to see it again."""
 
@@ -93,7 +97,8 @@ class Trial:
 
     subject -- see `worlds.subjects`. wanted -- properties whose violation is a failure; None: all that the subject is
     expected to keep. to_the_end -- heal after each program, and judge the promises. on_program -- called after each.
-    on_deed -- called after each deed. strategy -- that all members use; None: RocketMQ's.
+    on_deed -- called after each deed. is_over -- whether time is over: the next deed raises TimeOverError then.
+    strategy -- that all members use; None: RocketMQ's.
 
     programs, deeds, segments -- how many there were. endless -- deeds that did not end. calls -- how often what the
     subject changes was called, by place. found -- property to the shortest program that broke it. last -- property to
@@ -105,6 +110,7 @@ class Trial:
     to_the_end: bool = True
     on_program: Callable[[Trial], object] = bool
     on_deed: Callable[[Trial], object] = bool
+    is_over: Callable[[], bool] = bool
     strategy: AllocateMessageQueueStrategy | None = None
     programs: int = 0
     deeds: int = 0
@@ -226,6 +232,8 @@ class WorldMachine(RuleBasedStateMachine):
         """Do a deed and judge."""
         if self._over or self.trial.given_up:
             return
+        if self.trial.is_over():
+            raise TimeOverError
         started_ms = self.world.now_ms
         given = tuple((name, arguments[name]) for name in signature(function).parameters if name in arguments)
         self.program.append(Line(function.__name__, given))

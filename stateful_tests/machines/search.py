@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +16,7 @@ from hypothesis.strategies import SearchStrategy
 
 from invariants.concepts import FOLLOWED
 from invariants.verdict import BadInputError
-from stateful_tests.machines.machine import Drawn, Found, Trial, ViolatedError, WorldMachine
+from stateful_tests.machines.machine import Drawn, Found, TimeOverError, Trial, ViolatedError, WorldMachine
 from stateful_tests.machines.program import Line, Program
 from stateful_tests.machines.shortening import shortened
 from stateful_tests.seeded import SEEDED
@@ -36,12 +37,13 @@ PART = 25
 class Effort:
     """How much is tried: the same effort gives the same programs.
 
-    examples -- programs; deeds -- lines of a program at most.
+    examples -- programs; deeds -- lines of a program at most; seconds -- of wall time, after which it is given up.
     """
 
     seed: int = 0
     examples: int = 100
     deeds: int = 12
+    seconds: float = math.inf
 
     def parts(self) -> Iterator[Effort]:
         """The same effort in parts of PART programs, each with a seed of its own."""
@@ -83,26 +85,28 @@ def survey(concept: str, trial: Trial, effort: Effort = Effort()) -> None:
     search(concept, trial, effort, shrink=False)
 
 
-def shortest(found: Found, effort: Effort = Effort()) -> Found:
+def shortest(found: Found, effort: Effort = Effort(), is_over: Callable[[], bool] = bool) -> Found:
     """A program that breaks the same property of the same subject, as short as can be found.
 
-    found -- of a survey of the same effort.
+    found -- of a survey of the same effort. is_over -- whether time is over: then it is the shortest one so far.
     """
     name = found.seen.property
-    trial = Trial(found.subject, (name,), to_the_end=found.at_the_end)
+    trial = Trial(found.subject, (name,), to_the_end=found.at_the_end, is_over=is_over)
     try:
         search(found.concept, trial, effort, quiet=True)
     except ViolatedError:
         found = trial.last[name]
-    return simplest(found)
+    except TimeOverError:
+        return min(found, trial.found.get(name, found), key=lambda one: len(one.program))
+    return simplest(found, is_over)
 
 
-def simplest(found: Found) -> Found:
-    """The same violation by a program from which no line can be left out; some seconds."""
+def simplest(found: Found, is_over: Callable[[], bool] = bool) -> Found:
+    """The same violation by a program from which no line can be left out, unless time is over; some seconds."""
     kept = [found]
 
     def breaks(program: Program) -> bool:
-        again = _again(found, program)
+        again = None if is_over() else _again(found, program)
         if again is not None:
             kept.append(again)
         return again is not None

@@ -40,10 +40,11 @@ class Whole:
             self.rows.append(row)
         return worse
 
-    def verdict(self, trial: Trial, extent: str, command: str) -> Verdict:
+    def verdict(self, trial: Trial, extent: str, command: str, missed: str = "") -> Verdict:
         """The row.
 
         trial -- of all programs. extent -- how many these are. command -- shows the same row again.
+        missed -- what there was no time for.
         """
         known = subject_named(self.subject)
         kind, calls = str(known.kind), [f"{place} ({count:,} calls)" for place, count in trial.calls.items()]
@@ -52,6 +53,9 @@ class Whole:
         if self.rows:
             note = f"{', '.join(row.property for row in self.rows)}: {self.rows[0].note}"
             note += f"; the search was given up: {trial.unknown[-1]}" if trial.given_up else ""
+            note += f"; {missed}" if missed else ""
+        elif missed:
+            outcome, note = Outcome.UNKNOWN, missed
         elif trial.unknown:
             outcome, note = Outcome.UNKNOWN, f"{len(trial.unknown)} programs could not be judged: {trial.unknown[0]}"
         elif not (trial.calls.total() or known.uncounted):

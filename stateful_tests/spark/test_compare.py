@@ -220,10 +220,8 @@ def test_what_there_was_no_time_for_is_said_and_no_success(tmp_path: Path) -> No
     (tmp_path / "change.py").write_text(planted.SHIPPED_LOOP, encoding="utf-8")
     aim = aim_of(str(tmp_path / "change.py"), "shipped", workloads=("smallest", "orderly"))
     book = Comparing(aim, tmp_path)
-    for unit in pairing.units(aim, book.known):
-        if isinstance(unit, Unit):
-            book.add(attempt(pairs.work, unit))
-            break
+    plan = (unit for unit in pairing.units(aim, book.known) if isinstance(unit, Unit))
+    book.add(attempt(pairs.work, next(unit for unit in plan if unit.body["arm"][0] == "smallest")))
     left = rows(book)["abandoned_lock_is_freed"]
     assert (left.outcome, left.subject.details["effect"]) == (Outcome.UNKNOWN, Effect.NOT_LOOKED_AT)
     assert exit_status(book.verdicts()) == ExitStatus.UNKNOWN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge, copied
@@ -32,6 +32,7 @@ class CheckTransactionStateRequestHeader(NamedTuple):
     offset_msg_id: str | None
 
 
+CreateTopic = Callable[[str, int], Awaitable[None]]
 SendCheck = Callable[[str | None, CheckTransactionStateRequestHeader, MessageExt], None]
 
 
@@ -43,7 +44,7 @@ class DefaultTransactionalMessageCheckListener:
     """
 
     def __init__(
-        self, bridge: TransactionalMessageBridge, send_check: SendCheck, create_topic: Callable[[str, int], None],
+        self, bridge: TransactionalMessageBridge, send_check: SendCheck, create_topic: CreateTopic,
     ) -> None:
         """Have asked nobody."""
         self._bridge, self._send_check, self._create_topic = bridge, send_check, create_topic
@@ -60,13 +61,13 @@ class DefaultTransactionalMessageCheckListener:
         except JavaError:
             return
 
-    def resolve_discard_msg(self, half: MessageExt) -> None:
+    async def resolve_discard_msg(self, half: MessageExt) -> None:
         """DefaultTransactionalMessageCheckListener#resolveDiscardMsg: put it where people can find it.
 
         Nobody looks whether it was taken; the check goes on behind it in any case.
         """
         try:
-            self._create_topic(RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, TCMT_QUEUE_NUMS)
+            await self._create_topic(RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, TCMT_QUEUE_NUMS)
             self._bridge.put_without_wait(copied(half, RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, 0))
         except JavaError:
             return

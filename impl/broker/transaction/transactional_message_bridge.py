@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
@@ -40,7 +40,7 @@ class Tables(NamedTuple):
     broker_name: str
     consumer_offset_manager: ConsumerOffsetManager
     topic_config_manager: TopicConfigManager
-    register: Callable[[], None]
+    register: Callable[[], Awaitable[None]]
 
 
 class TransactionalMessageBridge:
@@ -62,7 +62,7 @@ class TransactionalMessageBridge:
         topics = self._tables.topic_config_manager
         config, new = await topics.create_topic_in_send_message_back(topic, 1, PERM_WRITE | PERM_READ, 0, threads)
         if new:
-            self._tables.register()
+            await self._tables.register()
         queues: HashMap[MessageQueue, None] = HashMap()
         for queue_id in range(0 if config is None else config.read_queue_nums):
             queues.put(MessageQueue(topic, self._tables.broker_name, queue_id), None)

@@ -50,7 +50,7 @@ class TransactionalMessageCheckListener(Protocol):
         """AbstractTransactionalMessageCheckListener#resolveHalfMsg: ask a producer what became of it."""
         ...
 
-    def resolve_discard_msg(self, half: MessageExt) -> None:
+    async def resolve_discard_msg(self, half: MessageExt) -> None:
         """AbstractTransactionalMessageCheckListener#resolveDiscardMsg: nobody is asked any more."""
         ...
 
@@ -144,7 +144,7 @@ class _QueueCheck:
             half = _with_property(half, PROPERTY_TRANSACTION_CHECK_TIMES, str(next_check_times(times)))
         hours = self._bridge.store.config.file_reserved_time_hours
         if discard or need_skip(self._bridge.now_ms(), half.born_timestamp, hours):
-            self._listener.resolve_discard_msg(half)
+            await self._listener.resolve_discard_msg(half)
             return self._next()
         return half.store_timestamp < self._start_ms and await self._of_age(half)
 

@@ -38,7 +38,8 @@ SENTENCES: dict[type, Said] = {
     told.OffsetAnswered: Said(_answered, "offsets asked for"),
     told.OffsetResetPushed: Said(_pushed, "resets sent"),
     told.OffsetReset: Said("{at} sets its offset of {mq} to {offset}: a reset", "offsets reset"),
-    told.ResetReceived: Said("{at} is told to reset its offsets in {group}: {offsets}", "resets received"),
+    told.ResetReceived: Said(
+        "{at} is told to reset its offsets in {group}, and waits 10 s in between: {offsets}", "resets received"),
     told.OffsetSent: Said("{at} sends offset {offset} of {mq}", "offsets sent"),
     told.OffsetsWritten: Said("{at} writes its offsets of {group} into its file: {offsets}", "offsets written"),
     told.OffsetCorrected: Said("{at} corrects its offset of {mq} to {offset}: the broker does not have the other",

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from bench import group
 from invariants.exploring import Room, explore_scopes
 from model.explorer import DiskError, Exploration, Progress, Tuning, explore, shards
 from model.explorer.storage import RECORD, Directory
+from model.language.expectation import expectation
+from model.language.nodes import FALSE, TRUE
+from model.language.properties import LEADS_TO, Property
 
 NAME = "2,2 locked"
 SMALL = Tuning(batch=40, shard=200)  # so that levels are settled several times, and shards are cut
@@ -164,6 +168,15 @@ def test_two_searches_do_not_share_a_directory(tmp_path: Path) -> None:
     with closing(Directory(tmp_path)), pytest.raises(DiskError, match="another search is at work"):
         search(tmp_path)
     assert search(tmp_path).unknown == ""
+
+
+def test_a_goal_that_was_changed_is_judged_anew(tmp_path: Path) -> None:
+    """What is kept are states: nobody who goes on is told what was found of another goal."""
+    scope = group.scope(NAME)
+    at_once = Property("comes", LEADS_TO, scope.concept, "", TRUE, expectation("holds"))
+    for condition, outcome in ((TRUE, "unknown"), (FALSE, "violated"), (TRUE, "unknown")):  # at once: nobody waits
+        declared = replace(at_once, condition=condition)
+        assert explore(scope, [declared], disk=tmp_path, tuning=SMALL).outcome("comes") == outcome
 
 
 def test_rows_are_those_of_a_search_in_memory(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from invariants.exploring import explore_own
-from invariants.verdict import Outcome, Verdict
+from invariants.verdict import BadInputError, Outcome, Verdict
 from model.language.own import OwnFile, load
 from proofs.engine import z3
 from proofs.obligations import Obligation
@@ -56,6 +56,12 @@ def test_the_judge_is_not_fooled(path: Path, judge: str, name: str, outcome: Out
     for row in judged:
         assert row.outcome is outcome, row.note
         assert note in row.note
+
+
+def test_what_a_machine_word_does_not_hold_is_not_searched() -> None:
+    path = CONCEPTS / "sums_beyond_a_word.py"
+    with pytest.raises(BadInputError, match=module(path).UNSEARCHED):
+        rows(path, "explore")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from datetime import date
 
 import pytest
 from typer.testing import CliRunner
@@ -85,7 +86,13 @@ def test_every_hazard_says_what_people_see_and_what_helps(hazard: Hazard) -> Non
     assert hazard.trigger
     assert hazard.mitigation
     assert hazard.fixed.endswith("(read)")
-    assert all(re.fullmatch(r"apache/rocketmq #\d+", one) for one in hazard.upstream)
+    assert all(re.fullmatch(r"(apache|alibaba)/rocketmq[a-z-]* #\d+", one) for one in hazard.upstream)
+
+
+@pytest.mark.parametrize("hazard", HAZARDS.values(), ids=HAZARDS)
+def test_every_hazard_names_a_report_or_the_day_on_which_none_was_found(hazard: Hazard) -> None:
+    assert bool(hazard.upstream) != bool(hazard.searched)
+    assert date.fromisoformat(hazard.searched) if hazard.searched else hazard.upstream
 
 
 @pytest.mark.parametrize(("question", "one_of"), [

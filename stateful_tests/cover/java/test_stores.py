@@ -19,6 +19,7 @@ COMPARED = """
 import os, sys
 from pathlib import Path
 from impl.store import commit_log_recovery
+from impl.store.reput_message_service import ReputMessageService
 from stateful_tests.conformance.java import artefacts, runtime
 from stateful_tests.conformance.java.stores.__main__ import Runs, verdicts
 from stateful_tests.conformance.java.stores.real import silence
@@ -26,8 +27,12 @@ out = Path(sys.argv[1])
 version = runtime.start(artefacts.jars(lambda *_: None), out)
 silence(out)
 rows = list(verdicts(Runs(5, 5, 1, 2, 1), 1, out, version))
+right = commit_log_recovery.first_file_of_abnormal_recovery
 commit_log_recovery.first_file_of_abnormal_recovery = lambda times, least_ms: len(times) - 1
 rows.append(next(verdicts(Runs(12, 1, 1, 1, 1), 1, out, version)))
+commit_log_recovery.first_file_of_abnormal_recovery = right
+ReputMessageService.do_reput = lambda self: None
+rows.append(next(verdicts(Runs(6, 1, 1, 1, 1), 1, out, version)))
 print("".join(row.to_json() + chr(10) for row in rows), flush=True)
 os._exit(0)
 """
@@ -36,10 +41,12 @@ os._exit(0)
 @pytest.mark.java
 def test_damaged_directories_and_puts_and_a_planted_fault(tmp_path: Path) -> None:
     command = [sys.executable, "-c", COMPARED, str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603  # as above
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)  # noqa: S603  # as above
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    assert [row["outcome"] for row in rows] == ["holds", "holds", "holds", "holds", "holds", "violated"], done.stderr
-    assert [row["cost"]["rows"] > 4 for row in rows] == [True] * 6
+    assert [row["outcome"] for row in rows] == ["holds", "holds", "holds", "holds", "holds", "violated",
+                                                   "violated"], done.stderr
+    assert [row["cost"]["rows"] > 4 for row in rows] == [True] * 7
+    assert "after the start" in rows[6]["note"] or ": start" in rows[6]["note"]
     kept = Path(rows[5]["note"].partition(":")[0])
     assert sorted(path.name for path in kept.iterdir()) == ["before", "ours", "real"]
 

@@ -24,7 +24,7 @@ from invariants.rules.watch import Watch
 from invariants.runs import NO_MACHINE
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.machines import judge, known
-from stateful_tests.machines.machine import Trial, ViolatedError
+from stateful_tests.machines.machine import Found, Trial, ViolatedError
 from stateful_tests.machines.program import Line, one_line, parsed
 from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search, simplest, survey
 from stateful_tests.machines.tape import RuleTape
@@ -441,6 +441,36 @@ def test_what_is_expected_and_was_not_found_is_unknown() -> None:
     assert (row.expected, row.outcome) == (Outcome.VIOLATED, Outcome.UNKNOWN)
     assert "more with --examples" in row.note
     assert row.replay.endswith("--property one_owner_per_queue --seed 0 --examples 1 --deeds 1")
+
+
+@pytest.mark.parametrize(("subject", "names"), [
+    ("repaired", ["one_owner_when_settled"]), ("repaired+bc-subversion-not-bumped", []),
+])
+def test_what_there_was_no_time_for_is_unknown(subject: str, names: list[str]) -> None:
+    (row,) = judge.judged("consumer_group", subject, Effort(0, 2, 3, seconds=0.0), names)
+    assert row.outcome is Outcome.UNKNOWN
+    assert "time was over after 0 of 2 programs; more with --minutes" in row.note
+
+
+def test_a_program_that_there_was_no_time_to_shrink_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "SHRINKS_S", 0.0)
+    found = {one.property: one for one in judge.judged("route_info", "shipped", Effort(0, 8, 5), [ROUTED])}
+    assert found[ROUTED].outcome is Outcome.VIOLATED
+    assert found[ROUTED].note.endswith("; shorter programs may do, for which there was no time")
+
+
+def test_what_a_base_breaks_as_well_is_not_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    shrunk: list[str] = []
+
+    def unshrunk(trial: Trial, name: str, _: Effort) -> tuple[Found, str]:
+        shrunk.append(name)
+        return trial.found[name], ""
+
+    monkeypatch.setattr(judge, "_shrunk", unshrunk)
+    monkeypatch.setattr(judge, "by_variant", lambda found: found.seen.property != ROUTED)
+    list(judge.judged("route_info", "shipped+bc-subversion-not-bumped", Effort(0, 8, 5)))
+    assert ROUTED not in shrunk
+    assert shrunk
 
 
 def test_what_is_not_broken_holds() -> None:

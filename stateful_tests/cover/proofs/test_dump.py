@@ -78,7 +78,7 @@ def test_names_that_would_be_equal_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("name", ["names_of_the_writer", "names_of_the_solver", "two_sorts_of_one_name",
-                                  "described_sets", "ranked_by_many"])
+                                  "described_sets", "ranked_by_many", "names_beyond_ascii"])
 def test_no_name_confuses_a_reader(name: str, tmp_path: Path) -> None:
     """Words of SMT-LIB, of solvers and of the writer as names: both read every file, and contradict no answer."""
     file = Path(__file__).parents[1] / "fooled" / "concepts" / f"{name}.py"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +13,12 @@ from invariants import evidence
 from invariants.concepts import PROPERTIES
 from invariants.verdict import ExitStatus, Outcome, exit_status
 from model.consumer_group import Convergence, Group, Member, Queue
+from model.explorer.exploration import Exploration
 from model.language import Bool, Property, Run, always, drop_guard, every, forall, never
 from model.language.mutations import Mutation
+from model.language.scope import Scope
 from model.scopes import SCOPES
+from proofs import witnesses
 from proofs.counterexample import counterexample, shown
 from proofs.dead import dead
 from proofs.engine import z3
@@ -114,6 +118,23 @@ def test_a_proof_of_nothing_is_unknown() -> None:
     assert row.outcome is Outcome.UNKNOWN
     assert "perhaps of nothing" in row.note
     assert time.process_time() - began < 5, "no scope is searched for a run that cannot be"
+
+
+def test_a_scope_is_searched_once_for_what_the_premises_leave_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[list[str]] = []
+    plain = witnesses._explored
+
+    def noted(scope: Scope, claims: Sequence[Property], *, until_decided: bool) -> Exploration | None:
+        searched.append([claim.name for claim in claims])
+        return plain(scope, claims, until_decided=until_decided)
+
+    monkeypatch.setattr(witnesses, "_explored", noted)
+    known = witnesses.Witnesses([named.scope for named in SCOPES if named.scope.concept is Group.concept])
+    for name in ("only_the_living_hold", "one_owner_when_settled"):
+        assert known.unseen(Group.concept, PROPERTIES[name].given, ["start", "fetch"]) == []
+    assert [sorted(names) for names in searched] == [["fetch happens", "start happens"]]
+    assert known.unseen(Group.concept, (), ["apply"]) == []
+    assert searched[1:] == [["apply happens"]], "what was not asked of the scope is asked now"
 
 
 def test_what_is_dead_and_what_is_not() -> None:

@@ -25,7 +25,7 @@ from stateful_tests.conformance.judge import RECORDINGS
 from stateful_tests.conformance.store_images import images
 from stateful_tests.cover.store.brokers import SMALL, Broker
 from stateful_tests.crash.demonstrations import DEMONSTRATIONS
-from stateful_tests.crash.recovery import CONSECUTIVE, MISSED, NAMES
+from stateful_tests.crash.promises import CONSECUTIVE, MISSED, NAMES, SURVIVES
 from stateful_tests.stores.inspection import Inspection, inspect
 from stateful_tests.stores.problem import JUDGED, WHOLE
 from stateful_tests.stores.sizes import Sizes, sizes_of
@@ -218,6 +218,15 @@ def test_a_directory_that_does_not_start(tmp_path: Path) -> None:
     assert list(told(found))[-1] == "the broker does not start on this directory"
 
 
+def test_a_log_that_is_elsewhere(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_two_queues)
+    for path in (root / "commitlog").iterdir():
+        path.unlink()
+    found = looked_at(root)
+    assert [problem.file for problem in found.problems if problem.property == SURVIVES] == ["commitlog"]
+    assert {name.partition("/")[0] for name in found.deleted} >= {"consumequeue"}
+
+
 HOLDING = """
 import fcntl, sys
 with open(sys.argv[1], "r+b") as file:
@@ -285,6 +294,16 @@ def test_the_command(tmp_path: Path) -> None:
     result = run(tmp_path)
     assert (result.exit_code, "no folder commitlog in it" in result.stderr) == (2, True)
     assert "rocketproof store" in run("--help").stdout.partition("Examples:")[2]
+
+
+def test_it_is_told_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, said = on_files(tmp_path, put_ten), list[str]()
+    inspect(root, sizes_of(root), said.append)
+    assert said == ["files", "recovery", "dispatch", "queue T-0", "what is behind the end of the log"]
+    monkeypatch.setattr("invariants.front_desk.desk.TOLD_S", 0.0)
+    assert run(root).stderr.startswith("store: 0 s | ")
+    monkeypatch.undo()
+    assert not run(root).stderr
 
 
 @pytest.mark.parametrize(("name", "problems"), [("plain_rolls/without_consumequeue", 0), ("crash/torn_body", 2)])

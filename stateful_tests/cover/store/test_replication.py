@@ -117,7 +117,8 @@ def test_v29_an_empty_slave_gets_the_last_file_only() -> None:
     assert log(pair.slave) == log(pair.master)[2_048:]
 
 
-def test_v20_a_slave_gets_nothing_where_its_master_has_deleted_the_file() -> None:
+def with_a_slave_behind() -> Pair:
+    """A slave that was killed after the first of many files."""
     pair = Pair()
     pair.begin()
     pair.master.put()
@@ -125,6 +126,11 @@ def test_v20_a_slave_gets_nothing_where_its_master_has_deleted_the_file() -> Non
     pair.slave.kill()
     for _ in range(60):
         pair.master.put()
+    return pair
+
+
+def test_v20_a_slave_gets_nothing_where_its_master_has_deleted_the_file() -> None:
+    pair = with_a_slave_behind()
     pair.master.store.commit_log.mapped_file_queue.delete_expired_file_by_time(0, 0, clean_immediately=True)
     assert 0 < pair.slave.store.get_max_phy_offset() < pair.master.store.get_min_phy_offset()
     before = log(pair.slave)
@@ -137,13 +143,7 @@ def test_v20_a_slave_gets_nothing_where_its_master_has_deleted_the_file() -> Non
 
 def test_a_slave_far_behind_gets_all_that_its_master_still_has() -> None:
     """It is not so that it gets the newest file only, as apache/rocketmq#3661 says; see V29 and V20."""
-    pair = Pair()
-    pair.begin()
-    pair.master.put()
-    pair.run()
-    pair.slave.kill()
-    for _ in range(60):
-        pair.master.put()
+    pair = with_a_slave_behind()
     pair.slave.restart()
     pair.meet()
     pair.begin()

@@ -57,12 +57,15 @@ class TransactionBroker(Broker):
         self.service = TransactionalMessageServiceImpl(self.bridge)
         self.processor = EndTransactionProcessor(self.store, self.service)
         self.listener = DefaultTransactionalMessageCheckListener(
-            self.bridge, lambda *asked: self.asked.append(asked), lambda *topic: self.created.append(topic))
+            self.bridge, lambda *asked: self.asked.append(asked), self._create)
         self.check_service = TransactionalMessageCheckService(
             self.service, self.listener, BrokerConfig("broker", ()))
 
-    def _register(self) -> None:
+    async def _register(self) -> None:
         self.registered += 1
+
+    async def _create(self, topic: str, queue_nums: int) -> None:
+        self.created.append((topic, queue_nums))
 
     def prepare(
         self, body: bytes = b"body", topic: str = "T", queue_id: int = 2, born_ms: int | None = None,

@@ -41,10 +41,10 @@ def verdicts(runs: Runs, seed: int, out: Path, java_version: str) -> Iterator[Ve
     from stateful_tests.conformance.java.stores.replicas import replication
 
     known = list(images(RECORDINGS))
-    yield _verdict("DefaultMessageStore#load of damaged directories", runs.recoveries, seed, out, java_version,
+    yield _verdict("DefaultMessageStore#load, #start on damaged directories", runs.recoveries, seed, out, java_version,
                    lambda folder, one: (1, recovery(folder, known, one)))
     atlas = Atlas(seed)
-    yield _verdict("DefaultMessageStore#load after a crash", runs.crashes, seed, out, java_version,
+    yield _verdict("DefaultMessageStore#load, #start after a crash", runs.crashes, seed, out, java_version,
                    lambda folder, one: (1, crash_recovery(folder, atlas, one)))
     yield _verdict("DefaultMessageStore#putMessage, #putMessages", runs.programs, seed, out, java_version, program)
     yield _verdict("HAService, HAConnection", runs.replications, seed, out, java_version, replication)
@@ -85,7 +85,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> None:
     """Compare the store live with that of the official RocketMQ 4.9.3.
 
-    Both load the same damaged directories and the same images of the crash atlas, and both are given the same puts:
+    Both start on the same damaged directories and the same images of the crash atlas, and both are given the same puts:
     answers, states and files are equal.
 
     python -m stateful_tests.conformance.java.stores --recoveries 2000 --crashes 2000 --seed 7

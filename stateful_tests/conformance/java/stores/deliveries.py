@@ -44,7 +44,7 @@ def delivery(folder: Path, seed: int) -> tuple[int, str | None]:
         (folder / name).mkdir()
     for life in range(2):
         puts = [_drawn(random) for _ in range(random.randrange(3, _GREATEST_PUTS))]
-        wanted = _real_life(folder, seed + life, puts)
+        wanted = _real_life(folder, puts)
         log = dict(_log(folder / "real"))
         got = _our_life(folder, puts, log)
         done = len(log)
@@ -66,9 +66,9 @@ def _drawn(random: Random) -> Put:
                random.randrange(10**12), random.randrange(9), random.choice([0, 0, 2, 8]), batch=False)
 
 
-def _real_life(folder: Path, number: int, puts: list[Put]) -> dict[str, Any]:
+def _real_life(folder: Path, puts: list[Put]) -> dict[str, Any]:
     """Start the real store, put, wait until what is due was delivered, stop: its state then."""
-    real = real_store(folder / "real", _CONFIG, number)
+    real = real_store(folder / "real", _CONFIG)
     if not bool(real.load()):
         return {"load": False}
     real.start()

@@ -82,7 +82,7 @@ def program(folder: Path, seed: int) -> tuple[int, str | None]:
     config = replace(_CONFIG, flush_disk_type=flush)
     for name in ("real", "ours"):
         (folder / name).mkdir()
-    real, time_ms = real_store(folder / "real", config, seed), [0]
+    real, time_ms = real_store(folder / "real", config), [0]
     ours = DefaultMessageStore(Directory(folder / "ours"), config, lambda: time_ms[0])
     if not (bool(real.load()) and ours.load() and ours.start()):
         return 0, "expected both to start, got one that does not"

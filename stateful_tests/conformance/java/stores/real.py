@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from impl.store.message_store_config import MessageStoreConfig
 ROOT = "store"
 _STORE = "org.apache.rocketmq.store"
 _QUIET = '<configuration><root level="OFF"/></configuration>'
-_FIRST_PORT, _PORTS = 20_000, 40_000
 
 
 def silence(scratch: Path) -> None:
@@ -25,8 +25,8 @@ def silence(scratch: Path) -> None:
     jpype.JClass("java.lang.System").setProperty("logback.configurationFile", str(configuration))
 
 
-def real_store(folder: Path, config: MessageStoreConfig, number: int) -> Any:
-    """A DefaultMessageStore on folder/store; number -- of its port."""
+def real_store(folder: Path, config: MessageStoreConfig) -> Any:
+    """A DefaultMessageStore on folder/store; for slaves it listens on a port that nobody uses now."""
     java: Any = jpype.JClass(f"{_STORE}.config.MessageStoreConfig")()
     java.setStorePathRootDir(str(folder / ROOT))
     java.setStorePathCommitLog(str(folder / ROOT / "commitlog"))
@@ -40,10 +40,17 @@ def real_store(folder: Path, config: MessageStoreConfig, number: int) -> Any:
     java.setMessageIndexSafe(config.message_index_safe)
     java.setBrokerRole(jpype.JClass(f"{_STORE}.config.BrokerRole").valueOf(config.broker_role.value))
     java.setFlushDiskType(jpype.JClass(f"{_STORE}.config.FlushDiskType").valueOf(config.flush_disk_type.value))
-    java.setHaListenPort(_FIRST_PORT + number % _PORTS)
+    java.setHaListenPort(_free_port())
     statistics = jpype.JClass(f"{_STORE}.stats.BrokerStatsManager")("c", True)
     return jpype.JClass(f"{_STORE}.DefaultMessageStore")(
         java, statistics, None, jpype.JClass("org.apache.rocketmq.common.BrokerConfig")())
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("", 0))
+        port: int = listener.getsockname()[1]
+        return port
 
 
 def state_of_real(store: Any) -> dict[str, Any]:

@@ -25,15 +25,15 @@ _PUTS = 60
 def replication(folder: Path, seed: int) -> tuple[int, str | None]:
     """Put a program to a master: how many puts there were, and what differs. Of an even seed the real store is it."""
     random = Random(seed)  # noqa: S311  # a program must be the same again
-    return _from_real(folder, random, seed) if seed % 2 == 0 else _from_ours(folder, random, seed)
+    return _from_real(folder, random) if seed % 2 == 0 else _from_ours(folder, random)
 
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _from_real(folder: Path, random: Random, seed: int) -> tuple[int, str | None]:
-    master = real_store(folder / "real", _CONFIG, seed)
+def _from_real(folder: Path, random: Random) -> tuple[int, str | None]:
+    master = real_store(folder / "real", _CONFIG)
     slave = DefaultMessageStore(
         Directory(folder / "ours"), replace(_CONFIG, broker_role=BrokerRole.SLAVE), _now_ms, connect=connect)
     if not (bool(master.load()) and slave.load() and slave.start()):
@@ -50,9 +50,9 @@ def _from_real(folder: Path, random: Random, seed: int) -> tuple[int, str | None
     return _PUTS, found
 
 
-def _from_ours(folder: Path, random: Random, seed: int) -> tuple[int, str | None]:
+def _from_ours(folder: Path, random: Random) -> tuple[int, str | None]:
     master = DefaultMessageStore(Directory(folder / "ours"), _CONFIG, _now_ms)
-    slave = real_store(folder / "real", replace(_CONFIG, broker_role=BrokerRole.SLAVE), seed)
+    slave = real_store(folder / "real", replace(_CONFIG, broker_role=BrokerRole.SLAVE))
     if not (bool(slave.load()) and master.load() and master.start()):
         return 0, "expected both to start, got one that does not"
     slave.start()

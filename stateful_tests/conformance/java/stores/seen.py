@@ -17,23 +17,23 @@ from stateful_tests.conformance.java.stores.real import (
     real_store,
     topic_queue_table_of_real,
 )
-from stateful_tests.crash.recovery import SEARCH_FAILS, Recovered
+from stateful_tests.crash.recovery import SEARCH_FAILS, WAITS, Recovered
 
 START_LIMIT_S = 10.0  # a start takes some 50 ms
 
 
 def recovered(
-    folder: Path, config: MessageStoreConfig, number: int, keys: Sequence[tuple[str, str]] = (),
+    folder: Path, config: MessageStoreConfig, keys: Sequence[tuple[str, str]] = (),
     times: Sequence[tuple[str, int, int]] = (),
 ) -> Recovered:
-    """Let the real store load and start on folder/store; number -- of its port.
+    """Let the real store load and start on folder/store.
 
     keys -- topics and keys to ask for. times -- topics, queue ids and times (ms) to search.
     """
-    real = real_store(folder, config, number)
+    real = real_store(folder, config)
     if not bool(real.load()):
         return Recovered("load fails")
-    refused = _started(real)
+    refused = started(real)
     if refused:
         return Recovered(refused)
     next_offsets = {queue: offset for queue, offset in topic_queue_table_of_real(real).items() if offset}
@@ -42,10 +42,11 @@ def recovered(
                      {time: _searched(real, *time) for time in times})
 
 
-def _started(real: Any) -> str:
+def started(real: Any, limit_s: float = START_LIMIT_S) -> str:
     """Start it in a thread of its own, and wait until everything is dispatched: "", or why it does not start.
 
-    Raises TimeoutError if it starts and does not dispatch everything in time: then nothing can be said of it.
+    limit_s -- a start that takes longer waits for ever. Raises TimeoutError if it starts and dispatches not all in
+    time: then nothing can be said of it.
     """
     raised: list[str] = []
 
@@ -58,9 +59,9 @@ def _started(real: Any) -> str:
     thread = jpype.JClass("java.lang.Thread")(jpype.JProxy("java.lang.Runnable", {"run": run}))
     thread.setDaemon(True)
     thread.start()
-    thread.join(int(START_LIMIT_S * 1_000))
+    thread.join(int(limit_s * 1_000))
     if thread.isAlive():
-        return "start waits for ever for its dispatch"
+        return WAITS
     until = time.monotonic() + START_LIMIT_S
     while not raised and int(real.dispatchBehindBytes()) > 0:
         if time.monotonic() > until:
