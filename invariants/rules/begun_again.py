@@ -114,7 +114,8 @@ def _broker_was_killed(rule: Any, _: Told) -> bool:
     arrived = rule.way.arrived
     if arrived is None or arrived.at != rule.way.answered.at:
         return False
-    written_ms = _left(arrived.ms, _killed_since(rule, arrived), rule.away.get((arrived.at,), ()))
+    idle = (*rule.away.get((arrived.at,), ()), *rule.facts.full.get((arrived.at,), ()))
+    written_ms = _left(arrived.ms, _killed_since(rule, arrived), idle)
     return bool(rule.power_ms.get((arrived.at,), -inf) >= arrived.ms or written_ms <= deadlines.written(rule.bounds))
 
 

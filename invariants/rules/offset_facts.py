@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import NamedTuple
 
 from impl import events
@@ -10,6 +11,7 @@ from impl.decisions.message_queue import MessageQueue
 from invariants.rules.match import machine_of
 from invariants.rules.rule import Hears, Kept, on
 
+FULL_PERCENT = 100
 Place = tuple[str, MessageQueue]
 """Group and queue."""
 
@@ -55,7 +57,7 @@ class OffsetFacts(Hears):
     it. remembered -- group, queue: what members have put into memory. sent, arrived -- the same: the commits that they
     have sent, and that came to brokers. Of equal ones in a row these three have the first. committed -- at a broker:
     group, topic: what was committed of each queue id since it started. still -- at a client: when its process stood
-    still, and how long.
+    still, and how long. full -- from when until when a disk had no room.
     """
 
     progress = Kept("at group mq", begins=(events.QueueTaken, events.OffsetReset, events.OffsetCorrected),
@@ -65,6 +67,7 @@ class OffsetFacts(Hears):
     sent = Kept("group mq", survives="all")
     arrived = Kept("group mq", survives="all")
     still = Kept("at")
+    full = Kept("at", survives="all")
     committed = Kept("at group topic", ends=(events.GroupOffsetsRemoved, events.BrokerStarted))
     _events = 0
 
@@ -81,6 +84,14 @@ class OffsetFacts(Hears):
         if progress is not None:
             progress.open.difference_update(event.offsets)
             progress.settled_ms.update(dict.fromkeys(event.offsets, ms))
+
+    @on(events.DiskFilled)
+    def fills(self, ms: int, at: str, event: events.DiskFilled) -> None:
+        spans = self.full.setdefault((at,), [])
+        if event.percent >= FULL_PERCENT:
+            spans.append((ms, inf))
+        elif spans:
+            spans[-1] = spans[-1][0], min(ms, spans[-1][1])
 
     @on(events.ProcessPaused)
     def was_paused(self, ms: int, at: str, event: events.ProcessPaused) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf
 
 from impl import events
 from impl.decisions.names import MASTER_ID
@@ -13,8 +12,6 @@ from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
 from invariants.rules.offset_facts import is_of_another, is_on_another
 from invariants.rules.rule import Kept, Rule, Told, after, on
-
-FULL_PERCENT = 100
 
 
 class broker_keeps_what_was_committed(Rule):
@@ -157,21 +154,12 @@ class committed_offset_survives_its_broker(Rule):
     commits = Kept("at group topic queue_id", ends=(events.GroupOffsetsRemoved,), survives="kill")
     ended_ms = Kept("at", survives="all", begins=(events.ProcessKilled,))
     stopped_ms = Kept("at", survives="all", begins=(events.BrokerShutDown,))
-    full = Kept("at", survives="all")  # from when until when its disk was full
-
-    @on(events.DiskFilled)
-    def fills(self, ms: int, at: str, event: events.DiskFilled) -> None:
-        spans = self.full.setdefault((at,), [])
-        if event.percent >= FULL_PERCENT:
-            spans.append((ms, inf))
-        elif spans:
-            spans[-1] = spans[-1][0], min(ms, spans[-1][1])
 
     def had_no_room(self, told: Told) -> bool:
         """Whether the disk was full shortly before the broker ended."""
         ended_ms = told.since_ms or 0
         return any(begin_ms <= ended_ms <= end_ms + deadlines.written(self.bounds)
-                   for begin_ms, end_ms in self.full.get(told.about[:1], ()))
+                   for begin_ms, end_ms in self.facts.full.get(told.about[:1], ()))
 
     @on(events.OffsetCommitted)
     def has(self, ms: int, at: str, event: events.OffsetCommitted) -> None:
