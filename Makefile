@@ -47,6 +47,7 @@ bench: $(READY)
 	$(BIN)/python -m bench.simulation
 	$(BIN)/python -m bench.campaign
 	$(BIN)/python -m bench.port
+	$(BIN)/python -m bench.histories
 
 interop: $(READY)
 	$(BIN)/python -m stateful_tests.conformance.java

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from invariants.commands import catalogue, check, conform, evidence, new, rooms, stores, verify
+from invariants.commands import catalogue, check, conform, evidence, histories, new, rooms, stores, verify
 from invariants.front_desk.interrupt import start
 from invariants.front_desk.options import desk_app, examples
 
@@ -35,7 +35,7 @@ def common(
     del version
 
 
-for commands in (catalogue, verify, rooms, conform, stores, evidence):
+for commands in (catalogue, verify, rooms, conform, stores, histories, evidence):
     app.add_typer(commands.app)
 app.add_typer(check.app, name="check")
 app.add_typer(new.app, name="new")

@@ -61,8 +61,8 @@ class Verdict:
     """One row of the verdict table.
 
     property -- its name, a positive claim. judge -- prove, explore, exhaust, machine, story, campaign, compare,
-    conform, crash, check. subject -- what was judged. expected -- of RocketMQ 4.9.3 as shipped. outcome -- what was
-    found. hazard -- names of the hazards that explain a violation (expected or found). cost -- plain numbers:
+    conform, crash, check, judge. subject -- what was judged. expected -- of RocketMQ 4.9.3 as shipped. outcome -- what
+    was found. hazard -- names of the hazards that explain a violation (expected or found). cost -- plain numbers:
     states, transitions, obligations, rows, runs, cpu_seconds, … evidence -- path of the file that holds trace,
     counterexample, graph or run; relative to the output directory. seed -- where chance took part. replay -- the
     one command that shows the same verdict again. note -- one sentence: why unknown, within which scope, what the

@@ -89,6 +89,7 @@ class ConsumerGroup(Map):
         self._answers: dict[tuple[str, str], deque[Answer]] = {}
         self._connections: dict[str, dict[str, str]] = {}
         self._look, self._version = False, 0
+        self._illegal: set[tuple[tuple[str, int], MessageQueue]] = set()  # members that were told of no such offset
         if watched is not None:
             self.takes.update({kind: partial(self._noting, take) for kind, take in self.takes.items()})
 
@@ -293,9 +294,17 @@ class ConsumerGroup(Map):
         if member is None:
             return []
         found = self._by_any_list(event, member, ("drop", (member, event.mq)))
-        if self.diverges(found) and self.members.processes[member].consumer.gives_up(event.mq):
+        was_told = (member, event.mq) in self._illegal
+        self._illegal.discard((member, event.mq))
+        if self.diverges(found) and (was_told or self.members.processes[member].consumer.gives_up(event.mq)):
             return self.monitor.take(event, ("give_up", (member, event.mq)))
         return found
+
+    @hears(events.OffsetFoundIllegal)
+    def _told_of_no_offset(self, machine: str, event: events.OffsetFoundIllegal) -> list[Finding]:
+        member = self._member(machine, event, event.mq.topic)
+        self._illegal.update(() if member is None else [(member, event.mq)])
+        return []
 
     @hears(events.QueuesAssigned)
     def _assigned(self, machine: str, event: events.QueuesAssigned) -> list[Finding]:

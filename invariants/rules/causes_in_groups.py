@@ -24,14 +24,20 @@ def ids_are_equal(rule: Any, found: Finding) -> bool:
 
 
 def is_listed_twice(rule: Any, found: Finding) -> bool:
-    """Whether a broker has one client of one machine under two connections."""
-    group, places = said(found, "group"), set[tuple[Any, ...]]()
-    for (at, of, connection), heartbeat in rule.facts.listed.items():
-        place = at, of, heartbeat.client_id, machine_of(connection)
-        if of == group and place in places:
-            return True
-        places.add(place)
-    return False
+    """Whether a broker has one client of one machine under two connections, or had until one has just expired."""
+    listed = [(at, one) for (at, group, _), one in rule.facts.listed.items() if group == said(found, "group")]
+    places = {(at, one.client_id, machine_of(one.connection)) for at, one in listed}
+    return len(places) < len(listed) or any(_expired_beside(rule, found, at, one) for at, one in listed)
+
+
+def _expired_beside(rule: Any, found: Finding, at: str, heartbeat: Any) -> bool:
+    """Whether another connection of a client has just expired at a broker, behind the first heartbeat on this one."""
+    fields = {"at": at, "group": heartbeat.group, "client_id": heartbeat.client_id}
+    entered = rule.past.last(events.ConsumerRegistered, connection=heartbeat.connection, added=True, **fields)
+    return any(found.time_ms - gone.ms <= deadlines.handed_over(rule.bounds)
+               and machine_of(gone.event.connection) == machine_of(heartbeat.connection)
+               for gone in rule.past.of(events.ConsumerRemoved, since=place_of(entered), why="expired", **fields)
+               if entered is not None and gone.event.connection != heartbeat.connection)
 
 
 def _came_after_its_goodbye(rule: Any, found: Finding) -> bool:

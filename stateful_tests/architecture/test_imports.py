@@ -43,11 +43,11 @@ DESK = "invariants.commands.*"
 ENGINES: dict[str, tuple[str, ...]] = {
     "z3": ("proofs.*",),
     "cvc5": ("proofs.cvc5_solver",),
-    "numpy": ("model.explorer.*", "model.language.batch", "spark_fuzz.coverage", TESTS),
+    "numpy": ("model.explorer.*", "model.language.batch", "spark_fuzz.coverage", "spark_fuzz.histories.*", TESTS),
     "scipy": ("model.explorer.*",),
     "networkx": ("model.explorer.*", "invariants.report.*", TESTS),
     "pyspark": ("spark_fuzz.*", "stateful_tests.spark.test_daemon"),
-    "pyarrow": ("spark_fuzz.ledger",),
+    "pyarrow": ("spark_fuzz.ledger", "spark_fuzz.histories.*"),
     "typer": (COMMANDS, DESK, "invariants.front_desk.*", "spark_fuzz.front_desk", "stateful_tests.rules.mutants",
               "stateful_tests.cover.front_desk.commands", TESTS),
     "rich": (COMMANDS, "invariants.front_desk.*", "invariants.report.terminal", "spark_fuzz.cells",

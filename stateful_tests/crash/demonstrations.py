@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from impl.store.message_store_config import FlushDiskType
 from invariants.verdict import Outcome
+from stateful_tests.crash.known import Known
 from stateful_tests.crash.memory import Image
-from stateful_tests.crash.programs import Life, Message, Workload
-from stateful_tests.crash.recovery import CONSECUTIVE, KEYS, NAMES, PREFIX, STARTS, SURVIVES, TIMES
+from stateful_tests.crash.programs import Life, Workload
+from stateful_tests.crash.promises import CONSECUTIVE, KEYS, NAMES, PREFIX, STARTS, SURVIVES, TIMES
 from stateful_tests.crash.survey import JOURNALLED, KINDS, MACHINE, PROCESS, Crashes, Effort, surveyed
 from stateful_tests.crash.workloads import WORKLOADS
 
@@ -21,13 +22,13 @@ class Shown(NamedTuple):
     """A directory, and what was there before.
 
     lines -- what was done and what happened then, for people. image -- the files. life -- what the store has lived
-    through. acknowledged -- the messages that were acknowledged before.
+    through. known -- of the messages at the end.
     """
 
     lines: Sequence[str]
     image: Image
     life: Life
-    acknowledged: Sequence[Message]
+    known: Known
 
 
 class Demonstration(NamedTuple):
@@ -54,7 +55,7 @@ def _of_atlas(hazard: str, property_name: str, workload: str, kind: str) -> Demo
         example = surveyed(life, Crashes(life, kind).chosen(Effort(images=2_000))[1]).smallest[property_name]
         stale = f"not as they were written last: {', '.join(example.stale)}" if example.stale else "no byte is lost"
         lines = [*_told(life.workload), f"a crash after step {example.step} of the disk: {KINDS[kind]}", stale]
-        return Shown(lines, example.image, life, [one for one, _ in life.acknowledged_by(example.step)])
+        return Shown(lines, example.image, life, life.known(example.step))
 
     return Demonstration(hazard, property_name, make)
 
@@ -74,7 +75,7 @@ def _of_story(
         life = Life(workload)
         image = life.recorder.image()
         lines = [f"{workload.flush.value}; {told}", damage(life, image)]
-        return Shown(lines, image, life, [one for one, _ in life.acknowledged_by(life.recorder.steps)])
+        return Shown(lines, image, life, life.known(life.recorder.steps))
 
     return Demonstration(hazard, property_name, make, expected)
 

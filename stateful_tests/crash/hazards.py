@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stateful_tests.crash.demonstrations import DEMONSTRATIONS
-from stateful_tests.crash.recovery import PROPERTIES
+from stateful_tests.crash.promises import PROPERTIES
 from stateful_tests.crash.workloads import WORKLOADS
 
 

@@ -15,7 +15,8 @@ from stateful_tests.crash.drawn import DRAWN, group_of
 from stateful_tests.crash.memory import Image
 from stateful_tests.crash.pictures import page
 from stateful_tests.crash.programs import Life, Workload
-from stateful_tests.crash.recovery import KEYS, PROPERTIES, Store, broken, outcome
+from stateful_tests.crash.promises import KEYS, PROPERTIES, broken
+from stateful_tests.crash.recovery import Store, outcome
 from stateful_tests.crash.survey import KINDS, Crashes, Effort, surveyed
 from stateful_tests.crash.tally import Example, Tally
 from stateful_tests.crash.workloads import WORKLOADS, Expected
@@ -190,8 +191,7 @@ def seen_again(example: Example, name: str, subject: str) -> str | None:
     """How the image of an example breaks a property when it is recovered once more; None: it does not."""
     with subject_named(subject).running():
         life = Life(example.workload)
-        acknowledged = [message for message, _ in life.acknowledged_by(example.step)]
-        return broken(life, outcome(example.image, life), acknowledged).get(name)
+        return broken(outcome(example.image, life), life.known(example.step)).get(name)
 
 
 def replayed(found: Mapping[str, Any]) -> Verdict:

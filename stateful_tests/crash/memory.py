@@ -13,7 +13,7 @@ from impl.ports.disk import PAGE_BYTES, DiskError
 Image = Mapping[str, bytes]
 """The files of a disk: path to content."""
 
-TOTAL_BYTES = 1 << 30
+TOTAL_BYTES = 100 << 30
 MODIFIED_MS = 1_750_000_000_000  # later than all that workloads do
 
 
@@ -52,9 +52,8 @@ class MemoryFile:
         return len(self._open().data)
 
     def last_modified_ms(self) -> int:
-        """See File in `impl.ports.disk`; each file is as new as a copy of the disk that is made after a crash."""
-        self._open()
-        return MODIFIED_MS
+        """See File in `impl.ports.disk`."""
+        return self._disk.modified_ms(self._open())
 
     def read(self, offset: int, length: int) -> bytes:
         """See File in `impl.ports.disk`."""
@@ -115,10 +114,12 @@ class MemoryFile:
 
 
 class MemoryDisk:
-    """See Disk in `impl.ports.disk`. A subclass that wants to know what is done replaces the four methods at the end.
+    """See Disk in `impl.ports.disk`. A subclass that wants to know what is done replaces the five methods at the end.
 
-    uses_left -- how many calls are answered before UnendingError is raised; None: all.
+    uses_left -- how many calls are answered before UnendingError is raised; None: all. used_percent -- of its space.
     """
+
+    used_percent = 0
 
     def __init__(self, image: Image, uses_left: int | None = None) -> None:
         """Have these files."""
@@ -190,8 +191,8 @@ class MemoryDisk:
         return sorted(name for name in names if "/" not in name)
 
     def free_bytes(self) -> int:
-        """See Disk in `impl.ports.disk`: nothing is ever full here."""
-        return TOTAL_BYTES
+        """See Disk in `impl.ports.disk`; a write is always taken."""
+        return TOTAL_BYTES // 100 * (100 - self.used_percent)
 
     def total_bytes(self) -> int:
         """See Disk in `impl.ports.disk`."""
@@ -210,6 +211,11 @@ class MemoryDisk:
 
     def name_changed(self, path: str, content: Content | None) -> None:
         """A path stands for another content; None: for none."""
+
+    def modified_ms(self, content: Content) -> int:
+        """When a file was written last; each is as new as a copy of the disk that is made after a crash."""
+        del content
+        return MODIFIED_MS
 
 
 def _folders(path: str) -> Iterator[str]:

@@ -13,9 +13,11 @@ from invariants.hazards import HAZARDS
 from invariants.report.strips import BREAK, EMPTY, LOST, WHOLE, WRONG, Cell, Panel, Sheet, Strip, strips_page
 from invariants.verdict import Verdict
 from stateful_tests.crash.images import process_crashes
+from stateful_tests.crash.known import Message
 from stateful_tests.crash.memory import Image
-from stateful_tests.crash.programs import Life, Message
-from stateful_tests.crash.recovery import PROPERTIES, Recovered, started
+from stateful_tests.crash.programs import Life
+from stateful_tests.crash.promises import PROPERTIES
+from stateful_tests.crash.recovery import Recovered, started
 from stateful_tests.crash.survey import KINDS
 from stateful_tests.crash.tally import Example
 from stateful_tests.worlds.subjects import subject_named
@@ -30,14 +32,17 @@ _TIMES = struct.Struct(">qqq")
 class _Disk(NamedTuple):
     """A disk to draw.
 
-    image -- its files. last -- how they were written last. sure -- offsets of what was acknowledged. recovered -- what
-    the store has; None before its start.
+    by_offset -- the messages that it may have, or has had. image -- its files. last -- how they were written last.
+    sure -- offsets of what was acknowledged; back -- of what had gone, and has come back. recovered -- what the store
+    has; None before its start.
     """
 
     life: Life
+    by_offset: Mapping[int, Message]
     image: Image
     last: Image
     sure: frozenset[int]
+    back: frozenset[int]
     recovered: Recovered | None = None
 
 
@@ -65,12 +70,16 @@ def sheet(row: Verdict, example: Example) -> Sheet:
         life = Life(example.workload)
         recovered, after = started(example.image, life)
     last = [found.image for found in process_crashes(life.recorder)][example.step]
-    sure = frozenset(message.offset for message, _ in life.acknowledged_by(example.step))
+    known = life.known(example.step)
+    sure = frozenset(message.offset for message in known.acknowledged)
+    back = {one.offset: one for one in known.gone if (one.offset, one.record) in recovered.log}
+    by_offset = {**{message.offset: message for message in known.gone}, **known.log, **back}
+    disk = _Disk(life, by_offset, example.image, last, sure, frozenset(back))
     before = {"written before the crash": last, "left by the crash": example.image} if example.stale else {
         "left by the crash, which loses no byte": last}
-    panels = [Panel(title, tuple(_strips(_Disk(life, image, last, sure)))) for title, image in before.items()]
+    panels = [Panel(title, tuple(_strips(disk._replace(image=image)))) for title, image in before.items()]
     made = (Strip("", (Cell(recovered.refused, WRONG),)),) if recovered.refused else tuple(
-        _strips(_Disk(life, after, last, sure, recovered)))
+        _strips(disk._replace(image=after, recovered=recovered)))
     because = [(name, HAZARDS[name].sentence) for name in row.hazard] or [
         ("no hazard:", f"{example.workload.flush.value} has never promised it.")]
     return Sheet(
@@ -132,22 +141,22 @@ def _records(disk: _Disk, path: str) -> Iterator[Cell]:
     start, length = int(path.rpartition("/")[2]), disk.life.workload.config.mapped_file_size_commit_log
     after = None if disk.recovered is None else dict(disk.recovered.log)
     written = disk.last.get(path, b"")
-    for message in sorted(disk.life.by_offset.values(), key=lambda one: one.offset):
+    for message in sorted(disk.by_offset.values(), key=lambda one: one.offset):
         begin, end = message.offset - start, message.offset - start + len(message.record)
         if not 0 <= begin < length or (after is None and not any(written[begin:end])):
             continue
         if any(begin <= page < end for page in range(PAGE_BYTES, length, PAGE_BYTES)):
             yield Cell("", BREAK)
-        kind = _kind(disk, path, begin, end) if after is None else _recovered_kind(message, after, disk.sure)
+        kind = _kind(disk, path, begin, end) if after is None else _recovered_kind(message, after, disk)
         if after is None or message.offset in after or message.offset in disk.sure:
             yield Cell(_name(message), kind, f"{message} at {message.offset:,}, {len(message.record):,} bytes",
                        message.offset in disk.sure)
 
 
-def _recovered_kind(message: Message, after: Mapping[int, bytes], sure: frozenset[int]) -> str:
+def _recovered_kind(message: Message, after: Mapping[int, bytes], disk: _Disk) -> str:
     if message.offset not in after:
-        return WRONG if message.offset in sure else LOST
-    return WHOLE if after[message.offset] == message.record else WRONG
+        return WRONG if message.offset in disk.sure else LOST
+    return WHOLE if after[message.offset] == message.record and message.offset not in disk.back else WRONG
 
 
 def _name(message: Message) -> str:
@@ -168,23 +177,24 @@ def _units(disk: _Disk, path: str) -> Iterator[Cell]:
         if has is not None and place not in has:
             continue
         kind = _kind(disk, path, number * _UNIT_BYTES, (number + 1) * _UNIT_BYTES)
-        if has is not None and not _is_right(disk.life, unit, (topic, int(queue_id), place)):
+        if has is not None and not _is_right(disk.by_offset, unit, (topic, int(queue_id), place)):
             kind = WRONG
-        yield Cell(_leads(disk.life, unit, place), kind, f"unit {place}: offset {unit.offset:,}, size {unit.size:,}")
+        title = f"unit {place}: offset {unit.offset:,}, size {unit.size:,}"
+        yield Cell(_leads(disk.by_offset, unit, place), kind, title)
 
 
 def _used(data: bytes) -> int:
     return -(-len(data.rstrip(b"\0")) // _UNIT_BYTES)
 
 
-def _is_right(life: Life, unit: Unit, place: tuple[str, int, int]) -> bool:
-    message = life.by_offset.get(unit.offset)
+def _is_right(by_offset: Mapping[int, Message], unit: Unit, place: tuple[str, int, int]) -> bool:
+    message = by_offset.get(unit.offset)
     return message is not None and unit.size == len(message.record) and unit.tags_code == message.tags_code and (
         (message.topic, message.queue_id, message.queue_offset) == place)
 
 
-def _leads(life: Life, unit: Unit, place: int) -> str:
-    message = life.by_offset.get(unit.offset)
+def _leads(by_offset: Mapping[int, Message], unit: Unit, place: int) -> str:
+    message = by_offset.get(unit.offset)
     if message is None or unit.size != len(message.record):
         return f"{place}: offset {unit.offset}, size {unit.size}"
     return f"{place} → {_name(message)}"
@@ -199,7 +209,7 @@ def _entries(disk: _Disk, path: str) -> Iterator[Cell]:
         end = begin + _ENTRY.size
         if any(written[begin:end]) or any(data[begin:end]):
             _, offset, _, _ = _ENTRY.unpack(data[begin:end].ljust(_ENTRY.size, b"\0"))
-            message = disk.life.by_offset.get(offset)
+            message = disk.by_offset.get(offset)
             text = _name(message) if message is not None and any(data[begin:end]) else "no entry"
             yield Cell(text, _kind(disk, path, begin, end), f"entry {number}: offset {offset:,}")
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.inet_socket_address import InetSocketAddress
 from impl.common.message_batch import BatchedMessage, encode_messages
 from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL, PROPERTY_KEYS, PROPERTY_TAGS
+from impl.common.util_all import offset2_file_name
+from impl.decisions.flags import has_flag
+from impl.decisions.java_calendar import DAY_MS
+from impl.decisions.running_flags import DISK_FULL_BIT
 from impl.ports.disk import PAGE_BYTES
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import check_message_and_return_size
@@ -17,14 +23,17 @@ from impl.store.message_ext_broker_inner import MessageExtBatch, MessageExtBroke
 from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
 from impl.store.put_message_result import PutMessageFuture
 from impl.store.put_message_status import PutMessageStatus
+from stateful_tests.crash.known import Fate, Known, Message, known
 from stateful_tests.crash.recorder import Recorder
 
 _BORN, _STORED = (InetSocketAddress(bytes([127, 0, 0, 1]), port) for port in (4_711, 10_911))
 _T0 = 1_700_000_000_000
 _CHECKPOINT_MS = 61_000
 _DELIVERY_MS = 1_000  # the delay of level 1
+_CLEAN_AT_MS, _CLEAN_AFTER_MS = 4 * 3_600_000, 3 * DAY_MS  # deleteWhen, fileReservedTime
 _BEFORE_PROPERTIES_BYTES = 91  # of a record without body and topic
 _ROLL_SPARE_BYTES = 40  # a record is longer than its body by more than this
+_TAKES_AWAY = {"start", "clean", "full"}  # operations
 Store = Callable[[Recorder, MessageStoreConfig, Callable[[], int]], DefaultMessageStore]
 
 
@@ -37,6 +46,7 @@ class Workload(NamedTuple):
 
     put TOPIC [KEYS]    one message; batch TOPIC NUMBER -- so many in one batch
     roll TOPIC          a message that does not fit into the last file of the log, and begins the next
+    rolls TOPIC NUMBER  so many such messages, each flushed
     edge TOPIC          a message of which only the properties lie on the next page of the log
     delay TOPIC LEVEL   one message of a level of delay
     deliver             a second later, what is due is delivered
@@ -44,7 +54,10 @@ class Workload(NamedTuple):
     dispatch            the dispatcher catches up
     flush               group commit with SYNC_FLUSH, else the thorough flush of the log
     queues, checkpoint  the queues are flushed if they have two new pages; all of them, and the checkpoint
-    stop, kill, start   an orderly stop; the end of the process; a new process
+    full PERCENT        so much of the disk is used from now on, and clean-up runs
+    clean               three days later, in the hour of clean-up: what was put is flushed, and clean-up runs
+    stop, kill, start   an orderly stop; the end of the process; a new process, with its recovery
+    power [PAGE]        the machine loses its power, and all that was not forced; or of that only this page of the log
     """
 
     name: str
@@ -75,55 +88,35 @@ class Workload(NamedTuple):
         return cls(**{**values, "flush": FlushDiskType(values["flush"]), "operations": tuple(values["operations"])})
 
 
-class Message(NamedTuple):
-    """A message that was put; of a blank the topic is empty.
-
-    offset -- of its record in the log. keys -- without the empty ones. store_timestamp -- in ms.
-    """
-
-    topic: str
-    queue_id: int
-    queue_offset: int
-    offset: int
-    tags_code: int
-    keys: tuple[str, ...]
-    record: bytes
-    store_timestamp: int
-
-    def __str__(self) -> str:
-        """For people."""
-        return f"message {self.queue_offset} of {self.topic}-{self.queue_id}"
-
-
 class Life:
     """What a store has lived through.
 
     began -- the step before each operation, of which the first is the start. acknowledged -- place in messages to the
-    step after which PUT_OK was answered.
+    step after which PUT_OK was answered. fates -- place in messages to how a message has left the log.
     """
 
     def __init__(self, workload: Workload, store: Store = DefaultMessageStore) -> None:
         """Live through the workload; store -- makes each process."""
-        self.workload, self.recorder, self._make = workload, Recorder(), store
+        self.workload, self.recorder, self._make = workload, Recorder(lambda: self._now), store
         self.messages: list[Message] = []
         self.acknowledged: dict[int, int] = {}
+        self.fates: dict[int, Fate] = {}
+        self._known: dict[int, Known] = {}
         self._waiting: list[tuple[PutMessageFuture, range]] = []
         self._now = _T0
         self.began = [0]
         self._start()
         for operation in workload.operations:
             self.began.append(self.recorder.steps)
-            self._live(*operation.split())
+            what, *words = operation.split()
+            self._live(what, words)
             self._take_answers()
+            if what in _TAKES_AWAY:
+                self._note_fates(cut=what == "start")
 
     def _now_ms(self) -> int:
         self._now += 1
         return self._now
-
-    @cached_property
-    def by_offset(self) -> dict[int, Message]:
-        """The messages by the offset of their record; of several the last."""
-        return {message.offset: message for message in self.messages}
 
     @cached_property
     def keys(self) -> Sequence[tuple[str, str]]:
@@ -135,35 +128,58 @@ class Life:
         """Topic, queue id and time (ms) of all messages."""
         return sorted({(message.topic, message.queue_id, message.store_timestamp) for message in self.messages})
 
-    def acknowledged_by(self, step: int) -> list[tuple[Message, int]]:
-        """What was acknowledged before a crash after this step, and since which step."""
-        return [(self.messages[number], since) for number, since in self.acknowledged.items() if since <= step]
+    # What was known ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _changes(self) -> list[int]:
+        """The steps after which something else is known than before."""
+        fates = self.fates.values()
+        return sorted({*self.acknowledged.values(), *(one.begin for one in fates), *(one.end for one in fates)})
+
+    def known(self, step: int) -> Known:
+        """What was known of the messages when a crash came after this step."""
+        number = bisect_right(self._changes, step)
+        if number not in self._known:
+            self._known[number] = known(self.messages, self.acknowledged, self.fates, step)
+        return self._known[number]
+
+    def periods(self, since: int, until: int) -> Iterator[tuple[int, int]]:
+        """Parts of the steps from `since` on and before `until`, in each of which the same is known."""
+        return pairwise([since, *(step for step in self._changes if since < step < until), until])
 
     # Operations -------------------------------------------------------------------------------------------------------
 
-    def _live(self, what: str, *words: str) -> None:
-        if words:
-            self._take(what, words[0], words[1:])
-            return
-        operations: dict[str, Callable[[], object]] = {
+    def _live(self, what: str, words: Sequence[str]) -> None:
+        """Do the operation."""
+        operations: dict[str, Callable[..., object]] = {
+            "put": self._put_keys, "batch": self._put_batch, "roll": self._roll, "rolls": self._rolls,
+            "edge": self._edge, "delay": self._delay, "deliver": self._deliver,
+            "offsets": self.store.schedule_message_service.persist,
             "dispatch": self.store.reput_message_service.do_reput, "flush": self._flush,
             "queues": self.store.flush_consume_queue_service.do_flush, "checkpoint": self._checkpoint,
-            "deliver": self._deliver, "offsets": self.store.schedule_message_service.persist,
-            "stop": self.store.shutdown, "kill": self._kill, "start": self._start}
-        operations[what]()
+            "full": self._full, "clean": self._clean, "stop": self.store.shutdown, "kill": self._kill,
+            "start": self._start, "power": self._power}
+        operations[what](*words)
 
-    def _take(self, what: str, topic: str, words: Sequence[str]) -> None:
-        """Put what the operation says."""
-        if what == "batch":
-            self._put_batch(topic, int(words[0]))
-        elif what == "roll":
-            self._put(topic, b"r" * (self._room(self.workload.config.mapped_file_size_commit_log) - _ROLL_SPARE_BYTES))
-        elif what == "edge":
-            self._put(topic, b"e" * (self._room(PAGE_BYTES) - _BEFORE_PROPERTIES_BYTES - len(topic)))
-        elif what == "delay":
-            self._put(topic, b"%d" % len(self.messages), level=words[0])
-        else:
-            self._put(topic, b"%d" % len(self.messages), " ".join(words))
+    def _put_keys(self, topic: str, *keys: str) -> None:
+        self._put(topic, self._body(), " ".join(keys))
+
+    def _delay(self, topic: str, level: str) -> None:
+        self._put(topic, self._body(), level=level)
+
+    def _roll(self, topic: str) -> None:
+        self._put(topic, b"r" * (self._room(self.workload.config.mapped_file_size_commit_log) - _ROLL_SPARE_BYTES))
+
+    def _rolls(self, topic: str, number: str) -> None:
+        for _ in range(int(number)):
+            self._roll(topic)
+            self._flush()
+
+    def _edge(self, topic: str) -> None:
+        self._put(topic, b"e" * (self._room(PAGE_BYTES) - _BEFORE_PROPERTIES_BYTES - len(topic)))
+
+    def _body(self) -> bytes:
+        return b"%d" % len(self.messages)
 
     def _flush(self) -> None:
         if self.workload.flush is FlushDiskType.SYNC_FLUSH:
@@ -186,6 +202,32 @@ class Life:
                 self.messages.append(message)
             offset = offset + len(message.record) if message.topic else self.store.commit_log.roll_next_file(offset)
 
+    def _full(self, percent: str) -> None:
+        self.recorder.used_percent = int(percent)
+        self._clean_up()
+
+    def _clean(self) -> None:
+        """Until then the services have flushed everything."""
+        self._now += _CLEAN_AFTER_MS
+        self._now += (_CLEAN_AT_MS - self._now) % DAY_MS
+        for _ in self.store.commit_log.mapped_file_queue.mapped_files:
+            self._flush()
+        self._checkpoint()
+        self._clean_up()
+
+    def _clean_up(self) -> None:
+        self.store.clean_commit_log_service.run()
+        self.store.clean_consume_queue_service.run()
+
+    def _power(self, page: str = "") -> None:
+        self._kill()
+        if not page:
+            self.recorder.lose_power()
+            return
+        size = self.workload.config.mapped_file_size_commit_log
+        file, position = divmod(int(page) * PAGE_BYTES, size)
+        self.recorder.lose_power((f"store/commitlog/{offset2_file_name(file * size)}", position // PAGE_BYTES))
+
     def _kill(self) -> None:
         self.store._lock_file.close()  # noqa: SLF001  # as the operating system does
         self._waiting.clear()
@@ -207,13 +249,16 @@ class Life:
         message.write_properties()
         self._note(self.store.async_put_message(message))
 
-    def _put_batch(self, topic: str, number: int) -> None:
+    def _put_batch(self, topic: str, number: str) -> None:
+        first = len(self.messages)
         body = encode_messages([
-            BatchedMessage(0, b"%d" % (len(self.messages) + one), {PROPERTY_TAGS: "tag"}) for one in range(number)])
+            BatchedMessage(0, b"%d" % one, {PROPERTY_TAGS: "tag"}) for one in range(first, first + int(number))])
         self._note(self.store.async_put_messages(MessageExtBatch(topic, body, _BORN, _STORED)))
 
     def _note(self, future: PutMessageFuture) -> None:
         result = future.append_message_result
+        if result is None and has_flag(self.store.running_flags, DISK_FULL_BIT):
+            return  # as it should be
         if result is None:
             raise RuntimeError(f"{self.workload.name}: a put is refused")
         first = len(self.messages)
@@ -239,3 +284,10 @@ class Life:
             elif result.status is PutMessageStatus.PUT_OK:
                 self.acknowledged.update(dict.fromkeys(messages, self.recorder.steps))
         self._waiting = left
+
+    def _note_fates(self, *, cut: bool) -> None:
+        """Which messages the operation has taken out of the log."""
+        least, most = self.store.get_min_phy_offset(), self.store.get_max_phy_offset()
+        for place, message in enumerate(self.messages):
+            if place not in self.fates and not least <= message.offset < most:
+                self.fates[place] = Fate(self.began[-1], self.recorder.steps, cut)

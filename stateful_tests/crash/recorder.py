@@ -9,12 +9,12 @@ not at all. A force makes the name and the length of its file durable, as `impl.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Generic, NamedTuple, TypeVar
 
 from impl.ports.disk import PAGE_BYTES
-from stateful_tests.crash.memory import Content, MemoryDisk
+from stateful_tests.crash.memory import MODIFIED_MS, Content, MemoryDisk
 
 _T = TypeVar("_T")
 FOREVER = 1 << 60
@@ -44,6 +44,10 @@ class Track(Generic[_T]):
         if self.versions[-1].value != value:
             self.versions.append(Version(value, step))
 
+    def oldest(self) -> _T:
+        """What was forced last."""
+        return next(one.value for one in self.versions if one.until == FOREVER)
+
     def force(self, step: int) -> None:
         """From this step on only the newest version is left."""
         self.versions = [
@@ -71,13 +75,14 @@ class Alternative(NamedTuple):
 class Recorder(MemoryDisk):
     """A disk that begins empty.
 
-    steps -- how many there were. newest -- for each step from 0 on, the files that it left to other processes, as
-    changes: path to content, None where it went.
+    now_ms -- of the clock by which files are modified. steps -- how many there were. newest -- for each step from 0 on,
+    the files that it left to other processes, as changes: path to content, None where it went.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, now_ms: Callable[[], int] = lambda: MODIFIED_MS) -> None:
         """Have recorded nothing."""
         super().__init__({})
+        self._now_ms, self._modified_ms = now_ms, dict[Content, int]()
         self.steps = 0
         self.newest: list[dict[str, bytes | None]] = [{}]
         self._inodes: dict[Content, Inode] = {}
@@ -95,12 +100,14 @@ class Recorder(MemoryDisk):
     def page_written(self, content: Content, page: int) -> None:
         """A new version of a page."""
         self._step(content)
+        self._modified_ms[content] = self._now_ms()
         data = bytes(content.data[page * PAGE_BYTES:(page + 1) * PAGE_BYTES]).ljust(PAGE_BYTES, b"\0")
         self._inode(content).pages.setdefault(page, Track(_NO_PAGE)).change(data, self.steps)
 
     def length_changed(self, content: Content) -> None:
         """A new length; what a cut took away is zeros if the file grows again."""
         self._step(content)
+        self._modified_ms[content] = self._now_ms()
         inode = self._inode(content)
         inode.length.change(len(content.data), self.steps)
         for page, track in inode.pages.items():
@@ -126,6 +133,54 @@ class Recorder(MemoryDisk):
             self.newest[-1][path] = None
         inode = None if content is None else self._inode(content)
         self._names.setdefault(path, Track(None)).change(inode, self.steps)
+
+    def modified_ms(self, content: Content) -> int:
+        """When it was written last."""
+        return self._modified_ms[content]
+
+    # A loss of power --------------------------------------------------------------------------------------------------
+
+    def lose_power(self, page: tuple[str, int] | None = None) -> None:
+        """Lose what was not forced, and no process is left; what the disk has then is durable. A step.
+
+        page -- path and number of the only page that had not been written back; None: nothing had.
+        """
+        if page is None:
+            self._lose_all()
+        else:
+            self._lose_page(*page)
+        for name in self._names.values():
+            name.force(self.steps)
+        for inode in self._inodes.values():
+            inode.length.force(self.steps)
+            for page_track in inode.pages.values():
+                page_track.force(self.steps)
+
+    def _lose_all(self) -> None:
+        self._step()
+        contents = {inode: content for content, inode in self._inodes.items()}
+        for inode, content in contents.items():
+            left = {number: Version(track.oldest(), 0) for number, track in inode.pages.items()}
+            content.data[:] = _assembled(inode.length.oldest(), left)
+            inode.length.change(len(content.data), self.steps)
+            for number, track in inode.pages.items():
+                track.change(left[number].value, self.steps)
+        for path, name in self._names.items():
+            named = name.oldest()
+            name.change(named, self.steps)
+            self.newest[-1][path] = None
+            self.contents.pop(path, None)
+            if named is not None:
+                self.contents[path] = contents[named]
+                self.newest[-1][path] = bytes(contents[named].data)
+
+    def _lose_page(self, path: str, page: int) -> None:
+        content = self.contents[path]
+        track = self._inode(content).pages[page]
+        data = track.oldest()[:max(len(content.data) - page * PAGE_BYTES, 0)]
+        content.data[page * PAGE_BYTES:(page + 1) * PAGE_BYTES] = data
+        self._step(content)
+        track.change(track.oldest(), self.steps)
 
     # What a crash can leave -------------------------------------------------------------------------------------------
 

@@ -11,8 +11,9 @@ from typing import NamedTuple
 from impl.store.default_message_store import DefaultMessageStore
 from stateful_tests.crash.images import Found, MachineCrashes, process_crashes
 from stateful_tests.crash.memory import Image
-from stateful_tests.crash.programs import Life, Message
-from stateful_tests.crash.recovery import SURVIVES, Outcome, Recoveries, Store, broken, lost
+from stateful_tests.crash.programs import Life
+from stateful_tests.crash.promises import broken
+from stateful_tests.crash.recovery import Outcome, Recoveries, Store
 from stateful_tests.crash.tally import Example, Tally
 
 PROCESS, JOURNALLED, MACHINE = "process", "journalled", "machine"
@@ -86,25 +87,17 @@ class _Survey:
         tally, led_to = self.tally, self._recoveries.of(found.image)
         tally.distinct, tally.recoveries = self._recoveries.distinct, self._recoveries.count
         tally.covered += found.crash_points()
-        for name, sentence in self._broken(led_to, found.until - 1).items():
-            since = found.since
-            if name == SURVIVES:
-                since = next(step for step in range(since, found.until) if self._loses(led_to, step))
-            tally.broken[name] = tally.broken.get(name, 0) + found.until - since
-            tally.keep(name, self._example(found.image, since, sentence))
+        for since, until in self._life.periods(found.since, found.until):
+            for name, sentence in self._broken(led_to, since).items():
+                tally.broken[name] = tally.broken.get(name, 0) + until - since
+                tally.keep(name, self._example(found.image, since, sentence))
 
     def _broken(self, led_to: Outcome, step: int) -> dict[str, str]:
-        acknowledged = self._acknowledged(step)
-        key = id(led_to), len(acknowledged)  # what is acknowledged stays so; outcomes live as long as this
+        known = self._life.known(step)
+        key = id(led_to), id(known)  # outcomes live as long as this, and what is known as long as the life
         if key not in self._judged:
-            self._judged[key] = broken(self._life, led_to, acknowledged)
+            self._judged[key] = broken(led_to, known)
         return self._judged[key]
-
-    def _acknowledged(self, step: int) -> list[Message]:
-        return [message for message, _ in self._life.acknowledged_by(step)]
-
-    def _loses(self, led_to: Outcome, step: int) -> bool:
-        return any(lost(led_to.first, self._acknowledged(step)))
 
     def _example(self, image: Image, step: int, sentence: str) -> Example:
         written = self._written[step]

@@ -12,7 +12,8 @@ from invariants.hazards import HAZARDS
 from model.scopes import SCOPES
 from stateful_tests.crash.demonstrations import DEMONSTRATIONS
 from stateful_tests.crash.programs import Life
-from stateful_tests.crash.recovery import Recoveries, broken
+from stateful_tests.crash.promises import broken
+from stateful_tests.crash.recovery import Recoveries
 from stateful_tests.crash.survey import Crashes
 from stateful_tests.crash.workloads import WORKLOADS
 from stateful_tests.stories.told import commands
@@ -65,8 +66,8 @@ def _first(life: Life, kind: str, names: set[str]) -> int:
     recoveries = Recoveries(life)
     for found in Crashes(life, kind).all():
         outcome = recoveries.of(found.image)
-        acknowledged = [message for message, _ in life.acknowledged_by(found.until - 1)]
-        if names & broken(life, outcome, acknowledged).keys():
+        periods = life.periods(found.since, found.until)
+        if any(names & broken(outcome, life.known(since)).keys() for since, _ in periods):
             return recoveries.distinct
     return 0
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from impl.store.message_store_config import FlushDiskType
 from stateful_tests.crash.programs import Workload
-from stateful_tests.crash.recovery import (
+from stateful_tests.crash.promises import (
     CONSECUTIVE,
     EARLY,
+    ENDS,
+    GONE,
     IDEMPOTENT,
     KEYS,
     MISSED,
@@ -16,7 +18,7 @@ from stateful_tests.crash.recovery import (
     SURVIVES,
     TIMES,
 )
-from stateful_tests.crash.survey import JOURNALLED, MACHINE, PROCESS
+from stateful_tests.crash.survey import JOURNALLED, KINDS, MACHINE, PROCESS
 
 Expected = dict[str, tuple[str, ...]]
 _STARTS: Expected = {STARTS: ("V22",)}
@@ -33,6 +35,13 @@ _TWO_STOPS: Expected = {STARTS: ("V22", "V31")}
 _DELAYED: Expected = {**_STARTS, EARLY: ("V5",)}
 _UNFORCED: Expected = {KEYS: ("V27",), IDEMPOTENT: ("V27",)}
 _BATCH: Expected = {TIMES: ("V28",)}
+# Nothing promises that the deletion of a file is on the disk.
+_BACK: Expected = {GONE: ()}
+_CUT: Expected = {GONE: ("V4",)}
+_EXPIRED: Expected = {NAMES: ("V18",)}
+# The log has lost what the disk does not have of the queue yet: later units begin too early, as where recovery does.
+_SHORT: Expected = {SURVIVES: ("V10",), NAMES: ("V10",), CONSECUTIVE: ("V10",)}
+_GAP: Expected = {**_BACK, ENDS: ("V22",)}
 
 _SYNC, _ASYNC = FlushDiskType.SYNC_FLUSH, FlushDiskType.ASYNC_FLUSH
 
@@ -75,6 +84,37 @@ WORKLOADS = {one.name: one for one in (
         "sync_delay", "A delayed message, and its delivery.", _SYNC,
         ("delay A 1", "flush", "dispatch", "deliver", "flush", "dispatch", "offsets"),
         expected={PROCESS: _DELAYED, JOURNALLED: _DELAYED, MACHINE: {**_AS_IF_STOPPED, **_DELAYED}}),
+    Workload(
+        "sync_clean", "Clean-up of two files of the log after three days; of one queue nothing is left.", _SYNC,
+        ("put A", "flush", "roll B", "flush", "roll A", "flush", "dispatch", "clean", "put A", "flush", "dispatch"),
+        expected={PROCESS: {**_STARTS, **_EXPIRED}, JOURNALLED: {**_STARTS, **_EXPIRED},
+                  MACHINE: {**_AS_IF_STOPPED, NAMES: ("V3", "V18", "V26"), **_BACK}}),
+    Workload(
+        "sync_clean_many", "Thirteen files of the log: clean-up takes ten in a pass, and never the last.", _SYNC,
+        ("put A", "flush", "rolls A 12", "dispatch", "clean", "clean"),
+        expected={PROCESS: _STARTS, JOURNALLED: _STARTS,
+                  MACHINE: {**_STARTS, **_BACK, NAMES: ("V22",), TIMES: ("V22",)}}),
+    Workload(
+        "sync_full", "A disk that fills: clean-up at once, and then no more writes.", _SYNC,
+        ("put A", "flush", "roll A", "flush", "dispatch", "full 86", "put A", "flush", "full 91", "put B"),
+        expected={PROCESS: _STARTS, JOURNALLED: {**_STARTS, **_SHORT},
+                  MACHINE: {**_STARTS, **_GAP, **dict.fromkeys(_SHORT, ("V10", "V22"))}}),
+    Workload(
+        "sync_power", "A loss of power that keeps the second page, and a record that ends where one had ended.", _SYNC,
+        ("put A", "flush", "edge A", "put B", "power 0", "start", "edge A", "flush", "dispatch"),
+        expected={kind: {**_TORN, **_CUT} for kind in KINDS}),
+    Workload(
+        "async_power", "A loss of power with all that was not flushed, the recovery from it, and more work.", _ASYNC,
+        ("put A", "dispatch", "put B", "flush", "put A", "power", "start", "put A", "dispatch", "flush"),
+        expected={PROCESS: _STARTS, JOURNALLED: {**_STARTS, NAMES: ("V3",), IDEMPOTENT: ("V3",), **_UNFLUSHED},
+                  MACHINE: {**_AS_IF_STOPPED, **_UNFLUSHED}}),
+    Workload(
+        "async_full", "Clean-up at once of what is not flushed everywhere.", _ASYNC,
+        ("put A", "dispatch", "flush", "roll B", "flush", "full 86", "put A", "flush", "dispatch"),
+        expected={PROCESS: {**_STARTS, **_EXPIRED},
+                  JOURNALLED: {**_PHANTOM, **_EXPIRED, CONSECUTIVE: ("V3", "V10"), **_UNFLUSHED},
+                  MACHINE: {**_AS_IF_STOPPED, **_GAP, PREFIX: ("V30",), CONSECUTIVE: ("V3", "V10", "V26", "V30"),
+                            NAMES: ("V3", "V18", "V26"), **_UNFLUSHED}}),
     Workload(
         "async_roll", "Messages that are acknowledged before they are flushed, in two files of the log.", _ASYNC,
         ("put A", "dispatch", "put A", "flush", "roll A", "dispatch", "put B", "dispatch", "flush"),

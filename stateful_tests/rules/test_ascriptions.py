@@ -127,3 +127,31 @@ def test_a_finding_is_put_down_to_a_strategy(name: str, strategy: Any, hazards: 
 def test_the_properties_of_rules_are_those_that_no_model_declares() -> None:
     assert "queue_is_taken_once" in BY_NAME
     assert "one_owner_per_queue" not in BY_NAME
+
+
+def entered(connection: str) -> tuple[int, str, Any]:
+    return 0, "broker-a", ConsumerRegistered("broker-a", "G", "c1", connection, True, True, frozenset())
+
+
+def gone(why: str) -> tuple[int, str, Any]:
+    return 5, "broker-a", ConsumerRemoved("broker-a", "G", "c1", "c1:1", why, attached=True)
+
+
+TWICE = entered("c1:1"), entered("c1:2")
+HAND_OVER_MS = deadlines.handed_over(BOUNDS)
+
+
+@pytest.mark.parametrize(("now_ms", "records", "hazards"), [
+    (1, TWICE, {"B-5"}), (1, TWICE[:1], set()), (1, (entered("c1:1"), entered("c2:1")), set()),
+    (HAND_OVER_MS + 5, (*TWICE, gone("expired")), {"B-5"}), (HAND_OVER_MS + 6, (*TWICE, gone("expired")), set()),
+    (6, (*TWICE, gone("closed")), set()), (6, (TWICE[0], gone("expired"), TWICE[1]), set()),
+])
+def test_a_client_counts_as_listed_twice_until_one_of_its_connections_has_expired_long_ago(
+    now_ms: int, records: tuple[tuple[int, str, Any], ...], hazards: set[str],
+) -> None:
+    views: Any = Tables()
+    watch = Watch(views, BOUNDS, [rule for rule in RULES.values() if issubclass(rule, Ascription)])
+    for record in records:
+        watch.segment(record[1], [record])
+    found = Finding("list_has_no_repetition", None, "it is so", ("differs",), about=(("group", "G"),))
+    assert set(watch.ascribed(found, now_ms).causes) == hazards

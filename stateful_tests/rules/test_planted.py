@@ -125,6 +125,16 @@ def test_the_control_is_silent(workload: str, profile: str, strategy: str) -> No
     assert record.unknown == ""
 
 
+@pytest.mark.parametrize(("workload", "seed"), [
+    ("stored", 3),  # the last records of a queue are deleted, and the broker is killed
+    ("stored", 4),  # a disk is full when a broker stops
+    ("stored_sync", 8),  # a member begins at an offset that is deleted
+])
+def test_disks_that_fill_up_break_nothing_of_the_control(workload: str, seed: int) -> None:
+    record = run(Plan("repaired", workload, "disks"), STRATEGIES["uniform"](seed))
+    assert [one for one in record.seen if not subject_named("repaired").explains(one.key)] == []
+
+
 def test_every_rule_breaks_by_a_planted_bug_or_a_hazard() -> None:
     planted = {name for name, *_ in PLANTED}
     assert {name for name, rule in BY_NAME.items() if not rule.expected.hazards} <= planted

@@ -18,7 +18,7 @@ from spark_fuzz.commands import campaign_crashes
 from spark_fuzz.crash_book import CrashBook, headline
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.crash.judge import judged, replayed
-from stateful_tests.crash.recovery import NAMES, STARTS, SURVIVES
+from stateful_tests.crash.promises import NAMES, STARTS, SURVIVES
 from stateful_tests.crash.survey import Effort
 from stateful_tests.crash.tally import Tally
 

@@ -10,13 +10,10 @@ import fcntl
 import os
 import struct
 import time
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from impl.common.config_manager import load, parsed_json
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import is_system_topic
 from impl.hosts.files.overlay import Overlay
@@ -25,14 +22,13 @@ from impl.store.default_message_store import DefaultMessageStore
 from impl.store.message_store_config import MessageStoreConfig
 from impl.store.store_checkpoint import StoreCheckpoint
 from invariants.verdict import BadInputError
-from stateful_tests.crash.recovery import KEYS, MISSED, PREFIX, STARTS, SURVIVES
+from stateful_tests.crash.promises import KEYS, MISSED, PREFIX, STARTS, SURVIVES
+from stateful_tests.stores.configuration import topics_of, torn
 from stateful_tests.stores.log_end import behind_the_end
 from stateful_tests.stores.problem import WHOLE, Problem, Tell
 from stateful_tests.stores.queues import compared
 from stateful_tests.stores.sizes import Sizes
 
-_CONFIGURATION = (
-    "topics.json", "consumerOffset.json", "subscriptionGroup.json", "consumerFilter.json", "delayOffset.json")
 _LOCK = struct.Struct("hh4xqqi4x")  # struct flock of Linux
 
 
@@ -125,7 +121,7 @@ class _Look:
         found = self.found
         self._held()
         self._tell("files")
-        topics = self._topics()
+        found.problems += torn(self.disk, self.name)
         self._lengths("commitlog", self.sizes.commit_log_bytes)
         for folder in sorted(self.root.glob("consumequeue/*/*")):
             self._lengths(str(folder.relative_to(self.root)), self.sizes.consume_queue_bytes)
@@ -149,7 +145,7 @@ class _Look:
                           "storePathCommitLog elsewhere?", SURVIVES, "")
         self._queues(store, before)
         if found.starts:
-            self._records(store, topics)
+            self._records(store, topics_of(self.disk, self.name))
         self._tell("what is behind the end of the log")
         self._log_end()
         return found
@@ -174,27 +170,6 @@ class _Look:
         if answer[0] != fcntl.F_UNLCK:
             self._problem("lock", None, f"process {answer[4]} holds the directory; what it writes meanwhile is not "
                           "seen, and another start would recover it before it is refused", WHOLE, "V12")
-
-    def _topics(self) -> AbstractSet[str] | None:
-        """The topics that the broker knows; None: there is no file of them. A file that does not parse is a problem."""
-        topics: AbstractSet[str] = frozenset()
-        for name in _CONFIGURATION:
-            read: list[str] = []
-            parsed: list[Mapping[str, Any]] = []
-
-            def decode(text: str, read: list[str] = read, parsed: list[Mapping[str, Any]] = parsed) -> None:
-                read.append(text)
-                parsed.append(parsed_json(text))
-
-            if not load(self.disk, f"{self.name}/config/{name}", decode):
-                self._problem(f"config/{name}", None, "neither it nor its .bak is JSON: the broker does not start",
-                              STARTS, "V31")
-            elif len(read) > len(parsed):
-                self._problem(f"config/{name}", None, "it is not JSON: the broker begins with "
-                              f"{'its .bak' if parsed else 'an empty table'}", WHOLE, "")
-            if name == "topics.json" and parsed:
-                topics = frozenset(parsed[0].get("topicConfigTable") or ())
-        return topics or None
 
     def _lengths(self, folder: str, file_bytes: int) -> None:
         """Files that let no store load, and gaps between files."""

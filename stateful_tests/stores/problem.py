@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from stateful_tests.crash.recovery import CONSECUTIVE, EARLY, KEYS, MISSED, NAMES, PREFIX, STARTS, SURVIVES
+from stateful_tests.crash.promises import CONSECUTIVE, EARLY, KEYS, MISSED, NAMES, PREFIX, STARTS, SURVIVES
 
 WHOLE = "store_is_whole"
 """What a problem speaks against that is no matter of one of the others."""

@@ -17,7 +17,7 @@ from impl.store.consume_queue import PRE_BLANK, ConsumeQueue, Unit, units_of
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DispatchRequest
 from impl.store.record_reader import RecordReader
-from stateful_tests.crash.recovery import CONSECUTIVE, EARLY, MISSED, NAMES, STARTS
+from stateful_tests.crash.promises import CONSECUTIVE, EARLY, MISSED, NAMES, STARTS
 from stateful_tests.stores.problem import WHOLE, Problem, Tell
 
 _SHOWN = 3  # problems of one kind in one queue

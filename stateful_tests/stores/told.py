@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from impl.decisions.java_calendar import time_millis_to_human_string3
 from invariants.verdict import Outcome, Subject, Verdict
-from stateful_tests.crash.recovery import STARTS
+from stateful_tests.crash.promises import STARTS
 from stateful_tests.stores.inspection import Inspection, QueueSeen
 from stateful_tests.stores.problem import JUDGED, Problem
 
@@ -75,7 +75,8 @@ def _place(problem: Problem) -> str:
 
 
 def _line(problem: Problem) -> str:
-    return f"✗ {_place(problem)}: {problem.sentence}{f' ({problem.hazard})' if problem.hazard else ''}"
+    named = ", ".join(filter(None, [problem.property, problem.hazard]))
+    return f"✗ {_place(problem)}: {problem.sentence} ({named})"
 
 
 def _time(time_ms: int) -> str:

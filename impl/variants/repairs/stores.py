@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
+from typing import cast
 
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.record_layout import read_header
 from impl.decisions.disk_cleanup import DISK_SPACE_CLEAN_FORCIBLY_PERCENT, DISK_SPACE_WARNING_LEVEL_PERCENT
 from impl.decisions.flush_rules import position_in_file
+from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
 from impl.ports.disk import PAGE_BYTES, Disk, DiskError
 from impl.store import dispatch_request
 from impl.store.clean_services import CleanCommitLogService, mark_disk_full, used_percent
+from impl.store.consume_queue import PRE_BLANK, ConsumeQueue, units_of
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DEFAULT_LEVELS, UNREADABLE, DelayLevels, DispatchRequest
 from impl.store.mapped_file import MappedFile, SelectMappedBufferResult
@@ -75,17 +79,58 @@ def _look_at_the_whole(original: Callable[..., DispatchRequest]) -> Callable[...
 @around(DefaultMessageStore, "_recover")
 def _build_the_queues_anew(original: Callable[..., None]) -> Callable[..., None]:
     def _recover(self: DefaultMessageStore, *, last_exit_ok: bool) -> None:
-        """After a crash no queue is believed that leads into the log: from this it is built.
-
-        Of a queue whose records were all deleted the log says nothing, and its next offset stands nowhere else.
-        """
-        for queue in self.queues() if not last_exit_ok else ():
-            queue.recover()
-            if not 0 <= queue.max_physic_offset <= self.commit_log.get_min_offset():
-                queue.destroy()
+        """After a crash a queue is believed of what has expired; the rest is built from the log."""
+        if not last_exit_ok:
+            for queue in self.queues():
+                _leave_the_expired(queue, self.get_min_phy_offset())
         original(self, last_exit_ok=last_exit_ok)
 
     return _recover
+
+
+def _leave_the_expired(queue: ConsumeQueue, min_phy_offset: int) -> None:
+    """Leave the units of records before this offset of the log, and zeros behind them; without any no file."""
+    files = queue.mapped_file_queue
+    units = [unit for file in files.mapped_files
+             for unit in units_of(file.mapped_byte_buffer.read(0, file.file_size))]
+    count = next((number for number, unit in enumerate(units)
+                  if unit != PRE_BLANK and not (unit.is_valid() and unit.end() <= min_phy_offset)), len(units))
+    if not count or units[count - 1] == PRE_BLANK:
+        queue.destroy()
+        return
+    first = files.mapped_files[0].file_from_offset
+    files.truncate_dirty_files(first + count * CQ_STORE_UNIT_SIZE)
+    last = files.mapped_files[-1]
+    position = first + count * CQ_STORE_UNIT_SIZE - last.file_from_offset
+    if position < last.file_size:
+        last.file.write(position, bytes(last.file_size - position))
+
+
+@around(ConsumeQueue, "put_message_position_info")
+def _begin_anew_where_units_are_lost(original: Callable[..., bool]) -> Callable[..., bool]:
+    def put_message_position_info(self: ConsumeQueue, offset: int, size: int, tags_code: int, cq_offset: int) -> bool:
+        """A unit that comes too early begins its queue anew, and lies at its own place."""
+        if 0 < self.get_max_offset_in_queue() < cq_offset:
+            self.destroy()
+        return original(self, offset, size, tags_code, cq_offset)
+
+    return put_message_position_info
+
+
+@around(CleanCommitLogService, "run")
+def _force_the_queues_before(original: Callable[..., None]) -> Callable[..., None]:
+    def run(self: CleanCommitLogService) -> None:
+        """What is to be deleted was flushed and dispatched, and its queue is on the disk."""
+        store = cast("DefaultMessageStore", self._store)
+        for _ in store.commit_log.mapped_file_queue.mapped_files:
+            store.commit_log.mapped_file_queue.flush(0)
+        store.reput_message_service.do_reput()
+        for queue in store.queues():
+            for file in queue.mapped_file_queue.mapped_files:
+                file.file.force()
+        original(self)
+
+    return run
 
 
 @replace(DefaultMessageStore, "_recovery_timestamp")
@@ -109,12 +154,16 @@ def _force_the_abort_file(original: Callable[..., bool]) -> Callable[..., bool]:
 @around(DefaultMessageStore, "_load")
 def _without_empty_files(original: Callable[..., bool]) -> Callable[..., bool]:
     def _load(self: DefaultMessageStore) -> bool:
-        """A file without content, and those behind it, have never held anything that was forced."""
+        """A file without content, and those behind it, have never held anything that was forced.
+
+        Clean-up has deleted what lies before a gap.
+        """
         queues = self.config.store_path_consume_queue
         folders = [f"{queues}/{topic}/{name}" for topic in self.disk.list(queues)
                    for name in self.disk.list(f"{queues}/{topic}")]
         for folder in (self.config.store_path_commit_log, *folders):
             _remove_from_the_first_empty_one(self.disk, folder)
+            _remove_before_a_gap(self.disk, folder)
         return original(self)
 
     return _load
@@ -126,6 +175,14 @@ def _remove_from_the_first_empty_one(disk: Disk, folder: str) -> None:
         empty = empty or disk.length(f"{folder}/{name}") == 0
         if empty:
             disk.delete(f"{folder}/{name}")
+
+
+def _remove_before_a_gap(disk: Disk, folder: str) -> None:
+    names = disk.list(folder)
+    gaps = [number for number, (before, name) in enumerate(pairwise(names), 1)
+            if int(name) - int(before) != disk.length(f"{folder}/{before}")]
+    for name in names[:max(gaps, default=0)]:
+        disk.delete(f"{folder}/{name}")
 
 
 @around(DefaultMessageStore, "_recover")
@@ -194,16 +251,18 @@ REPAIRS = (
         "the idea of apache/rocketmq #7468, forceVerifyPropCRC", ("V7",), (_look_at_the_whole,),
     ),
     Variant(
-        "queues_are_built_anew", "repair", "After a crash each consume queue with records in the log is built from it.",
+        "queues_are_built_anew", "repair",
+        "After a crash consume queues are built from the log; clean-up forces them first.",
         "what operators do who remove the folder consumequeue", ("V3", "V8", "V9", "V10"),
-        (_build_the_queues_anew, _from_the_first_file),
+        (_build_the_queues_anew, _begin_anew_where_units_are_lost, _force_the_queues_before, _from_the_first_file),
     ),
     Variant(
         "abort_is_forced", "repair", "The file abort is on the disk before the first put.", "upstream does not have it",
         ("V26",), (_force_the_abort_file,),
     ),
     Variant(
-        "empty_files_are_removed", "repair", "A start removes files without content.", "apache/rocketmq #6903",
+        "empty_files_are_removed", "repair", "A start removes files without content, and those before a gap.",
+        "apache/rocketmq #6903, for the last file",
         ("V22",), (_without_empty_files,),
     ),
     Variant(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,17 +11,20 @@ from typer.testing import CliRunner
 
 from impl.store import dispatch_request
 from impl.store.default_message_store import DefaultMessageStore
+from impl.store.mapped_file import MappedFile
 from impl.store.mapped_file_queue import MappedFileQueue
 from invariants.__main__ import app
 from invariants.hazards import HAZARDS
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict
 from stateful_tests.crash.images import MachineCrashes
-from stateful_tests.crash.judge import judged
+from stateful_tests.crash.judge import About, judged
 from stateful_tests.crash.programs import Life
-from stateful_tests.crash.recovery import PREFIX, PROPERTIES, SURVIVES, broken, outcome
+from stateful_tests.crash.promises import ENDS, GONE, KEYS, PREFIX, PROPERTIES, STARTS, SURVIVES, broken
+from stateful_tests.crash.recovery import NEVER_ENDS, WAITS, outcome
 from stateful_tests.crash.survey import JOURNALLED, KINDS, MACHINE, PROCESS, Crashes, Effort, surveyed
 from stateful_tests.crash.tally import Example
 from stateful_tests.crash.workloads import WORKLOADS
+from stateful_tests.worlds.subjects import subject_named
 
 SMALL = Effort(images=1_000)
 
@@ -35,14 +39,17 @@ def differing(rows: list[Verdict]) -> set[tuple[str, str]]:
     return {(row.property, row.subject.details["crash"]) for row in rows if not row.as_expected}
 
 
-@pytest.mark.parametrize("name", ["sync_two_topics", "sync_torn", "sync_stop", "sync_kill", "sync_index"])
+@pytest.mark.parametrize("name", [
+    "sync_two_topics", "sync_torn", "sync_stop", "sync_kill", "sync_index", "sync_clean", "sync_full", "sync_power",
+    "async_power"])
 def test_every_row_is_as_expected(name: str) -> None:
     rows = list(judged([name], Effort(images=3_000)))
     assert differing(rows) == set()
     assert all(row.seed is None for row in rows)
 
 
-@pytest.mark.parametrize("name", ["async_roll", "async_torn", "async_index"])
+@pytest.mark.parametrize("name", [
+    "async_roll", "async_torn", "async_index", "async_full"])
 def test_no_row_of_a_sample_is_unexpected(name: str) -> None:
     assert differing(list(judged([name], Effort(images=300)))) == set()
 
@@ -55,13 +62,28 @@ def test_every_expectation_is_of_a_known_property_kind_and_hazard() -> None:
             assert {hazard for hazards in broken_properties.values() for hazard in hazards} <= set(HAZARDS)
 
 
-@pytest.mark.parametrize("name", [name for name in WORKLOADS if name.startswith("sync")])
+def test_each_property_is_broken_by_some_workload() -> None:
+    assert {name for workload in WORKLOADS.values() for table in workload.expected.values() for name in table} == set(
+        PROPERTIES)
+
+
+def test_keys_are_judged_where_there_is_an_index_and_all_else_everywhere() -> None:
+    judged_so = {name: set(About(subject_named("shipped"), name, PROCESS).properties())
+                 for name in ("sync_torn", "sync_index", "drawn SYNC_FLUSH")}
+    assert judged_so == {
+        "sync_torn": set(PROPERTIES) - {KEYS}, "sync_index": set(PROPERTIES), "drawn SYNC_FLUSH": set(PROPERTIES)}
+
+
+SURE = [name for name in WORKLOADS if name.startswith("sync") and name not in {"sync_full", "sync_clean_many"}]
+
+
+@pytest.mark.parametrize("name", SURE)
 def test_with_sync_flush_an_acknowledged_message_survives_where_the_file_abort_does(name: str) -> None:
     life = Life(WORKLOADS[name])
     lost = []
     for found in MachineCrashes(life.recorder).all():
-        acknowledged = [message for message, _ in life.acknowledged_by(found.until - 1)]
-        if "store/abort" in found.image and SURVIVES in broken(life, outcome(found.image, life), acknowledged):
+        known = life.known(found.until - 1)
+        if "store/abort" in found.image and SURVIVES in broken(outcome(found.image, life), known):
             lost.append(found)
     assert lost == []
 
@@ -102,6 +124,34 @@ def test_a_recovery_that_cuts_too_much_is_noticed(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(MappedFileQueue, "truncate_dirty_files", lambda queue, offset: truncate(
         queue, 0 if queue.store_path.endswith("commitlog") else offset))
     assert SURVIVES in smallest(life, PROCESS)
+
+
+@pytest.mark.parametrize("look", [
+    lambda queue: queue.disk.length("f"), lambda queue: queue.now_ms()], ids=["disk", "clock"])
+def test_a_recovery_without_end_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, look: Callable[[MappedFileQueue], object],
+) -> None:
+    life = Life(WORKLOADS["sync_roll"])
+    assert ENDS not in smallest(life, PROCESS)
+
+    def for_ever(queue: MappedFileQueue, _: int) -> None:
+        while True:
+            look(queue)
+
+    monkeypatch.setattr(MappedFileQueue, "truncate_dirty_files", for_ever)
+    found = smallest(life, PROCESS)
+    assert found[ENDS].sentence == NEVER_ENDS
+    assert set(found) == {STARTS, ENDS}
+
+
+def test_a_clean_up_that_only_forgets_its_files_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert GONE not in smallest(Life(WORKLOADS["sync_clean"]), PROCESS)
+    monkeypatch.setattr(MappedFile, "destroy", lambda *_: True)
+    assert GONE in smallest(Life(WORKLOADS["sync_clean"]), PROCESS)
+
+
+def test_a_gap_that_is_left_of_a_deletion_keeps_the_start_waiting() -> None:
+    assert smallest(Life(WORKLOADS["sync_full"]), MACHINE)[ENDS].sentence == WAITS
 
 
 def test_the_same_seed_gives_the_same_rows() -> None:

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from invariants.report.strips import LOST, SIGNS, WHOLE, WRONG, Cell, Sheet, strips_page
+from invariants.report.strips import BREAK, LOST, SIGNS, WHOLE, WRONG, Cell, Sheet, strips_page
 from invariants.verdict import Verdict
 from stateful_tests.crash.judge import About, verdict
 from stateful_tests.crash.pictures import page, sheet
 from stateful_tests.crash.programs import Life
-from stateful_tests.crash.recovery import KEYS, PREFIX, STARTS, SURVIVES
+from stateful_tests.crash.promises import GONE, KEYS, PREFIX, STARTS, SURVIVES
 from stateful_tests.crash.survey import JOURNALLED, MACHINE, PROCESS, Crashes, surveyed
 from stateful_tests.crash.tally import Example
 from stateful_tests.crash.workloads import WORKLOADS
@@ -49,6 +49,13 @@ def test_a_torn_record_and_its_unit_are_marked_after_the_start() -> None:
     assert [panel.title for panel in shown.panels] == ["left by the crash, which loses no byte", "after the start"]
     assert (("A-0 1", WRONG, False)) in boxes(shown, 1, "log")
     assert boxes(shown, 1, "queue A-0")[-1] == ("1 → A-0 1", WRONG, False)
+
+
+def test_a_message_that_has_come_back_is_drawn_where_it_is() -> None:
+    shown = sheet(*found("sync_power", PROCESS, GONE))
+    assert boxes(shown, -1, "log") == [
+        ("A-0 0", WHOLE, True), ("", BREAK, False), ("A-0 1", WHOLE, False), ("B-0 0", WRONG, False)]
+    assert shown.because[0][0] == "V4"
 
 
 def test_an_index_that_has_lost_its_entries_and_a_store_that_does_not_start() -> None:

@@ -11,19 +11,19 @@ from stateful_tests.conformance.java.stores import demonstrated as parent
 from stateful_tests.conformance.java.stores.demonstrated import demonstrated
 from stateful_tests.cover.front_desk.commands import rows, run
 from stateful_tests.crash.demonstrations import DEMONSTRATIONS
-from stateful_tests.crash.recovery import broken, outcome
+from stateful_tests.crash.promises import broken
+from stateful_tests.crash.recovery import outcome
 
 
 @pytest.mark.parametrize("hazard", DEMONSTRATIONS)
 def test_the_directory_breaks_the_property_under_ours_and_what_is_undamaged_does_not(hazard: str) -> None:
     demonstration = DEMONSTRATIONS[hazard]
     made = demonstration.make()
-    found = broken(made.life, outcome(made.image, made.life), made.acknowledged)
+    found = broken(outcome(made.image, made.life), made.known)
     assert (demonstration.property in found) is (demonstration.expected is Outcome.VIOLATED)
     if hazard != "V28":  # which needs no damage
         whole = made.life.recorder.image()
-        acknowledged = [message for message, _ in made.life.acknowledged_by(made.life.recorder.steps)]
-        assert demonstration.property not in broken(made.life, outcome(whole, made.life), acknowledged)
+        assert demonstration.property not in broken(outcome(whole, made.life), made.known)
 
 
 @pytest.mark.java

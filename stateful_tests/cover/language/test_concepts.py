@@ -1,4 +1,4 @@
-"""Six concepts as people write them: how they read, what a search of them counts, and that all readings agree."""
+"""Five concepts as people write them: how they read, what a search of them counts, and that all readings agree."""
 
 from __future__ import annotations
 
@@ -11,14 +11,7 @@ from model.explorer import explore
 from model.language import Concept, State, text
 from model.language.scope import RigidFunction, Scope
 from stateful_tests.language.agreement import Case, by_batch, by_sparse_states, by_steps, by_strictness, differences
-from stateful_tests.language.concepts import (
-    commit_log,
-    composition,
-    consumer_group,
-    order_lock,
-    process_queue,
-    replication,
-)
+from stateful_tests.language.concepts import commit_log, composition, consumer_group, order_lock, process_queue
 from stateful_tests.language.random_declarations import Declaration, states
 from stateful_tests.language.z3_reader import by_z3
 
@@ -41,7 +34,6 @@ SCOPES = [
     scope(order_lock.Lock.concept, "2 Client, 6 Ms", client_live=1, broker_live=3, rpc_max=1),
     scope(commit_log.Store.concept, "2 Queue, 4 LogPosition, 4 QueueOffset"),
     scope(process_queue.Delivery.concept, "2 Member, 3 QueueOffset"),
-    scope(replication.Pair.concept, "3 Message, 4 LogPosition"),
     scope(composition.Orderly.concept, "1 Broker, 2 Member, 2 Queue", share=shares),
 ]
 by_name = pytest.mark.parametrize("sized", SCOPES, ids=lambda sized: sized.concept.name)
@@ -63,8 +55,6 @@ def test_concepts_read_as_people_write_them() -> None:
     (consumer_group.Group, "one_owner_per_queue", "∀ a, b: Member, q: Queue · holds[a, q] ∧ holds[b, q] ⇒ a = b"),
     (commit_log.Store, "acknowledged_survives", "acked ≤ end"),
     (process_queue.Delivery, "committed_offset_never_regresses", "known ⇒ known′ ∧ committed ≤ committed′"),
-    (replication.Pair, "slave_log_is_a_prefix",
-     "∀ p: LogPosition · p < slave_end ∧ p < end ⇒ slave_log[p] = log[p]"),
 ])
 def test_a_property_keeps_the_names_of_its_author(concept: type[State], name: str, said: str) -> None:
     assert text.claim(concept.concept.properties[name]) == said
@@ -75,7 +65,6 @@ COUNTS = {  # states, transitions, depth, steps that leave the scope, shortest v
     "Lock": (492, 1918, 15, 0, {}),
     "Store": (10775, 36315, 14, 1920, {}),
     "Delivery": (3831, 38525, 23, 3754, {"committed_offset_never_regresses": 11}),
-    "Pair": (4036, 9998, 14, 0, {"slave_log_is_a_prefix": 5, "acknowledged_message_is_on_the_slave": 7}),
     "Orderly": (8388, 89590, 14, 0, {"one_owner_even_in_motion": 8}),
 }
 

@@ -25,7 +25,7 @@ from stateful_tests.conformance.judge import RECORDINGS
 from stateful_tests.conformance.store_images import images
 from stateful_tests.cover.store.brokers import SMALL, Broker
 from stateful_tests.crash.demonstrations import DEMONSTRATIONS
-from stateful_tests.crash.recovery import CONSECUTIVE, MISSED, NAMES, SURVIVES
+from stateful_tests.crash.promises import CONSECUTIVE, MISSED, NAMES, SURVIVES
 from stateful_tests.stores.inspection import Inspection, inspect
 from stateful_tests.stores.problem import JUDGED, WHOLE
 from stateful_tests.stores.sizes import Sizes, sizes_of

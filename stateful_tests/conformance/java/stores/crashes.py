@@ -14,7 +14,8 @@ from stateful_tests.conformance.java.stores.recoveries import loaded_alike
 from stateful_tests.crash.images import MachineCrashes, process_crashes
 from stateful_tests.crash.memory import Image
 from stateful_tests.crash.programs import Life, Workload
-from stateful_tests.crash.recovery import broken, outcome
+from stateful_tests.crash.promises import broken
+from stateful_tests.crash.recovery import outcome
 from stateful_tests.crash.survey import JOURNALLED, KINDS, PROCESS
 from stateful_tests.crash.workloads import WORKLOADS
 
@@ -34,8 +35,7 @@ class Atlas:
             for kind in KINDS:
                 random = Random(f"{seed} {workload.name} {kind}")  # noqa: S311  # images must be the same again
                 for image, step in islice(_images(life, kind, random), drawn):
-                    acknowledged = [message for message, _ in life.acknowledged_by(step)]
-                    found = tuple(sorted(broken(life, outcome(image, life), acknowledged)))
+                    found = tuple(sorted(broken(outcome(image, life), life.known(step))))
                     self.classes[found].append((workload, kind, image))
 
     def drawn(self, seed: int) -> tuple[Workload, str, Image]:

@@ -18,8 +18,9 @@ from stateful_tests.conformance.java.stores.real import ROOT, silence
 from stateful_tests.conformance.java.stores.seen import recovered
 from stateful_tests.crash.demonstrations import DEMONSTRATIONS, Demonstration, Shown
 from stateful_tests.crash.judge import write_image
-from stateful_tests.crash.recovery import PROPERTIES, Recovered, broken, outcome
+from stateful_tests.crash.promises import PROPERTIES, broken
 from stateful_tests.crash.recovery import Outcome as Led
+from stateful_tests.crash.recovery import Recovered, outcome
 
 JUDGE = "demonstrate"
 _FEW = 4  # messages fit on a line
@@ -56,7 +57,7 @@ def shown(demonstration: Demonstration, folder: Path, java: str) -> tuple[Verdic
         write_image(folder / name, made.image)
     real = recovered(folder / "real", made.life.workload.config, made.life.keys, made.life.times)
     ours = outcome(made.image, made.life).first
-    found = broken(made.life, Led(real, None), made.acknowledged).get(demonstration.property)
+    found = broken(Led(real, None), made.known).get(demonstration.property)
     same = "impl/store makes the same of it" if same_recovery(real, ours) else "impl/store makes something else of it"
     row = Verdict(
         demonstration.property, JUDGE, Subject("implementation", "DefaultMessageStore", {
@@ -73,8 +74,8 @@ def same_recovery(real: Recovered, ours: Recovered) -> bool:
 
 
 def _told(demonstration: Demonstration, made: Shown, folder: Path) -> list[str]:
-    acknowledged = ", ".join(map(str, made.acknowledged[:_FEW])) or "none"
-    more = f" and {len(made.acknowledged) - _FEW} more" if len(made.acknowledged) > _FEW else ""
+    acknowledged = ", ".join(map(str, made.known.acknowledged[:_FEW])) or "none"
+    more = f" and {len(made.known.acknowledged) - _FEW} more" if len(made.known.acknowledged) > _FEW else ""
     return [demonstration.name, *(f"  {line}" for line in made.lines), f"  acknowledged: {acknowledged}{more}",
             f"  the directory: {folder / 'before' / ROOT}"]
 

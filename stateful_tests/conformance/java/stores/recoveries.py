@@ -17,8 +17,9 @@ from impl.store.message_store_config import MessageStoreConfig
 from stateful_tests.conformance.adapters.comparison import difference
 from stateful_tests.conformance.java.stores.damage import damaged
 from stateful_tests.conformance.java.stores.real import ROOT, files_of, real_store, state_of_ours, state_of_real
-from stateful_tests.conformance.java.stores.seen import START_LIMIT_S, WAITS, started
+from stateful_tests.conformance.java.stores.seen import START_LIMIT_S, started
 from stateful_tests.conformance.store_images import Image
+from stateful_tests.crash.recovery import WAITS
 
 _WAITS_S = 1.5
 LEAST_INDEX_ENTRIES = 100  # smaller index files roll over within a millisecond, and Java then makes one file twice

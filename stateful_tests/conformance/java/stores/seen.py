@@ -17,9 +17,8 @@ from stateful_tests.conformance.java.stores.real import (
     real_store,
     topic_queue_table_of_real,
 )
-from stateful_tests.crash.recovery import SEARCH_FAILS, Recovered
+from stateful_tests.crash.recovery import SEARCH_FAILS, WAITS, Recovered
 
-WAITS = "start waits for ever for its dispatch"
 START_LIMIT_S = 10.0  # a start takes some 50 ms
 
 

@@ -1,0 +1,1 @@
+"""Histories: what clients observed, as plain operations, and the promises that are judged on them."""

@@ -1,0 +1,101 @@
+"""The checks that follow one client in its own order: a member at a queue, and a producer at a key.
+
+Both keep a few numbers, however long the client works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from invariants.histories.checks import Finding, Problem, Told
+from invariants.histories.context import Context
+from invariants.histories.operations import (
+    ACKNOWLEDGED,
+    COMMITTED,
+    CONSUMED,
+    DELIVERED,
+    FAILED,
+    SEND,
+    UNKNOWN,
+    Operation,
+)
+
+
+@dataclass
+class Member:
+    """A member at a queue of a group: commits, and what an orderly one is delivered and consumes."""
+
+    context: Context
+    committed: Operation | None = None
+    consumed: Operation | None = None
+    _before: Operation | None = None
+    _kept: int | None = None
+
+    def take(self, one: Operation) -> Iterator[Told]:
+        """The next operation."""
+        kept = self.context.last_change(one.process, one.group or "", one.queue or "", one.seq)
+        if kept != self._kept:
+            self.committed = self.consumed = None
+        self._kept = kept
+        if one.kind == COMMITTED:
+            yield from self._commits(one)
+        elif one.kind == DELIVERED:
+            yield from self._is_delivered(one)
+        elif one.kind == CONSUMED and (self.consumed is None or (one.offset or 0) > (self.consumed.offset or 0)):
+            self.consumed = one
+
+    def _commits(self, one: Operation) -> Iterator[Told]:
+        if self._before is not None and self._before.place == one.place:
+            yield Problem(one, f"{one.process} has two operations with the number {one.seq}")
+        self._before, before = one, self.committed
+        self.committed = one
+        if before is not None and (one.offset or 0) < (before.offset or 0):
+            yield Finding("regressed", (before, one), f"{one.process} commits {one.offset} of {one.queue} for "
+                                                      f"{one.group} "
+                          f"after {before.offset}.", one.group or "")
+
+    def _is_delivered(self, one: Operation) -> Iterator[Told]:
+        if self.consumed is not None and (one.offset or 0) < (self.consumed.offset or 0):
+            yield Finding("reordered", (self.consumed, one), f"{one.process} is delivered {one.message} at offset "
+                          f"{one.offset} of {one.queue} after it has consumed offset {self.consumed.offset}.",
+                          one.group or "")
+
+
+@dataclass
+class Key:
+    """A producer at a key: what it sends after an acknowledgement stands behind what was acknowledged."""
+
+    _last: Operation | None = None
+    _begun: dict[str, Operation | None] = field(default_factory=dict)
+
+    def take(self, one: Operation) -> Iterator[Told]:
+        """The next operation."""
+        message = one.message or ""
+        if one.kind == SEND:
+            self._begun[message] = self._last
+        elif one.kind in (FAILED, UNKNOWN):
+            self._begun.pop(message, None)
+        elif one.kind == ACKNOWLEDGED and message in self._begun and one.queue is not None and one.offset is not None:
+            before = self._begun.pop(message)
+            if before is not None and (before.queue != one.queue or (before.offset or 0) > one.offset):
+                yield Finding("reordered", (before, one), f"{one.message} was sent after {before.message}, with "
+                                                          f"the key "
+                              f"{one.key}, and stands at offset {one.offset} of {one.queue}; {before.message} "
+                              f"stands at "
+                              f"{before.offset} of {before.queue}.")
+            self._last = one
+
+
+def is_followed(one: Operation, orderly: frozenset[str]) -> tuple[str, ...] | None:
+    """Whom the checks of this module follow with an operation, or none; orderly -- groups that consume in order."""
+    if one.kind == COMMITTED or (one.kind in (DELIVERED, CONSUMED) and one.group in orderly):
+        return one.process, one.group or "", one.queue or ""
+    if one.kind in (SEND, ACKNOWLEDGED, FAILED, UNKNOWN) and one.key is not None:
+        return one.process, one.key
+    return None
+
+
+def orderly(context: Context) -> frozenset[str]:
+    """The groups that consume in order."""
+    return frozenset(one.group or "" for one in context.owners if one.orderly)

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from invariants.histories.checks import CHECKS, Finding
+from invariants.histories.judging import judged
+from invariants.histories.operations import KINDS, TYPES, Operation, to_json
+from invariants.histories.pictures import lines
+from invariants.pictures.text import WIDEST
+from invariants.verdict import BadInputError, ExitStatus, Verdict, exit_status
+from spark_fuzz.histories.files import ARROW, LINES, PARQUET, read
+from spark_fuzz.histories.generate import places_of, written
+from spark_fuzz.histories.judge import judged as judged_file
+from spark_fuzz.histories.made import FAULTS
+
+
+def findings(path: Path) -> list[Finding]:
+    operations = [row.operation for row in read(path) if row.operation is not None]
+    return [one for one in judged(operations) if isinstance(one, Finding)]
+
+
+def rows(path: Path, agree_ms: int | None = None) -> tuple[dict[str, Verdict], list[str]]:
+    closing: list[str] = []
+    return {one.property: one for one in judged_file(path, agree_ms, None, None, closing, lambda _: None)}, closing
+
+
+def test_each_check_has_a_fault_that_is_planted() -> None:
+    assert FAULTS.keys() == CHECKS.keys()
+
+
+@pytest.mark.parametrize("suffix", [PARQUET[0], ARROW[0], LINES[0]])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_is_planted_is_found_and_nothing_else(tmp_path: Path, suffix: str, seed: int) -> None:
+    path = tmp_path / f"history{suffix}"
+    _, planted = written(path, 3_000, tuple(FAULTS), seed)
+    assert Counter(one[0] for one in planted).keys() == FAULTS.keys()
+    assert Counter((one.check, *one.operations[-1].place) for one in findings(path)) == Counter(planted)
+    assert len(places_of(path).read_text("utf-8").splitlines()) == len(planted)
+    assert exit_status(rows(path)[0].values()) is ExitStatus.DIFFERENT
+
+
+def test_a_history_without_a_fault_is_silent_whatever_is_unusual_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "history.parquet"
+    written(path, 65_000, (), 5)
+    assert pq.read_table(path).num_rows >= 65_000
+    kinds = {one.kind for row in read(path) if (one := row.operation) is not None}
+    assert {"unknown", "failed", "revoked", "sent_back", "given_up", "half_rolled_back"} <= kinds
+    assert exit_status(rows(path)[0].values()) is ExitStatus.AS_EXPECTED
+
+
+def test_the_same_seed_makes_the_same_file(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        written(tmp_path / f"{name}.jsonl", 3_000, ("lost", "early"), 3)
+    assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "other.jsonl").read_bytes()
+
+
+def test_findings_are_drawn_within_a_screen(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    written(path, 1_000, tuple(FAULTS), 1)
+    drawn = [lines(one) for one in findings(path)]
+    assert all(len(line) <= WIDEST for picture in drawn for line in picture)
+    assert all(any("✗" in line for line in picture) for picture in drawn)
+
+
+# Bad input ------------------------------------------------------------------------------------------------------------
+
+SEND = Operation("send", "p", 1, "m")
+
+
+def history_of(tmp_path: Path, *given: Operation | str) -> Path:
+    path = tmp_path / "history.jsonl"
+    path.write_text("".join(f"{one if isinstance(one, str) else to_json(one)}\n" for one in given), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("row", "said"), [
+    ("{", "row 2: not JSON"), ("3", "row 2: not a JSON object"), ('{"kind": "sent", "process": "p"}', "row 2: no kind"),
+    ('{"kind": "send", "process": "p"}', "row 2: send has no message"),
+    ('{"kind": "send", "process": "p", "mesage": "m"}', "row 2: no field is called 'mesage'"),
+    ('{"kind": "send", "process": 3, "message": "m"}', "row 2: process is 3"),
+    (to_json(Operation("acknowledged", "p", 2, "other")), "row 2: acknowledged of other without its send"),
+    (to_json(Operation("consumed", "a", 2, "m", "g", "q", 0)), "row 2: consumed of m without its delivered"),
+    (to_json(Operation("revoked", "a", 2, None, "g", "q")), "row 2: revoked of q from a without its assigned"),
+    (to_json(Operation("acknowledged", "p", 1, "m")), "row 2: p has two operations with the number 1"),
+    (to_json(Operation("send", "z", 1, "m")), "row 2: z sends m, the id of a message of p"),
+    (to_json(Operation("acknowledged", "p", 2, "m", time_ms=4)), "row 2: the clock of p goes back"),
+])
+def test_a_bad_row_is_named_and_the_others_are_judged(tmp_path: Path, row: str, said: str) -> None:
+    found, closing = rows(history_of(tmp_path, SEND._replace(time_ms=5), row))
+    assert any(said in line for line in closing), closing
+    assert found["history_is_well_formed"].outcome.is_unknown
+    assert exit_status(found.values()) is ExitStatus.UNKNOWN
+
+
+def test_a_file_that_is_cut_in_the_middle(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    written(path, 1_000, ("lost",), 1)
+    path.write_bytes(path.read_bytes()[:-20])
+    found, closing = rows(path)
+    assert "the file ends in the middle of it" in closing[0]
+    assert found["history_is_well_formed"].outcome.is_unknown
+
+
+def test_an_arrow_stream_that_is_cut_is_judged_up_to_there(tmp_path: Path) -> None:
+    path = tmp_path / "history.arrow"
+    written(path, 20_000, (), 1)
+    path.write_bytes(path.read_bytes()[:-path.stat().st_size // 3])
+    found, closing = rows(path)
+    assert "cannot be read from here on" in closing[0]
+    assert found["history_is_well_formed"].cost["operations"] > 1_000
+
+
+def test_a_parquet_file_that_is_cut_or_of_another_shape(tmp_path: Path) -> None:
+    path = tmp_path / "history.parquet"
+    pq.write_table(pa.table({"kind": ["send"], "process": ["p"], "seq": ["1"]}), path)
+    with pytest.raises(BadInputError, match="the column seq is of type string, not int64"):
+        rows(path)
+    pq.write_table(pa.table({"kind": ["send"], "process": ["p"], "seq": [1], "colour": ["red"]}), path)
+    with pytest.raises(BadInputError, match="the column colour is none of a history"):
+        rows(path)
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(BadInputError, match="is it cut in the middle"):
+        rows(path)
+
+
+@pytest.mark.parametrize("given", ["", '{"rocketproof_history": 2}\n'])
+def test_a_history_without_operations_is_bad_input(tmp_path: Path, given: str) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_text(given, "utf-8")
+    with pytest.raises(BadInputError):
+        rows(path)
+
+
+def test_clocks_of_two_machines_are_believed_only_if_somebody_vouches_for_them(tmp_path: Path) -> None:
+    path = history_of(
+        tmp_path, SEND._replace(delay_ms=100, time_ms=1_000), Operation("acknowledged", "p", 2, "m", time_ms=1_001),
+        Operation("delivered", "a", 1, "m", "g", "q", 0, 1_050), Operation("consumed", "a", 2, "m", "g", "q", 0, 1_051))
+    assert rows(path)[0]["delays_are_waited"].outcome.is_unknown
+    assert rows(path, 10)[0]["delays_are_waited"].outcome == "violated"
+    assert rows(path, 60)[0]["delays_are_waited"].outcome == "holds"
+
+
+def test_the_page_says_what_is_declared() -> None:
+    page = Path("docs/histories.md").read_text("utf-8")
+    for one in CHECKS.values():
+        assert f"| {one.name} | {one.property} | {one.sentence} | {one.by.split()[0]} |" in page
+    assert [name for name in (*TYPES, *KINDS) if f"`{name}`" not in page] == []
