@@ -126,8 +126,9 @@ def work(unit: Unit) -> Iterator[Row]:
     yield from ({**row, **same} for row in _searched(plan, records))
     if goals:
         yield from ({**row, **same} for row in _near(list(led.values())))
-    if unit.body["replayed"]:
-        yield {**_replayed(plan, next(iter(records.values()))), **same}
+    first = next(iter(records.values()))
+    if unit.body["replayed"] and not first.endless:  # which would cost the same seconds again
+        yield {**_replayed(plan, first), **same}
     if subject_named(plan.subject).base is not None:
         yield from ({**row, **same} for row in _effect(plan, list(records.values())))
 
