@@ -107,7 +107,7 @@ def _phantom(history: History) -> Iterator[Said]:
         failed = len(_of(history, "failed", message)) >= len(_of(history, "send", message))
         rolled_back = _of(history, "half_rolled_back", message) and not _of(history, "half_committed", message)
         if failed or rolled_back:
-            for group in {one.group for one in delivered}:
+            for group in dict.fromkeys(one.group for one in delivered):
                 yield _found("phantom", next(one for one in delivered if one.group == group), group)
 
 
@@ -156,7 +156,7 @@ def _skipped(history: History) -> Iterator[Said]:
     for message in _messages(history):
         delivered = _of(history, "delivered", message)
         settled = {one.group for one in _of(history, "consumed sent_back given_up", message)}
-        for group in {one.group for one in delivered} - settled:
+        for group in dict.fromkeys(one.group for one in delivered if one.group not in settled):
             passed = [one for one in delivered if one.group == group and any(
                 other.kind == "committed" and _same(other, one, "group", "queue")
                 and (other.offset or 0) > (one.offset or 0) for other in history)]
