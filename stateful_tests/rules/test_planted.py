@@ -78,7 +78,7 @@ PLANTED = (
     ("found_is_settled", "repaired+seeded-queue-stays-busy", "ordered_listeners", "calm", 0),
     ("settled_is_remembered", "repaired+seeded-last-message-is-not-committed", "listeners", "calm", 3),
     ("no_offset_is_made_up", "repaired+seeded-no-offset-is-zero", "operators", "calm", 0),
-    ("acknowledged_survives_crash", "repaired+seeded-answer-before-the-force", "stored_sync", "disks", 8),
+    ("acknowledged_survives_crash", "repaired+seeded-answer-before-the-force", "stored_sync", "disks", 51),
     ("visible_is_durable", "repaired-V16", "stored", "disks", 2),
     ("queue_offsets_are_consecutive", "repaired+seeded-offsets-begin-again", "stored", "calm", 0),
     ("unit_names_its_record", "repaired+seeded-units-name-ends", "stored", "calm", 0),
