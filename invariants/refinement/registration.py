@@ -101,9 +101,10 @@ class _Group:
     @hears(events.ConsumerRegistered)
     def registered(self, event: events.ConsumerRegistered) -> list[Finding]:
         """A heartbeat's thread has put its connection, into the object of the table or into a former one."""
-        channel, current = self._channel(event.connection), self.value("current")
+        current = self.value("current")
         put_into = current if event.attached else self.former
-        if self.value("inside", put_into, channel) and self._is_no_news(channel):
+        channel = self._whose(event.connection, (current, put_into))
+        if self._has_left(channel) or (self.value("answered", channel) and self.value("inside", put_into, channel)):
             return []
         self._forget()
         steps: list[Step] = [] if self.value("wants", channel) else [("join", (channel,))]
@@ -130,11 +131,15 @@ class _Group:
 
     @hears(events.GoodbyeTaken)
     def said_goodbye(self, event: events.GoodbyeTaken) -> list[Finding]:
-        """A goodbye was handled; it may have found nothing to remove."""
+        """A goodbye was handled; it may have found nothing to remove.
+
+        One that looked into a former object leaves the entry in the object of the table, and the membership with it.
+        """
         channel = self.members.get(event.connection)
         if channel is None:
             return []
-        self._over(event.connection)
+        if event.attached or not self.value("inside", self.value("current"), channel):
+            self._over(event.connection)
         return self.monitor.take(event, *self._leaves(channel)) if self.value("wants", channel) else []
 
     def _channel(self, connection: str) -> Channel:
@@ -143,15 +148,20 @@ class _Group:
             channel = self.members[connection] = connection, self.left_before.get(connection, 0)
         return channel
 
-    def _is_no_news(self, channel: Channel) -> bool:
-        """Whether another heartbeat on a connection that is inside changes nothing that can be seen.
+    def _whose(self, connection: str, objects: Iterable[int | None]) -> Channel:
+        """The membership whose heartbeat was put; objects -- that of the table, and the one that it was put into.
 
-        So it is when the first was answered; and when the connection has ended, and no thread has removed its entry: a
-        heartbeat that came before the end finds it. The thread that is to remove it may not have come so far, or not
-        look into an object that has left the table.
+        A member that has left, and has an entry in one of them, has not been removed there yet: a heartbeat from before
+        its end changes nothing that can be seen. Without an entry it is brought back, as another member. Nobody reports
+        that an entry goes with an object that leaves the table (B-8), and the end of the connection then finds none.
         """
-        has_left = self.value("came", channel) and not self.value("wants", channel)
-        return bool(self.value("answered", channel) or has_left)
+        channel = self._channel(connection)
+        if self._has_left(channel) and not any(self.value("inside", one, channel) for one in objects):
+            self._over(connection)
+        return self._channel(connection)
+
+    def _has_left(self, channel: Channel) -> bool:
+        return bool(self.value("came", channel) and not self.value("wants", channel))
 
     def _leaves(self, channel: Channel) -> list[Step]:
         return [("leave", (channel,))] if self.value("wants", channel) else []

@@ -6,19 +6,10 @@ import pytest
 
 from impl.client.push_consumer import PushConsumerConfig
 from impl.common.request_code import RequestCode
-from impl.events import (
-    BrokerLiveRemoved,
-    BrokerRegistered,
-    ClientChannelClosed,
-    ClockJumped,
-    ConsumerRegistered,
-    GroupEntered,
-    GroupRemoved,
-)
+from impl.events import BrokerLiveRemoved, BrokerRegistered, ClockJumped
 from impl.hosts.simulation.tape import RandomTape
 from impl.ports.remoting import Command
 from invariants.refinement.monitor import Monitor, Step
-from invariants.refinement.registration import _Group as RegisteringGroup
 from invariants.refinement.subscription import FEW, NAME, _Group
 from invariants.runs import OF_RUNS
 from stateful_tests.cover.refinement.watching import BROKER, LOOK_THEN_PUT, NS, ORDERS, Watch, stage
@@ -131,14 +122,6 @@ def test_a_clock_that_is_set_while_the_scan_has_a_time_in_its_hand(watch: Watch)
         assert [event.broker_addr for _, event in world.events(BrokerRegistered, since_ms)] [-1:] == ["broker-b:10911"]
         assert [event.broker_addr for _, event in world.events(BrokerLiveRemoved, since_ms)] == ["broker-b:10911"]
         assert watch.divergences() == set()
-
-
-def test_a_heartbeat_that_is_put_into_a_former_object_after_its_connection_has_ended() -> None:
-    group, heartbeat = RegisteringGroup(), ConsumerRegistered(BROKER, "G", "c1", "c1:1", True, True, frozenset())
-    found = [*group.entered(GroupEntered(BROKER, "G")), *group.registered(heartbeat),
-             *group.left(GroupRemoved(BROKER, "G", ("c1",))), *group.closed(ClientChannelClosed(BROKER, "c1:1")),
-             *group.registered(heartbeat._replace(attached=False, added=False))]
-    assert [one for one in found if one.property == "refines_registration"] == []
 
 
 def test_a_master_that_registers_as_a_slave_leaves_its_place(watch: Watch) -> None:
