@@ -60,6 +60,11 @@ def test_another_table_after_them_is_noticed(history: str) -> None:
     assert finding.signature[:2] == (NAME, "differs")
 
 
+def test_a_goodbye_that_leaves_its_entry_where_it_looked_is_noticed() -> None:
+    finding, = _divergences((ENTERED, HEARTBEAT, GOODBYE_BESIDE[1]._replace(attached=True)), (CONNECTION,))
+    assert finding.signature[:2] == (NAME, "differs")
+
+
 def _divergences(happened: Iterable[NamedTuple], connections: Iterable[str] | None) -> list[Finding]:
     """What is not allowed of a history and of the connections that the group then has."""
     group = _Group()
