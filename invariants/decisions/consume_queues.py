@@ -13,9 +13,10 @@ from invariants.decisions.store_domains import Length, Offset, Position
 from invariants.domains import INT_MAX, Count, Int32, Integers, Long, Positive
 
 
-@decision(of=consume_queue_units.place_of_unit, promises="unit_names_its_record", shipped="violated: V10")
+@decision(of=consume_queue_units.place_of_unit, promises="unit_names_its_record",
+          shipped="violated: V10, V35")
 def unit_stands_at_its_queue_offset(queue_offset: Positive, units: Count) -> bool:
-    """A unit that is appended stands where its record's queue offset says; V10 leaves a gap before it."""
+    """A unit that is appended stands where its record's queue offset says; V10 and V35 leave a gap before it."""
     assume(queue_offset <= 2**58, units <= 2**58)
     place = consume_queue_units.place_of_unit(queue_offset, 20 * units)
     return place == UnitPlace.BUILT_BEFORE or queue_offset == units

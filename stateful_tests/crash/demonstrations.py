@@ -118,6 +118,7 @@ DEMONSTRATIONS: Mapping[str, Demonstration] = {one.name: one for one in (
     _of_atlas("V26", SURVIVES, "sync_two_topics", MACHINE),
     _of_atlas("V27", KEYS, "sync_index_stop", JOURNALLED),
     _of_atlas("V28", TIMES, "sync_roll", PROCESS),
+    _of_atlas("V35", SURVIVES, "sync_undispatched", PROCESS),
     _of_story("10108", STARTS, "21 messages, of which 20 fill the first file of their queue; all are dispatched",
               ("put A", "flush") * 21 + ("dispatch",), _empty_the_last_queue_file, expected=Outcome.HOLDS),
 )}

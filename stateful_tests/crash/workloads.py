@@ -39,9 +39,9 @@ _BATCH: Expected = {TIMES: ("V28",)}
 _BACK: Expected = {GONE: ()}
 _CUT: Expected = {GONE: ("V4",)}
 _EXPIRED: Expected = {NAMES: ("V18",)}
-# The log has lost what its queue on the disk does not have yet, and so recovery begins too late for that queue.
-_UNFORCED_QUEUE: Expected = {SURVIVES: ("V10",), NAMES: ("V10",), CONSECUTIVE: ("V10",)}
-_SHORT: Expected = {**_UNFORCED_QUEUE, MISSED: ("V10",)}
+# Clean-up has deleted a record whose unit the queue on the disk does not have.
+_UNFORCED_QUEUE: Expected = {SURVIVES: ("V35",), NAMES: ("V35",), CONSECUTIVE: ("V35",)}
+_SHORT: Expected = {**_UNFORCED_QUEUE, MISSED: ("V35",)}
 _GAP: Expected = {**_BACK, ENDS: ("V22",)}
 
 _SYNC, _ASYNC = FlushDiskType.SYNC_FLUSH, FlushDiskType.ASYNC_FLUSH
@@ -99,12 +99,12 @@ WORKLOADS = {one.name: one for one in (
         "sync_full", "A disk that fills: clean-up at once, and then no more writes.", _SYNC,
         ("put A", "flush", "roll A", "flush", "dispatch", "full 86", "put A", "flush", "full 91", "put B"),
         expected={PROCESS: _STARTS, JOURNALLED: {**_STARTS, **_UNFORCED_QUEUE},
-                  MACHINE: {**_STARTS, **_GAP, **dict.fromkeys(_UNFORCED_QUEUE, ("V10", "V22"))}}),
+                  MACHINE: {**_STARTS, **_GAP, **dict.fromkeys(_UNFORCED_QUEUE, ("V22", "V35"))}}),
     Workload(
         "sync_undispatched", "Clean-up at once of what was not dispatched yet, an orderly stop, a new start.", _SYNC,
         ("put A", "roll A", "flush", "full 86", "stop", "start"),
         expected={PROCESS: {**_STARTS, **_SHORT}, JOURNALLED: {**_STARTS, **_SHORT},
-                  MACHINE: {**_STARTS, **_SHORT, **_BACK, PREFIX: ("V30",), NAMES: ("V10", "V22")}}),
+                  MACHINE: {**_STARTS, **_SHORT, **_BACK, PREFIX: ("V30",), NAMES: ("V22", "V35")}}),
     Workload(
         "sync_power", "A loss of power that keeps the second page, and a record that ends where one had ended.", _SYNC,
         ("put A", "flush", "edge A", "put B", "power 0", "start", "edge A", "flush", "dispatch"),
@@ -118,8 +118,8 @@ WORKLOADS = {one.name: one for one in (
         "async_full", "Clean-up at once of what is not flushed everywhere.", _ASYNC,
         ("put A", "dispatch", "flush", "roll B", "flush", "full 86", "put A", "flush", "dispatch"),
         expected={PROCESS: {**_STARTS, **_EXPIRED},
-                  JOURNALLED: {**_PHANTOM, **_EXPIRED, CONSECUTIVE: ("V3", "V10"), **_UNFLUSHED},
-                  MACHINE: {**_AS_IF_STOPPED, **_GAP, PREFIX: ("V30",), CONSECUTIVE: ("V3", "V10", "V26", "V30"),
+                  JOURNALLED: {**_PHANTOM, **_EXPIRED, CONSECUTIVE: ("V3", "V35"), **_UNFLUSHED},
+                  MACHINE: {**_AS_IF_STOPPED, **_GAP, PREFIX: ("V30",), CONSECUTIVE: ("V3", "V26", "V30", "V35"),
                             NAMES: ("V3", "V18", "V26"), **_UNFLUSHED}}),
     Workload(
         "async_roll", "Messages that are acknowledged before they are flushed, in two files of the log.", _ASYNC,

@@ -253,7 +253,7 @@ REPAIRS = (
     Variant(
         "queues_are_built_anew", "repair",
         "After a crash consume queues are built from the log; clean-up forces them first.",
-        "what operators do who remove the folder consumequeue", ("V3", "V8", "V9", "V10"),
+        "what operators do who remove the folder consumequeue", ("V3", "V8", "V9", "V10", "V35"),
         (_build_the_queues_anew, _begin_anew_where_units_are_lost, _force_the_queues_before, _from_the_first_file),
     ),
     Variant(

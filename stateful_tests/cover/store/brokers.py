@@ -32,14 +32,19 @@ NONE: Mapping[str, str] = {}
 
 
 class Broker:
-    """disk -- of its machine. store -- the process that lives. now -- the clock, which ticks at every look."""
+    """A broker's store.
+
+    machine, disk -- the disk of its machine, and what a process sees of it. store -- the process that lives. now -- the
+    clock, which ticks at every look.
+    """
 
     def __init__(self, config: MessageStoreConfig = SMALL, connect: Connect = nowhere, **changes: Any) -> None:
         """Start on an empty disk; connect -- to a master; changes -- of the configuration."""
         self._connect = connect
         kernel = Kernel(ReplayTape([]))
         self._clock = kernel.world.clock
-        self.disk = Disk(kernel.world, MachineDisk(kernel, "broker"))
+        self.machine = MachineDisk(kernel, "broker")
+        self.disk = Disk(kernel.world, self.machine)
         self.config = replace(config, **changes)
         self.now = T0
         self.store = self.load()

@@ -330,3 +330,23 @@ def test_v28_a_search_by_time_stops_at_any_message_of_that_time_and_behind_the_e
         monkeypatch.setattr(broker.store.commit_log, "now_ms", lambda time=time: start + time)
         ok(broker)
     assert broker.store.get_offset_in_queue_by_time("A", 0, start + searched) == found
+
+
+def put_and_flush(broker: Broker, body: bytes) -> None:
+    """Put a message that is flushed and not dispatched."""
+    broker.put(body, "A")
+    broker.store.commit_log.group_commit_service.run_once()
+
+
+def test_v35_clean_up_of_a_full_disk_takes_what_was_not_dispatched_and_later_units_lie_too_early() -> None:
+    broker = fresh()
+    ok(broker)
+    put_and_flush(broker, bytes(5_000))
+    put_and_flush(broker, bytes(5_000))
+    broker.machine.fill(86)
+    broker.store.clean_commit_log_service.run()
+    assert ok(broker) == 3
+    assert [unit.offset for unit in units(broker, "A")][1:] == [8_192, 13_284]
+    assert [message.queue_offset for message in broker.messages("A")] == [2, 3]
+    assert broker.store.get_max_offset_in_queue("A", 0) == 3
+    assert ok(broker) == 4

@@ -59,6 +59,17 @@ def test_with_its_repair_a_story_is_no_longer_true(story: Callable[[], None], re
         assert line in refuted_line(story)
 
 
+@pytest.mark.parametrize(("story", "line"), [
+    (hazards.test_v10_an_index_that_rolls_over_vouches_for_queues_that_were_not_flushed, "len(found) < 420"),
+    (hazards.test_v35_clean_up_of_a_full_disk_takes_what_was_not_dispatched_and_later_units_lie_too_early,
+     "[8_192, 13_284]"),
+])
+def test_where_queues_are_built_anew_their_stories_are_no_longer_true(story: Callable[[], None], line: str) -> None:
+    assert refuted_line(story) == ""
+    with active([REPAIRS["queues_are_built_anew"]]):
+        assert line in refuted_line(story)
+
+
 @pytest.mark.parametrize(("times", "searched", "first"), [
     ((10, 20, 20, 20, 20, 30), 20, 1), ((10, 20, 20, 20, 20, 30), 31, 6), ((10, 20, 30), 25, 2), ((10, 20), 5, 0)])
 def test_a_search_by_time_leads_to_the_first(
@@ -94,9 +105,9 @@ def test_the_atlas_is_silent_on_the_repaired_store_but_for_what_was_not_flushed(
 
 
 @pytest.mark.parametrize(("hazard", "workload"), [
-    ("V3", "sync_kill"), ("V4", "sync_power"), ("V10", "sync_full"), ("V18", "sync_clean"),
+    ("V3", "sync_kill"), ("V4", "sync_power"), ("V35", "sync_full"), ("V18", "sync_clean"),
     ("V5", "sync_delay"), ("V7", "sync_torn"), ("V22", "sync_stop"), ("V26", "sync_two_topics"),
-    ("V27", "sync_index_stop"), ("V28", "sync_roll"), ("V31", "sync_two_stops")])
+    ("V27", "sync_index_stop"), ("V28", "sync_roll"), ("V31", "sync_two_stops"), ("V35", "sync_undispatched")])
 def test_without_the_repair_of_a_hazard_the_atlas_tells_of_it(hazard: str, workload: str) -> None:
     found = [row for row in judged([workload], Effort(images=800), subject=f"repaired-{hazard}")
              if row.outcome is Outcome.VIOLATED and hazard in row.hazard]
