@@ -57,7 +57,8 @@ class Campaign:
     process must do before what was found is believed; False if there is none.
     files -- what the folder holds for people: {path below the folder: text}; written with the verdicts.
     noun -- what inputs are called. least -- how many units are done in any case, the stored ones too. so_far -- what
-    was found up to now, in a few words; empty: it has none.
+    was found up to now, in a few words; empty: it has none. given_up -- whether no unit more makes sense, also of those
+    that are done in any case.
     """
 
     header: Mapping[str, Any]
@@ -73,6 +74,7 @@ class Campaign:
     noun: str = "inputs"
     least: int = 0
     so_far: Callable[[], str] = str
+    given_up: Callable[[], bool] = bool
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class _Running:
         first = sum(unit.id not in ledger.done for unit in campaign.first)
         least = max(first, campaign.least - len(ledger.done), 1)
         units = itertools.chain(campaign.first, campaign.units)
-        self._feed = Feed(units, self._take, stored=self._former, limit=limit)
+        self._feed = Feed(units, self._take, stored=self._former, limit=limit, given_up=campaign.given_up)
         self._flow = Flow(
             self._feed, lambda: cluster.cores, seconds, least=least if limit is None else min(least, limit),
             questions=campaign.questions, wishes=campaign.wishes, stored=ledger.done)

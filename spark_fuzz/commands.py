@@ -117,10 +117,10 @@ def of_worlds(aim: simulation.Aim, folder: Path, asked: Asked = USUAL) -> Campai
     """The campaign over worlds; aim -- checked."""
     book = Sightings(aim, folder, asked)
     header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
-    units = simulation.units(aim, book.flat, book.found, book.near, book.given_up)
+    units = simulation.units(aim, book.flat, book.found, book.near)
     each = len(aim.workloads) * len(aim.subjects)  # a unit of each workload: what was never looked at is unknown
     return Campaign(header, runs.COLUMNS, (), units, runs.work, book, book.questions, book.wishes, book.settle,
-                    book.files, "runs", each)
+                    book.files, "runs", each, given_up=book.given_up)
 
 
 def kill_matrix(
@@ -176,9 +176,9 @@ def of_comparison(aim: pairing.Comparison, folder: Path, asked: Asked = USUAL) -
     """A comparison as a campaign; aim -- checked."""
     book = Comparing(aim, folder, asked)
     header = {**aim.header(), "version": simulation.version(aim.worlds.subjects), **_python()}
-    units = pairing.units(aim, book.known, book.answered, book.given_up)
+    units = pairing.units(aim, book.known, book.answered)
     return Campaign(header, pairs.COLUMNS, (), units, pairs.work, book, book.questions, book.wishes, book.settle,
-                    book.files, "pairs", so_far=book.so_far)
+                    book.files, "pairs", so_far=book.so_far, given_up=book.given_up)
 
 
 def compare_folder(aim: pairing.Comparison) -> Path:

@@ -31,8 +31,8 @@ from spark_fuzz.likely import Arm, Known
 from spark_fuzz.pairing import Comparison
 from spark_fuzz.pairs import Pair, Side
 from spark_fuzz.runs import Key
-from spark_fuzz.sightings import MOST_ENDLESS
 from spark_fuzz.simulation import Aim
+from spark_fuzz.tallies import is_given_up
 from spark_fuzz.told import QUIET, SIDES, Told, documented
 from spark_fuzz.touched import CLAIMED, Other, Others, proofs
 from spark_fuzz.work import Row, Unit, refuse_mistake
@@ -242,7 +242,7 @@ class Comparing:
 
     def given_up(self) -> bool:
         """Whether the change does not end, which each other pair would show as well, after seconds."""
-        return self.found.endless >= MOST_ENDLESS
+        return is_given_up(self.found.endless)
 
     def answered(self) -> bool:
         """Whether something differs beyond doubt, and that is enough for whoever asks."""

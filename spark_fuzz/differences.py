@@ -13,6 +13,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import NamedTuple
 
+from impl.variants.mistakes import what_does_not_end
 from spark_fuzz.matched import ALPHA, Asked, corrected, how_much, whether
 from spark_fuzz.pairs import Pair
 from spark_fuzz.runs import Key, judged
@@ -106,15 +107,17 @@ class Differences:
     """All pairs so far; base -- the subject that is changed.
 
     pairs -- how many. unknown -- why some could not be judged. same_digest, judged_alike -- pairs whose sides have
-    equal digests, and of which judges say the same. met -- judged pairs that have met the change. endless -- pairs that
-    do not end with it. lived -- judged pairs by workload. calls, reached -- by place: calls of what is replaced, and in
-    how many runs. costs -- by name: what the runs of either side have cost; None: longer than any other.
+    equal digests, and of which judges say the same. met -- judged pairs that have met the change. endless -- by what
+    does not end: in how many pairs. lived -- judged pairs by workload. calls, reached -- by place: calls of what is
+    replaced, and in how many runs. costs -- by name: what the runs of either side have cost; None: longer than any
+    other.
     """
 
     def __init__(self, base: Subject) -> None:
         """None yet."""
         self.base = base
-        self.pairs = self.same_digest = self.judged_alike = self.met = self.endless = 0
+        self.pairs = self.same_digest = self.judged_alike = self.met = 0
+        self.endless = Counter[str]()
         self.unknown: list[str] = []
         self.calls, self.reached = Counter[str](), Counter[str]()
         self.costs: dict[str, tuple[list[int | None], list[int | None]]] = {
@@ -140,7 +143,7 @@ class Differences:
             self.calls[place] += calls
             self.reached[place] += bool(calls)
         if pair.changed.endless:
-            self.endless += 1
+            self.endless[what_does_not_end(pair.changed.unknown)] += 1
         if pair.unknown:
             self.unknown.append(f"seed {pair.seed} of {pair.plan.workload}: {pair.unknown}")
             return

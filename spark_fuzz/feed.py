@@ -27,15 +27,17 @@ class Feed:
 
     units -- in order; may be endless; an int among them as said above. take -- is given the rows of unit after unit.
     stored -- rows of a former run, by unit; such units are not given. limit -- at most so many are given.
+    given_up -- whether no unit more makes sense; those that were given back are not given again either.
     over -- whether no unit is left that was not given.
     """
 
     def __init__(
         self, units: Iterable[Unit | int], take: Callable[[Sequence[Row]], None], *,
         stored: Mapping[str, Sequence[Row]] | None = None, limit: int | None = None,
+        given_up: Callable[[], bool] = bool,
     ) -> None:
         """Nothing is given yet."""
-        self.over = False
+        self.over, self.given_up = False, given_up
         self._units, self._take, self._stored, self._limit = iter(units), take, stored or {}, limit
         self._pulled = self._given = self._awaited = 0
         self._slots: dict[str, _Slot] = {}
@@ -48,9 +50,12 @@ class Feed:
 
     def next(self) -> Unit | None:
         """The next unit; None when there is none, or none before more rows are known."""
-        if self._again:
+        if self._again and not self.given_up():
             return self._again.popleft()
         while not self.over and self._awaited <= self.known:
+            if self.given_up():
+                self.over = True
+                return None
             unit = next(self._units, None) if self._limit is None or self._given < self._limit else None
             if unit is None:
                 self.over = True

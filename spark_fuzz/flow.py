@@ -52,7 +52,8 @@ class Flow:
 
     feed -- the units of the plan. questions, wishes -- what is asked and wished for now; those of former calls may be
     among them. cores -- how many tasks run at the same time. seconds -- wall time from now on. least -- how many units
-    are done however long they take. now -- a clock in seconds. worked_s -- wall time in units, by kind.
+    are done however long they take, unless the plan is given up. now -- a clock in seconds. worked_s -- wall time in
+    units, by kind.
     """
 
     def __init__(  # noqa: PLR0913 - one parameter for each source
@@ -92,10 +93,10 @@ class Flow:
     @property
     def _late_s(self) -> float:
         """Seconds until no question is asked any more."""
-        if self._least_done_s is None:
+        if self._least_done_s is None and not self._feed.given_up():
             return LATE_S
         end = self._seconds * (1 + LATE)
-        if self._least_done_s > self._seconds:
+        if self._least_done_s is not None and self._least_done_s > self._seconds:
             end = max(end, self._least_done_s + LATE_S)
         return end - self.spent_s
 

@@ -72,14 +72,13 @@ class Comparison:
 
 def units(
     aim: Comparison, known: Callable[[int], Mapping[Arm, Known]], answered: Callable[[], bool] = bool,
-    given_up: Callable[[], bool] = bool,
 ) -> Iterator[Unit | int]:
     """The units of a comparison, in order; a number where the rows of so many of the first ones must be known.
 
     known -- what the rows of so many first units say of the arms. answered -- whether no more need be asked. Each look
     may err, so there are twice as many units at each as at the one before.
     What a round holds is decided by the rounds up to the one before the last, so that no core waits for its last unit.
-    given_up -- whether no unit more makes sense. It ends also when every arm was tried and none calls what is replaced.
+    It ends also when every arm was tried and none calls what is replaced.
     """
     plan, asked, ends, look = _Plan(aim), touched.units(aim.base, aim.changed), [0, 0], LOOK
     while True:
@@ -91,10 +90,7 @@ def units(
         given = [*(islice(asked, ASKED) if ends[-1] else ()), *plan.round(known(ends[-2]))]
         if not given and ends[-2] == ends[-1]:
             return
-        for unit in given:
-            if given_up():
-                return
-            yield unit
+        yield from given
         ends.append(ends[-1] + len(given))
 
 

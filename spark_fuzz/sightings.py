@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from impl.variants.mistakes import what_does_not_end
 from invariants.evidence import replayed
 from invariants.rules.telling_apart import perhaps
 from invariants.rules.telling_apart import shown as hazards_shown
@@ -27,7 +28,7 @@ from spark_fuzz.confirmed import documents, file_of, settle, tests
 from spark_fuzz.effect import Effect
 from spark_fuzz.failures import Failure, Recording
 from spark_fuzz.scopes import Share, shares
-from spark_fuzz.tallies import About, as_a_whole, begun, cost_of, doubt, visited
+from spark_fuzz.tallies import About, as_a_whole, begun, cost_of, doubt, is_given_up, visited, what_ends_it
 from spark_fuzz.towards import Towards
 from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.evidence import is_by_variant
@@ -36,8 +37,6 @@ from stateful_tests.worlds.steering import Begun
 from stateful_tests.worlds.subjects import Subject as Known
 from stateful_tests.worlds.subjects import subject_named
 
-MOST_ENDLESS = 2
-"""After so many units of each subject in which a run does not end no other is tried."""
 MUTATION = "mutation"
 """The detail of a row's subject that names a planted bug."""
 
@@ -89,7 +88,8 @@ class Sightings:
                 self._towards.take(plan, row)
             case "unknown":
                 about.why.append(f"seed {row['seed']} of {row['unit']}: {row['sentence']}")
-                about.endless += row["violated"]
+                if row["violated"]:
+                    about.endless[what_does_not_end(row["sentence"])] += 1
 
     def inputs(self) -> int:
         """How many runs there were."""
@@ -116,8 +116,8 @@ class Sightings:
         return settle(chain.from_iterable(about.failures.looked_at() for about in self._about.values()))
 
     def given_up(self) -> bool:
-        """Whether no run more makes sense: every subject has some that do not end, which cost seconds each."""
-        return all(about.endless >= MOST_ENDLESS for about in self._about.values())
+        """Whether no run more makes sense: in each subject a function does not end, which costs seconds each time."""
+        return all(map(is_given_up, (about.endless for about in self._about.values())))
 
     def found(self) -> bool:
         """Whether there is a failure that no hazard explains."""
@@ -228,6 +228,8 @@ class Sightings:
         note = f"no property fails in {total.runs:,} runs, {total.segments:,} segments"
         if ways:
             note = f"{', '.join(broken)}: {ways[0][1].sentence}"
+        elif hangs := what_ends_it(about):
+            outcome, note = Outcome.UNKNOWN, f"it does not end: {hangs}"
         elif doubts := [why for name in about.seen if name != SAME_RUN and (why := doubt(about, name))]:
             outcome, note = Outcome.UNKNOWN, doubts[0]
         elif effect.outcome is not Outcome.HOLDS:

@@ -185,17 +185,16 @@ def is_again(unit_id: str) -> bool:
 
 def units(
     aim: Aim, flat: Callable[[Plan, int], bool], found: Callable[[], bool],
-    near: Callable[[int], Sequence[Begun]] = lambda _: (), given_up: Callable[[], bool] = bool,
+    near: Callable[[int], Sequence[Begun]] = lambda _: (),
 ) -> Iterator[Unit | int]:
     """The units of a campaign in order; a number where the rows of so many of the first ones must be known (`feed`).
 
     flat -- whether an arm visited hardly anything new in a turn. found -- whether a failure ends the search. near -- of
-    a search for states that are wanted, how the runs of a turn begin; none ends it. given_up -- whether no unit more
-    makes sense.
+    a search for states that are wanted, how the runs of a turn begin; none ends it.
     """
     number = 0
     for unit in _led(aim, near) if aim.wanted else _search(aim, flat):
-        if number == aim.limit or (aim.until_failure and found()) or given_up():
+        if number == aim.limit or (aim.until_failure and found()):
             return
         number += not isinstance(unit, int)
         yield unit

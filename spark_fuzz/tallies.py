@@ -20,6 +20,9 @@ from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
 
+MOST_ENDLESS = 2
+"""After so many units in which a run does not end, each time because of the same function, no other is tried."""
+
 
 @dataclass
 class Tally:
@@ -43,9 +46,9 @@ class Tally:
 class About:
     """What is known of one subject.
 
-    failed -- units that failed, by error. why -- of runs that nothing is known of. endless -- units in which a run did
-    not end. scopes -- what was visited of the enumerable ones, by name. effect -- what the variant has done; None for a
-    subject that has no base.
+    failed -- units that failed, by error. why -- of runs that nothing is known of. endless -- by what does
+    not end, in how many units. scopes -- what was visited of the enumerable ones, by name. effect -- what the variant
+    has done; None for a subject that has no base.
     """
 
     failures: Failures
@@ -53,7 +56,7 @@ class About:
     coverage: Coverage = field(default_factory=Coverage)
     failed: list[tuple[Plan, str]] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
-    endless: int = 0
+    endless: Counter[str] = field(default_factory=Counter)
     arms: Counter[Plan] = field(default_factory=Counter)
     scopes: dict[str, Visited] = field(default_factory=dict)
     effect: Effect | None = None
@@ -90,6 +93,19 @@ def as_a_whole(subject: str) -> str | None:
     """The property of a variant as a whole that lies on top of a subject; None if there is none."""
     kind = subject_named(subject).kind
     return None if kind is None else OF_KIND[kind]
+
+
+def is_given_up(endless: Counter[str]) -> bool:
+    """Whether no run more makes sense. endless -- by what did not end, in how many units."""
+    return max(endless.values(), default=0) >= MOST_ENDLESS
+
+
+def what_ends_it(known: About) -> str:
+    """The first run that has not ended because of what does not end, once no run more makes sense; else empty."""
+    if not is_given_up(known.endless):
+        return ""
+    what, _ = known.endless.most_common(1)[0]
+    return next(told for told in known.why if what in told)
 
 
 def doubt(known: About, name: str) -> str:

@@ -8,6 +8,8 @@ from dis import get_instructions
 from traceback import walk_tb
 from types import CodeType, ModuleType
 
+_DOES_NOT_END = " does not end "
+
 
 def unknown_name(code: CodeType, module: ModuleType) -> str:
     """The first name that a function of a module reads and that nobody has defined; empty if there is none.
@@ -75,7 +77,12 @@ def endless(error: BaseException, files: Sequence[str]) -> str:
     entered = [code for code, mine, before in zip(codes, own, [False, *own], strict=False) if mine and not before]
     if not entered:
         return str(error)
-    return f"{entered[-1].co_filename}:{entered[-1].co_firstlineno}: {entered[-1].co_qualname} does not end ({error})"
+    return f"{entered[-1].co_filename}:{entered[-1].co_firstlineno}: {entered[-1].co_qualname}{_DOES_NOT_END}({error})"
+
+
+def what_does_not_end(told: str) -> str:
+    """File, line and function that `endless` has named in this sentence; empty if it has named none."""
+    return told.rpartition(_DOES_NOT_END)[0]
 
 
 def _lies_in(module: str, packages: Sequence[str]) -> bool:

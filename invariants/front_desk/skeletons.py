@@ -8,9 +8,9 @@ from invariants.verdict import BadInputError
 
 CHANGE = '''"""A change: a heartbeat looks a topic up and puts it in one step, as Map#compute does. Make it yours.
 
+    rocketproof compare {file} --base shipped               what is fixed, broken, unchanged?
     rocketproof campaign --variant {file} --minutes 2       did anything get worse, in simulated worlds?
     rocketproof machine subscription --variant {file}       is there a short program that shows it?
-    rocketproof compare {file}                              what is fixed, broken, unchanged?
 
 It lies on 4.9.3 with all repairs but those that would cover it; --base shipped lays it on 4.9.3 as it is.
 docs/variants.md has more: functions of modules, constants, fields, planted bugs, repairs.
@@ -76,9 +76,12 @@ class {name}:
 
 
 def write_change(path: Path) -> str:
-    """Write a change that runs; returns the command that judges it. Raises BadInputError where it cannot be written."""
+    """Write a change that runs; returns the command that compares it with 4.9.3.
+
+    Raises BadInputError where it cannot be written.
+    """
     write(path, CHANGE.format(file=path, name=path.stem.replace("_", "-")))
-    return f"rocketproof campaign --variant {path} --minutes 2"
+    return f"rocketproof compare {path} --base shipped"
 
 
 def write_strategy(path: Path) -> str:

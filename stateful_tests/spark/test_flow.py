@@ -117,6 +117,31 @@ def test_so_many_units_are_done_in_any_case() -> None:
     assert len(cores.done[PLANNED]) <= 10 + CORES
 
 
+def given_up_after_two(seconds: float, questions: int = 0) -> Cores:
+    """What becomes of a plan that is given up when two of its units are known, which each take 2 s.
+
+    questions -- so many are asked then.
+    """
+    cores, known = Cores(lambda _: 2.0), list[Sequence[Row]]()
+    feed = Feed(named("unit"), known.append, given_up=lambda: len(known) >= 2)
+    flow = Flow(feed, lambda: CORES, seconds, least=40, now=lambda: cores.now,
+                questions=lambda: islice(named("question"), questions if feed.given_up() else 0))
+    cores.play(flow, feed)
+    return cores
+
+
+def test_of_a_plan_that_is_given_up_no_unit_is_given_more() -> None:
+    cores = given_up_after_two(60.0)
+    assert len(cores.done[PLANNED]) <= 2 * CORES + 2
+    assert cores.now <= 4 * 2.0
+
+
+def test_a_plan_that_is_given_up_keeps_its_time() -> None:
+    cores = given_up_after_two(10.0, questions=100)
+    assert cores.done[QUESTION]
+    assert cores.now < 10.0 * (1 + LATE) + 2.0
+
+
 # Questions and wishes -------------------------------------------------------------------------------------------------
 
 
@@ -238,6 +263,14 @@ def test_rows_behind_a_unit_that_was_given_up_are_not_lost() -> None:
     assert told == []
     feed.end()
     assert told == rows_of(second)
+
+
+def test_units_that_were_given_back_are_not_given_again_when_the_plan_is_given_up() -> None:
+    is_given_up = False
+    feed = Feed(named("unit"), ignored, given_up=lambda: is_given_up)
+    feed.back([given(feed)])
+    is_given_up = True
+    assert (feed.next(), feed.over) == (None, True)
 
 
 def test_a_limit_counts_what_is_given_and_not_what_is_stored() -> None:

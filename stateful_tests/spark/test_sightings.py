@@ -253,6 +253,28 @@ def test_units_that_fail_and_runs_that_are_unknown_make_unknown_verdicts(tmp_pat
     assert outcome(aim, tmp_path) == (Outcome.UNKNOWN, "not reached")
 
 
+SPINS, LOOPS = ("2 s of CPU", "mine.py:4: spin"), ("9 segments", "mine.py:9: loop")
+
+
+@pytest.mark.parametrize(("ends", "given_up"), [
+    ((SPINS,), False), ((SPINS, LOOPS), False), ((SPINS, SPINS), True), ((SPINS, LOOPS, LOOPS), True),
+])
+def test_a_function_that_does_not_end_in_two_units_ends_the_campaign(
+    ends: tuple[tuple[str, str], ...], given_up: bool, tmp_path: Path,
+) -> None:
+    (tmp_path / "same.py").write_text(planted.SAME, encoding="utf-8")
+    aim = aim_of(subject_of(str(tmp_path / "same.py")))
+    book = Sightings(aim, tmp_path)
+    unit = search_unit(Plan(aim.subjects[0], *(one[0] for one in FEW)), 0, 0, 0)
+    row = {"unit": unit.id, "cpu_us": 1, "error": None, "kind": "unknown", "violated": 1}
+    book.add({**row, "seed": seed, "sentence": f"{what} does not end ({why})"} for seed, (why, what) in enumerate(ends))
+    assert book.given_up() is given_up
+    whole, *_ = book.verdicts()
+    first = ends.index(ends[-1])
+    said = f"it does not end: seed {first} of {unit.id}: {ends[-1][1]} does not end ({ends[-1][0]})"
+    assert (whole.outcome, whole.note.startswith(said)) == (Outcome.UNKNOWN, given_up)
+
+
 def outcome(aim: Aim, folder: Path, *rows: list[Row]) -> tuple[Outcome, str]:
     book = Sightings(aim, folder)
     for some in rows:

@@ -18,7 +18,7 @@ from stateful_tests.worlds.subjects import subject_named
 def test_a_new_change_runs_and_its_head_has_the_commands_that_judge_it(tmp_path: Path) -> None:
     file = tmp_path / "my_change.py"
     written = run("new", "change", str(file))
-    assert written.stdout == f"{file}: rocketproof campaign --variant {file} --minutes 2\n"
+    assert written.stdout == f"{file}: rocketproof compare {file} --base shipped\n"
     variant, head = load_variant(str(file)), file.read_text("utf-8").partition("\nfrom ")[0]
     assert (variant.name, variant.kind) == ("my-change", "change")
     for command in ("campaign --variant", "machine subscription --variant", "compare"):
