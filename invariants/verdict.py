@@ -19,7 +19,7 @@ class Outcome(StrEnum):
     HOLDS = "holds"
     VIOLATED = "violated"
     UNKNOWN = "unknown"  # a time-out, a memory bound, a crashed checker: never success
-    NOT_MET = "not met"  # hazards may break it, and no run has met one
+    NOT_MET = "not met"  # hazards may break it, and no run has met one; or a history has nothing of it
     NEVER_EXECUTED = "never executed"  # no run has called what the variant replaces
     NO_DIFFERENCE = "no difference"  # each run with the variant was the run without it
 
@@ -85,7 +85,7 @@ class Verdict:
     def as_expected(self) -> bool:
         """Whether the outcome is the expected one; unknown never is. What may be violated may also not be met."""
         if self.outcome is Outcome.NOT_MET:
-            return self.expected is Outcome.VIOLATED
+            return self.expected in {Outcome.VIOLATED, Outcome.NOT_MET}
         return self.outcome is self.expected and not self.outcome.is_unknown
 
     @builtins.property

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from invariants.histories.operations import Operation
+from invariants.histories.operations import (
+    ACKNOWLEDGED,
+    ASSIGNED,
+    COMMITTED,
+    CONSUMED,
+    DELIVERED,
+    GIVEN_UP,
+    Operation,
+)
 
 ORDER, CLOCKS = "order alone", "clocks"
 """What a check goes by."""
@@ -19,7 +27,8 @@ class Check:
     """A promise that a history is judged by.
 
     name -- of what breaks it. property -- the promise, a positive claim. sentence -- what is promised. source -- which
-    of RocketMQ's code promises it. needs -- what a history must have of it. by -- ORDER or CLOCKS.
+    of RocketMQ's code promises it. needs -- what a history must have of it. about -- kinds of operations, and fields:
+    where a history has none of them, there is nothing to judge. by -- ORDER or CLOCKS.
     """
 
     name: str
@@ -27,6 +36,7 @@ class Check:
     sentence: str
     source: str
     needs: str
+    about: tuple[str, ...]
     by: str = ORDER
 
 
@@ -64,42 +74,44 @@ _ALL = (
     Check("lost", "acknowledged_is_delivered",
           "A message that was acknowledged is delivered to each group that has committed past it and subscribes it.",
           "DefaultMQProducerImpl#sendKernelImpl, ConsumeMessageConcurrentlyService#processConsumeResult",
-          "acknowledged with queue and offset, assigned with the offset where the group began, committed"),
+          "acknowledged with queue and offset, assigned with the offset where the group began, committed",
+          (ACKNOWLEDGED,)),
     Check("phantom", "delivered_was_sent",
           "A message that is delivered was sent, its send has not failed, and its transaction was not rolled back.",
-          "EndTransactionProcessor#processRequest", "send"),
+          "EndTransactionProcessor#processRequest", "send", (DELIVERED,)),
     Check("duplicated", "settled_is_over",
           "A member that has consumed a message, or given it up, is not delivered it again from that place while it "
-          "keeps the queue.", "ProcessQueue#removeMessage", "delivered, consumed, given_up, revoked, restarted"),
+          "keeps the queue.",
+          "ProcessQueue#removeMessage", "delivered, consumed, given_up, revoked, restarted", (CONSUMED, GIVEN_UP)),
     Check("reordered", "order_is_kept",
           "An orderly member is delivered nothing before what it has consumed, and messages of one key that are "
-          "sent one "
-          "after the other stand in one queue in that order.",
+          "sent one after the other stand in one queue in that order.",
           "ConsumeMessageOrderlyService#processConsumeResult, SelectMessageQueueByHash",
-          "assigned with orderly; send and acknowledged with key"),
+          "assigned with orderly; send and acknowledged with key", ("orderly", "key")),
     Check("skipped", "nothing_is_skipped",
           "A group commits past a message that it was delivered when somebody has consumed it, sent it back or "
-          "given it "
-          "up.", "ProcessQueue#removeMessage", "delivered, consumed, sent_back, given_up, committed"),
+          "given it up.",
+          "ProcessQueue#removeMessage", "delivered, consumed, sent_back, given_up, committed", (COMMITTED,)),
     Check("regressed", "committed_offset_never_goes_back",
           "What a member commits of a queue does not go back while it keeps the queue.",
-          "RemoteBrokerOffsetStore#updateOffset", "committed, assigned"),
+          "RemoteBrokerOffsetStore#updateOffset", "committed, assigned", (COMMITTED,)),
     Check("unresolved", "half_messages_are_resolved",
           "A half message that was acknowledged is committed or rolled back.",
-          "TransactionalMessageServiceImpl#check", "send with half, half_committed, half_rolled_back"),
+          "TransactionalMessageServiceImpl#check", "send with half, half_committed, half_rolled_back", ("half",)),
     Check("early", "delays_are_waited",
           "A message that is delayed, or sent back with a delay, is delivered after it.",
-          "ScheduleMessageService", "delay_ms and time_ms, by one clock or clocks that agree", CLOCKS),
+          "ScheduleMessageService", "delay_ms and time_ms, by one clock or clocks that agree", ("delay_ms",), CLOCKS),
     Check("misfiltered", "only_subscribed_is_delivered",
           "A member is delivered messages only of the tags that it subscribes.",
-          "PullAPIWrapper#processPullResult", "assigned with tags, send"),
+          "PullAPIWrapper#processPullResult", "assigned with tags, send", ("tags",)),
     Check("two_owners", "one_owner_at_once",
           "A queue belongs to one member of a group at a time.", "RebalanceImpl#updateProcessQueueTableInRebalance",
           "assigned and revoked with time_ms, by one clock or clocks that agree; who owns it at the end needs none",
-          CLOCKS),
+          (ASSIGNED,), CLOCKS),
     Check("dead_letter", "attempts_are_bounded",
           "A message is given up when it was sent back as often as the group allows, and not delivered after that.",
-          "AbstractSendMessageProcessor#handleRetryAndDLQ", "assigned, delivered and given_up with attempt"),
+          "AbstractSendMessageProcessor#handleRetryAndDLQ", "assigned, delivered and given_up with attempt",
+          (GIVEN_UP, "attempt")),
 )
 CHECKS: Mapping[str, Check] = {one.name: one for one in _ALL}
 """The checks by name."""

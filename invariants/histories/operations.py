@@ -77,6 +77,10 @@ TYPES: Mapping[str, type] = {
 """The type of each field."""
 
 
+MARKS = ("key", "half", "delay_ms", "attempt", "tags", "orderly")
+"""Fields that ask for more than the kind of an operation says, where they are given and true."""
+
+
 class MalformedError(ValueError):
     """A row that is no operation; the sentence says why."""
 

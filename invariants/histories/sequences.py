@@ -52,8 +52,7 @@ class Member:
         self.committed = one
         if before is not None and (one.offset or 0) < (before.offset or 0):
             yield Finding("regressed", (before, one), f"{one.process} commits {one.offset} of {one.queue} for "
-                                                      f"{one.group} "
-                          f"after {before.offset}.", one.group or "")
+                          f"{one.group} after {before.offset}.", one.group or "")
 
     def _is_delivered(self, one: Operation) -> Iterator[Told]:
         if self.consumed is not None and (one.offset or 0) < (self.consumed.offset or 0):
@@ -79,11 +78,10 @@ class Key:
         elif one.kind == ACKNOWLEDGED and message in self._begun and one.queue is not None and one.offset is not None:
             before = self._begun.pop(message)
             if before is not None and (before.queue != one.queue or (before.offset or 0) > one.offset):
-                yield Finding("reordered", (before, one), f"{one.message} was sent after {before.message}, with "
-                                                          f"the key "
-                              f"{one.key}, and stands at offset {one.offset} of {one.queue}; {before.message} "
-                              f"stands at "
-                              f"{before.offset} of {before.queue}.")
+                yield Finding(
+                    "reordered", (before, one), f"{one.message} was sent after {before.message}, with the key "
+                    f"{one.key}, and stands at offset {one.offset} of {one.queue}; {before.message} stands at "
+                    f"{before.offset} of {before.queue}.")
             self._last = one
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from invariants.histories.checks import CHECKS, Check, Finding, Problem, Told, Unjudged
+from invariants.histories.operations import MARKS, Operation
 from invariants.verdict import Outcome, Subject, Verdict
 
 WELL_FORMED = "history_is_well_formed"
@@ -20,17 +21,25 @@ SHOWN = 3
 class Tally:
     """What was said of a history: counts of all, examples of each, in an order that no worker can change.
 
-    operations -- how many there are. found, missing -- how often each check has found something, or could not judge.
-    bad -- rows that are no operations, and operations that contradict others.
+    operations -- how many there are. present -- the kinds of operations and the MARKS that it has. found, missing --
+    how often each check has found something, or could not judge. bad -- rows that are no operations, and those that
+    contradict others.
     """
 
     operations: int = 0
+    present: set[str] = field(default_factory=set)
     found: Counter[str] = field(default_factory=Counter)
     missing: Counter[str] = field(default_factory=Counter)
     bad: int = 0
     findings: list[Finding] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
+
+    def count(self, operations: Sequence[Operation]) -> None:
+        """Note what a history has."""
+        self.operations += len(operations)
+        self.present |= {one.kind for one in operations}
+        self.present |= {name for name in MARKS if any(getattr(one, name) for one in operations)}
 
     def take(self, told: Iterable[Told], row_of: Mapping[int, str], name: str) -> Iterator[Told]:
         """Count what is told, and pass it on.
@@ -65,13 +74,24 @@ def rows(tally: Tally, name: str, replay: str, evidence: str | None = None) -> I
     yield Verdict(WELL_FORMED, "judge", subject, Outcome.HOLDS, outcome, replay, cost=cost, note=note)
     for check in CHECKS.values():
         found, missing = tally.found[check.name], tally.missing[check.name]
-        outcome = Outcome.VIOLATED if found else Outcome.UNKNOWN if missing else Outcome.HOLDS
-        yield Verdict(check.property, "judge", subject, Outcome.HOLDS, outcome, replay,
+        outcome = _outcome(check, tally)
+        expected = Outcome.NOT_MET if outcome is Outcome.NOT_MET else Outcome.HOLDS
+        yield Verdict(check.property, "judge", subject, expected, outcome, replay,
                       cost={**cost, "findings": float(found), "unjudged": float(missing)},
                       evidence=evidence if found else None, note=_note(check, tally))
 
 
+def _outcome(check: Check, tally: Tally) -> Outcome:
+    if tally.found[check.name]:
+        return Outcome.VIOLATED
+    if tally.missing[check.name]:
+        return Outcome.UNKNOWN
+    return Outcome.HOLDS if tally.present.intersection(check.about) else Outcome.NOT_MET
+
+
 def _note(check: Check, tally: Tally) -> str:
+    if _outcome(check, tally) is Outcome.NOT_MET:
+        return f"the history has no {' and no '.join(check.about)}"
     found, missing = tally.found[check.name], tally.missing[check.name]
     said = [f"{check.name.replace('_', ' ')}: {found} time{'s' * (found != 1)}"] if found else []
     if missing:

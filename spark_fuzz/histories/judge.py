@@ -56,7 +56,7 @@ def _in_memory(path: Path, agree_ms: int | None, tally: Tally) -> Iterator[Told]
             operations.append(row.operation)
     if not operations:
         raise BadInputError(f"{path}: {tally.sentences[0] if tally.sentences else 'has no operation'}")
-    tally.operations = len(operations)
+    tally.count(operations)
     yield from tally.take(judging.judged(operations, agree_ms), row_of, str(path))
 
 

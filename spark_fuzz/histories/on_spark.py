@@ -21,6 +21,7 @@ from invariants.histories.operations import (
     DELIVERED,
     FAILED,
     KINDS,
+    MARKS,
     NEEDS,
     OF_MESSAGES,
     OF_OWNERS,
@@ -117,10 +118,14 @@ def _good(f: Any) -> Any:
 
 
 def _complain(frame: Any, good: Any, f: Any, tally: Tally) -> None:
-    """Note rows that are no operations, and count the others."""
-    counted = {row["good"]: row["count"] for row in frame.groupBy(good.alias("good")).count().collect()}
-    tally.operations = counted.get(True, 0)
-    if bad := counted.get(False, 0):
+    """Note rows that are no operations, count the others, and note what they have."""
+    marked = [f.max(f.col(name).cast("string").isin("0", "false", "") == f.lit(False)).alias(name) for name in MARKS]
+    counted = frame.groupBy(good.alias("good"), "kind").agg(f.count("*").alias("rows"), *marked).collect()
+    of_good = [row for row in counted if row["good"]]
+    tally.operations = sum(row["rows"] for row in of_good)
+    tally.present |= {row["kind"] for row in of_good}
+    tally.present |= {name for name in MARKS for row in of_good if row[name]}
+    if bad := sum(row["rows"] for row in counted) - tally.operations:
         shown = frame.where(~good).select("kind", f.col("_metadata.file_path").alias("file"), f.col(
             "_metadata.row_index").alias("row")).orderBy("file", "row").limit(_FEW).collect()
         for row in shown:

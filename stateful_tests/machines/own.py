@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from types import new_class
 from typing import Any, cast
 
@@ -19,6 +20,22 @@ PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
 """A program explains itself: which lines of Python ran is not looked for."""
 
 Home = Callable[[], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnStrategy:
+    """A strategy of a user's own as clients use it: what has no name is called by its class."""
+
+    own: Any
+
+    @property
+    def name(self) -> str:
+        """As the start of a consumer tells it."""
+        return str(getattr(self.own, "name", type(self.own).__name__))
+
+    def allocate(self, *asked: Any) -> Any:
+        """What it answers."""
+        return self.own.allocate(*asked)
 
 
 class UnjudgedError(AssertionError):
@@ -38,6 +55,7 @@ def own_machine(
     A program that breaks something raises ViolatedError, one of which nothing can be said UnjudgedError.
     """
     machine, laid = machine_named(concept), subject_named(subject).top is not None
+    used = None if strategy is None else OwnStrategy(strategy)
     wanted = tuple(chosen(machine, properties)) if properties else None
 
     def ended(trial: Trial) -> None:
@@ -51,7 +69,7 @@ def own_machine(
 
     def begin(self: WorldMachine) -> None:
         with home():
-            machine.__init__(self, Trial(subject, () if laid else wanted, on_program=ended, strategy=strategy))
+            machine.__init__(self, Trial(subject, () if laid else wanted, on_program=ended, strategy=used))
 
     made = cast("type[WorldMachine]", new_class(
         f"{machine.__name__}[{subject}]", (machine,), exec_body=lambda body: body.update(__init__=begin)))

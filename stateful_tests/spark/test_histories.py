@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from invariants.histories.checks import Finding
 from invariants.histories.verdicts import Tally
 from spark_fuzz.cluster import Cluster
-from spark_fuzz.histories.files import SCHEMA
+from spark_fuzz.histories.files import SCHEMA, read
 from spark_fuzz.histories.generate import written
 from spark_fuzz.histories.made import FAULTS
 from spark_fuzz.histories.on_spark import judged
@@ -25,4 +25,7 @@ def test_spark_finds_what_is_planted_and_nothing_else(cluster: Cluster, tmp_path
     found = Counter((one.check, *one.operations[-1].place) for one in told if isinstance(one, Finding))
     assert found == Counter(planted)
     assert (tally.operations, tally.bad) == (rows, 1)
+    counted = Tally()
+    counted.count([row.operation for row in read(path) if row.operation is not None])
+    assert tally.present == counted.present
     assert "bad.parquet, row 1: a row that is no operation (kind 'sent'" in tally.sentences[0]

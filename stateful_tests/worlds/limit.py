@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
-AGAIN_S = 1.0
-"""It is raised again after so long, should a destructor have swallowed it."""
+LOOKS = 2
+"""It is over when so many looks in a row see no progress: one alone may come behind a pause of the collector."""
+SOON_S = 0.01
+"""Where an exception would be swallowed there is another look after so long."""
 
 
 class OverTimeError(BaseException):
@@ -24,24 +28,38 @@ def limited(
     progress -- something that is another whenever there was some, which begins the time anew; by default nothing is.
     timer -- ITIMER_VIRTUAL, or ITIMER_PROF, around another limit. CPU time, not wall time: a machine that is busy with
     something else must not change an outcome. Signals reach the main thread only: in another one there is no limit.
+    No destructor and no callback of the collector is interrupted, for Python only prints what they raise.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     number = {signal.ITIMER_VIRTUAL: signal.SIGVTALRM, signal.ITIMER_PROF: signal.SIGPROF}[timer]
-    reached = progress()
+    reached, idle, every_s = progress(), 0, seconds / LOOKS
 
-    def over(*_: object) -> None:
-        nonlocal reached
+    def look(_: int, frame: FrameType | None) -> None:
+        nonlocal reached, idle
         before, reached = reached, progress()
-        if before == reached:
-            signal.setitimer(timer, AGAIN_S, AGAIN_S)
-            raise OverTimeError(f"{seconds:g} s of CPU time are over")
+        idle = idle + 1 if before == reached else 0
+        if idle >= LOOKS:
+            swallowed = _swallows(frame)
+            signal.setitimer(timer, SOON_S if swallowed else every_s, every_s)
+            if not swallowed:
+                raise OverTimeError(f"{seconds:g} s of CPU time are over")
 
-    before = signal.signal(number, over)
-    signal.setitimer(timer, seconds, seconds)
+    before = signal.signal(number, look)
+    signal.setitimer(timer, every_s, every_s)
     try:
         yield
     finally:
         signal.setitimer(timer, 0)
         signal.signal(number, before)
+
+
+def _swallows(frame: FrameType | None) -> bool:
+    """Whether a destructor or a callback of the collector runs, from which no exception comes out."""
+    callbacks = {getattr(one, "__code__", None) for one in gc.callbacks}
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_code in callbacks:
+            return True
+        frame = frame.f_back
+    return False

@@ -145,6 +145,14 @@ def test_clocks_of_two_machines_are_believed_only_if_somebody_vouches_for_them(t
     assert rows(path, 60)[0]["delays_are_waited"].outcome == "holds"
 
 
+def test_what_a_history_has_nothing_of_is_not_met_and_no_success(tmp_path: Path) -> None:
+    found, _ = rows(history_of(tmp_path, SEND, Operation("failed", "p", 2, "m")))
+    half = found["half_messages_are_resolved"]
+    assert (half.outcome, half.as_expected, half.note) == ("not met", True, "the history has no half")
+    found, _ = rows(history_of(tmp_path, SEND._replace(half=True), Operation("failed", "p", 2, "m")))
+    assert found["half_messages_are_resolved"].outcome == "holds"
+
+
 def test_the_page_says_what_is_declared() -> None:
     page = Path("docs/histories.md").read_text("utf-8")
     for one in CHECKS.values():

@@ -41,7 +41,7 @@ LINES = """\
 
 def parsed(text: str) -> list[list[str]]:
     """The cells of the lines of the last table."""
-    table = text[text.index("| bug |"):]
+    table = text[text.rindex("| bug |"):]
     return [[cell.strip() for cell in line.strip().strip("|").split("|")]
             for line in table.splitlines() if line.startswith("|")]
 
