@@ -12,10 +12,8 @@ from stateful_tests.worlds.limit import OverTimeError, limited
 ROUNDS = 2_000_000  # some 80 ms: signals of timers come every few
 
 
-def burn(rounds: int | None = None) -> None:
-    for done in count():
-        if done == rounds:
-            return
+def burn(rounds: int | None = None) -> int:
+    return next(done for done in count() if done == rounds)
 
 
 def test_work_without_end_is_over() -> None:
@@ -25,7 +23,7 @@ def test_work_without_end_is_over() -> None:
 
 def test_work_that_ends_is_not() -> None:
     with limited(20):
-        burn(1_000)
+        assert burn(1_000) == 1_000
 
 
 def test_progress_begins_the_time_anew() -> None:
