@@ -26,21 +26,9 @@ from invariants.histories.verdicts import Tally
 from spark_fuzz.cluster import open_cluster
 from spark_fuzz.histories.generate import written
 from spark_fuzz.histories.made import FAULTS
-from spark_fuzz.histories.on_spark import judged
+from spark_fuzz.histories.on_spark import aggregated, judged
 
 SIZES = (1_000_000, 10_000_000)
-
-
-def floor(spark_context: Any, file: Path) -> float:
-    """Seconds of a plain aggregation."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra, and slow to import
-    from pyspark.sql import functions as f  # noqa: PLC0415 - same
-
-    began = time.perf_counter()
-    by_message = SparkSession(spark_context).read.parquet(str(file)).groupBy("message").agg(
-        f.max("offset").alias("offset"))
-    by_message.agg(f.count("*"), f.sum("offset")).collect()
-    return time.perf_counter() - began
 
 
 def measured(spark_context: Any, operations: int, seed: int, folder: Path) -> dict[str, Any]:
@@ -49,7 +37,9 @@ def measured(spark_context: Any, operations: int, seed: int, folder: Path) -> di
     rows, planted = written(file, operations, tuple(FAULTS), seed)
     began, tally = time.perf_counter(), Tally()
     found = sum(isinstance(one, Finding) for one in judged(spark_context, [str(file)], None, tally, lambda _: None))
-    judge_s, floor_s = time.perf_counter() - began, floor(spark_context, file)
+    judge_s, began = time.perf_counter() - began, time.perf_counter()
+    aggregated(spark_context, file)
+    floor_s = time.perf_counter() - began
     file.unlink()
     return {"operations": rows, "planted": len(planted), "found": found, "judge_seconds": round(judge_s, 1),
             "floor_seconds": round(floor_s, 1), "per_second": round(rows / judge_s),

@@ -110,6 +110,16 @@ def judged(spark_context: Any, files: list[str], agree_ms: int | None, tally: Ta
     yield from _passed(of_clients.withColumn(SUBJECT, whom), tasks, (SUBJECT, "seq"), followed_pass(context))
 
 
+def aggregated(spark_context: Any, file: Path) -> int:
+    """How many messages a Parquet file has, each with its greatest offset: about the least that Spark does with it."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - slow to import
+    from pyspark.sql import functions as f  # noqa: PLC0415 - same
+
+    by_message = SparkSession(spark_context).read.parquet(str(file)).groupBy("message").agg(
+        f.max("offset").alias("offset"))
+    return int(by_message.agg(f.count("*").alias("messages"), f.sum("offset")).collect()[0]["messages"])
+
+
 def _good(f: Any) -> Any:
     """Whether a row is an operation."""
     of_kinds = [(f.col("kind") == kind) & reduce(lambda one, other: one & other, (

@@ -74,7 +74,7 @@ WORLD = ("asyncio", "concurrent", "datetime", "multiprocessing", "random", "secr
          "ssl", "subprocess", "threading", "time", "uuid")
 WORLDLY = (
     "impl.hosts", "stateful_tests", "spark_fuzz", "proofs",
-    "invariants.front_desk.ticking",  # people are told how long a command works; no row has its clock
+    "invariants.front_desk.ticking",  # a thread that only waits, and tells people that a command still works
     "model.explorer.workers",  # its threads only compute, its clock is for a column of the rows
     "rocketproof.child",  # a command in a process of its own
 )
