@@ -48,6 +48,6 @@ def put_down_to(hazard: str) -> str:
     return f"{_CAUSE}{hazard}"
 
 
-def causes_in(signature: Sequence[str]) -> frozenset[str]:
+def causes_in(signature: Sequence[str]) -> tuple[str, ...]:
     """The hazards whose cause was seen, from the signature of a finding."""
-    return frozenset(part.removeprefix(_CAUSE) for part in signature if part.startswith(_CAUSE))
+    return tuple(part.removeprefix(_CAUSE) for part in signature if part.startswith(_CAUSE))

@@ -100,7 +100,7 @@ class Failure:
     @cached_property
     def causes(self) -> frozenset[str]:
         """The hazards that it is put down to."""
-        return causes_in(self.key)
+        return frozenset(causes_in(self.key))
 
     @property
     def confirmed(self) -> bool:
@@ -238,7 +238,7 @@ class Failures:
 
 def _way(failure: Failure) -> Key:
     """Property and signature without the hazards that it is put down to."""
-    return tuple(part for part in failure.key if causes_in([part]) == frozenset())
+    return tuple(part for part in failure.key if not causes_in([part]))
 
 
 def key_of(row: Row) -> Key:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from invariants.finding import put_down_to
+from invariants.finding import causes_in
 from invariants.report.compared import probability
 from spark_fuzz.differences import HOW_LONG, Answer, Differences, Effect, Seen, quartiles
 
@@ -101,9 +101,8 @@ def _row(found: Differences, name: str, replay: str) -> dict[str, Any]:
 
 
 def _answer(one: Answer) -> dict[str, Any]:
-    hazards = [part.removeprefix(put_down_to("")) for part in one.question.key[1:] if part.startswith(put_down_to(""))]
     return {
         "asking": one.question.asking, "way": way_of(one) if one.of_a_way else "", "effect": str(one.effect),
-        "hazards": hazards, "of": one.of, "base": one.seen.base, "changed": one.seen.changed,
+        "hazards": [*causes_in(one.question.key)], "of": one.of, "base": one.seen.base, "changed": one.seen.changed,
         "base_only": one.asked.fewer, "changed_only": one.asked.more, "p": one.p, "declared": one.declared,
         "base_ms": round(one.base_ms), "changed_ms": round(one.changed_ms)}
