@@ -1,9 +1,10 @@
-"""A failure that a worker has seen again: it may be played once more here, and is shown to people."""
+"""A failure that is believed: it may be played once more here, and is shown to people."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -56,7 +57,13 @@ def _document(key: Key, shown: Recording, file: Path) -> dict[str, Any]:
     """The same object for the same recording, which the ledger writes once."""
     verdict = evidence.verdict_of(shown.plan, "campaign", key[0], Outcome.VIOLATED, replay=replayed(file), key=key,
                                   choices=shown.choices)
-    return evidence.document(verdict, json.loads(shown.shown))
+    return evidence.document(verdict, json.loads(shown.shown) if shown.shown else _recorded(key, shown))
+
+
+def _recorded(key: Key, shown: Recording) -> dict[str, Any]:
+    """What is known of a run that was not played again."""
+    return {"sentence": shown.sentence, "plan": asdict(shown.plan), "choices": list(shown.choices),
+            "digest": shown.digest.hex(), "signature": list(key), "time_ms": shown.time_ms}
 
 
 def tests(failures: Iterable[Failure]) -> Mapping[str, str]:

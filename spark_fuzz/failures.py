@@ -1,9 +1,10 @@
 """What a campaign over worlds saw go wrong: grouped by signature, looked at again before it is believed, shortened.
 
-What no hazard explains is looked at. Of what hazards explain each way is looked at once, whatever it is put down to,
-and each hazard once, at its first finding; the rest is counted. Of each way to fail (a property and a signature) the
-first unit of the plan that shows it gives the tape that is played again, so that the answer depends on no clock; the
-three simplest recordings of all are named for people.
+What no hazard explains is looked at. Of what hazards explain each way counts once, whatever it is put down to, and
+each hazard once, at its first finding; the rest is counted only. Where a story shows that a hazard whose cause was seen
+breaks the property, the recording is enough. Of each way to fail (a property and a signature) the first unit of the
+plan that shows it gives the tape, so that the answer depends on no clock; the three simplest recordings of all are
+named for people.
 """
 
 from __future__ import annotations
@@ -81,14 +82,16 @@ class Failure:
     """One way to fail.
 
     key -- property and signature. expected -- whether a hazard explains it. first -- of the first unit that showed it.
-    kept -- the simplest recordings. units -- how many units showed it. answers -- what was seen again, shorter and
-    shorter. doubt -- why it is not to be believed. played -- the answer that this process has played as well; None
-    before. at -- where making it simpler goes on. spent -- whether that is over.
+    told -- whether it is expected, and a story confirms it. kept -- the simplest recordings. units -- how many units
+    showed it. answers -- what was seen again, shorter and shorter. doubt -- why it is not to be believed. played -- the
+    answer that this process has played as well; None before. at -- where making it simpler goes on. spent -- whether
+    that is over.
     """
 
     key: Key
     expected: bool
     first: Recording
+    told: bool = False
     kept: list[Recording] = field(default_factory=list)
     units: int = 0
     answers: list[Recording] = field(default_factory=list)
@@ -116,9 +119,10 @@ class Failure:
     def believed(self) -> Recording | None:
         """The recording that a violation is shown by; None before there is one.
 
-        A worker has seen it again; what no hazard explains twice, and this process too.
+        A worker has seen it again; what no hazard explains twice, and this process too. What a story confirms was seen
+        often enough.
         """
-        if not self.confirmed:
+        if not (self.confirmed or self.told) or self.doubt:
             return None
         return self.best if self.expected else self.played
 
@@ -159,12 +163,15 @@ class Failure:
 class Failures:
     """All of one subject.
 
-    explains -- whether a hazard explains a property and a signature.
+    explains -- whether a hazard explains a property and a signature. told -- whether a story confirms what a hazard
+    explains.
     """
 
-    def __init__(self, explains: Callable[[Key], bool], limits: Limits | None = None) -> None:
+    def __init__(
+        self, explains: Callable[[Key], bool], told: Callable[[Key], bool], limits: Limits | None = None,
+    ) -> None:
         """None yet."""
-        self._explains, self._limits = explains, limits or Limits()
+        self._explains, self._limits, self._told = explains, limits or Limits(), told
         self._ways: dict[Key, Failure] = {}
         self._of: dict[str, list[Failure]] = {}
         self._asked: dict[str, list[Failure]] = {}
@@ -173,7 +180,8 @@ class Failures:
         """A failure that a unit of the search shows."""
         recording, key = Recording.of(row), key_of(row)
         if key not in self._ways:
-            self._ways[key] = Failure(key, self._explains(key), recording)
+            expected = self._explains(key)
+            self._ways[key] = Failure(key, expected, recording, expected and self._told(key))
             if self._is_looked_at(self._ways[key]):
                 self._of.setdefault(key[0], []).append(self._ways[key])
         self._ways[key].take(recording)
@@ -206,7 +214,7 @@ class Failures:
         """What must be looked at again, each tape once."""
         tapes: dict[tuple[Plan, bytes], list[Failure]] = {}
         for one in self.looked_at():
-            if not one.answers and not one.doubt:
+            if not one.told and not one.answers and not one.doubt:
                 tapes.setdefault((one.first.plan, one.first.choices), []).append(one)
         for (plan, choices), failures in tapes.items():
             looks = KNOWN_LOOKS if all(one.expected for one in failures) else LOOKS

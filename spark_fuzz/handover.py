@@ -54,7 +54,8 @@ def handover(key: Key, recording: Recording) -> str:
 
     key -- property and signature of the failure that the recording shows.
     """
-    told = [f"{one['time_ms']:9,} ms  {one['who']}: {one['sentence']}" for one in json.loads(recording.shown)["told"]]
+    shown = json.loads(recording.shown) if recording.shown else {"told": ()}
+    told = [f"{one['time_ms']:9,} ms  {one['who']}: {one['sentence']}" for one in shown["told"]]
     if len(told) > _TOLD:
         told = [*told[:_TOLD], f"… and {len(told) - _TOLD} more"]
     plan = "\n".join(f"    {name}={value!r}," for name, value in asdict(recording.plan).items())

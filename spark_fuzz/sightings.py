@@ -1,9 +1,9 @@
 """What follows from the rows of the campaign over worlds: a verdict for each subject and property, and its evidence.
 
-A violation is believed when a worker has played its tape again with the digest of the search, twice and this process
-once more if no hazard explains it; else it is unknown. So is a property that some runs could not judge, and one that a
-known hazard breaks but that no run has seen broken: luck is no proof. Where only hazards break it that no repair ends,
-it is not met: such a hazard need not be.
+A violation is believed when a story confirms it, or a worker has played its tape again with the digest of the search,
+twice and this process once more if no hazard explains it; else it is unknown. So is a property that some runs could not
+judge, and one that a known hazard breaks but that no run has seen broken: luck is no proof. Where only hazards break it
+that no repair ends, it is not met: such a hazard need not be.
 """
 
 from __future__ import annotations

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+from invariants.finding import causes_in
 from invariants.refinement.coverage import Visited
 from invariants.runs import NOTICED, OF_KIND, SAME_RUN
 from spark_fuzz.coverage import Coverage
 from spark_fuzz.effect import CALLED, Effect
 from spark_fuzz.failures import Failures, Limits
-from spark_fuzz.runs import judged, visited_of
+from spark_fuzz.runs import Key, judged, visited_of
 from spark_fuzz.scopes import shares
 from spark_fuzz.work import Row
+from stateful_tests.stories.telling import hazards_told
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
@@ -84,9 +86,15 @@ def begun(subject: str, workloads: Sequence[str]) -> About:
     names = tuple(dict.fromkeys(chain.from_iterable(map(judged, workloads))))
     limits = Limits(1, 1) if as_a_whole(subject) == NOTICED else Limits()
     scopes = {name: Visited(name) for workload in workloads for name in WORKLOADS[workload].scopes}
-    failures = Failures(subject_named(subject).explains, limits)
+    failures = Failures(subject_named(subject).explains, lambda key: is_told(subject, key), limits)
     return About(failures, {name: Tally() for name in (*names, SAME_RUN)}, scopes=scopes,
                  effect=Effect(subject) if subject_named(subject).base else None)
+
+
+def is_told(subject: str, key: Key) -> bool:
+    """Whether a story breaks the property by a hazard of the subject whose cause was seen in the run."""
+    hazards = hazards_told(key[0]).intersection(causes_in(key))
+    return not hazards.isdisjoint(subject_named(subject).hazards(key[0]))
 
 
 def as_a_whole(subject: str) -> str | None:

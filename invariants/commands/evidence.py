@@ -53,6 +53,7 @@ def replay_one(desk: Desk, file: Path) -> bool:
     from invariants import evidence
     from invariants.front_desk.replay import stored_outcome
     from invariants.report.terminal import conclusion, evidence_view
+    from stateful_tests.worlds.evidence import drawn
 
     document = evidence.read(file)
     try:
@@ -60,7 +61,7 @@ def replay_one(desk: Desk, file: Path) -> bool:
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         raise BadInputError(f"{file}: not evidence that can be replayed ({type(error).__name__}: {error}); "
                             "give a file that a verdict names") from error
-    desk.print(evidence_view(document))
+    desk.print(evidence_view(drawn(document)))
     desk.take(found)
     desk.closing.append(str(conclusion(stored, found)))
     return found.outcome is stored

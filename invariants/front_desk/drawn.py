@@ -27,6 +27,7 @@ def pictures(rows: Sequence[Verdict], documents: Documents) -> Iterator[Renderab
              and (document := _document(row, documents)) is not None and document["kind"] == "run"]
     different = [one for one in found if words.standing(one[0]) == "different"]
     chosen = different[:FEW] or (found if len(found) <= FEW else [])
+    chosen = [one for one in chosen if "picture" in one[1]]  # a run that was only recorded has none
     for row, document in chosen:
         try:
             yield Group(Text(""), evidence_view(document))

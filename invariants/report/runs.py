@@ -8,6 +8,7 @@ from typing import Any
 
 from invariants.report.scene import Scene, scene
 from invariants.report.shapes import Picture, Shape, Words, read
+from invariants.verdict import BadInputError
 
 
 class Told(Shape):
@@ -37,5 +38,7 @@ class RunDrawing:
 
 def drawing(evidence: Mapping[str, Any]) -> RunDrawing:
     """Read evidence of kind "run" and lay it out; raises BadInputError when a part of it is missing."""
+    if "picture" not in evidence:
+        raise BadInputError("the run was recorded and not played again; the replay command draws it")
     run = read(Run, evidence)
     return RunDrawing(run, scene(run.picture))

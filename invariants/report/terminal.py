@@ -214,7 +214,7 @@ def evidence_view(document: Mapping[str, Any]) -> RenderableType:
         case "trace":
             return trace_table(document)
         case "run":
-            return _run(read(Run, document), document)
+            return _run(read(Run, document), document) if "picture" in document else sentence
         case "graph":
             states = f"{len(document['nodes'])} states, {len(document['edges'])} steps."
             return _text(f"{document['sentence']} {states}")

@@ -1,19 +1,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from invariants.finding import put_down_to
+from invariants.report.page import render
 from invariants.verdict import Outcome
 from spark_fuzz import runs
 from spark_fuzz.failures import Failures, Limits
 from spark_fuzz.runs import Key
 from spark_fuzz.sightings import Sightings
 from spark_fuzz.simulation import KNOWN_LOOKS, LOOKS, Aim, search_unit
+from spark_fuzz.tallies import is_told
 from spark_fuzz.work import Row, attempt
 from stateful_tests.spark.books import settle
+from stateful_tests.worlds.evidence import drawn, replay_run
 from stateful_tests.worlds.subjects import subject_named
 
 STORM = {"subject": "repaired", "workload": "clustering", "profile": "storm", "strategy": "uniform"}
@@ -25,9 +29,9 @@ def failure(name: str, *signature: str, seed: int = 0) -> Row:
             "choices": bytes([1, seed]), "digest": bytes([seed]), "time_ms": 7, "sentence": "It fails."}
 
 
-def seen(*rows: Row, limits: Limits | None = None) -> Failures:
-    """All failures of a campaign on the control that shows these."""
-    failures = Failures(subject_named("repaired").explains, limits)
+def seen(*rows: Row, limits: Limits | None = None, told: Sequence[Key] = ()) -> Failures:
+    """All failures of a campaign on the control that shows these; told -- those that a story confirms."""
+    failures = Failures(subject_named("repaired").explains, lambda key: key in told, limits)
     for row in rows:
         failures.take(row)
     return failures
@@ -59,6 +63,45 @@ def test_a_hazard_is_named_by_one_look_whatever_the_property() -> None:
                                                (OWNERS, OWNERS, "QueueTaken", D1)]
 
 
+def test_what_a_story_confirms_is_believed_as_it_was_recorded() -> None:
+    key = (OWNERS, OWNERS, "QueueTaken", D1)
+    row, unexplained = failure(*key[:1], *key[2:]), failure(OWNERS, "QueueTaken", seed=1)
+    failures = seen(row, unexplained, told=[key, (OWNERS, OWNERS, "QueueTaken")])
+    assert asked(failures) == [((OWNERS, OWNERS, "QueueTaken"), LOOKS)]
+    assert [(one.key, one.believed is not None) for one in failures.ways(OWNERS)] == [
+        (key, True), ((OWNERS, OWNERS, "QueueTaken"), False)]
+    failures.answer({**row, "unit": "again", "error": None, "violated": 0, "unknown": 1})
+    assert not any(one.believed for one in failures.ways(OWNERS))
+
+
+@pytest.mark.parametrize(("subject", "name", "causes", "told"), [
+    ("repaired", KEPT, ("X1",), True), ("repaired", KEPT, ("X1", "D1"), True),
+    ("repaired", KEPT, ("D1",), False), ("repaired", KEPT, (), False), ("shipped", OWNERS, (), False),
+    ("shipped", KEPT, ("X12",), True), ("repaired", KEPT, ("X12",), False),
+])
+def test_a_story_confirms_what_it_breaks_by_a_cause_that_was_seen_and_that_the_subject_has(
+    subject: str, name: str, causes: tuple[str, ...], told: bool,
+) -> None:
+    assert is_told(subject, (name, name, "QueueTaken", *map(put_down_to, causes))) is told
+
+
+def test_the_evidence_of_what_was_recorded_is_drawn_when_it_is_replayed(tmp_path: Path) -> None:
+    aim = Aim(("repaired",), ("smallest",), ("clocks",), ("uniform",)).checked()
+    book = Sightings(aim, tmp_path)
+    book.add(attempt(runs.work, search_unit(aim.arms()[0], aim.seed, 0, 0)))
+    assert not list(book.questions())
+    row = next(one for one in book.verdicts() if one.property == OWNERS)
+    document = book.evidence()[str(row.evidence).removeprefix("evidence/")]
+    assert (row.outcome, row.hazard, "picture" in document) == (Outcome.VIOLATED, ("D1",), False)
+    assert "replay command draws it" in render([row], {str(row.evidence): dict(document)})
+    again = replay_run(document)
+    assert (again.outcome, "digest as stored" in again.note) == (Outcome.VIOLATED, True)
+    shown = drawn(document)
+    assert {**document, "told": shown["told"], "picture": shown["picture"]} == shown
+    assert drawn(shown) is shown
+    assert "picture" not in drawn({**document, "choices": []})
+
+
 def test_a_row_says_which_ways_were_counted_only(tmp_path: Path) -> None:
     aim = Aim(("repaired",), ("clustering",), ("storm",), ("uniform",)).checked()
     book, unit = Sightings(aim, tmp_path), search_unit(aim.arms()[0], 0, 0, 0).id
@@ -67,8 +110,6 @@ def test_a_row_says_which_ways_were_counted_only(tmp_path: Path) -> None:
     judged = {"kind": "judged", "runs": 9, "violated": 2, "unknown": 0, "segments": 1, "cpu_us": 1}
     book.add({**row, "unit": unit, "error": None} for row in (*rows, *({**judged, "property": one} for one in (
         KEPT, OWNERS))))
-    for question, row in zip(list(book.questions()), rows, strict=False):
-        book.add([{**row, "unit": question.id, "error": None, "violated": 1, "unknown": 0, "rest": "null"}])
     notes = {one.property: (one.note, one.hazard) for one in book.verdicts() if one.outcome is Outcome.VIOLATED}
     assert notes == {
         KEPT: ("It fails.; in 2 of 9 runs, in 2 ways, 1 of them counted only, put down to D1 too", ("X1",)),

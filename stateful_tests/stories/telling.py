@@ -232,6 +232,11 @@ def stories_of(name: str) -> Iterator[tuple[str, Story]]:
     yield from ((hazard, told_twice(story)) for hazard, story, broken in TOLD_TWICE if broken == name)
 
 
+def hazards_told(name: str) -> frozenset[str]:
+    """The hazards that break a property in a story."""
+    return frozenset([*BREAKS.get(name, "").split(), *(hazard for hazard, _, broken in TOLD_TWICE if broken == name)])
+
+
 def has_story(name: str) -> bool:
     """Whether a story shows how a property is broken."""
-    return name in BREAKS or any(name == broken for _, _, broken in TOLD_TWICE)
+    return bool(hazards_told(name))

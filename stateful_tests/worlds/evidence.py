@@ -12,6 +12,8 @@ A document of kind "run" adds to `invariants.evidence`
                 left_out: how many steps of the causal past it does not show,
                 rows: [{time_ms, at: machine, source, target: ends of an arrow or empty, text, kind, mark, began}]};
                 kind and mark as in `invariants.pictures.marks`; began: it is what began the failure
+
+A run that was recorded, and not played again since, has neither told nor picture.
 """
 
 from __future__ import annotations
@@ -101,6 +103,15 @@ def exhibit(
         "sentence": found.sentence, "plan": asdict(plan), "choices": list(record.choices), "digest": record.digest,
         "signature": list(signature), "time_ms": found.time_ms, "picture": pictured(world, found, plan.subject),
         "told": [{"time_ms": told.time_ms, "who": told.who, "sentence": told.sentence} for told in tape.told]}
+
+
+def drawn(stored: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A document with its picture: the tape is played if it has none; unchanged if it does not fail any more."""
+    if stored["kind"] != "run" or "picture" in stored:
+        return stored
+    plan, tape = Plan(**stored["plan"]), ReplayTape(stored["choices"])
+    with lived(plan, tape) as (world, record):
+        return {**stored, **(exhibit(plan, tape, world, record, stored["signature"]) or {})}
 
 
 def document(verdict: Verdict, shown: Mapping[str, Any]) -> dict[str, Any]:
