@@ -75,9 +75,11 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.ConsumerStopping: (), e.ConsumerSuspended: (),
     e.ConsumerShutDown: (Reads((e.ConsumerStopping,)),),
     e.ConsumerIdsFetched: (),
-    e.QueueTaken: (Reads((e.ConsumerIdsFetched,)), Reads((e.QueueDropped,), _HOLDING), Reads((e.RouteUpdated,))),
+    e.QueueTaken: (Reads((e.ConsumerIdsFetched,)), Reads((e.QueueDropped, e.QueueForgotten), _HOLDING),
+                   Reads((e.RouteUpdated,))),
     e.QueueDropped: (Reads((e.ConsumerIdsFetched, e.ConsumerStopping, e.ResetReceived, e.OffsetFoundIllegal)),
                      Reads((e.QueueTaken,), _HOLDING)),
+    e.QueueForgotten: (Reads((e.QueueTaken,), _HOLDING), Reads((e.QueueDropped,), _HOLDING)),
     e.AllocationFailed: (Reads((e.ConsumerIdsFetched,)), Reads((e.RouteUpdated,))),
     e.QueuesAssigned: (Reads((e.ConsumerIdsFetched,)), Reads((e.QueueTaken, e.QueueDropped))),
     e.RouteUpdated: (Reads((e.ConsumerStarted,), _GROUP),),
@@ -94,10 +96,12 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.OffsetResetPushed: (Reads((e.OffsetsReset,), ("group", "topic")),),
     e.OffsetReset: (Reads((e.ResetReceived,)),),
     e.ResetReceived: (),
-    e.OffsetSent: (Reads((e.OffsetUpdated, e.OffsetReset, e.OffsetCorrected, e.QueueTaken), _HOLDING),),
+    e.OffsetSent: (Reads((e.OffsetUpdated, e.OffsetLearntLate, e.OffsetReset, e.OffsetCorrected, e.QueueTaken),
+                         _HOLDING),),
     e.OffsetsWritten: (Reads((e.OffsetUpdated, e.QueueDropped)), Reads((e.RouteUpdated,))),
     e.OffsetFoundIllegal: (Reads((e.QueueTaken,), _HOLDING),),
     e.OffsetCorrected: (Reads((e.OffsetFoundIllegal, e.QueueTaken), _HOLDING),),
+    e.OffsetLearntLate: (Reads((e.PullAnswered, e.QueueTaken), _HOLDING),),
     e.OffsetUpdated: (Reads((e.MessagesSettled, e.MessagesFound), _HOLDING), Reads((e.QueueTaken,), _HOLDING)),
     e.OffsetsReset: (Reads((e.OffsetCommitted,), ("group", "topic")),),
     e.BrokerStarted: (Reads((e.ProcessStarted,), ()),),
@@ -221,7 +225,7 @@ CARRIERS: frozenset[str] = frozenset({"offsets", "routes"})
 
 QUIET: tuple[type, ...] = (
     e.PullSuspended, e.PullAnswered, e.OffsetSent, e.OffsetAnswered, e.OffsetCommitted, e.OffsetUpdated,
-    e.MessagesFound, e.MessagesSettled, e.ListenerStarted, e.ListenerEnded, e.VersionRaised, e.ConsumerIdsChanged,
-    e.ProducerRegistered, e.SendAnswered, e.MessageAppended, e.MessageDispatched,
+    e.OffsetLearntLate, e.MessagesFound, e.MessagesSettled, e.ListenerStarted, e.ListenerEnded, e.VersionRaised,
+    e.ConsumerIdsChanged, e.ProducerRegistered, e.SendAnswered, e.MessageAppended, e.MessageDispatched,
 )
 """Events that go on and on whatever else happens."""

@@ -34,6 +34,7 @@ from invariants.pictures.rows import FAULTS, Row, Telling
 from invariants.pictures.symptoms import seen
 from invariants.pictures.threads import Threads
 from invariants.pictures.triggers import began, has_settings, is_unseen, is_willed
+from invariants.pictures.waits import Waits
 
 ROWS = 20
 """So many rows has a picture at most, besides those that say what else happened, and that time passes."""
@@ -83,6 +84,7 @@ class _Painter:
         self.found, self.log, self.words = found, Log(records, trail), Words(records, SENTENCES)
         self.past, self.at = Past(self.log), moments(self.log, found)
         self.telling, self.threads = Telling(self.log, self.past, self.words), Threads(self.log)
+        self.waits = Waits(self.log, self.past, self.telling)
         self.end = found.position if found.position >= 0 else len(records)
         self.end = self.end if self.at.shown is None else self.at.shown
         since_ms = found.time_ms if self.at.earlier is None else records[self.at.earlier][0]
@@ -121,7 +123,8 @@ class _Painter:
     def _settings(self, machines: set[str]) -> list[int]:
         """Where the machines were started with settings of their own."""
         return [place for at in machines for kind in (BrokerStarted, ConsumerStarted)
-                for place in self.log.places.get((at, kind), ())[-1:] if has_settings(self.log.records[place][2])]
+                for place in [one for one in self.log.places.get((at, kind), ()) if one < self.end][-1:]
+                if has_settings(self.log.records[place][2])]
 
     def _deeds(self, machines: set[str]) -> list[int]:
         """What was done last about the same things between the moments, and strategies that have thrown."""
@@ -150,8 +153,10 @@ class _Painter:
         marked = ((self.at.earlier, EARLIER), (self.at.shown, FINDING))
         rows = self.telling.rows(kept, {place: mark for place, mark in marked if place is not None})
         since = self.begin if self.at.earlier is None else self.at.earlier
-        rows += self.threads.rows(sorted(kept), rows, since, self.end)
-        rows = sorted(rows, key=lambda row: row.place)
+        ordered = sorted(kept)
+        rows += self.threads.rows(ordered, rows, since, self.end)
+        rows += self.waits.rows(ordered, since, self.end)
+        rows = sorted(rows, key=lambda row: row.order)
         return rows if self.at.shown is not None else [*rows, self._end()]
 
     def _rows(self, kept: Iterable[int]) -> list[Row]:
@@ -160,7 +165,7 @@ class _Painter:
         told = self._told({*kept} | {int(place) for place in first if place in self.distance})
         told += [row for row in self.began if row.place not in {one.place for one in told}]
         told += [] if self.seen is None else [self.seen]
-        told.sort(key=lambda row: row.place)
+        told.sort(key=lambda row: row.order)
         return folded([replace(row, began=row.place in first) for row in told], self.words)
 
     def _faults(self, machines: set[str]) -> list[int]:
@@ -195,7 +200,7 @@ class _Painter:
         """Between rows, in one line each, how long it is to the next, and how often what they tell happens again."""
         made = [gap for before, after in pairwise(rows) if (gap := self._gap(before, after)) is not None]
         chosen = sorted(made, key=lambda one: -one[0])[:max(0, room)]
-        return sorted([*rows, *(row for _, row in chosen)], key=lambda row: row.place)
+        return sorted([*rows, *(row for _, row in chosen)], key=lambda row: row.order)
 
     def _gap(self, before: Row, after: Row) -> tuple[int, Row] | None:
         """What is between two rows, and how much that is."""

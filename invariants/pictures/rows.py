@@ -60,6 +60,11 @@ class Row:
         return self.at, self.event.__class__, self.source, self.target, self.kind
 
     @property
+    def order(self) -> tuple[int, float]:
+        """By this rows are sorted: what no record tells stands between records by its time."""
+        return self.time_ms, self.place
+
+    @property
     def machines(self) -> tuple[str, ...]:
         """Whose lifelines it needs."""
         return tuple(dict.fromkeys(name for name in (self.source, self.target, self.at) if name))
@@ -76,7 +81,7 @@ class Telling:
         """The rows of these records, in order; marks -- of some of them."""
         ordered = sorted(places - self._echoed(places, marks))
         found = [self._row(place, ordered, marks.get(place, "")) for place in ordered]
-        return sorted([*found, *self._unanswered(ordered)], key=lambda row: row.place)
+        return sorted([*found, *self._unanswered(ordered)], key=lambda row: row.order)
 
     def _echoed(self, places: AbstractSet[int], marks: dict[int, str]) -> set[int]:
         """Records that others say once more at once, at the other end of a message."""
@@ -138,36 +143,22 @@ class Telling:
     def _unanswered(self, shown: list[int]) -> Iterator[Row]:
         """Requests that the threads of rows have waited for in vain, or for long."""
         for place in shown:
-            if (lost := self._call_behind(place)) is not None:
-                yield self._sending(lost, self._waited(lost))
             own = [one for one in self.log.of_thread.get(self.log.threads[place], ()) if one < place]
             for flow in self.log.sent.get(self.log.threads[place], ()):
-                if max(own, default=-1) < flow.sent_at <= place and (said := self._waited(flow)):
-                    yield self._sending(flow, said)
+                if max(own, default=-1) < flow.sent_at <= place and self._waited(flow):
+                    yield self.sending(flow)
 
-    @staticmethod
-    def _sending(flow: Any, said: str) -> Row:
+    def sending(self, flow: Any) -> Row:
+        """A request that was not answered as one wishes."""
+        said = self._waited(flow)
         return Row(flow.sent_at - 0.25, flow.sent_ms, flow.source, said, FAULT, "", flow.source, flow.target)
-
-    def _call_behind(self, place: int) -> Any:
-        """The call whose timeout has closed a connection, if a record says that it has ended."""
-        time_ms, at, _ = self.log.records[place]
-        if self.past.kind(place) is not events.ClientChannelClosed:
-            return None
-        caller = other_end(self.log, place)
-        return next((flow for flow in reversed(self.log.trail.flows) if (flow.source, flow.target) == (caller, at)
-                     and self._is_call(flow) and id(flow) not in self.log.answers
-                     and _LONG_MS <= time_ms - flow.sent_ms <= _CALL_MS), None)
-
-    @staticmethod
-    def _is_call(flow: Any) -> bool:
-        return not getattr(flow.message, "is_response", True) and not flow.message.oneway
 
     def _waited(self, flow: Any) -> str:
         """What to say of a request that was not answered as one wishes; empty: it was."""
         answer, asked = self.log.answers.get(id(flow)), f"{flow.source} sends {flow.target} its {job_of(flow)}"
         if answer is None:
-            return f"{asked} and gets no answer"
+            waits = flow.received_ms is not None and not self.log.trail.handled(flow)
+            return f"{asked} and gets no answer{': it waits there for a thread' * waits}"
         if answer.message.code in _BAD:
             return f"{asked}; the answer is {_BAD[answer.message.code]}"
         waited_ms = answer.received_ms - flow.sent_ms
