@@ -86,6 +86,26 @@ def test_a_command_stays_on_one_line_however_narrow_the_terminal() -> None:
     assert f"    {command}" in said.splitlines()
 
 
+def test_on_a_narrow_terminal_what_all_rows_have_in_common_is_one_line_above_them() -> None:
+    names = ("one_promise", "another")
+    rows = [samples.row(name, "check", "./adapters/go/adapter", cost={"cases": 7}) for name in names]
+    wide, narrow = (shown(verdict_table(rows), width=width).splitlines() for width in (160, 50))
+    assert "subject" in wide[1]
+    assert narrow[0] == "judge: check · subject: ./adapters/go/adapter"
+    assert not any("subject" in line or "check" in line for line in narrow[1:])
+    assert max(map(len, narrow)) <= 50
+    others = shown(verdict_table([*rows, samples.row("one_promise", "prove", "m")]), width=50)
+    assert "judge: " not in others
+    assert {"check", "prove"} <= {*others.split()}
+
+
+def test_rows_that_one_command_shows_again_have_it_below_the_last() -> None:
+    rows = [samples.row(name, "explore", "m", "violated", replay=command)
+            for name, command in (("a", "one"), ("b", "one"), ("c", "two"), ("d", "one"))]
+    said = [line.split()[0] for line in shown(verdict_table(rows)).splitlines()[-7:]]
+    assert said == ["✗", "✗", "one", "✗", "two", "✗", "one"]
+
+
 def test_a_trace_is_numbered_with_arguments_changes_and_sentence() -> None:
     said = shown(trace_table(samples.group_trace()))
     for part in ("1   start", "9   apply", "member-a → broker-1", "b = broker-1", "up[member-a]: false → true",
