@@ -26,6 +26,12 @@ def test_each_row_has_property_judge_subject_expected_outcome_and_cost() -> None
     assert "rocketproof" not in said
 
 
+def test_one_of_something_is_told_as_one() -> None:
+    cost = {"cases": 1, "findings": 2, "different_where_it_throws": 1}
+    said = shown(verdict_table([samples.row("a", "check", "m", cost=cost)])).replace("\N{NO-BREAK SPACE}", " ")
+    assert "1 case · 1 different where it throws · 2 findings" in " ".join(said.split())
+
+
 def test_violations_differences_and_unknowns_are_followed_by_their_replay() -> None:
     rows = [samples.row("a", "prove", "m", "holds", expected="violated", replay="replay a"),
             samples.row("b", "prove", "m", "violated", replay="replay b", hazard=("D1",)),
