@@ -60,8 +60,10 @@ def shown(name: str, judged: Collection[str] = ()) -> Iterator[str]:
     yield f"declared  {one.home}"
     if name in PROPERTIES:
         yield from _of_protocol(PROPERTIES[name])
-    elif name in BY_NAME:
+    if name in BY_NAME:
         yield from _of_rule(BY_NAME[name])
+    if name in PROPERTIES or name in BY_NAME:
+        yield from _causes(name)
     elif one.kind != HOUSE:
         yield from _of_strategies(name)
     yield from _judges(one)
@@ -162,17 +164,17 @@ def _of_protocol(declared: Property) -> Iterator[str]:
             yield from _folded(line, "  ", "            ")
     if declared.broken_by:
         yield from ("", "must fail with", *(f"  {mutation}" for mutation in declared.broken_by))
-    yield from _causes(declared.name)
 
 
 def _of_rule(declared: type[Rule]) -> Iterator[str]:
+    if declared.__name__ in PROPERTIES:
+        yield from ("", *_folded(f"of runs   {declared.sentence}", "", " " * 10))
     yield f"promised  by {declared.cite}"
     yield f"expected  {_expected(declared.expected)}"
     yield f"about     {', '.join(declared.about.split())} (at: the machine that reports)"
     if excuses := [one for one in declared.excuses if not one.hazard]:
         yield from ("", "does not speak where")
         yield from (line for one in excuses for line in _folded(one.sentence, "  ", "    "))
-    yield from _causes(declared.name)
 
 
 def _causes(name: str) -> Iterator[str]:
