@@ -111,7 +111,8 @@ def test_ordinary_messages_are_settled_by_numpy(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.usefixtures("small")
 def test_a_message_that_is_whole_in_one_piece_is_judged_with_what_another_has_of_it(tmp_path: Path) -> None:
-    whole = [*chain.from_iterable(map(ordinary, range(10)))]
+    whole = [*chain.from_iterable(map(ordinary, range(10))),
+             *(Operation("committed", "c", at, None, "g", "q", 0) for at in range(4))]
     again = ordinary(3)[2]._replace(seq=1_000)
     other = [one._replace(process="z") if one.process == "p" else one for one in ordinary(3, "b")]
     for more in ([again], other):
@@ -135,8 +136,7 @@ def test_of_a_long_client_only_a_few_operations_are_looked_at(tmp_path: Path, mo
     history: list[Operation] = [Operation("assigned", "a", 0, orderly=True, offset=0, **member)]  # type: ignore[arg-type]  # by their names
     for at in range(1_000):
         history += ordinary(at + 1)
-        history.append(Operation("committed", "a", 2 * at + 4, offset=at + 1, **member)._replace(seq=10_000 + at))  # type: ignore[arg-type]  # same
-    history.append(Operation("committed", "a", 20_000, offset=7, **member))  # type: ignore[arg-type]  # same
+        history.append(Operation("committed", "a", 10_000 + at, offset=7 if at == 500 else at + 1, **member))  # type: ignore[arg-type]  # same
     said = told(tmp_path, history, 5_000, 2)
     assert said == Counter(judging.judged(history))
     assert [one.check for one in said] == ["regressed"]  # type: ignore[union-attr]  # a finding
