@@ -119,7 +119,7 @@ def shown_hazard(hazard: Hazard, outside: Outside, judged: Collection[str] = ())
     """
     broken = {one.name: one.sentence for one in entries(judged) if hazard.name in one.hazards} | {**outside.broken}
     yield from (f"{hazard.name}  {hazard.group}", *_folded(hazard.sentence, "  "), "")
-    yield from _field("seen", f"{', '.join(hazard.symptoms)}: {hazard.seen}" if hazard.seen else NOT_KNOWN)
+    yield from _field("seen", f"{', '.join(hazard.symptoms)}: {hazard.told}" if hazard.seen else NOT_KNOWN)
     yield from _field("trigger", hazard.trigger or NOT_KNOWN)
     yield from _field("code", hazard.cite)
     for line in hazard.logs:

@@ -39,8 +39,22 @@ _MODELS = "refines_"
 _FEW = 3
 
 
+_BUT = " But "
+
+
+def promise(claimed: str) -> str:
+    """What a claim says in general."""
+    said, but, _ = claimed.partition(_BUT)
+    return said if but else claimed
+
+
+def breach(claimed: str) -> str:
+    """How the run breaks it, without a full stop; empty: the claim does not say it apart."""
+    return claimed.partition(_BUT)[2].removesuffix(".")
+
+
 def claim(found: Finding, words: Words) -> str:
-    """The sentence below the picture of a finding."""
+    """The sentence below the picture of a finding: the promise, and behind "But" how the run breaks it."""
     if found.differs:
         told = [_difference(words, found, *one) for one in found.differs[:_FEW]]
         said = "; ".join(told)
