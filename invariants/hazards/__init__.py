@@ -1,6 +1,7 @@
 """Hazards of RocketMQ 4.9.3 as data: what its code does that breaks a promise, what people see of it, what helps.
 
 A group of hazards is a TOML file beside this one: `title`, and a table for each hazard with the fields of `Hazard`.
+What helps against several of them is written once, in `procedures.toml`.
 """
 
 from __future__ import annotations
@@ -70,13 +71,23 @@ class Hazard:
         return ", ".join(self.upstream) or found
 
 
+def _read(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+_FOLDER = Path(__file__).parent
+PROCEDURES: Mapping[str, str] = _read(_FOLDER / "procedures.toml")
+"""What helps against several hazards: the text that stands for a name in braces in their mitigations."""
+
+
 def _group(path: Path) -> Iterator[Hazard]:
     """The hazards of a file."""
-    table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    table = _read(path)
     title = table.pop("title")
     for name, fields in table.items():
         lists = {key: tuple(value) for key, value in fields.items() if isinstance(value, list)}
-        yield Hazard(name, group=title, **{**fields, **lists})
+        mitigation = fields.pop("mitigation", "").format_map(PROCEDURES)
+        yield Hazard(name, group=title, mitigation=mitigation, **{**fields, **lists})
 
 
 def _place(hazard: Hazard) -> tuple[str, int, str]:
@@ -86,5 +97,5 @@ def _place(hazard: Hazard) -> tuple[str, int, str]:
 
 
 HAZARDS: Mapping[str, Hazard] = {hazard.name: hazard for hazard in sorted(
-    (hazard for path in Path(__file__).parent.glob("*.toml") for hazard in _group(path)), key=_place)}
+    (hazard for path in _FOLDER.glob("[A-Z].toml") for hazard in _group(path)), key=_place)}
 """By name."""

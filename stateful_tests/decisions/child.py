@@ -17,7 +17,7 @@ CALL_LIMIT_S = 5.0
 
 
 class ChildStrategy:
-    """(group, me, queues, members) -> queues, for a class MODULE:CLASS; use it in a `with`, or `close` it.
+    """(group, me, queues, members) -> queues, for a class of the user's; use it in a `with`, or `close` it.
 
     An answer is a list of MessageQueues (and of texts, for elements that are none), None, or a Failure that says what
     was raised. Raises ChildHungError or ChildEndedError when there is no answer; the child is gone then.
@@ -26,9 +26,9 @@ class ChildStrategy:
     def __init__(self, reference: str, *, limit_s: float = CALL_LIMIT_S, hash_seed: int = 0) -> None:
         """Start the child and make the object.
 
-        reference -- MODULE:CLASS, importable from here or from the working directory. limit_s -- wall seconds of one
-        call. hash_seed -- the child's PYTHONHASHSEED: two children with different seeds differ where a strategy
-        depends on hash().
+        reference -- MODULE:CLASS, importable from here or from the working directory, or FILE.py:CLASS. limit_s -- wall
+        seconds of one call. hash_seed -- the child's PYTHONHASHSEED: two children with different seeds differ where a
+        strategy depends on hash().
 
         Raises BadInputError, in one sentence, when the class cannot be made.
         """

@@ -43,6 +43,13 @@ def test_words_are_compared_by_their_stems() -> None:
     assert search.search("expressions compile")[0].name == search.search("expression compiled")[0].name == "B-26"
 
 
+@pytest.mark.parametrize(("hazard", "log"), [(one, log) for one in HAZARDS.values() for log in one.logs])
+def test_a_line_of_a_log_leads_to_the_hazards_that_have_it_first(hazard: Hazard, log: str) -> None:
+    found = search.search(f"2026-01-31 03:00:00 WARN Thread_1 - {log.replace('{}', 'broker-a-1')} 10.0.0.1:10911")
+    having = {one.name for one in HAZARDS.values() if log in one.logs}
+    assert hazard.name in {hit.name for hit in found[:len(having)]}
+
+
 def test_parts_of_java_names_are_words() -> None:
     assert search.search("updateSubscription")[0].name.startswith("B-")
     assert set(stems("update subscription")) <= set(stems("updateSubscription"))
