@@ -109,7 +109,9 @@ class share_is_kept(Rule):
 class told_members_rebalance(Duty):
     """A member that is told of a change of its group rebalances within 5 s.
 
-    Ignores what is sent on a connection of a process that has ended: where power was lost no broker knows of the end.
+    A run that is under way ends first. While it gives queues up and takes others the time begins anew with each of
+    them: a thread may stand still at any of them, however many they are. Ignores what is sent on a connection of a
+    process that has ended: where power was lost no broker knows of the end.
     """
 
     shipped = "violated: B-13 the notification is lost, U15 a reset holds the thread"
@@ -163,6 +165,14 @@ class told_members_rebalance(Duty):
         earlier = listed is not None and not self.facts.runs(machine, listed.client_id, event.group)
         if reaches and not earlier and self.facts.clusters(machine, event.group):  # who broadcasts asks for no list
             self.owe((machine, event.group), ms)
+
+    @on(events.QueueTaken, events.QueueDropped)
+    def goes_on(self, ms: int, at: str, event: events.QueueTaken | events.QueueDropped) -> None:
+        """A run that is under way gets on; the next one would have fetched its list first, which pays."""
+        key = at, event.group
+        if key in self.owed and (isinstance(event, events.QueueTaken) or event.by_rebalance):
+            since_ms, counted_ms, what = self.owed[key]
+            self.owed[key] = since_ms, max(counted_ms, ms), what
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """See Duty; no time counts while a consumer does not run yet, or is suspended."""
