@@ -299,7 +299,7 @@ def _run(run: Run, document: Mapping[str, Any]) -> RenderableType:
     """The picture of what led to the failure, and what was broken."""
     about = "{property}: {plan[subject]}, workload {plan[workload]}, profile {plan[profile]}".format_map(document)
     claim = run.picture.claim or text(document.get("sentence", ""))
-    below = (_whole(words.one_line(one), "bold") for one in text_of.below(claim))
+    below = (_whole(words.one_line(one), "bold") for one in text_of.below(claim, run.picture.names))
     return Group(_text(about, "bold"), Text(""), *picture_lines(run.picture), *below)
 
 
