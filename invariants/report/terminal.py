@@ -268,7 +268,8 @@ def evidence_view(document: Mapping[str, Any]) -> RenderableType:
     found = read(Counterexample, document)
     arguments = [_text(f"  {name} = {words.one_line(value)[:_SHOWN]}") for name, value in found.arguments.items()]
     table = [_table(found.table.columns, found.table.rows)] if found.table.columns else []
-    return Group(sentence, *arguments, *table)
+    asked = [_text("What the program was asked:"), *map(_command, found.asked)] if found.asked else []
+    return Group(sentence, *arguments, *table, *asked)
 
 
 def trace_table(evidence: Mapping[str, Any]) -> RenderableType:

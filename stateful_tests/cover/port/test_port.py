@@ -366,6 +366,21 @@ def test_the_line_of_standard_error_that_tells_most_is_told(said: list[str], tol
     assert str(caught.value) == f"ended with status 1 ({told})"
 
 
+@pytest.mark.parametrize("batches", [False, True])
+def test_replay_prints_the_lines_that_ask_the_program(batches: bool, program: Any, tmp_path: Path) -> None:
+    command = program(AS_BROKEN, BATCHES if batches else HELLO, BATCH_AS_BROKEN)
+    sizes = ["--queues", "3", "--members", "2", "--examples", "1", "--property", "allocation_is_exclusive"]
+    result = run("check", "allocation", "--exec", command, *sizes, "--json", "-", "--out", tmp_path / "out")
+    (row,) = rows(result.stdout).values()
+    said = run(*shlex.split(row.replay)[1:]).stdout.splitlines()
+    begin = said.index("What the program was asked:") + 1
+    queues = '[["T","b",0],["T","b",1],["T","b",2]]'
+    calls = [f'{{"group":"group","cid":"{me}","mqAll":{queues},"cidAll":["c0","c1"]}}' for me in ("c0", "c1")]
+    asked = [f'"do":"batch","function":"allocate","calls":[{one}]' if batches
+             else f'"do":"call","function":"allocate","a":{one}' for one in calls]
+    assert said[begin:begin + 2] == [f'    {{"id":1,{one}}}' for one in asked]
+
+
 def test_errors_agree_with_errors_and_no_list_with_an_empty_one() -> None:
     function = FUNCTIONS["AVG"]
     assert function.differs({"e": "java.lang.X", "m": "a"}, {"e": "panic"}) is None
