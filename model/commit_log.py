@@ -318,9 +318,9 @@ def checkpoint_is_true(s: Store, start: Position) -> Bool:
 
 @action("CommitLog#recoverAbnormally")
 def dispatch_again(s: Store, start: Position) -> None:
-    """After a crash recovery dispatches what was put since the checkpoint."""
+    """After a crash recovery dispatches what was put since the checkpoint; a file of the log is where it begins."""
     require(s.phase == Phase.FOUND, ~s.clean, by="DefaultMessageStore#isTempFileExist")
-    require(s.first <= start, start <= s.end, by="CommitLog#isMappedFileMatchedRecover")
+    require((s.first <= start) & (start < s.end) | (start == s.first), by="CommitLog#isMappedFileMatchedRecover")
     require((start <= s.dispatched) | (start <= s.first),
             by="DefaultMessageStore#doDispatch, StoreCheckpoint#getMinTimestamp")
     assume(checkpoint_is_true, s, start)
@@ -471,7 +471,8 @@ def build_again(s: Index, start: Position) -> None:
 def load_safely(s: Index, start: Position) -> None:
     """Recovery begins with what the deleted file began with: with messageIndexSafe the checkpoint sees to it."""
     require(~s.up, ~s.clean, by="DefaultMessageStore#isTempFileExist")
-    require(start <= s.built, by="CommitLog#isMappedFileMatchedRecover, StoreCheckpoint#getMinTimestamp")
+    require(start <= s.built, by="StoreCheckpoint#getMinTimestamp")
+    require((start < s.end) | (start == 0), by="CommitLog#isMappedFileMatchedRecover")
     require(start <= s.safe)
     build_again(s, start)
 
@@ -480,7 +481,8 @@ def load_safely(s: Index, start: Position) -> None:
 def load_late(s: Index, start: Position) -> None:
     """Recovery begins behind what the deleted file began with (V13)."""
     require(~s.up, ~s.clean, by="DefaultMessageStore#isTempFileExist")
-    require(start <= s.built, by="CommitLog#isMappedFileMatchedRecover, StoreCheckpoint#getMinTimestamp")
+    require(start <= s.built, by="StoreCheckpoint#getMinTimestamp")
+    require((start < s.end) | (start == 0), by="CommitLog#isMappedFileMatchedRecover")
     require(~(start <= s.safe))
     build_again(s, start)
 

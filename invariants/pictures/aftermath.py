@@ -8,7 +8,8 @@ from typing import Any
 from impl import events as e
 from impl.events.sentences import Words
 from impl.events.sentences.words import spans
-from invariants.pictures.log import Log, machine, of_retries
+from invariants.pictures.log import Log, agree, machine, of_retries
+from invariants.rules.deadlines import BROKER_LEASE_MS
 
 
 class Aftermath:
@@ -67,6 +68,26 @@ class Aftermath:
         taken = any(isinstance(self.log.records[one][2], e.ConsumerRemoved) for one in own if one < place)
         return "" if taken or not own else f"; it takes nobody out who came over {machine(event.connection)}"
 
+    def _forgotten(self, place: int, event: e.LockGranted) -> str:
+        """A lock of another client may have gone with the process that had it in memory."""
+        things, at = self.log.things(place), self.log.records[place][1]
+        killed = self.log.last((e.ProcessKilled,), place, lambda _: True, at)
+        last = self.log.last((e.LockGranted, e.LockReleased), place,
+                             lambda one: agree(things, self.log.things(one), ("group", "queue")), at)
+        if killed is None or last is None or last > killed:
+            return ""
+        before, age_ms = self.log.records[last][2], self.log.records[place][0] - self.log.records[last][0]
+        held = isinstance(before, e.LockGranted) and before.client_id != event.client_id and age_ms < BROKER_LEASE_MS
+        who = self.words.client(before.client_id) if held else ""
+        return f"; that {who} had it was in the memory of the killed process" if held else ""
+
+    def _second(self, place: int, event: e.ConsumerStarted) -> str:
+        """Two consumers of one machine may have one client id."""
+        same = [one for one in self._before(place, e.ConsumerStarted, e.ConsumerShutDown)
+                if (one.client_id, one.group) == (event.client_id, event.group)]
+        return f"; another consumer of {event.group} runs there with the same client id" \
+            if same and isinstance(same[-1], e.ConsumerStarted) else ""
+
     def _gap(self, place: int, event: e.MessageAppended) -> str:
         """A queue may have an entry for a message that the log does not have."""
         queue, end = (event.topic, event.queue_id), 0
@@ -111,6 +132,7 @@ class Aftermath:
 
 _OF: Mapping[type, Callable[[Aftermath, int, Any], str]] = {
     e.SubscriptionRemoved: Aftermath._table, e.BrokerRegistered: Aftermath._names,  # noqa: SLF001 - a table of its own methods
+    e.LockGranted: Aftermath._forgotten, e.ConsumerStarted: Aftermath._second,  # noqa: SLF001 - as above
     e.GoodbyeTaken: Aftermath._goodbye, e.MessageAppended: Aftermath._gap,  # noqa: SLF001 - as above
     e.StoreLoaded: Aftermath._recovered,  # noqa: SLF001 - as above
 }

@@ -55,7 +55,7 @@ ALSO: Mapping[str, tuple[tuple[type, ...], ...]] = {
     "share_is_kept": ((e.PullSuspended, e.PullAnswered, e.MessagesFound),),
     "settled_is_not_begun_again": ((e.OffsetCommitted,), (e.ConsumerStopping,)),
     "queue_is_not_left_alone": (*_LISTENERS, (e.LockGranted,), (e.QueuesAssigned,)),
-    "abandoned_lock_is_freed": _LISTENERS,
+    "abandoned_lock_is_freed": _LISTENERS, "only_the_readable_is_held": ((e.RouteUpdated,),),
     "only_the_settled_is_committed": _OF_RESETS, "reset_takes_effect": _OF_RESETS,
     "first_beginning_is_kept": ((e.OffsetAnswered,),),
     "members_are_told_of_changes": ((e.ConsumerRegistered,),),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from impl import events as e
-from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, is_system_topic
+from impl.decisions.names import REPLY_TOPIC_POSTFIX, RETRY_GROUP_TOPIC_PREFIX, is_system_topic
 from invariants.pictures.log import Log, machine
 
 _ROLES: tuple[tuple[str, tuple[type, ...]], ...] = (
@@ -18,7 +18,7 @@ _ROLES: tuple[tuple[str, tuple[type, ...]], ...] = (
 """What a machine is that has reported one of these events, the first that fits; several are told in the plural."""
 _BY_HAND = "client driven by hand"
 _ELSEWHERE = "broker that another machine registers"
-_WORLD = "world"
+_WORLD, _REPLIES = "world", f"_{REPLY_TOPIC_POSTFIX}"
 _NAMED: Mapping[str, str] = {"group": "consumer group", "topic": "topic", "topics": "topic"}
 _OF_PRODUCERS = (e.ProducerRegistered, e.ProducerForgotten)
 _VERSIONS: tuple[tuple[str, str], ...] = (
@@ -49,6 +49,11 @@ def _names(log: Log) -> Iterator[tuple[str, str]]:
                   if isinstance(event, e.BrokerRegistered)):
         if at not in log.machines:
             yield at, _ELSEWHERE
+    for _, _, event in log.records:
+        if isinstance(event, e.BrokerRegistered):
+            yield event.broker_name, "broker name"
+            clusters = [one for one in sorted(event.topics) if one.endswith(_REPLIES)]
+            yield from ((one.removesuffix(_REPLIES), "cluster") for one in clusters)
     for _, _, event in log.records:
         for field in getattr(event, "_fields", ()):
             if field in _NAMED:

@@ -190,8 +190,9 @@ class _Painter:
     def _broken(self, text: str) -> str:
         """The sentence of the event that shows the finding, with how that breaks the promise, if it does not say it."""
         said = breach(self.claim)
-        numbers = {*_NUMBER.findall(said)}
-        return text if not said or (numbers and numbers <= {*_NUMBER.findall(text)}) else f"{text}: {said}"
+        compared = self.at.shown is not None and self.telling.before(self.at.shown) is not None
+        is_said = compared and {*_NUMBER.findall(said)} <= {*_NUMBER.findall(text)} and bool(_NUMBER.search(said))
+        return text if not said or is_said else f"{text}: {said}"
 
     def _rows(self, kept: Iterable[int]) -> list[Row]:
         """The same with what began it, and what is alike as one."""

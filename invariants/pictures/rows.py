@@ -21,6 +21,7 @@ _LONG_MS = 1_000
 _CALL_MS = 40_000  # no call waits longer, but for a process that stands still
 _COMPARED = ("queue", "group", "topic", "broker", "name", "key")
 FAULTS = frozenset(events.HOST_EVENTS) - {events.ProcessStarted, events.WorldHealed}
+_COPY = "GET_ALL_CONSUMER_OFFSET"
 _WHERE = "QUERY_CONSUMER_OFFSET"
 _BAD = {1: "SYSTEM_ERROR", 2: "SYSTEM_BUSY"}
 _JOBS = {
@@ -168,11 +169,24 @@ class Telling:
             own = [flow for flow in self.log.sent.get(request.thread, ()) if flow.sent_at > place]
             next_lock = next((one for one, flow in enumerate(own) if str(flow.message) == str(request.message)), None)
             yield from (self.sending(flow) for flow in own[:next_lock] if self._waited(flow))
+        if isinstance(event, events.VersionQueried) and request is not None and self._waited(request):
+            yield self.sending(request)
+        if isinstance(event, events.OffsetAnswered):
+            yield from self._copied(place, at)
         if isinstance(event, events.OffsetFoundIllegal):
             asked = [flow for flow in self.log.trail.flows if flow.source == at and flow.sent_at <= place
                      and str(flow.message) == _WHERE
                      and flow.message.header[1:3] == (event.mq.topic, event.mq.queue_id)]
             yield from (self.sending(flow) for flow in asked[-1:] if self._waited(flow))
+
+    def _copied(self, place: int, at: str) -> Iterator[Row]:
+        """Where a slave has copied the offsets of its master last; no event reports it."""
+        copies = [flow for flow in self.log.trail.flows if flow.source == at and str(flow.message) == _COPY
+                  and (answer := self.log.answers.get(id(flow))) is not None and answer.received_at <= place]
+        for flow in copies[-1:]:
+            answer = self.log.answers[id(flow)]
+            yield Row(answer.received_at - 0.25, answer.received_ms, at, f"{at} copies the offsets of {flow.target}",
+                      EVENT, "", flow.target, at)
 
     def sending(self, flow: Any) -> Row:
         """A request that was not answered as one wishes."""

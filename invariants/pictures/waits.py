@@ -17,6 +17,7 @@ from invariants.pictures.past import Past
 from invariants.pictures.rows import Row, Telling, job_of
 
 _LONG_MS, _STUCK_MS, _PUT_OFF_MS = 1_000, 60_000, 5_000
+_JUST_BEFORE = 3
 _ENDS = (e.ClientChannelClosed, e.BrokerFound)
 """Events of which the end of a connection is the cause."""
 _EXPIRED: tuple[type, ...] = (e.ConsumerRemoved, e.ProducerForgotten, e.BrokerLiveRemoved)
@@ -138,6 +139,8 @@ class Waits:
             known = thread in told or (request is None and self.past.kind(place) in QUIET)
             if known or put_off is None or put_off.delay_ms < _PUT_OFF_MS:
                 continue
+            if request is None and not any(put_off.at - _JUST_BEFORE <= one < put_off.at for one in shown):
+                continue  # nobody would know what is put off
             told.add(thread)
             at = self.log.records[place][1] if request is None else request.source
             what = "the rest" if request is None else f"its {job_of(request)}"

@@ -80,6 +80,13 @@ HARM = [
     ("N-5", f"{SIGNS['finding']} nameserver1 takes alive out of its routes"),
     ("D3", "c1 has a route of orders: queues 0-3 of orders at broker-b"),
     ("B-11", "broker-a enters c1 in G: orders in version 2"),
+    ("D8", "that c1 had it was in the memory of the killed process"),
+    ("X16", "another consumer of G runs there with the same client id"),
+    ("B-28", "broker-s copies the offsets of broker-a"),
+    ("N-18", "broker-a sends nameserver1 its question for the version and gets no answer"),
+    ("U14", "c1 has a route of orders: no queue"),
+    ("N-8", "the clock of nameserver1 is set ahead by"),
+    ("U8", "c1 holds queue 0 of orders and waits for its lock"),
     ("B-16", "broker-a has CLUSTERING from c1 and BROADCASTING from c2 in G"),
 ]
 """A hazard, and the step of it that does the harm, which no event of RocketMQ's servers reports."""
