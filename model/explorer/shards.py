@@ -15,7 +15,8 @@ from zlib import crc32
 
 import numpy as np
 
-from model.explorer.runs import Shape, decoded, distinct, encoded, fresh, joined
+from model.explorer.buffers import Buffers
+from model.explorer.runs import Shape, decoded, encoded, fresh, joined, merged
 from model.explorer.seen import Levels, cut
 from model.explorer.storage import Memory, Run, Storage
 from model.explorer.workers import Workers
@@ -68,6 +69,7 @@ class Shards:
         self._files = 1
         self._inbox: list[Piece] = []
         self._taken = self._states = 0
+        self.buffers = Buffers()
         self.levels = ShardLevels(self)
 
     @property
@@ -88,7 +90,7 @@ class Shards:
     def candidates(self, moves: Iterable[list[Word]]) -> list[Piece]:
         """All of them, each once, in ascending order."""
         parts = list(moves)
-        return [distinct(joined(parts))] if parts else []
+        return [merged(parts, self.buffers)] if parts else []
 
     def take(self, candidates: list[Piece]) -> None:
         """Collect them."""
@@ -97,7 +99,7 @@ class Shards:
 
     def settle(self, workers: Workers) -> None:
         """Give each shard its candidates; it keeps those that are new."""
-        pieces = list(workers.map(_merged, _grouped(self._inbox, _PORTION * len(self.shards))))
+        pieces = list(workers.map(self._merged, _grouped(self._inbox, _PORTION * len(self.shards))))
         self._inbox, self._taken = [], 0
         if not pieces:
             return
@@ -106,6 +108,9 @@ class Shards:
             if run:
                 shard.runs.append(run)
                 self._states += run.shape.count
+
+    def _merged(self, pieces: list[Piece]) -> Piece:
+        return merged(pieces, self.buffers) if len(pieces) > 1 else pieces[0]
 
     def _ends(self, pieces: Sequence[Piece]) -> list[list[int]]:
         """Where the candidates of each shard begin, for each piece, and where the last ones end."""
@@ -122,7 +127,7 @@ class Shards:
 
     def _settled(self, portion: tuple[Shard, list[Piece]]) -> tuple[Shard, Run | None]:
         shard, own = portion
-        new = fresh(self.read(shard, shard.runs), shard.states, own)
+        new = fresh(self.read(shard, shard.runs), shard.states, own, self.buffers)
         return shard, self._written(shard.file, len(self.levels), new) if len(new[0]) else None
 
     def read(self, shard: Shard, runs: Sequence[Run]) -> Iterator[list[Word]]:
@@ -217,10 +222,6 @@ def _grouped(pieces: Sequence[Piece], size: int) -> Iterator[list[Piece]]:
         yield group
 
 
-def _merged(pieces: list[Piece]) -> Piece:
-    return distinct(joined(pieces)) if len(pieces) > 1 else pieces[0]
-
-
 def _between(pieces: Sequence[Piece], ends: Sequence[Sequence[int]], i: int) -> list[Piece]:
     return [[word[end[i]:end[i + 1]] for word in piece]
             for piece, end in zip(pieces, ends, strict=True) if end[i] < end[i + 1]]
@@ -270,7 +271,7 @@ class ShardLevels(Levels):
             count = sum(run.shape.count for run in runs)
             if count > skip:
                 found = [*self._store.read(shard, runs)]
-                level = found[0] if len(found) == 1 else distinct(joined(found))
+                level = found[0] if len(found) == 1 else merged(found, self._store.buffers)
                 yield [word[skip:] for word in level]
             skip = max(0, skip - count)
             shards = self._store.shards

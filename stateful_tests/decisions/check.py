@@ -64,8 +64,8 @@ def check_allocation(reference: str, *, out: Path | None = None, queues: int = Q
                      examples: int = EXAMPLES, seed: int = 0, limit_s: float = CALL_LIMIT_S) -> Iterator[Verdict]:
     """One verdict per property for a Python strategy; violations as soon as they are found, smallest case first.
 
-    reference -- MODULE:CLASS. out -- folder for evidence. queues, members -- of the largest exhaustive case.
-    examples -- random cases afterwards. limit_s -- wall seconds of one call.
+    reference -- MODULE:CLASS or FILE.py:CLASS. out -- folder for evidence. queues, members -- of the largest
+    exhaustive case. examples -- random cases afterwards. limit_s -- wall seconds of one call.
 
     Raises BadInputError, in one sentence, when the class cannot be imported or made. The children end with the
     iterator.

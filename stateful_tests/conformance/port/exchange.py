@@ -119,9 +119,11 @@ class Exchange:
 
 
 def _started(command: str) -> Child:
+    if not command.strip():
+        raise BadInputError("--exec has no words; give a program and its arguments")
     try:
         return Child(shlex.split(command), Path(tempfile.mkdtemp(prefix="rocketproof-port-")))
-    except (OSError, ValueError, IndexError) as error:
+    except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         cure = "give a program and its arguments"
         raise BadInputError(f"--exec {command!r} cannot be started ({why}); {cure}") from error
