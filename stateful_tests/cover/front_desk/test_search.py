@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import bench.reports
 from invariants.__main__ import app
-from invariants.commands.catalogue import judged_of_runs, outside
 from invariants.claim import CLAIMS
+from invariants.commands.catalogue import judged_of_runs, outside
 from invariants.front_desk import search
 from invariants.front_desk.catalogue import names
 from invariants.front_desk.show import Outside, shown_hazard, shown_of_histories
