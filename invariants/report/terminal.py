@@ -130,13 +130,19 @@ def _rest(rows: Sequence[Verdict]) -> Text:
 
 
 def _each(rows: Sequence[tuple[Verdict, int]]) -> Table:
-    """One line for each row; behind the name of its property how many more rows say the same."""
+    """One line for each row; behind the name of its property how many more rows say the same.
+
+    What one search, crash or file has cost is said once: its rows follow each other.
+    """
     table = _table(("property", "judge", "subject", "expected", "outcome", "cost"))
     table.columns[0].min_width = min(max((len(row.property) for row, _ in rows), default=0), _WIDEST_NAME)
     table.columns[-2].no_wrap = True
+    above = None
     for row, others in rows:
         said = (row.property + (f" and {others:,} more" if others else ""), row.judge, words.subject(row), row.expected)
-        table.add_row(*map(_text, said), _outcome(row), _text(words.cost(row.cost)))
+        spent = (row.judge, row.subject, words.cost(row.cost))
+        table.add_row(*map(_text, said), _outcome(row), _text("as above" if spent == above and spent[-1] else spent[-1]))
+        above = spent
     return table
 
 

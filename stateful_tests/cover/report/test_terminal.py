@@ -26,6 +26,15 @@ def test_each_row_has_property_judge_subject_expected_outcome_and_cost() -> None
     assert "rocketproof" not in said
 
 
+def test_what_one_search_has_cost_is_said_once() -> None:
+    cost = {"images": 712}
+    rows = [*(samples.row(name, "crash", "sync_torn", cost=cost) for name in "abc"),
+            samples.row("d", "crash", "sync_torn, machine crash", cost=cost),
+            *(samples.row(name, "check", "my strategy") for name in "ef")]
+    said = shown(verdict_table(rows))
+    assert (said.count("712"), said.count("as above")) == (2, 2)
+
+
 def test_violations_differences_and_unknowns_are_followed_by_their_replay() -> None:
     rows = [samples.row("a", "prove", "m", "holds", expected="violated", replay="replay a"),
             samples.row("b", "prove", "m", "violated", replay="replay b", hazard=("D1",)),
