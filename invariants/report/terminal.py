@@ -139,9 +139,10 @@ def _each(rows: Sequence[tuple[Verdict, int]]) -> Table:
     table.columns[-2].no_wrap = True
     above = None
     for row, others in rows:
+        cost = words.cost(row.cost)
+        spent = (row.judge, row.subject, cost)
         said = (row.property + (f" and {others:,} more" if others else ""), row.judge, words.subject(row), row.expected)
-        spent = (row.judge, row.subject, words.cost(row.cost))
-        table.add_row(*map(_text, said), _outcome(row), _text("as above" if spent == above and spent[-1] else spent[-1]))
+        table.add_row(*map(_text, said), _outcome(row), _text("as above" if cost and spent == above else cost))
         above = spent
     return table
 
