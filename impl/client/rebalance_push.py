@@ -145,7 +145,7 @@ class RebalancePushImpl(RebalanceImpl):
     async def compute_pull_from_where_with_exception(self, mq: MessageQueue, threads: Threads) -> int:
         """RebalancePushImpl#computePullFromWhereWithException."""
         stored = await self.offset_store.read_offset(mq, ReadOffsetType.READ_FROM_STORE, threads)
-        if stored >= 0 and mq in self._held:
+        if stored >= 0 and not self.orderly and mq in self._held:  # orderly ones read for their first pull, too
             self.node.trace(OffsetLearntLate(self.instance.client_id, self.consumer_group, mq, stored, pulled=False))
         source = self._source(stored, retry_topic=mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX))
         max_offset = await self.instance.max_offset(mq) if source is Source.MAX_OFFSET else -1

@@ -65,8 +65,10 @@ def shown(name: str, judged: Collection[str] = ()) -> Iterator[str]:
     yield f"declared  {one.home}"
     if name in PROPERTIES:
         yield from _of_protocol(PROPERTIES[name])
-    elif name in BY_NAME:
+    if name in BY_NAME:
         yield from _of_rule(BY_NAME[name])
+    if name in PROPERTIES or name in BY_NAME:
+        yield from _causes(name)
     elif one.kind != HOUSE:
         yield from _of_strategies(name)
     yield from _judges(one)
@@ -117,7 +119,7 @@ def shown_hazard(hazard: Hazard, outside: Outside, judged: Collection[str] = ())
     """
     broken = {one.name: one.sentence for one in entries(judged) if hazard.name in one.hazards} | {**outside.broken}
     yield from (f"{hazard.name}  {hazard.group}", *_folded(hazard.sentence, "  "), "")
-    yield from _field("seen", f"{', '.join(hazard.symptoms)}: {hazard.seen}" if hazard.seen else NOT_KNOWN)
+    yield from _field("seen", f"{', '.join(hazard.symptoms)}: {hazard.told}" if hazard.seen else NOT_KNOWN)
     yield from _field("trigger", hazard.trigger or NOT_KNOWN)
     yield from _field("code", hazard.cite)
     for line in hazard.logs:
@@ -191,17 +193,17 @@ def _of_protocol(declared: Property) -> Iterator[str]:
             yield from _folded(line, "  ", "            ")
     if declared.broken_by:
         yield from ("", "must fail with", *(f"  {mutation}" for mutation in declared.broken_by))
-    yield from _causes(declared.name)
 
 
 def _of_rule(declared: type[Rule]) -> Iterator[str]:
+    if declared.__name__ in PROPERTIES:
+        yield from ("", *_folded(f"of runs   {declared.sentence}", "", " " * 10))
     yield f"promised  by {declared.cite}"
     yield f"expected  {_expected(declared.expected)}"
     yield f"about     {', '.join(declared.about.split())} (at: the machine that reports)"
     if excuses := [one for one in declared.excuses if not one.hazard]:
         yield from ("", "does not speak where")
         yield from (line for one in excuses for line in _folded(one.sentence, "  ", "    "))
-    yield from _causes(declared.name)
 
 
 def _causes(name: str) -> Iterator[str]:

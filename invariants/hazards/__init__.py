@@ -36,12 +36,12 @@ class Hazard:
     """A named hazard.
 
     sentence -- what the code does. cite -- RocketMQ class and method. group -- title of its group. symptoms -- names of
-    SYMPTOMS. seen -- what users see, in an operator's words. trigger -- what brings it about. logs -- error texts and
-    log lines of RocketMQ that go with it. mitigation -- what helps in 4.9.3: a setting, a procedure, a version.
-    upstream -- issues and pull requests, as "apache/rocketmq #1". searched -- if there are none, the day on which
-    public issues were searched and had no report of it. fixed -- in which release, or that it is not; what was read in
-    upstream's source (READ_AT), and not run, is marked "(read)". no_machine -- why no world of a machine shows it;
-    empty: a machine judges a property that it breaks. What else is empty is not known.
+    SYMPTOMS. seen -- what users see, in an operator's words. lasts -- for how long, in general. trigger -- what brings
+    it about. logs -- error texts and log lines of RocketMQ that go with it. mitigation -- what helps in 4.9.3: a
+    setting, a procedure, a version. upstream -- issues and pull requests, as "apache/rocketmq #1". searched -- if there
+    are none, the day on which public issues were searched and had no report of it. fixed -- in which release, or that
+    it is not; what was read in upstream's source (READ_AT), and not run, is marked "(read)". no_machine -- why no world
+    of a machine shows it; empty: a machine judges a property that it breaks. What else is empty is not known.
     """
 
     name: str
@@ -50,6 +50,7 @@ class Hazard:
     group: str = ""
     symptoms: tuple[str, ...] = ()
     seen: str = ""
+    lasts: str = ""
     trigger: str = ""
     logs: tuple[str, ...] = ()
     mitigation: str = ""
@@ -57,6 +58,11 @@ class Hazard:
     searched: str = ""
     fixed: str = ""
     no_machine: str = ""
+
+    @property
+    def told(self) -> str:
+        """What users see, and for how long."""
+        return f"{self.seen.removesuffix('.')} ({self.lasts})." if self.lasts else self.seen
 
     @property
     def reports(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from impl import events
 from impl.events.sentences import Words
 from impl.events.sentences.words import duration
+from invariants.pictures.aftermath import Aftermath
 from invariants.pictures.causes import ANSWERS, ECHOES, HEARS, OVER, PUSHES
 from invariants.pictures.log import Log, agree
 from invariants.pictures.marks import EVENT, FAULT
@@ -20,13 +21,15 @@ _LONG_MS = 1_000
 _CALL_MS = 40_000  # no call waits longer, but for a process that stands still
 _COMPARED = ("queue", "group", "topic", "broker", "name", "key")
 FAULTS = frozenset(events.HOST_EVENTS) - {events.ProcessStarted, events.WorldHealed}
+_WHERE = "QUERY_CONSUMER_OFFSET"
 _BAD = {1: "SYSTEM_ERROR", 2: "SYSTEM_BUSY"}
 _JOBS = {
     "HEART_BEAT": "heartbeat", "UNREGISTER_CLIENT": "goodbye", "REGISTER_BROKER": "registration",
     "UNREGISTER_BROKER": "goodbye", "LOCK_BATCH_MQ": "request for locks", "UNLOCK_BATCH_MQ": "release of locks",
     "GET_CONSUMER_LIST_BY_GROUP": "question for the members", "UPDATE_CONSUMER_OFFSET": "offset commit",
-    "QUERY_CONSUMER_OFFSET": "question for an offset", "QUERY_DATA_VERSION": "question for the version",
-    "GET_ROUTEINFO_BY_TOPIC": "question for a route",
+    "QUERY_CONSUMER_OFFSET": "question for an offset",
+    "GET_ROUTEINFO_BY_TOPIC": "question for a route", "GET_MAX_OFFSET": "question for the end of a queue",
+    "QUERY_DATA_VERSION": "question for the version", "GET_BROKER_CLUSTER_INFO": "question for the clusters",
     "NOTIFY_CONSUMER_IDS_CHANGED": "notification", "RESET_CONSUMER_CLIENT_OFFSET": "reset",
 }
 """What people call requests, by the name of their code."""
@@ -76,6 +79,7 @@ class Telling:
     def __init__(self, log: Log, past: Past, words: Words) -> None:
         """Of this run, in these words."""
         self.log, self.past, self.words = log, past, words
+        self.aftermath = Aftermath(log, words)
 
     def rows(self, places: AbstractSet[int], marks: dict[int, str]) -> list[Row]:
         """The rows of these records, in order; marks -- of some of them."""
@@ -98,9 +102,16 @@ class Telling:
     def _row(self, place: int, shown: list[int], mark: str) -> Row:
         time_ms, at, event = self.log.records[place]
         source, target, late = self._arrow(place, shown)
-        said = self.words.sentence(at, event, self.before(place)) + late
+        said = self._lost(place) or self.words.sentence(at, event, self.before(place)) + self.aftermath.of(place) + late
         kind = FAULT if event.__class__ in FAULTS else EVENT
         return Row(place, time_ms, at, said, kind, mark, source, target, self.words.several(event), event)
+
+    def _lost(self, place: int) -> str:
+        """Which message it was that the network has lost."""
+        _, at, event = self.log.records[place]
+        flow = next((one for one in self.log.trail.flows if one.sent_at == place and one.source == at
+                     and one.received_ms is None), None) if isinstance(event, events.MessageLost) else None
+        return "" if flow is None else f"the network loses the {job_of(flow)} of {at} to {event.other}"
 
     def before(self, place: int) -> Any:
         """The event of the same class before, about the same things, unless it is over."""
@@ -143,10 +154,25 @@ class Telling:
     def _unanswered(self, shown: list[int]) -> Iterator[Row]:
         """Requests that the threads of rows have waited for in vain, or for long."""
         for place in shown:
+            yield from self._beside(place)
             own = [one for one in self.log.of_thread.get(self.log.threads[place], ()) if one < place]
             for flow in self.log.sent.get(self.log.threads[place], ()):
                 if max(own, default=-1) < flow.sent_at <= place and self._waited(flow):
                     yield self.sending(flow)
+
+    def _beside(self, place: int) -> Iterator[Row]:
+        """Calls in vain on which a record rests: for an offset, by who was given a lock or pulls where nothing is."""
+        _, at, event = self.log.records[place]
+        request = self.past.handles(place)
+        if isinstance(event, events.LockGranted) and request is not None:
+            own = [flow for flow in self.log.sent.get(request.thread, ()) if flow.sent_at > place]
+            next_lock = next((one for one, flow in enumerate(own) if str(flow.message) == str(request.message)), None)
+            yield from (self.sending(flow) for flow in own[:next_lock] if self._waited(flow))
+        if isinstance(event, events.OffsetFoundIllegal):
+            asked = [flow for flow in self.log.trail.flows if flow.source == at and flow.sent_at <= place
+                     and str(flow.message) == _WHERE
+                     and flow.message.header[1:3] == (event.mq.topic, event.mq.queue_id)]
+            yield from (self.sending(flow) for flow in asked[-1:] if self._waited(flow))
 
     def sending(self, flow: Any) -> Row:
         """A request that was not answered as one wishes."""

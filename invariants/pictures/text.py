@@ -8,7 +8,7 @@ from typing import Protocol
 
 from invariants.pictures.marks import EARLIER, FAULT, FINDING, FOLD, GAP, SEEN, VAIN
 
-WIDEST, LONGEST = 100, 40
+WIDEST, LONGEST = 80, 40
 """Columns and lines of a screen that a picture fits."""
 SIGNS = {EARLIER: "①", FINDING: "✗", SEEN: "⇒"}
 """How the moments of a finding are marked, in text and drawing."""
@@ -16,6 +16,8 @@ BEGAN = "◆"
 """How the rows are marked that began it."""
 BROKEN = "Broken promise:"
 """What stands before the claim below a picture."""
+WHO = "Names:"
+"""What stands before the names that a picture explains."""
 _PITCH = 3  # columns from one lifeline to the next
 _BLANKS = 2
 _LINE, _EVENT, _FAULT, _OVER, _PASSES = "│", "●", "×", "┊", "⋮"
@@ -80,9 +82,10 @@ def lines(lifelines: Sequence[str], rows: Sequence[Shown], left_out: int = 0) ->
     return [*drawn, *legend(rows, WIDEST)]
 
 
-def below(claim: str) -> list[str]:
-    """What stands below the lines of a picture: the promise that was broken."""
-    return textwrap.wrap(f"{SIGNS[FINDING]} {BROKEN} {claim}", WIDEST)
+def below(claim: str, names: str = "") -> list[str]:
+    """What stands below the lines of a picture: who is who in it, and the promise that was broken."""
+    who = textwrap.wrap(f"{WHO} {names}", WIDEST, break_on_hyphens=False) if names else []
+    return who + textwrap.wrap(f"{SIGNS[FINDING]} {BROKEN} {claim}", WIDEST)
 
 
 def legend(rows: Sequence[Shown], columns: int, *, drawn: bool = False) -> list[str]:

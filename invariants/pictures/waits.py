@@ -140,7 +140,7 @@ class Waits:
                 continue
             told.add(thread)
             at = self.log.records[place][1] if request is None else request.source
-            what = "what comes of it" if request is None else f"its {job_of(request)}"
+            what = "the rest" if request is None else f"its {job_of(request)}"
             yield Row(put_off.at - 0.3, put_off.ms, at, f"{at} puts {what} off for {duration(put_off.delay_ms)}")
 
 

@@ -106,6 +106,7 @@ class Picture(Shape):
 
     lifelines: tuple[Words, ...]
     claim: Words = ""
+    names: Words = ""
     left_out: int = 0
     rows: tuple[PictureRow, ...] = Field(min_length=1)
 

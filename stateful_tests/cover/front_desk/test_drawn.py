@@ -46,6 +46,11 @@ def test_what_differs_is_drawn_first_and_the_rest_is_counted() -> None:
     assert shown.count(BROKEN) == 1
 
 
+def test_a_variant_as_a_whole_and_what_it_breaks_have_one_picture() -> None:
+    (row, other), documents = rows(2, Outcome.HOLDS)
+    assert said([row, other, replace(row, property="change_breaks_nothing")], documents).count(BROKEN) == 2
+
+
 def test_evidence_is_read_from_the_file_that_a_row_replays(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     row = replace(ROW, replay=evidence.replayed(file))
