@@ -2,7 +2,8 @@
 
 The name of a concept is that of its modules: `model.NAME` has its models, `invariants.NAME` declares what they promise,
 `invariants.refinement.NAME` follows worlds with them, `stateful_tests.machines.NAME` writes programs against them.
-No world has a slave that copies a log, or delays a message, so `replication` and `retry` have neither.
+No world has a slave that copies a log, or delays a message, and none is followed within a store, so `replication`,
+`retry` and `commit_log` have neither.
 """
 
 from __future__ import annotations
@@ -11,7 +12,16 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import NamedTuple
 
-from invariants import consumer_group, order_lock, registration, replication, retry, route_info, subscription
+from invariants import (
+    commit_log,
+    consumer_group,
+    order_lock,
+    registration,
+    replication,
+    retry,
+    route_info,
+    subscription,
+)
 from model.language import Property
 from model.scopes import SCOPES
 
@@ -48,6 +58,7 @@ CONCEPTS = (
     NamedConcept(route_info, "the name servers' tables"),
     NamedConcept(replication, "replication", in_worlds=False),
     NamedConcept(retry, "delayed delivery", in_worlds=False),
+    NamedConcept(commit_log, "the commit log", in_worlds=False),
 )
 FOLLOWED = tuple(concept for concept in CONCEPTS if concept.in_worlds)
 

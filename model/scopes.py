@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from model.commit_log import Index, Store
 from model.consumer_group import Convergence, Group, Running
 from model.language.scope import Scope
 from model.language.state import State
@@ -127,6 +128,23 @@ def _level(name: str, kept: str = "") -> Scope:
     """Name one hazard's action; those of the others do not happen."""
     hazards = {"forget_due", "deliver_more"} - {kept}
     return _plain(Level, name, {"Place": 4, "Ms": 4}, {"delay": 1}, tuple(sorted(hazards)))
+
+
+def _store(
+    name: str, *kept: str, queues: int = 1, records: int = 2, without: tuple[str, ...] = (),
+    breaks: tuple[str, ...] = (),
+) -> Scope:
+    """Name one hazard's actions; those of the others do not happen. without -- what does not happen either."""
+    hazards = {"flush_in_vain", "rot", "recover_more", "tear", "lose_abort", "keep_zeros", "expire_early", "pass_over",
+               "flush_newer"}
+    sizes: dict[type[Term] | str, int] = {"Queue": queues, "Position": records + 1, "QueueOffset": records + 1}
+    return _plain(Store, name, sizes, forbid=(*sorted(hazards - set(kept)), *without), breaks=breaks)
+
+
+def _index(name: str, *kept: str) -> Scope:
+    """Name one hazard's action; those of the others do not happen."""
+    hazards = {"load_late", "darken_stopped"} - set(kept)
+    return _plain(Index, name, {"Position": 4}, forbid=tuple(sorted(hazards)))
 
 
 SCOPES: tuple[NamedScope, ...] = (
@@ -279,4 +297,30 @@ SCOPES: tuple[NamedScope, ...] = (
     NamedScope(_level("delay level"), 2915, 8046, 18),
     NamedScope(_level("delay level, V5", "forget_due"), 34724, 126299, 23, {"retry_waits_its_delay": ("V5",)}),
     NamedScope(_level("delay level, V19", "deliver_more"), 5717, 16155, 18, {"retry_is_delivered_once": ("V19",)}),
+    NamedScope(_store("commit log"), 2899, 7596, 24, stuck=True),
+    NamedScope(_store("commit log, V2", "rot"), 12173, 33139, 32, {"acknowledged_survives_crash": ("V2",)}),
+    NamedScope(_store("commit log, V3", "keep_zeros", queues=2,
+                      without=("kill", "stop", "expire", "flush", "flush_queue", "acknowledge")), 82520, 196820, 54,
+               {"unit_names_its_record": ("V3",), "no_record_is_missed": ("V3",),
+                "queue_offsets_are_consecutive": ("V3",)}),
+    NamedScope(_store("commit log, V4", "recover_more", queues=2,
+                      without=("kill", "stop", "expire", "flush", "acknowledge", "flush_queue")), 115014, 296832, 54,
+               {"recovery_is_a_prefix": ("V4",), "unit_names_its_record": ("V4",), "no_record_is_missed": ("V4",),
+                "queue_offsets_are_consecutive": ("V4",)}),
+    NamedScope(_store("commit log, V6", "flush_in_vain"), 6409, 17637, 26, {"acknowledged_survives_crash": ("V6",)}, stuck=True),
+    NamedScope(_store("commit log, V7", "tear"), 8333, 25293, 26, {"recovery_is_a_prefix": ("V7",)}, stuck=True),
+    NamedScope(_store("commit log, V10", breaks=("checkpoint_is_true",)), 18247, 47211, 49,
+               {"unit_names_its_record": ("V10",), "no_record_is_missed": ("V10",),
+                "queue_offsets_are_consecutive": ("V10",)}, stuck=True),
+    NamedScope(_store("commit log, V26", "lose_abort", queues=2, records=3,
+                      without=("kill", "stop", "expire", "flush", "acknowledge", "lose_record")), 13381, 30360, 34,
+               {"unit_names_its_record": ("V26",), "no_record_is_missed": ("V26",),
+                "queue_offsets_are_consecutive": ("V26",)}),
+    NamedScope(_store("commit log, V35", "expire_early", "pass_over"), 8038, 20955, 33,
+               {"unit_names_its_record": ("V35",), "no_record_is_missed": ("V35",),
+                "queue_offsets_are_consecutive": ("V35",), "cleanup_stays_behind_dispatch": ("V35",)}, stuck=True),
+    NamedScope(_store("commit log, V36", "flush_newer"), 5546, 14689, 39, {"acknowledged_survives_crash": ("V36",)}, stuck=True),
+    NamedScope(_index("index"), 122, 337, 10),
+    NamedScope(_index("index, V13", "load_late"), 268, 820, 13, {"key_is_found": ("V13",)}),
+    NamedScope(_index("index, V27", "darken_stopped"), 452, 1268, 17, {"key_is_found": ("V27",)}),
 )

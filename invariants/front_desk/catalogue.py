@@ -1,6 +1,7 @@
 """Everything that is promised, by name: protocol properties, decisions, strategies, and what judges say of themselves.
 
-A name is that of a property, or of one claim about a decision (which belongs to the property that it is a part of).
+A name is that of a property, or of one claim about a decision (which belongs to the property that it is a part of). A
+property that is declared of a model and as a rule about runs is one entry: the hazards are those of both.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def entry(name: str, judged: Collection[str] = ()) -> Entry:
         sentence, judges, hazards = OF_RUNS[name]
         return Entry(name, HOUSE, sentence, "invariants.runs", "violated" if hazards else "holds", hazards, judges)
     if name in PROPERTIES:
-        return _protocol(PROPERTIES[name], (MACHINE, CAMPAIGN) if name in judged else ())
+        return _protocol(PROPERTIES[name], (MACHINE, CAMPAIGN) if name in judged or name in BY_NAME else ())
     if name in BY_NAME:
         rule = BY_NAME[name]
         return _entry(name, RULE, rule.sentence, rule.__module__, [rule.expected], (MACHINE, CAMPAIGN))
@@ -142,7 +143,8 @@ def entry(name: str, judged: Collection[str] = ()) -> Entry:
 def _protocol(declared: Property, more: tuple[str, ...]) -> Entry:
     judges = (*["explore"] * bool(scopes_of(declared)), *["prove"] * provable(declared), *more)
     home = f"{declared.concept.module}.{declared.concept.name}"
-    return _entry(declared.name, declared.kind, declared.sentence, home, [declared.expected], judges)
+    expected = [one.expected for one in (declared, BY_NAME.get(declared.name)) if one is not None]
+    return _entry(declared.name, declared.kind, declared.sentence, home, expected, judges)
 
 
 def _strategy(name: str) -> Entry:

@@ -55,7 +55,7 @@ def _without(action: Action, formula: str) -> tuple[object, ...]:
     guards = [shown for shown in map(text.formula, action.guards) if shown != formula]
     written = [(one.variable, [*map(text.formula, one.keys)], one.value and text.formula(one.value))
                for one in action.assignments]
-    return action.cite, action.parameters, guards, written
+    return action.cite, [*map(repr, action.parameters)], guards, written
 
 
 def promises(concept: Concept) -> list[Promise[...]]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from invariants.allocation.shipped import SHIPPED
+from invariants.claim import CLAIMS
 from invariants.concepts import PROPERTIES
-from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, entry, of_runs, scopes_of
+from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, entry, names, of_runs, scopes_of
+from invariants.front_desk.search import search
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
+from invariants.histories.checks import PROMISES
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import Rule
 from invariants.rules.telling_apart import causes_of
 from invariants.runs import NO_MACHINE, OF_RUNS
+from invariants.verdict import BadInputError, nearest
 from model.language import Expectation, Property, text
 
 WIDTH = 110
@@ -60,8 +65,10 @@ def shown(name: str, judged: Collection[str] = ()) -> Iterator[str]:
     yield f"declared  {one.home}"
     if name in PROPERTIES:
         yield from _of_protocol(PROPERTIES[name])
-    elif name in BY_NAME:
+    if name in BY_NAME:
         yield from _of_rule(BY_NAME[name])
+    if name in PROPERTIES or name in BY_NAME:
+        yield from _causes(name)
     elif one.kind != HOUSE:
         yield from _of_strategies(name)
     yield from _judges(one)
@@ -89,6 +96,16 @@ class Outside:
     broken: Mapping[str, str]
     stories: Sequence[str]
     picture: Callable[[], Sequence[str]]
+
+
+def called(name: str) -> str:
+    """What has this name, upper and lower case apart; raises BadInputError, with the nearest names, for nothing."""
+    every = [*HAZARDS, *SYMPTOMS, *PROMISES, *names(), *CLAIMS]
+    alike = [one for one in every if one.lower() == name.lower()]
+    if name in alike or len(alike) == 1:
+        return name if name in alike else alike[0]
+    raise BadInputError(f"nothing is called {name!r}; {nearest(name, every)}`rocketproof list` names the properties, "
+                        f"`{shlex.join(['rocketproof', 'search', name])}` finds hazards by what you see")
 
 
 NOT_KNOWN = "not known"
@@ -136,6 +153,20 @@ def shown_symptom(name: str) -> Iterator[str]:
     yield from ("", "rocketproof show HAZARD says all of one; rocketproof search WORDS finds those that fit best")
 
 
+def shown_of_histories(name: str) -> Iterator[str]:
+    """A promise that the histories of clients are judged by, and what may break it."""
+    check = PROMISES[name]
+    said = check.name.replace("_", " ")
+    hazards = [hit.name for hit in search(said) if hit.kind == "hazard"]
+    yield from (name, *_folded(check.sentence, "  "), "")
+    yield "kind      of histories: what clients observe"
+    yield from _field("promised", f"by {check.source}")
+    yield from _field("needs", check.needs)
+    yield from _field("hazards", f"{', '.join(hazards)} and more: rocketproof search {said}" if hazards else NOT_KNOWN)
+    yield from ("", "judge it  rocketproof judge history.jsonl",
+                f"try it    rocketproof history --operations 1000 --fault {check.name} --out history.jsonl")
+
+
 def _field(name: str, value: str) -> list[str]:
     return _folded(value, f"{name:9} ", " " * 10)
 
@@ -151,10 +182,10 @@ def _of_protocol(declared: Property) -> Iterator[str]:
     for premise in declared.given:
         yield f"premise   {premise.name}: {premise.sentence}"
         yield f"          {text.assumption(premise)}"
-    for what, names in (("fair", declared.fair), ("strongly fair", declared.strongly_fair),
+    for what, named in (("fair", declared.fair), ("strongly fair", declared.strongly_fair),
                         ("until quiet", declared.until_quiet)):
-        if names:
-            yield f"{what:9} {', '.join(names)}"
+        if named:
+            yield f"{what:9} {', '.join(named)}"
     yield from ("", "formula", *_folded(text.claim(declared), "  "))
     if (ranked := declared.concept.rankings.get(declared.name)) is not None:
         yield from ("", f"because   {ranked.sentence}")
@@ -162,17 +193,17 @@ def _of_protocol(declared: Property) -> Iterator[str]:
             yield from _folded(line, "  ", "            ")
     if declared.broken_by:
         yield from ("", "must fail with", *(f"  {mutation}" for mutation in declared.broken_by))
-    yield from _causes(declared.name)
 
 
 def _of_rule(declared: type[Rule]) -> Iterator[str]:
+    if declared.__name__ in PROPERTIES:
+        yield from ("", *_folded(f"of runs   {declared.sentence}", "", " " * 10))
     yield f"promised  by {declared.cite}"
     yield f"expected  {_expected(declared.expected)}"
     yield f"about     {', '.join(declared.about.split())} (at: the machine that reports)"
     if excuses := [one for one in declared.excuses if not one.hazard]:
         yield from ("", "does not speak where")
         yield from (line for one in excuses for line in _folded(one.sentence, "  ", "    "))
-    yield from _causes(declared.name)
 
 
 def _causes(name: str) -> Iterator[str]:

@@ -115,3 +115,5 @@ _ALL = (
 )
 CHECKS: Mapping[str, Check] = {one.name: one for one in _ALL}
 """The checks by name."""
+PROMISES: Mapping[str, Check] = {one.property: one for one in _ALL}
+"""The checks by the property that they judge."""

@@ -173,7 +173,7 @@ def _shown(log: Log, found: Finding, end: int, about: Things) -> int | None:
         if found.event is None and ms < found.time_ms:
             return None
         if found.event is None and at == found.machine and isinstance(event, WRITES) \
-                and agree(about, log.things(place), names):
+                and ("queue" in log.things(place) or "queue" not in about) and agree(about, log.things(place), names):
             return place
     return None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from impl.decisions.message_queue import MessageQueue
-from invariants.allocation.answers import Failure
+from invariants.allocation.answers import Failure, asking
 from invariants.verdict import BadInputError
 from stateful_tests.child import ChildEndedError, ChildHungError, worker
 
@@ -63,8 +63,7 @@ class ChildStrategy:
         """What the class's allocate answers."""
         rows = [[queue.topic, queue.broker_name, queue.queue_id] for queue in queues]
         request = json.dumps({"group": group, "me": me, "queues": rows, "members": members})
-        call = f"{self.reference} with me={me!r}, {len(queues)} queues and members {members!r}"
-        reply = self._reply(call, request.encode("ascii") + b"\n", self._limit_s)
+        reply = self._reply(f"{asking(me, members)}: {self.reference}", request.encode("ascii") + b"\n", self._limit_s)
         if "failure" in reply:
             return Failure(str(reply["failure"]))
         if "none" in reply:

@@ -266,9 +266,12 @@ REPAIRS = (
         ("V22",), (_without_empty_files,),
     ),
     Variant(
-        "only_the_durable_is_seen", "repair", "What is not forced is not dispatched; recovery forces what it has read.",
-        "the idea of apache/rocketmq #8239", ("V16",),
-        (_force_what_was_recovered, _behind_the_flushed, _dispatch_the_flushed),
+        "only_the_durable_is_seen", "repair", "What is not forced is not dispatched.",
+        "the idea of apache/rocketmq #8239", ("V16",), (_behind_the_flushed, _dispatch_the_flushed),
+    ),
+    Variant(
+        "recovered_log_is_forced", "repair", "Recovery forces what it has read of the log.",
+        "upstream does not have it", ("V36",), (_force_what_was_recovered,),
     ),
     Variant(
         "full_disk_stays_full", "repair", "Writes stop above 90 % and go on at 85 %, whichever check looks.",

@@ -301,7 +301,7 @@ def test_a_child_answers_as_the_class_does() -> None:
 @pytest.mark.usefixtures("users")
 def test_a_hung_child_is_gone_when_the_error_arrives() -> None:
     with ChildStrategy("users_strategies:HangsDeaf", limit_s=0.5) as strategy:
-        with pytest.raises(ChildHungError, match=r"users_strategies:HangsDeaf with me='c0', 1 queues"):
+        with pytest.raises(ChildHungError, match=r"c0 among \['c0'\]: users_strategies:HangsDeaf does not return"):
             strategy("g", "c0", [MessageQueue("T", "b", 0)], ["c0"])
         assert children() == []
 

@@ -15,6 +15,7 @@ from invariants.__main__ import app
 from invariants.concepts import PROPERTIES
 from invariants.front_desk import catalogue, show
 from invariants.hazards import HAZARDS
+from invariants.rules.declared import BY_NAME
 from invariants.verdict import nearest
 from proofs.prove import provable
 from stateful_tests.cover.front_desk.commands import one_line, run
@@ -78,7 +79,7 @@ def test_a_property_is_shown_with_all_that_is_known(name: str, parts: list[str])
 
 def test_every_entry_can_be_shown() -> None:
     for one in catalogue.entries():
-        of_runs = one.kind == "rule" or one.home == "invariants.runs"
+        of_runs = one.name in BY_NAME or one.home == "invariants.runs"
         last = [f"judge it  rocketproof verify {one.name}"]
         last += [f"search    rocketproof {catalogue.of_runs(one.name)}"] if of_runs else []
         assert list(show.shown(one.name))[-len(last):] == last

@@ -14,10 +14,11 @@ import bench.reports
 from invariants.__main__ import app
 from invariants.commands.catalogue import judged_of_runs, outside
 from invariants.front_desk import search
-from invariants.front_desk.show import Outside, shown_hazard
+from invariants.front_desk.show import Outside, shown_hazard, shown_of_histories
 from invariants.front_desk.words import GLOSSARY, stem, stems
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
 from invariants.hazards.pages import INDEX, pages
+from invariants.histories.checks import CHECKS, Check
 from stateful_tests.cover.pictures.stored import DOCS, stored
 
 
@@ -199,3 +200,28 @@ def test_each_word_of_the_glossary_has_what_is_said_for_it(word: str) -> None:
     assert languages
     assert set(languages) <= {"english", "chinese"}
     assert all(len(said.split()) == len(set(said.split())) for said in languages.values())
+
+
+@pytest.mark.parametrize(("name", "first"), [
+    ("n-28", "N-28  Name servers"), ("Stuck", "stuck  a symptom"), ("ONE_LIVE_BELIEVER", "one_live_believer"),
+    ("acknowledged_is_delivered", "acknowledged_is_delivered"),
+])
+def test_what_is_shown_may_be_written_as_people_write_it(name: str, first: str) -> None:
+    result = CliRunner().invoke(app, ["show", name])
+    assert (result.exit_code, result.output.splitlines()[0]) == (0, first)
+
+
+def test_what_has_no_name_is_answered_by_names_like_it_and_by_search() -> None:
+    result = CliRunner().invoke(app, ["show", "D88"])
+    assert result.exit_code == 2
+    assert "nothing is called 'D88'; did you mean 'D8'?" in result.stderr
+    assert "`rocketproof search D88` finds hazards by what you see" in result.stderr
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+def test_a_promise_of_histories_is_shown_with_what_judges_it(check: Check) -> None:
+    said = "\n".join(shown_of_histories(check.property))
+    assert check.sentence.partition(" ")[0] in said
+    assert f"rocketproof history --operations 1000 --fault {check.name} --out history.jsonl" in said
+    behind = [hit.name for hit in search.search(check.name.replace("_", " ")) if hit.kind == "hazard"]
+    assert f"hazards   {', '.join(behind[:5]) or 'not known'}" in said

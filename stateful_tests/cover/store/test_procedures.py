@@ -1,4 +1,4 @@
-"""What the pages of hazards tell people to do with a store does what they say, in each of its cases."""
+"""What the pages of hazards tell people to do can be typed, and does with a store what they say in each case."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL, PROPERTY_TAGS
 from impl.hosts.files.directory import Directory
-from invariants.hazards import HAZARDS, PROCEDURES
+from invariants.hazards import HAZARDS, PROCEDURES, Hazard
 from stateful_tests.cover.store.brokers import Broker
 from stateful_tests.stores.inspection import inspect
 from stateful_tests.stores.sizes import Sizes, sizes_of
@@ -99,3 +99,14 @@ def test_nobody_is_told_to_empty_a_slave_and_no_more() -> None:
 @pytest.mark.parametrize("name", PROCEDURES)
 def test_every_procedure_helps_against_a_hazard(name: str) -> None:
     assert any(PROCEDURES[name] in hazard.mitigation for hazard in HAZARDS.values())
+
+
+@pytest.mark.parametrize("hazard", HAZARDS.values(), ids=HAZARDS)
+def test_a_command_of_mqadmin_says_whom_it_asks(hazard: Hazard) -> None:
+    assert all(" -n NAMESRV:9876" in one for one in re.findall(r"mqadmin [^`]*", hazard.mitigation))
+
+
+def test_who_is_told_of_a_shorter_lease_is_told_how_short_it_may_be() -> None:
+    told = [one.mitigation for one in HAZARDS.values() if "broker.rebalance.lockMaxLiveTime" in one.mitigation]
+    assert len(told) > 2
+    assert all(PROCEDURES["shorter_lease"] in one for one in told)
