@@ -146,8 +146,9 @@ def _helps_property(entry: Entry) -> str:
 
 def _of_hazard(hazard: Hazard) -> Iterable[tuple[str, str]]:
     return [
-        ("name", hazard.name), ("sentence", hazard.sentence), ("seen", hazard.told), ("other", hazard.trigger),
-        ("other", hazard.cite), ("other", hazard.group), *(("log", one) for one in hazard.logs),
+        ("name", hazard.name), ("sentence", hazard.sentence), ("seen", hazard.seen), ("other", hazard.lasts),
+        ("other", hazard.trigger), ("other", hazard.cite), ("other", hazard.group),
+        *(("log", one) for one in hazard.logs),
     ]
 
 

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from impl import events as e
+from impl.decisions.names import REPLY_TOPIC_POSTFIX
 from impl.events.sentences import Words
-from impl.events.sentences.words import spans
+from impl.events.sentences.words import listed, spans
 from invariants.pictures.log import Log, agree, machine, of_retries
 from invariants.rules.deadlines import BROKER_LEASE_MS
+
+_REPLIES = f"_{REPLY_TOPIC_POSTFIX}"
 
 
 class Aftermath:
@@ -60,7 +63,34 @@ class Aftermath:
                 names.clear()
         others = [name for name in names if name != event.broker_name]
         return f"; it looks under this name only, and {machine(event.broker_addr)} stays under {others[0]}, too" \
-            if others else ""
+            if others else self._unrouted(place, event)
+
+    def _unrouted(self, place: int, event: e.BrokerRegistered) -> str:
+        """Topics of a registration whose version was known may have no route; other ones have installed theirs."""
+        versions, installed = dict[str, Any](), set[str]()
+        for one in self._before(place, e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped, e.BrokerLiveRemoved):
+            if not isinstance(one, e.BrokerRegistered):
+                return ""  # what is left of the routes then is another question
+            if one.broker_name == event.broker_name:
+                new = one.version != versions.get(one.broker_addr)
+                installed |= one.topics if new and one.broker_id == 0 else frozenset()
+                versions[one.broker_addr] = one.version
+        clusters = {one.removesuffix(_REPLIES) for one in event.topics if one.endswith(_REPLIES)}
+        missing = [self.words.topic(one) for one in sorted(event.topics - installed - clusters)
+                   if of_retries((one,)) or self.words.topics((one,)) == one]
+        known = event.broker_id == 0 and versions.get(event.broker_addr) == event.version
+        return f"; it has no route of {listed(missing)}" if known and missing else ""
+
+    def _unregistered(self, place: int, event: e.BrokerUnregistered) -> str:
+        """An id may have been another one's by then."""
+        own = [one for one in self._before(place, e.BrokerRegistered)
+               if (one.broker_name, one.broker_id) == (event.broker_name, event.broker_id)]
+        other = machine(own[-1].broker_addr) if own else ""
+        return f"; by then the id was {other}'s" if other and other != machine(event.broker_addr) else ""
+
+    def _died(self, _: int, event: e.ThreadDied) -> str:
+        """A job that is repeated is not begun again."""
+        return "; the job that it was at is never begun again" if "Scheduled" in event.thread else ""
 
     def _goodbye(self, place: int, event: e.GoodbyeTaken) -> str:
         """A goodbye may take nobody out."""
@@ -133,6 +163,7 @@ class Aftermath:
 _OF: Mapping[type, Callable[[Aftermath, int, Any], str]] = {
     e.SubscriptionRemoved: Aftermath._table, e.BrokerRegistered: Aftermath._names,  # noqa: SLF001 - a table of its own methods
     e.LockGranted: Aftermath._forgotten, e.ConsumerStarted: Aftermath._second,  # noqa: SLF001 - as above
+    e.BrokerUnregistered: Aftermath._unregistered, e.ThreadDied: Aftermath._died,  # noqa: SLF001 - as above
     e.GoodbyeTaken: Aftermath._goodbye, e.MessageAppended: Aftermath._gap,  # noqa: SLF001 - as above
     e.StoreLoaded: Aftermath._recovered,  # noqa: SLF001 - as above
 }

@@ -25,10 +25,13 @@ class Past:
         self.log = log
         self._messages: dict[int, Sequence[Any]] = {}
 
-    def of(self, starts: Mapping[int, int]) -> dict[int, int]:
-        """The causal past of some records with its distance from them; starts -- the records with their own distance.
+    def of(self, starts: Mapping[int, int], also: Iterable[int] = ()) -> dict[int, int]:
+        """The causal past of some records with its distance from them.
 
         What leads away from what the records are about is left out; what says nothing by itself is passed through.
+
+        starts -- the records with their own distance. also -- those of them that are told beside the others: what they
+        have replaced does not count.
         """
         nearest = min(starts.values(), default=0)
         focus = Focus(self.log, starts, [place for place, distance in starts.items() if distance == nearest])
@@ -40,7 +43,7 @@ class Past:
                 found[-negative] = distance
                 for parent in self.parents(-negative):
                     farther = distance + (self.kind(parent) not in PASSING)
-                    if self.kind(parent) is self.kind(-negative) and -negative not in starts:
+                    if self.kind(parent) is self.kind(-negative) and (-negative not in starts or -negative in also):
                         continue  # the last write counts, not those before it
                     beyond = self.kind(-negative) is events.ClientChannelClosed  # a connection is of many groups
                     if farther <= FARTHEST and (beyond or not focus.leaves(parent)):

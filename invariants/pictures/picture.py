@@ -128,7 +128,8 @@ class _Painter:
         """How far the records of the past are from the finding, with the faults that struck meanwhile."""
         at = self.at
         starts = {one: _EARLIER for one in (*at.last, at.earlier) if one is not None}
-        distance = self.past.of({**starts, **({} if at.shown is None else {at.shown: 0})})
+        also = () if at.shown is None else at.last
+        distance = self.past.of({**starts, **({} if at.shown is None else {at.shown: 0})}, also)
         machines = {name for place in distance for name in self._ends(place)} & {*self.log.machines}
         for place in (*self._faults(machines), *self._deeds(machines), *self._settings(machines)):
             distance.setdefault(place, _FAULT_AFTER)

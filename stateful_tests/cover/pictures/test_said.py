@@ -87,6 +87,8 @@ HARM = [
     ("U14", "c1 has a route of orders: no queue"),
     ("N-8", "the clock of nameserver1 is set ahead by"),
     ("U8", "c1 holds queue 0 of orders and waits for its lock"),
+    ("N-1", "by then the id was machine2's"), ("N-2", "it has no route of orders"),
+    ("N-3", "it has no route of the retry topic of G"), ("N-4", "the job that it was at is never begun again"),
     ("B-16", "broker-a has CLUSTERING from c1 and BROADCASTING from c2 in G"),
 ]
 """A hazard, and the step of it that does the harm, which no event of RocketMQ's servers reports."""
