@@ -118,8 +118,8 @@ def records_have_a_place(s: Store) -> Bool:
 @lemma_given(*IN_ORDER, excludes=_EXCLUDED)
 def records_follow_one_another(s: Store) -> Bool:
     """Of a queue's records the smaller queue offsets are there, too, and lie before."""
-    return forall(((i < j) & stands(s, q, j)).implies(stands(s, q, i) & (s.place[q, i] < s.place[q, j]))
-                  for q, i, j in every(Queue, QueueOffset, QueueOffset))
+    return forall(((p < s.end) & (i < s.offset_of[p])).implies(
+        stands(s, s.queue_of[p], i) & (s.place[s.queue_of[p], i] < p)) for p, i in every(Position, QueueOffset))
 
 
 @lemma_given(*IN_ORDER, excludes=_EXCLUDED)
@@ -129,6 +129,12 @@ def units_name_places(s: Store) -> Bool:
         (s.unit[q, i] == s.place[q, i])
         & ((s.unit[q, i] < s.end) | (s.phase == Phase.UP)).implies(stands(s, q, i)))
         for q, i in every(Queue, QueueOffset))
+
+
+@lemma_given(*IN_ORDER, excludes=_EXCLUDED)
+def queues_begin_at_0(s: Store) -> Bool:
+    """Each queue has its first unit at 0."""
+    return forall(s.least[q] == 0 for q in every(Queue))
 
 
 @lemma_given(*IN_ORDER, excludes=_EXCLUDED)
@@ -157,12 +163,11 @@ def dispatched_records_have_units(s: Store) -> Bool:
                               & forall(s.forced[q] == s.units[q] for q in every(Queue))))
 
 
-@always(shipped="violated: V3 zeros, V4 old bytes, V10 the checkpoint, V26 the file abort, V35 clean-up",
-        given=IN_ORDER, excludes=_EXCLUDED,
-        broken_by=(drop_assignment("dispatch", "unit"), drop_condition("dispatch", "units")))
+@always(shipped="violated: V3 zeros, V4 old bytes, V10 the checkpoint, V35 clean-up", given=IN_ORDER,
+        excludes=_EXCLUDED, broken_by=(drop_assignment("dispatch", "unit"), drop_condition("dispatch", "units")))
 def unit_names_its_record(s: Store) -> Bool:
     """Each unit of a queue that leads into the log leads to the record of that queue with this queue offset."""
-    return forall(((s.phase == Phase.UP) & (i < s.units[q]) & (s.first <= s.unit[q, i])).implies(
+    return forall(((s.phase == Phase.UP) & (s.least[q] <= i) & (i < s.units[q]) & (s.first <= s.unit[q, i])).implies(
         (s.unit[q, i] < s.end) & (s.queue_of[s.unit[q, i]] == q) & (s.offset_of[s.unit[q, i]] == i))
         for q, i in every(Queue, QueueOffset))
 

@@ -66,10 +66,12 @@ class Store(State):
     queue_of: Table[Position, Queue]
     offset_of: Table[Position, QueueOffset]           # QUEUEOFFSET of the record
     next_offset: Table[Queue, QueueOffset]            # CommitLog#topicQueueTable
+    least: Table[Queue, QueueOffset]                  # ConsumeQueue#getMinOffsetInQueue, before anything is deleted
     units: Table[Queue, QueueOffset]                  # ConsumeQueue#getMaxOffsetInQueue
     forced: Table[Queue, QueueOffset]                 # … of which the disk has so many
     unit: Table[tuple[Queue, QueueOffset], Position]  # the record that it names
     zeros: Table[Queue, Bool]                         # there is a file, and no unit in it
+    ahead: Bool                                       # recovery has found a queue that ends with the log or behind it
     acked: Ghost[Position]                            # PUT_OK for all before, under SYNC_FLUSH
     kept: Ghost[Position]                             # no recovery has cut off what lies before
     torn: Ghost[Table[Position, Bool]]                # the record does not say what was put
@@ -82,7 +84,7 @@ def blank(s: Store) -> Bool:
     return ((s.phase == Phase.UP) & ~s.dark & ~s.clean & (s.first == 0) & (s.end == 0) & (s.flushed == 0)
             & (s.waits == 0) & (s.dispatched == 0) & (s.acked == 0) & (s.kept == 0)
             & forall(~s.readable[p] for p in every(Position))
-            & forall((s.next_offset[q] == 0) & (s.units[q] == 0) & (s.forced[q] == 0) & ~s.zeros[q]
+            & forall((s.next_offset[q] == 0) & (s.least[q] == 0) & (s.units[q] == 0) & (s.forced[q] == 0) & ~s.zeros[q]
                      for q in every(Queue)))
 
 
@@ -132,12 +134,17 @@ def append(s: Store, q: Queue) -> None:
 
 @action("ReputMessageService#doReput, ConsumeQueue#putMessagePositionInfo")
 def dispatch(s: Store) -> None:
-    """The next record gets a unit at the end of its queue; nothing is done for one that the queue has."""
+    """The next record gets a unit at the end of its queue, unless it has one; a queue without a file begins with it."""
     require((s.phase == Phase.UP) | (s.phase == Phase.DISPATCHING), by="DefaultMessageStore#start")
     require(s.first <= s.dispatched, s.dispatched < s.end, by="ReputMessageService#isCommitLogAvailable")
-    q, new = s.queue_of[s.dispatched], ~has_unit(s, s.dispatched)
-    s.unit[q, s.units[q]] = ite(new, s.dispatched, s.unit[q, s.units[q]])
-    s.units[q] = ite(new, s.units[q] + 1, s.units[q])
+    q = s.queue_of[s.dispatched]
+    behind = (s.units[q] > 0) & (s.dispatched <= s.unit[q, s.units[q] - 1])
+    new = ~behind & (~has_unit(s, s.dispatched) | (s.offset_of[s.dispatched] == 0))
+    begins = (s.units[q] == 0) & ~s.zeros[q]
+    at = ite(begins, s.offset_of[s.dispatched], s.units[q])
+    s.unit[q, at] = ite(new, s.dispatched, s.unit[q, at])
+    s.least[q] = ite(begins, at, s.least[q])
+    s.units[q] = ite(new, at + 1, s.units[q])
     s.zeros[q] = s.zeros[q] & ~new
     s.dispatched = s.dispatched + 1
 
@@ -158,9 +165,10 @@ def flush(s: Store) -> None:
 
 @action("MappedFileQueue#flush: from the file of flushedWhere on")
 def flush_newer(s: Store) -> None:
-    """What was there at the start counts as flushed, and files of it that nobody has forced are not forced (V36)."""
+    """What was there at the start counts as flushed; older files of it that nobody has forced are not forced (V36)."""
     require(s.phase == Phase.UP, s.flushed < s.end, by="MappedFile#isAbleToFlush")
-    force_from(s, s.flushed)
+    require(s.flushed > 0, by="MappedFileQueue#findMappedFileByOffset")
+    force_from(s, s.flushed - 1)
 
 
 @action("MappedFile#flush: force throws")
@@ -258,8 +266,16 @@ def tear(s: Store, p: Position) -> None:
 def lose_unit(s: Store, q: Queue) -> None:
     """The last unit of a queue was not forced, and is gone; more are lost in more such steps."""
     require(s.dark, s.forced[q] < s.units[q], by="fsync(2)")
-    s.zeros[q] = s.units[q] == 1
+    require(s.units[q] > s.least[q] + 1, by="fsync(2)")
     s.units[q] = s.units[q] - 1
+
+
+@action("power loss", environment=True)
+def lose_only_unit(s: Store, q: Queue) -> None:
+    """The only unit of a queue was not forced, and is gone; its file has zeros."""
+    require(s.dark, s.forced[q] < s.units[q], s.units[q] == s.least[q] + 1, by="fsync(2)")
+    s.zeros[q] = TRUE
+    s.units[q] = s.least[q]
 
 
 @action("power loss: the name of the file abort", environment=True)
@@ -290,6 +306,7 @@ def cut(s: Store, p: Position) -> None:
     s.phase = Phase.FOUND
     s.dark = FALSE
     s.flushed = p
+    s.ahead = exists((i < s.units[q]) & (p <= s.unit[q, i] + 1) for q, i in every(Queue, QueueOffset))
     s.kept = ite(p <= s.end, p, s.kept)
     s.end = p
 
@@ -356,10 +373,9 @@ def truncate_unit(s: Store, q: Queue) -> None:
 
 @action("ConsumeQueue#truncateDirtyLogicFiles: the first unit of a file")
 def keep_zeros(s: Store, q: Queue) -> None:
-    """When some queue is ahead of the log, a queue whose file has zeros gets a unit that names no record (V3)."""
-    require(s.phase == Phase.DISPATCHING, s.dispatched == s.end, by="CommitLog#recoverAbnormally")
-    require(s.zeros[q], exists(is_cut_off(s, x, i) for x, i in every(Queue, QueueOffset)),
-            by="ConsumeQueue#truncateDirtyLogicFiles")
+    """When some queue has the end of the log, a queue whose file has zeros gets a unit that names no record (V3)."""
+    require(s.phase == Phase.DISPATCHING, s.dispatched == s.end, ~s.clean, by="CommitLog#recoverAbnormally")
+    require(s.zeros[q], s.units[q] == 0, s.ahead, by="ConsumeQueue#truncateDirtyLogicFiles")
     s.unit[q, s.units[q]] = Position.of(0)
     s.units[q] = s.units[q] + 1
     s.zeros[q] = FALSE

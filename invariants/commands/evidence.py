@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,9 +61,24 @@ def replay_one(desk: Desk, file: Path) -> bool:
         raise BadInputError(f"{file}: not evidence that can be replayed ({type(error).__name__}: {error}); "
                             "give a file that a verdict names") from error
     desk.print(evidence_view(document))
+    for line in on_the_store(document):
+        desk.print(line)
     desk.take(found)
     desk.closing.append(str(conclusion(stored, found)))
     return found.outcome is stored
+
+
+def on_the_store(document: dict[str, Any]) -> Iterator[str]:
+    """What `impl/store` makes of a trace of the model of the commit log, line by line; nothing for other evidence."""
+    from stateful_tests.crash.played import Played, UnplayedError
+
+    details = document["subject"].get("details", {})
+    if document["kind"] != "trace" or details.get("concept") != "Store" or "mutation" in details:
+        return
+    try:
+        yield from Played(document).told()
+    except UnplayedError as error:
+        yield f"on impl/store: not done, {error}"
 
 
 def replayed(document: dict[str, Any]) -> Verdict:

@@ -125,11 +125,12 @@ class Table(Shape):
 
 
 class Counterexample(Shape):
-    """Evidence of kind "counterexample"."""
+    """Evidence of kind "counterexample"; asked -- the lines that a program was asked, as they can be given to it."""
 
     arguments: dict[Words, Words] = {}
     results: dict[Words, Words] = {}
     table: Table = Table()
+    asked: tuple[Words, ...] = ()
 
 
 class Reasons(Shape):

@@ -136,7 +136,8 @@ def _rest(rows: Sequence[Verdict]) -> Text:
 class _Each:
     """One line for each row; behind the name of its property how many more rows say the same.
 
-    On a terminal that is too narrow, columns in which all rows agree are one line above the others.
+    What one search, crash or file has cost is said once: its rows follow each other. On a terminal that is too narrow,
+    columns in which all rows agree are one line above the others.
     """
 
     rows: Sequence[tuple[Verdict, int]]
@@ -144,6 +145,9 @@ class _Each:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The table, as wide as there is room."""
         columns = {name: [_COLUMNS[name](row, others) for row, others in self.rows] for name in _COLUMNS}
+        spent = [(row.judge, row.subject, row.cost) for row, _ in self.rows]
+        columns["cost"] = [_text("as above") if cell and before == own else cell
+                           for cell, before, own in zip(columns["cost"], [None, *spent], spent, strict=False)]
         whole, agreed = _columns(columns), _agreed(columns)
         if not agreed or Measurement.get(console, options.update(max_width=_ANY), whole).minimum <= options.max_width:
             yield whole
@@ -268,7 +272,8 @@ def evidence_view(document: Mapping[str, Any]) -> RenderableType:
     found = read(Counterexample, document)
     arguments = [_text(f"  {name} = {words.one_line(value)[:_SHOWN]}") for name, value in found.arguments.items()]
     table = [_table(found.table.columns, found.table.rows)] if found.table.columns else []
-    return Group(sentence, *arguments, *table)
+    asked = [_text("What the program was asked:"), *map(_command, found.asked)] if found.asked else []
+    return Group(sentence, *arguments, *table, *asked)
 
 
 def trace_table(evidence: Mapping[str, Any]) -> RenderableType:

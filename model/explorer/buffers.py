@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -25,17 +25,17 @@ class Buffers:
     @contextmanager
     def lent(self, size: int) -> Iterator[Bytes]:
         """So many bytes, with anything in them."""
-        yield from _lent(self._dirty, size)
+        yield from _lent(self._dirty, size, np.empty)
 
     @contextmanager
     def zeros(self, size: int) -> Iterator[Bytes]:
         """So many bytes that are 0; whoever borrows them leaves them so."""
-        yield from _lent(self._clean, size)
+        yield from _lent(self._clean, size, np.zeros)
 
 
-def _lent(free: list[Bytes], size: int) -> Iterator[Bytes]:
-    buffer = free.pop() if free else np.zeros(0, np.uint8)
+def _lent(free: list[Bytes], size: int, new: Callable[[int, type[np.uint8]], Bytes]) -> Iterator[Bytes]:
+    buffer = free.pop() if free else new(0, np.uint8)
     if len(buffer) < size:
-        buffer = np.zeros(1 << (size - 1).bit_length(), np.uint8)  # what is never touched costs nothing
+        buffer = new(1 << (size - 1).bit_length(), np.uint8)  # what is never touched costs nothing
     yield buffer[:size]
     free.append(buffer)

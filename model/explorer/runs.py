@@ -5,7 +5,8 @@ States are in ascending order if their first words are, then their second words,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,15 +103,46 @@ def joined(parts: Sequence[Words]) -> list[Word]:
     return [np.concatenate(words) for words in zip(*parts, strict=True)]
 
 
+class Gathered:
+    """States that are collected in borrowed memory, and sorted there."""
+
+    def __init__(self, rooms: list[Word]) -> None:
+        """Start without any; rooms -- one for each word."""
+        self._rooms, self._count = rooms, 0
+
+    def add(self, states: Words, places: NDArray[np.int64] | None = None) -> None:
+        """Copy all states, or those at some places."""
+        end = self._count + len(states[0] if places is None else places)
+        for room, word in zip(self._rooms, states, strict=True):
+            part = room[self._count:end]
+            if places is None:
+                part[:] = word
+            else:
+                np.take(word, places, out=part, mode="clip")  # any other mode takes through a copy
+        self._count = end
+
+    def distinct(self) -> list[Word]:
+        """All in ascending order, each once."""
+        states = [room[:self._count] for room in self._rooms]
+        if len(states) > 1:
+            return distinct(states)
+        states[0].sort()
+        return _taken(states, _changes(states)) if self._count else [states[0].copy()]
+
+
+@contextmanager
+def gathering(words: int, most: int, buffers: Buffers) -> Iterator[Gathered]:
+    """Collect at most so many states, of so many words."""
+    with ExitStack() as borrowed:
+        yield Gathered([borrowed.enter_context(buffers.lent(8 * most)).view(np.uint64) for _ in range(words)])
+
+
 def merged(parts: Sequence[Words], buffers: Buffers) -> list[Word]:
-    """All states in ascending order, each once; they are sorted in borrowed memory."""
-    if len(parts[0]) > 1:
-        return distinct(joined(parts))
-    count = sum(len(part[0]) for part in parts)
-    with buffers.lent(8 * count) as room:
-        ordered = np.concatenate([part[0] for part in parts], out=room.view(np.uint64))
-        ordered.sort()
-        return _taken([ordered], _changes([ordered]))
+    """All states in ascending order, each once."""
+    with gathering(len(parts[0]), sum(len(part[0]) for part in parts), buffers) as gathered:
+        for part in parts:
+            gathered.add(part)
+        return gathered.distinct()
 
 
 def fresh(known: Iterable[Words], count: int, candidates: Sequence[Words], buffers: Buffers) -> list[Word]:
@@ -151,7 +183,8 @@ def _by_sorting(room: Word, known: Iterable[Word], candidates: Sequence[Word]) -
         for part in parts:
             marked = room[place:place + len(part)]
             np.left_shift(part, _ONE, out=marked)
-            marked |= np.uint64(mark)
+            if mark:
+                marked |= _ONE
             place += len(part)
     room.sort()
     candidate = room.astype(np.uint8)  # the lowest byte

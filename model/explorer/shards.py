@@ -16,7 +16,8 @@ from zlib import crc32
 import numpy as np
 
 from model.explorer.buffers import Buffers
-from model.explorer.runs import Shape, decoded, encoded, fresh, joined, merged
+from model.explorer.expand import Moves
+from model.explorer.runs import Shape, decoded, encoded, fresh, gathering, joined, merged
 from model.explorer.seen import Levels, cut
 from model.explorer.storage import Memory, Run, Storage
 from model.explorer.workers import Workers
@@ -54,14 +55,16 @@ Cut = tuple[Shard, Shape, bytes, int]
 class Shards:
     """The store."""
 
-    raw: ClassVar[bool] = False
+    batch: ClassVar[int] = 1 << 16  # fewer and longer pieces to merge; between two operations one thread works alone
 
-    def __init__(self, *, memory_bytes: int, cores: int = 1, storage: Storage | None = None, most: int = 0) -> None:
+    def __init__(
+        self, *, words: int, memory_bytes: int, cores: int = 1, storage: Storage | None = None, most: int = 0,
+    ) -> None:
         """Start without states.
 
-        memory_bytes -- for everything. most -- states of a shard; 0 chooses.
+        words -- of a state. memory_bytes -- for everything. most -- states of a shard; 0 chooses.
         """
-        self.storage, self._cores = storage or Memory(), cores
+        self.storage, self._words, self._cores = storage or Memory(), words, cores
         self._memory = memory_bytes * _USED // _RESIDENT
         self._working = self._memory // 8
         self._most = most or min(_LARGEST, max(_SMALLEST, self._working // (2 * cores * _WORKING)))
@@ -87,10 +90,12 @@ class Shards:
         room = self._memory - self._working - self.storage.bytes
         return self._taken > min(max(_COLLECTED, 8 * self._states), max(self._memory // 16, room // 2))
 
-    def candidates(self, moves: Iterable[list[Word]]) -> list[Piece]:
+    def candidates(self, moves: Iterable[Moves], most: int) -> list[Piece]:
         """All of them, each once, in ascending order."""
-        parts = list(moves)
-        return [merged(parts, self.buffers)] if parts else []
+        with gathering(self._words, most, self.buffers) as gathered:
+            for one in moves:
+                gathered.add(one.after, one.moving and one.moving())
+            return [gathered.distinct()]
 
     def take(self, candidates: list[Piece]) -> None:
         """Collect them."""

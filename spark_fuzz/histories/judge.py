@@ -53,7 +53,7 @@ def _in_memory(path: Path, agree_ms: int | None, tally: Tally) -> Iterator[Told]
             row_of[id(row.operation)] = row.where
             operations.append(row.operation)
     if not operations:
-        raise BadInputError(f"{path}: {tally.sentences[0] if tally.sentences else 'has no operation'}")
+        raise BadInputError(tally.sentences[0] if tally.sentences else f"{path}: has no operation")
     tally.count(operations)
     yield from tally.take(judging.judged(operations, agree_ms), row_of, str(path))
 

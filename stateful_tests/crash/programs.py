@@ -226,7 +226,7 @@ class Life:
             return
         size = self.workload.config.mapped_file_size_commit_log
         file, position = divmod(int(page) * PAGE_BYTES, size)
-        self.recorder.lose_power((f"store/commitlog/{offset2_file_name(file * size)}", position // PAGE_BYTES))
+        self.recorder.lose_power({(f"store/commitlog/{offset2_file_name(file * size)}", position // PAGE_BYTES): 0})
 
     def _kill(self) -> None:
         self.store._lock_file.close()  # noqa: SLF001  # as the operating system does

@@ -9,7 +9,7 @@ not at all. A force makes the name and the length of its file durable, as `impl.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import product
 from typing import Generic, NamedTuple, TypeVar
 
@@ -140,15 +140,21 @@ class Recorder(MemoryDisk):
 
     # A loss of power --------------------------------------------------------------------------------------------------
 
-    def lose_power(self, page: tuple[str, int] | None = None) -> None:
-        """Lose what was not forced, and no process is left; what the disk has then is durable. A step.
+    def lose_power(
+        self, pages: Mapping[tuple[str, int], int] | None = None, names: Collection[str] = (),
+    ) -> None:
+        """Lose what was not forced, and no process is left; what the disk has then is durable. A step for each loss.
 
-        page -- path and number of the only page that had not been written back; None: nothing had.
+        pages -- those of which alone the newest version had not been written back, by path and number, with the place
+        of the version that had among those which may be left; None: nothing had. names -- likewise, of new files.
+        Raises ValueError for what was forced.
         """
-        if page is None:
+        if pages is None:
             self._lose_all()
-        else:
-            self._lose_page(*page)
+        for (path, page), version in (pages or {}).items():
+            self._lose_page(path, page, version)
+        for path in names:
+            self._lose_name(path)
         for name in self._names.values():
             name.force(self.steps)
         for inode in self._inodes.values():
@@ -174,13 +180,25 @@ class Recorder(MemoryDisk):
                 self.contents[path] = contents[named]
                 self.newest[-1][path] = bytes(contents[named].data)
 
-    def _lose_page(self, path: str, page: int) -> None:
+    def _lose_page(self, path: str, page: int, version: int) -> None:
         content = self.contents[path]
         track = self._inode(content).pages[page]
-        data = track.oldest()[:max(len(content.data) - page * PAGE_BYTES, 0)]
+        left = [one.value for one in track.versions if one.until == FOREVER]
+        if not -len(left) <= version < len(left) - 1:
+            raise ValueError(f"page {page} of {path} is on the disk")
+        data = left[version][:max(len(content.data) - page * PAGE_BYTES, 0)]
         content.data[page * PAGE_BYTES:(page + 1) * PAGE_BYTES] = data
         self._step(content)
-        track.change(track.oldest(), self.steps)
+        track.change(left[version], self.steps)
+
+    def _lose_name(self, path: str) -> None:
+        name = self._names[path]
+        if name.oldest() is not None:
+            raise ValueError(f"the name {path} is on the disk")
+        del self.contents[path]
+        self._step()
+        self.newest[-1][path] = None
+        name.change(None, self.steps)
 
     # What a crash can leave -------------------------------------------------------------------------------------------
 

@@ -14,27 +14,17 @@ from typing import Any
 from invariants import evidence
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict, nearest
 from stateful_tests.child import ChildError
-from stateful_tests.conformance.judge import JUDGE, PROPERTY, RECORDINGS
+from stateful_tests.conformance.judge import JUDGE, PROPERTY
+from stateful_tests.conformance.port.calls import Call, calls, shown
 from stateful_tests.conformance.port.exchange import CALL_LIMIT_S, Exchange
 from stateful_tests.conformance.port.functions import FUNCTIONS, Function, text
 from stateful_tests.conformance.port.strategy import ALLOCATE
-from stateful_tests.conformance.replay import SUFFIXES, Difference, Row, lines
 
 TOGETHER = 256
 """Calls of a batch."""
 KEPT = 10
 """Differences kept of each function."""
-_SHOWN = 200  # characters of a call in a sentence
 Tell = Callable[[str], object]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A recorded call: its line in the file, its row, and the recorded answer."""
-
-    line: int
-    row: Row
-    recorded: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -48,7 +38,7 @@ class Compared:
     rows: int = 0
     different: int = 0
     thrown: int = 0
-    kept: list[Difference] = field(default_factory=list)
+    kept: list[tuple[Call, str]] = field(default_factory=list)
     stopped: str = ""
 
 
@@ -93,17 +83,17 @@ def _judged(command: str, port: str, name: str, out: Path | None, tell: Tell, li
     row = replace(row, cost=cost)
     stopped = f"{found.rows:,} rows compared, then {found.stopped}" if found.stopped else ""
     if found.different:
-        first = found.kept[0]
-        note = f"asked {_shown(first.row['a'])} (line {first.line} of {FUNCTIONS[name].recording}): {first.sentence}"
+        first, sentence = found.kept[0]
+        note = f"asked {shown(first.row['a'])} (line {first.line} of {FUNCTIONS[name].recording}): {sentence}"
         return _saved(replace(row, outcome=Outcome.VIOLATED, note="; ".join(filter(None, (note, stopped)))), found, out)
     return replace(row, note=stopped) if stopped else replace(row, outcome=Outcome.HOLDS)
 
 
 def _compared(command: str, function: Function, tell: Tell, limit_s: float) -> Compared:
-    found, calls = Compared(), _calls(function)
+    found, asked = Compared(), calls(function)
     try:
         with Exchange(command, limit_s) as exchange:
-            while not found.stopped and (some := list(islice(calls, TOGETHER))):
+            while not found.stopped and (some := list(islice(asked, TOGETHER))):
                 try:
                     answers = exchange.batch(function.name, [text(call.row["a"]) for call in some])
                 except ChildError as error:
@@ -125,19 +115,9 @@ def _one_by_one(found: Compared, command: str, function: Function, some: Sequenc
             try:
                 answer = exchange.call(function.name, call.row["a"])
             except ChildError as error:
-                found.stopped = f"asked {_shown(call.row['a'])} (line {call.line}) it {error}"
+                found.stopped = f"asked {shown(call.row['a'])} (line {call.line}) it {error}"
                 return
             _take(found, function, call, answer)
-
-
-def _calls(function: Function) -> Iterator[Call]:
-    """The recorded calls of a function."""
-    path = next(path for path in (RECORDINGS / f"{function.recording}{suffix}" for suffix in SUFFIXES) if path.exists())
-    rows = lines(path)
-    next(rows)
-    for line, row in rows:
-        if (recorded := function.recorded(row)) is not None:
-            yield Call(line, row, recorded)
 
 
 def _take(found: Compared, function: Function, call: Call, answer: Any) -> None:
@@ -146,31 +126,20 @@ def _take(found: Compared, function: Function, call: Call, answer: Any) -> None:
     if sentence is not None:
         found.different += 1
         found.thrown += "e" in call.recorded
-        insort(found.kept, Difference(call.line, {"a": call.row["a"], "recorded": call.recorded}, sentence), key=_order)
+        insort(found.kept, (call, sentence), key=lambda kept: kept[0].effort)
         del found.kept[KEPT:]
-
-
-def _order(difference: Difference) -> tuple[bool, int]:
-    """Wrong answers before missing errors, the shortest call first."""
-    return "e" in difference.row["recorded"], len(text(difference.row["a"]))
-
-
-def _shown(arguments: Any) -> str:
-    """Arguments as a sentence has them."""
-    whole = text(arguments)
-    return whole if len(whole) <= _SHOWN else f"{whole[:_SHOWN]}…"
 
 
 def _saved(row: Verdict, found: Compared, out: Path | None) -> Verdict:
     if out is None:
         return row
-    first = found.kept[0]
+    first, difference = found.kept[0]
     sentence = f"{found.different} of {found.rows} calls of {row.subject.name} are not answered as by RocketMQ 4.9.3."
     document = evidence.document(
         row, "counterexample", sentence, arguments={"line": first.line, "a": first.row["a"]},
-        results={"recorded": first.row["recorded"], "difference": first.sentence},
+        results={"recorded": first.recorded, "difference": difference},
         table={"columns": ["line", "call", "difference"],
-               "rows": [[str(one.line), _shown(one.row["a"]), one.sentence] for one in found.kept]})
+               "rows": [[str(one.line), shown(one.row["a"]), differs] for one, differs in found.kept]})
     name = "".join(letter if letter.isalnum() else "-" for letter in row.subject.name)
     return evidence.saved(row, document, out, f"conform-{name}"[:120])
 

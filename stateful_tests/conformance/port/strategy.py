@@ -60,6 +60,10 @@ class PortStrategy:
         except ChildError as error:
             raise type(error)(f"{asking(me, members)}: {self.command} {error}") from error
 
+    def request(self, call: Call) -> str:
+        """The line that asks a call."""
+        return self._exchange.request(self.function, self._text(call))
+
     def ahead(self, calls: Sequence[Call]) -> None:
         """Make calls that will be asked next in this order, in one request; each answer is handed out once.
 

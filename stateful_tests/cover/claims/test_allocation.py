@@ -343,7 +343,7 @@ def test_a_case_survives_its_evidence() -> None:
 
 
 @pytest.mark.parametrize("change", [
-    {"arguments": {}}, {"arguments": {"views": [{"me": "c0"}], "joiner": None}}, {"property": "nonsense"},
+    {"arguments": {}}, {"arguments": {"views": [{"me": "c0"}]}}, {"property": "nonsense"},
     {"subject": {"kind": "strategy", "name": "AVG", "details": {}}}, {"subject": {"kind": "strategy", "name": "X"}},
 ])
 def test_strategy_evidence_that_cannot_be_replayed_says_so(

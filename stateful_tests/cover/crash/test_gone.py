@@ -75,6 +75,6 @@ def test_a_loss_of_one_page_leaves_the_others_as_they_were_written() -> None:
     file = recorder.open("f", 2 * PAGE_BYTES)
     file.write(0, b"c")
     file.write(PAGE_BYTES, b"d")
-    recorder.lose_power(("f", 0))
+    recorder.lose_power({("f", 0): 0})
     assert recorder.image()["f"] == bytes(PAGE_BYTES) + b"d" + bytes(PAGE_BYTES - 1)
     assert recorder.newest[-1] == recorder.image()

@@ -11,9 +11,9 @@ from rich.console import Console
 from invariants import evidence
 from invariants.front_desk.drawn import FEW, pictures
 from invariants.verdict import Outcome, Verdict
-from stateful_tests.cover.report.a_run import CLAIM, DOCUMENT, ROW
+from stateful_tests.cover.report.a_run import DOCUMENT, ROW
 
-BROKEN = f"✗ Broken promise: {CLAIM}"
+BROKEN = "✗ Broken promise: "
 
 
 def said(rows: list[Verdict], documents: dict[str, Any]) -> str:

@@ -12,13 +12,15 @@ from typer.testing import CliRunner
 
 import bench.reports
 from invariants.__main__ import app
+from invariants.claim import CLAIMS
 from invariants.commands.catalogue import judged_of_runs, outside
 from invariants.front_desk import search
+from invariants.front_desk.catalogue import names
 from invariants.front_desk.show import Outside, shown_hazard, shown_of_histories
 from invariants.front_desk.words import GLOSSARY, stem, stems
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
 from invariants.hazards.pages import INDEX, pages
-from invariants.histories.checks import CHECKS, Check
+from invariants.histories.checks import CHECKS, PROMISES, Check
 from stateful_tests.cover.pictures.stored import DOCS, stored
 
 
@@ -216,6 +218,10 @@ def test_what_has_no_name_is_answered_by_names_like_it_and_by_search() -> None:
     assert result.exit_code == 2
     assert "nothing is called 'D88'; did you mean 'D8'?" in result.stderr
     assert "`rocketproof search D88` finds hazards by what you see" in result.stderr
+
+
+def test_no_promise_of_histories_has_the_name_of_another_property() -> None:
+    assert not set(PROMISES) & {*names(), *CLAIMS}
 
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)

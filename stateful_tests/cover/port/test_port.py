@@ -20,6 +20,7 @@ from invariants.verdict import BadInputError, Outcome, Verdict
 from stateful_tests.child import ChildEndedError, ChildError, ChildGarbageError, ChildHungError
 from stateful_tests.conformance.judge import RECORDINGS
 from stateful_tests.conformance.port import exchange, judge
+from stateful_tests.conformance.port.calls import Call, described
 from stateful_tests.conformance.port.examples import ADAPTERS, EXAMPLES
 from stateful_tests.conformance.port.exchange import Exchange
 from stateful_tests.conformance.port.functions import FUNCTIONS
@@ -226,6 +227,7 @@ def test_who_does_not_greet_back_is_bad_input(hello: str, said: str, program: An
     (["conform", "--exec", EXAMPLE, "--function", "AVGE"], "does not answer 'AVGE'; did you mean 'AVG'"),
     (["conform", "--exec", EXAMPLE, "--file", "names"], "leave --vectors and --file out"),
     (["conform", "--function", "AVG"], "--function goes with --exec"),
+    (["conform", "--functions", "--function", "AVGE"], "no recording is about 'AVGE'; did you mean 'AVG'"),
 ])
 def test_bad_input_is_one_line(words: list[str], said: str) -> None:
     result = run(*words)
@@ -275,6 +277,17 @@ def test_each_function_has_recorded_calls_with_an_answer() -> None:
         recorded = function.recorded(next(found)[1])
         assert recorded is not None, function.name
         assert {*recorded} <= {"r", "e", "m"}
+
+
+def test_what_a_port_may_answer_is_told_with_a_recorded_call() -> None:
+    result = run("conform", "--functions", "--function", "fault-duration", "--function", "names.blank")
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert lines[0] == "back-off of a latency (MQFaultStrategy#computeNotAvailableDuration (private))"
+    assert "  args: a = {latency, latencyMax, notAvailableDuration}: the two tables (null = defaults)" in lines
+    assert '  fault-duration: {"latency":550,"latencyMax":null,"notAvailableDuration":null} → {"r":30000}' in lines
+    assert '  names.blank: "" → {"r":true}' in lines
+    assert {line.split(":")[0].strip() for line in described() if " → " in line} == {*FUNCTIONS}
 
 
 def test_a_port_has_a_row_for_each_function_and_a_sentence_about_all(program: Any, tmp_path: Path) -> None:
@@ -328,8 +341,8 @@ def test_the_shortest_wrong_answer_is_told_before_a_missing_error(
     function = FUNCTIONS["delay-levels"]
     answers: list[tuple[Any, Any]] = [({"text": "longer"}, {"r": 1}), ({"text": ""}, {"e": "X", "m": ""}),
                                       ({"text": "s"}, {"r": 2})]
-    calls = [judge.Call(line, {"a": asked}, recorded) for line, (asked, recorded) in enumerate(answers, 2)]
-    monkeypatch.setattr(judge, "_calls", lambda one: iter(calls) if one is function else iter(()))
+    calls = [Call(line, {"a": asked}, recorded) for line, (asked, recorded) in enumerate(answers, 2)]
+    monkeypatch.setattr(judge, "calls", lambda one: iter(calls) if one is function else iter(()))
     (row,) = judge.conform(program('say({"id": number, "r": 0})'), ["delay-levels"])
     assert (row.cost["different"], row.cost["different_where_it_throws"]) == (3, 1)
     assert row.note == 'asked {"text":"s"} (line 4 of delay-levels): expected {"r": 2}, got {"r": 0}'
@@ -351,6 +364,21 @@ def test_the_line_of_standard_error_that_tells_most_is_told(said: list[str], tol
     with Exchange(program(call)) as asked, pytest.raises(ChildEndedError) as caught:
         asked.call("allocate", {})
     assert str(caught.value) == f"ended with status 1 ({told})"
+
+
+@pytest.mark.parametrize("batches", [False, True])
+def test_replay_prints_the_lines_that_ask_the_program(batches: bool, program: Any, tmp_path: Path) -> None:
+    command = program(AS_BROKEN, BATCHES if batches else HELLO, BATCH_AS_BROKEN)
+    sizes = ["--queues", "3", "--members", "2", "--examples", "1", "--property", "allocation_is_exclusive"]
+    result = run("check", "allocation", "--exec", command, *sizes, "--json", "-", "--out", tmp_path / "out")
+    (row,) = rows(result.stdout).values()
+    said = run(*shlex.split(row.replay)[1:]).stdout.splitlines()
+    begin = said.index("What the program was asked:") + 1
+    queues = '[["T","b",0],["T","b",1],["T","b",2]]'
+    calls = [f'{{"group":"group","cid":"{me}","mqAll":{queues},"cidAll":["c0","c1"]}}' for me in ("c0", "c1")]
+    asked = [f'"do":"batch","function":"allocate","calls":[{one}]' if batches
+             else f'"do":"call","function":"allocate","a":{one}' for one in calls]
+    assert said[begin:begin + 2] == [f'    {{"id":1,{one}}}' for one in asked]
 
 
 def test_errors_agree_with_errors_and_no_list_with_an_empty_one() -> None:

@@ -26,6 +26,15 @@ def test_each_row_has_property_judge_subject_expected_outcome_and_cost() -> None
     assert "rocketproof" not in said
 
 
+def test_what_one_search_has_cost_is_said_once() -> None:
+    cost = {"images": 712}
+    rows = [*(samples.row(name, "crash", "sync_torn", cost=cost) for name in "abc"),
+            samples.row("d", "crash", "sync_torn, machine crash", cost=cost),
+            *(samples.row(name, "check", "my strategy") for name in "ef")]
+    said = shown(verdict_table(rows))
+    assert (said.count("712"), said.count("as above")) == (2, 2)
+
+
 def test_one_of_something_is_told_as_one() -> None:
     cost = {"cases": 1, "findings": 2, "different_where_it_throws": 1}
     said = shown(verdict_table([samples.row("a", "check", "m", cost=cost)])).replace("\N{NO-BREAK SPACE}", " ")
@@ -103,6 +112,8 @@ def test_on_a_narrow_terminal_what_all_rows_have_in_common_is_one_line_above_the
     others = shown(verdict_table([*rows, samples.row("one_promise", "prove", "m")]), width=50)
     assert "judge: " not in others
     assert {"check", "prove"} <= {*others.split()}
+    alone = shown(verdict_table(rows[:1]), width=40).splitlines()
+    assert any(line.split()[:2] == ["property", "expected"] for line in alone)
 
 
 def test_rows_that_one_command_shows_again_have_it_below_the_last() -> None:
