@@ -7,6 +7,7 @@ message. One JSON object a line:
     found             how many findings there are
     judge_seconds     facts, shuffle and checks, without the start of Spark
     floor_seconds     the aggregation
+    judge_cpu_seconds, floor_cpu_seconds    the same of all processes together: what else the machine does matters less
     per_second        operations a second that are judged
     times_floor       how many times as long as the floor
 """
@@ -21,6 +22,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bench.campaign import cpu_seconds, spent_since
 from invariants.histories.checks import Finding
 from invariants.histories.verdicts import Tally
 from spark_fuzz.cluster import open_cluster
@@ -35,14 +37,16 @@ def measured(spark_context: Any, operations: int, seed: int, folder: Path) -> di
     """One line."""
     file = folder / f"{operations}.parquet"
     rows, planted = written(file, operations, tuple(FAULTS), seed)
-    began, tally = time.perf_counter(), Tally()
+    began, cpu, tally = time.perf_counter(), cpu_seconds(), Tally()
     found = sum(isinstance(one, Finding) for one in judged(spark_context, [str(file)], None, tally, lambda _: None))
-    judge_s, began = time.perf_counter() - began, time.perf_counter()
+    judge_s, judge_cpu_s = time.perf_counter() - began, sum(spent_since(cpu).values())
+    began, cpu = time.perf_counter(), cpu_seconds()
     aggregated(spark_context, file)
-    floor_s = time.perf_counter() - began
+    floor_s, floor_cpu_s = time.perf_counter() - began, sum(spent_since(cpu).values())
     file.unlink()
     return {"operations": rows, "planted": len(planted), "found": found, "judge_seconds": round(judge_s, 1),
-            "floor_seconds": round(floor_s, 1), "per_second": round(rows / judge_s),
+            "floor_seconds": round(floor_s, 1), "judge_cpu_seconds": round(judge_cpu_s, 1),
+            "floor_cpu_seconds": round(floor_cpu_s, 1), "per_second": round(rows / judge_s),
             "times_floor": round(judge_s / floor_s, 1)}
 
 
