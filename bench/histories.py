@@ -5,7 +5,7 @@ message. One JSON object a line:
 
     operations        of the history, and what is planted in it
     found             how many findings there are
-    judge_seconds     context, two shuffles and passes, without the start of Spark
+    judge_seconds     facts, shuffle and checks, without the start of Spark
     floor_seconds     the aggregation
     per_second        operations a second that are judged
     times_floor       how many times as long as the floor

@@ -33,6 +33,7 @@ A counterexample adds
     arguments   {name: value}, JSON values
     results     {label: value}, what the decision answered, JSON values
     table       optional {columns: [str], rows: [[str]]}, how people should see it (for example queue × owner)
+    asked       optional [str], the lines that a program was asked, as they can be given to it
 """
 
 from __future__ import annotations

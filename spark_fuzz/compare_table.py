@@ -19,7 +19,7 @@ def comparison_view(found: Comparison) -> RenderableType:
     style = next((style for effect, style in _STYLES.items() if effect in {row.effect for row in found.news}), "bold")
     return Group(*([_differences(found)] if found.news else []), *_replays(found), Text(found.summed),
                  *map(Text, found.left), *_others(found),
-                 _costs(found), Text(found.headline, style=style))
+                 _costs(found), Text(found.headline, style=style), *_unsettled(found))
 
 
 def _differences(found: Comparison) -> Table:
@@ -44,7 +44,19 @@ def _replays(found: Comparison) -> Iterator[Text]:
     for row in found.news:
         if row.replay:
             yield Text(f"{row.property}, {row.effect}:")
-            yield Text(f"    {row.replay}", no_wrap=True, overflow="ignore")
+            yield _command(row.replay)
+
+
+def _unsettled(found: Comparison) -> Iterator[Text]:
+    """What more time may settle, and the command that gives it."""
+    yield from map(Text, found.unsettled)
+    if found.goes_on:
+        yield Text("with more time it goes on where it stopped:")
+        yield _command(found.goes_on)
+
+
+def _command(command: str) -> Text:
+    return Text(f"    {command}", no_wrap=True, overflow="ignore")
 
 
 def _others(found: Comparison) -> Iterator[Text]:

@@ -34,7 +34,7 @@ from spark_fuzz.runs import Key
 from spark_fuzz.simulation import Aim
 from spark_fuzz.tallies import is_given_up
 from spark_fuzz.told import QUIET, SIDES, Told, documented
-from spark_fuzz.touched import CLAIMED, Other, Others, proofs
+from spark_fuzz.touched import CLAIMED, Other, Others, proofs, told_together
 from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.evidence import fails
 from stateful_tests.worlds.subjects import subject_named, subject_on
@@ -288,8 +288,8 @@ class Comparing:
             outcome = Outcome.NEVER_EXECUTED
         elif self.said == TOO_FEW:
             outcome = Outcome.UNKNOWN
-        doubts = [effects[name].note for name in broken if name not in believed] + self._failed + self.found.unknown
-        note = "; ".join([self.headline(), *(doubts[:1] if outcome is Outcome.UNKNOWN and not self.given_up() else ())])
+        unjudged = (self._failed + self.found.unknown)[:1] if outcome is Outcome.UNKNOWN else []
+        note = "; ".join([self.headline(), *(() if self.given_up() else (*self.unsettled(), *unjudged))])
         return Verdict(
             WORSE, COMPARE, self._subject(said=self.said), Outcome.HOLDS, outcome, self._command(), seed=self._aim.seed,
             cost={"pairs": self.found.pairs, "same_digest": self.found.same_digest, "broken": len(broken),
@@ -329,6 +329,14 @@ class Comparing:
         """What came of it, in a sentence."""
         return Told(self.found, "").headline(self.said, [one.about for one in self.others.found if one.worse])
 
+    def unsettled(self) -> list[str]:
+        """What more time may settle: what is broken and not believed yet, and a difference that chance may explain."""
+        broken = (name for name in self.found.names if self.found.effect(name) is Effect.BROKEN)
+        doubts = ((name, self._doubt(name, self._failure(name))) for name in broken)
+        doubted = [f"not believed yet that {name} is broken: {doubt}" for name, doubt in doubts if doubt]
+        apart = Told(self.found, "").most_apart() if self.said in {NONE_SEEN, TOO_FEW} else ""
+        return doubted + ([f"{apart}; chance may explain it"] if apart else [])
+
     def _replacements(self) -> list[Replacement]:
         """What the change replaces, and what repairs do that it leaves out."""
         return [one for variant in subject_named(self._aim.changed).changes for one in variant.replacements]
@@ -344,12 +352,14 @@ class Comparing:
         """What the page and other programs read, and a test to keep beside each piece of evidence."""
         replays = {name: replayed(self._folder / "evidence" / file_of(failure)) for name in self.found.names
                    if (failure := self._failure(name)) is not None and failure.believed}
+        unsettled, left = self.unsettled(), list(self.left.sentences())
         document = {
             "base": self._aim.base, "change": subject_named(self._aim.changed).title, "file": self._aim.file,
             "said": self.said, "headline": self.headline(), **documented(self.found, replays),
-            "left": list(self.left.sentences()),
+            "left": left, "unsettled": unsettled,
+            "goes_on": self._command() if unsettled or left or self.said == TOO_FEW else "",
             "others": [one.to_json() for one in self.others.found],
-            "proofs": [one.to_json() for one in proofs(self._replacements())]}
+            "proofs": told_together(proofs(self._replacements()), Told(self.found, "").counts())}
         return {COMPARED: json.dumps(document, indent=1, ensure_ascii=False) + "\n", **tests(self._shown())}
 
 

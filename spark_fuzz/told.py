@@ -32,12 +32,20 @@ class Told:
         """What a comparison says while it works: what differs already, or else what differs most."""
         if told := self._differing(()):
             return f"so far {'; '.join(told)}"
-        seen = {name: self._found.of(name)[0].seen for name in self._found.names}
-        most = max(seen, key=lambda name: abs(seen[name].base_only - seen[name].changed_only), default="")
-        if not most or seen[most].base_only == seen[most].changed_only:
-            return "so far no difference"
-        return (f"so far nothing but chance; most apart: {most}, broken only in base {seen[most].base_only:,}, "
-                f"only in change {seen[most].changed_only:,}")
+        apart = self.most_apart()
+        return f"so far nothing but chance; {apart}" if apart else "so far no difference"
+
+    def most_apart(self) -> str:
+        """The property that chance explains least, with its numbers; empty if none is broken on one side more often."""
+        asked = {name: self._found.of(name)[0].asked for name in self._found.names}
+        differing = (name for name, one in asked.items() if one.more != one.fewer)
+        most = min(differing, key=lambda name: (asked[name].p, -abs(asked[name].more - asked[name].fewer)), default="")
+        return most and (f"most apart: {most}, broken only in base {asked[most].fewer:,}, "
+                         f"only in change {asked[most].more:,}")
+
+    def counts(self) -> dict[str, str]:
+        """By property, in how many runs of either side it is broken."""
+        return {name: counted(whole.seen, whole.of) for name in self._found.names for whole in self._found.of(name)[:1]}
 
     def _differing(self, claims: Sequence[str]) -> list[str]:
         """What is broken, fixed and better, each with its properties; claims -- about decisions that are broken."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -162,24 +162,32 @@ class Proofs:
     watched: tuple[str, ...]
     claims: tuple[str, ...]
 
-    def sentence(self) -> str:
-        """As people read it."""
+    def sentence(self, counted: Mapping[str, str]) -> str:
+        """As people read it; counted -- by property, in how many runs it was seen broken."""
         said = []
         if self.steps:
-            said.append(f"steps {', '.join(self.steps)} of the models stand for it; what is proved of them "
-                        f"({', '.join(self.proved)}) holds of the change as long as {', '.join(self.watched)} does")
+            watched = (f"{name} holds" + (f" (broken {counted[name]})" if name in counted else "")
+                       for name in self.watched)
+            proved = f"what is proved of them, {', '.join(self.proved)}, holds of the change" if self.proved else (
+                "the change is one of them")
+            said.append(f"steps {', '.join(self.steps)} of the models stand for it; {proved} as long as "
+                        f"{', '.join(watched)}")
         if self.claims:
             said.append(f"the proofs of {', '.join(self.claims)} read 4.9.3's own function, not the change")
-        return "; ".join(said) or "no proof stands for it"
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values; see `invariants.report.compared`."""
-        return {"place": self.place, "sentence": self.sentence()}
+        return "; ".join(said) or "no proof is about this"
 
 
 def proofs(replacements: Iterable[Replacement]) -> list[Proofs]:
     """What is proved of what stands at the places of a change; each place once."""
     return list({one.place: _proofs(one) for one in replacements}.values())
+
+
+def told_together(found: Iterable[Proofs], counted: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Plain values, see `invariants.report.compared`: places of which the same is said have one sentence."""
+    places = defaultdict[str, list[str]](list)
+    for one in found:
+        places[one.sentence(counted)].append(one.place)
+    return [{"place": ", ".join(names), "sentence": sentence} for sentence, names in places.items()]
 
 
 def _proofs(replacement: Replacement) -> Proofs:

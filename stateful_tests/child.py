@@ -19,10 +19,11 @@ from typing import Final
 
 _CHUNK_BYTES: Final = 1 << 16
 _ENDING_S: Final = 0.5
-_SHOWN: Final = 120
+_SHOWN: Final = 200
 _STDERR: Final = "stderr"
 _ROOMS: Final = str(Path(__file__).parents[1])
-_TELLING = re.compile(r"(?i)error|exception|panic")  # of what was said on standard error the line to be shown
+_TELLING = re.compile(r"(?i)^\S.*(error|exception)|^\S.*panicked|^(panic|fatal):")
+"""Of what was said on standard error the line to be shown. Frames of a stack are indented in all languages but Go."""
 
 
 class ChildError(Exception):
@@ -103,7 +104,7 @@ class Child:
                 self._read(longest_bytes)
             elif not writable:
                 if not goes_on():
-                    raise ChildHungError(f"does not answer within {limit_s:g} s")
+                    raise ChildHungError(f"does not answer within {limit_s:g} s{self._unfinished()}")
                 deadline = time.monotonic() + limit_s
         line = bytes(self._buffer[:end])
         del self._buffer[:end + 1]
@@ -132,14 +133,20 @@ class Child:
         status = self.process.returncode
         how = "closed its output" if status is None else (
             f"ended with status {status}" if status >= 0 else f"was ended by {signal.Signals(-status).name}")
-        told = [line for line in self._said() if _TELLING.search(line)] or self._said()
-        return f"{how}{f' ({told[-1][:_SHOWN]})' if told else ''}"
+        told = _told(self._said())
+        return f"{how}{self._unfinished()}{f' ({told})' if told else ''}"
+
+    def _unfinished(self) -> str:
+        """What it has written of a line that has no end."""
+        if not self._buffer:
+            return ""
+        return f" after {self._buffer[:_SHOWN].decode(errors='replace')!r} without the end of a line"
 
     def _said(self) -> list[str]:
         if self._folder is None:
             return []
         text = (self._folder / _STDERR).read_text(encoding="utf-8", errors="replace")
-        return [line.strip() for line in text.split("\n") if line.strip()]
+        return [line.rstrip() for line in text.split("\n") if line.strip()]
 
 
 def worker(
@@ -154,6 +161,14 @@ def worker(
     others = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)) if path is None else path
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([_ROOMS, *others]), **variables}
     return Child([sys.executable, "-P", "-m", module, *arguments], folder, environment)
+
+
+def _told(said: Sequence[str]) -> str:
+    """Of what was said on standard error what tells most; a line that ends in a colon goes on in the next."""
+    places = [place for place, line in enumerate(said) if _TELLING.search(line)] or [len(said) - 1]
+    told = said[places[-1]:][:2] if said else []
+    told = told if told and told[0].endswith(":") else told[:1]
+    return " ".join(line.strip() for line in told)[:_SHOWN]
 
 
 def _kill(process: subprocess.Popen[bytes], folder: Path | None) -> None:

@@ -26,13 +26,21 @@ class ReportedMessageStore(DefaultMessageStore):
 
     def load(self) -> bool:
         """DefaultMessageStore#load."""
+        last_exit_ok = self.disk.length(self.config.abort_file) is None
         loaded = super().load()
         if loaded:
             self.node.trace(StoreLoaded(self.node.name, max(self.get_min_phy_offset(), 0), self.get_max_phy_offset(),
-                                        self.config.flush_disk_type))
+                                        self.config.flush_disk_type, last_exit_ok))
         else:
-            self.node.trace(StoreRefused(self.node.name))
+            self.node.trace(StoreRefused(self.node.name, *self._of_odd_length()))
         return loaded
+
+    def _of_odd_length(self) -> tuple[str, int | None] | tuple[()]:
+        """The first file of the log that keeps the store from loading, and its length in bytes."""
+        files = self.commit_log.mapped_file_queue
+        paths = (f"{files.store_path}/{name}" for name in self.disk.list(files.store_path))
+        return next(((path, length) for path in paths
+                     if (length := self.disk.length(path)) != files.mapped_file_size), ())
 
     def async_put_message(self, message: MessageExtBrokerInner) -> PutMessageFuture:
         """DefaultMessageStore#asyncPutMessage."""

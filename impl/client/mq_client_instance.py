@@ -346,7 +346,7 @@ class MQClientInstance:
             consumer.offset_store.remove_offset(mq)
             return
         await consumer.rebalance_impl.remove_unnecessary_message_queue(mq, pq, self.node)
-        table.remove(mq)
+        consumer.rebalance_impl.report_removed(mq, table.remove(mq))
 
     def get_consumer_status(self, topic: str, group: str) -> Mapping[MessageQueue, int]:
         """MQClientInstance#getConsumerStatus: the offsets in memory of one topic; a blank one: of all."""

@@ -39,6 +39,7 @@ from impl.events import (
     ConsumerStarted,
     ConsumerStopping,
     ConsumerSuspended,
+    OffsetLearntLate,
     RouteUpdated,
     TopicUnsubscribed,
     VersionRaised,
@@ -224,7 +225,10 @@ class DefaultMQPushConsumerImpl:
     def correct_tags_offset(self, pull_request: PullRequest) -> None:
         """DefaultMQPushConsumerImpl#correctTagsOffset: the offset moves if nothing is cached."""
         if pull_request.process_queue.msg_count == 0:
-            self.offset_store.update_offset(pull_request.message_queue, pull_request.next_offset, increase_only=True)
+            mq, offset = pull_request.message_queue, pull_request.next_offset
+            self.offset_store.update_offset(mq, offset, increase_only=True)
+            if pull_request.process_queue.dropped:
+                self.node.trace(OffsetLearntLate(self.instance.client_id, self.group, mq, offset, pulled=True))
 
     # Pull chains ------------------------------------------------------------------------------------------------------
 

@@ -171,6 +171,10 @@ class RebalanceImpl(ABC):
         """Report that the strategy has thrown; by itself a rebalance reports nothing."""
         del topic, error
 
+    def report_removed(self, mq: MessageQueue, removed: ProcessQueue | None) -> None:
+        """Report what has left the table, whatever was meant to leave it; by itself a rebalance reports nothing."""
+        del mq, removed
+
     async def update_process_queue_table(
         self, topic: str, mq_set: Collection[MessageQueue], is_order: bool, threads: Threads,
     ) -> bool:
@@ -196,7 +200,7 @@ class RebalanceImpl(ABC):
                 pq.dropped = True
                 await threads.interleave("updateProcessQueueTableInRebalance: the queue is dropped")
                 if await self.remove_unnecessary_message_queue(mq, pq, threads):
-                    self.process_queue_table.remove(mq)
+                    self.report_removed(mq, self.process_queue_table.remove(mq))
                     changed = True
         return changed
 

@@ -19,7 +19,9 @@ from impl.decisions.start_offset import ConsumeFromWhere, Source, start_offset, 
 from impl.events import (
     AllocationFailed,
     LockBelieved,
+    OffsetLearntLate,
     QueueDropped,
+    QueueForgotten,
     QueuesAssigned,
     QueueTaken,
     RenewalRefused,
@@ -143,6 +145,8 @@ class RebalancePushImpl(RebalanceImpl):
     async def compute_pull_from_where_with_exception(self, mq: MessageQueue, threads: Threads) -> int:
         """RebalancePushImpl#computePullFromWhereWithException."""
         stored = await self.offset_store.read_offset(mq, ReadOffsetType.READ_FROM_STORE, threads)
+        if stored >= 0 and not self.orderly and mq in self._held:  # orderly ones read for their first pull, too
+            self.node.trace(OffsetLearntLate(self.instance.client_id, self.consumer_group, mq, stored, pulled=False))
         source = self._source(stored, retry_topic=mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX))
         max_offset = await self.instance.max_offset(mq) if source is Source.MAX_OFFSET else -1
         searched = -1
@@ -170,7 +174,8 @@ class RebalancePushImpl(RebalanceImpl):
         self, topic: str, mq_set: Collection[MessageQueue], is_order: bool, threads: Threads,
     ) -> bool:
         """RebalanceImpl#updateProcessQueueTableInRebalance."""
-        changed = await super().update_process_queue_table(topic, mq_set, is_order, threads)
+        reporting = threads if isinstance(threads, _Reporting) else _Reporting(self, threads)
+        changed = await super().update_process_queue_table(topic, mq_set, is_order, reporting)
         self.report_dropped(by_rebalance=True)
         mqs = frozenset(mq for mq in self._held if mq.topic == topic)
         self.node.trace(QueuesAssigned(self.instance.client_id, self.consumer_group, topic, mqs, changed))
@@ -191,6 +196,11 @@ class RebalancePushImpl(RebalanceImpl):
     def report_failed(self, topic: str, error: JavaError) -> None:
         """Report that the strategy has thrown."""
         self.node.trace(AllocationFailed(self.instance.client_id, self.consumer_group, topic, error.java_class))
+
+    def report_removed(self, mq: MessageQueue, removed: ProcessQueue | None) -> None:
+        """Report a queue that has left the table without being dropped."""
+        if removed is not None and not removed.dropped:
+            self.node.trace(QueueForgotten(self.instance.client_id, self.consumer_group, mq))
 
     def report_dropped(self, *, by_rebalance: bool = False) -> None:
         """Report the queues whose `dropped` has been set in this segment; whoever is no rebalance does so at once."""

@@ -212,6 +212,9 @@ from impl.events.offsets import (
     OffsetFoundIllegal as OffsetFoundIllegal,
 )
 from impl.events.offsets import (
+    OffsetLearntLate as OffsetLearntLate,
+)
+from impl.events.offsets import (
     OffsetReset as OffsetReset,
 )
 from impl.events.offsets import (
@@ -255,6 +258,9 @@ from impl.events.ownership import (
 )
 from impl.events.ownership import (
     QueueDropped as QueueDropped,
+)
+from impl.events.ownership import (
+    QueueForgotten as QueueForgotten,
 )
 from impl.events.ownership import (
     QueuesAssigned as QueuesAssigned,

@@ -22,7 +22,7 @@ class LockGranted(NamedTuple):
 
 
 class LockReleased(NamedTuple):
-    """RebalanceLockManager#unlockBatch removed the client's entry."""
+    """RebalanceLockManager#unlockBatch removed an entry; client_id -- who asked for it, and had it on 4.9.3."""
 
     broker: str
     group: str

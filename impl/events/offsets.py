@@ -101,6 +101,20 @@ class OffsetUpdated(NamedTuple):
     offset: int
 
 
+class OffsetLearntLate(NamedTuple):
+    """OffsetStore#updateOffset by an answer of a broker that came too late: the holding that it is of is another one.
+
+    pulled -- the answer is to a pull of a queue that was given up meanwhile; else to the question of a run of a
+    rebalance where to begin, and another run has taken the queue meanwhile.
+    """
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offset: int
+    pulled: bool
+
+
 class OffsetsReset(NamedTuple):
     """INVOKE_BROKER_TO_RESET_OFFSET was answered: offsets -- pairs of a queue id and where it is to go."""
 

@@ -67,6 +67,14 @@ class QueueDropped(NamedTuple):
     by_rebalance: bool = False
 
 
+class QueueForgotten(NamedTuple):
+    """RebalanceImpl.processQueueTable has lost a queue that is not dropped: its pulls go on, and it is taken again."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+
+
 class QueuesAssigned(NamedTuple):
     """RebalanceImpl#rebalanceByTopic: a run for one topic has ended; mqs -- held and not dropped; changed -- by it."""
 

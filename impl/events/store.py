@@ -52,16 +52,24 @@ class MessageDispatched(NamedTuple):
 class StoreLoaded(NamedTuple):
     """DefaultMessageStore#load: the store has recovered what its files hold.
 
-    min_offset, max_offset -- of the log. flush_disk_type -- "SYNC_FLUSH" or "ASYNC_FLUSH".
+    min_offset, max_offset -- of the log. flush_disk_type -- "SYNC_FLUSH" or "ASYNC_FLUSH". last_exit_ok -- there was no
+    file abort, and only the last files were looked at.
     """
 
     broker: str
     min_offset: int
     max_offset: int
     flush_disk_type: str
+    last_exit_ok: bool = False
 
 
 class StoreRefused(NamedTuple):
-    """BrokerController#initialize: the store does not load, and the process ends."""
+    """BrokerController#initialize: the store does not load, and the process ends.
+
+    path -- the first file of the log whose length is not the configured one. length -- its own, in bytes. Both are None
+    if there is none.
+    """
 
     broker: str
+    path: str | None = None
+    length: int | None = None

@@ -49,7 +49,7 @@ class Observed:
         if self.before:
             asked += zip(self.case.before().views, self.before, strict=True)
         failed = [(view, answer) for view, answer in asked if isinstance(answer, Failure)]
-        return None if not failed else f"{failed[0][0].me} among {list(failed[0][0].members)} {failed[0][1].text}"
+        return None if not failed else f"{asking(failed[0][0].me, failed[0][0].members)} {failed[0][1].text}"
 
     @cached_property
     def owners(self) -> dict[MessageQueue, list[str]]:
@@ -88,6 +88,11 @@ def _taken(takers: dict[MessageQueue, list[int]], answer: Answer) -> list[list[i
         for queue in sorted(queue for queue in queues if queue not in takers):
             takers.setdefault(queue, [])
     return [takers[queue] if known is None else known for queue, known in zip(queues, found, strict=True)]
+
+
+def asking(me: str, members: Sequence[str]) -> str:
+    """Who asks, among whom, as people should see it."""
+    return f"{me} among {list(members)}"
 
 
 def names_of(owners: Sequence[str]) -> str:

@@ -48,14 +48,14 @@ class Case:
         """The case as evidence writes it."""
         views = [{"me": view.me, "queues": [[queue.topic, queue.broker_name, queue.queue_id] for queue in view.queues],
                   "members": list(view.members)} for view in self.views]
-        return {"views": views, "joiner": self.joiner}
+        return {"views": views} if self.joiner is None else {"views": views, "joiner": self.joiner}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Case:
         """The case that evidence means; KeyError, TypeError or ValueError when it means none."""
         views = [View(str(view["me"]), tuple(MessageQueue(*row) for row in view["queues"]), tuple(view["members"]))
                  for view in data["views"]]
-        return cls(tuple(views), data["joiner"])
+        return cls(tuple(views), data.get("joiner"))
 
 
 def _distinct(views: Iterable[View], part: Callable[[View], object]) -> list[View]:

@@ -110,7 +110,7 @@ def allocation_moves_minimally(seen: Observed) -> str | None:
         known = earlier.get(queue, [])
         moved = [one for one in owners if one != seen.case.joiner and one not in known]
         if moved:
-            return f"{shown(queue)} goes from {names_of(known)} to {moved[0]}, who is not the joiner"
+            return f"{shown(queue)} goes from {names_of(known)} to {moved[0]} when {seen.case.joiner} joins"
     return None
 
 

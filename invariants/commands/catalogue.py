@@ -47,7 +47,8 @@ def list_catalogue(
     "rocketproof show --guards Routes", "rocketproof show out/evidence/FILE.json"))
 def show(
     name: Annotated[str | None, typer.Argument(
-        metavar="NAME", help="A property, a claim, a hazard, a symptom, or a file of evidence.")] = None,
+        metavar="NAME",
+        help="A property, a claim, a hazard, a symptom, or a file of evidence; upper or lower case.")] = None,
     guards: Annotated[str | None, typer.Option(
         metavar="CONCEPT", help="Instead the guards of a concept: what tests each, or which premise it is.")] = None,
 ) -> None:
@@ -59,8 +60,9 @@ def show(
     from invariants import evidence
     from invariants.front_desk.desk import console, guarded
     from invariants.front_desk.guards import guards as guards_of
-    from invariants.front_desk.show import shown, shown_hazard, shown_symptom
+    from invariants.front_desk.show import called, shown, shown_hazard, shown_of_histories, shown_symptom
     from invariants.hazards import HAZARDS, SYMPTOMS
+    from invariants.histories.checks import PROMISES
     from invariants.report.terminal import evidence_view
 
     def printed() -> None:
@@ -74,10 +76,12 @@ def show(
             raise BadInputError("say what to show: one name, or --guards CONCEPT")
         if name is None:
             return guards_of(guards or "")
-        judged = judged_of_runs()
-        if name in SYMPTOMS:
-            return shown_symptom(name)
-        return shown_hazard(HAZARDS[name], outside(name), judged) if name in HAZARDS else shown(name, judged)
+        judged, one = judged_of_runs(), called(name)
+        if one in SYMPTOMS:
+            return shown_symptom(one)
+        if one in PROMISES:
+            return shown_of_histories(one)
+        return shown_hazard(HAZARDS[one], outside(one), judged) if one in HAZARDS else shown(one, judged)
 
     guarded(printed)
 

@@ -19,7 +19,8 @@ app = desk_app(help="Judge your own code by the claims about RocketMQ.")
 @judging
 def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
     python: Annotated[str | None, typer.Option(
-        metavar="MODULE:CLASS", help="Class with allocate(consumer_group, current_cid, mq_all, cid_all).")] = None,
+        metavar="MODULE:CLASS",
+        help="Class with allocate(consumer_group, current_cid, mq_all, cid_all); FILE.py:CLASS will do.")] = None,
     java: Annotated[str | None, typer.Option(
         metavar="CLASSPATH", help="Jars and class folders; goes with --class.")] = None,
     class_name: Annotated[str | None, typer.Option(
@@ -58,5 +59,5 @@ def check_allocation(  # noqa: PLR0913, PLR0917 - one parameter for each option
                 rows = check.check_port_allocation(program, function, out=out, **sizes)
             case _:
                 raise BadInputError("say what to check: --python MODULE:CLASS, or --java CLASSPATH --class NAME, "
-                                    "or --exec CMD")
+                                    "or --exec CMD; one of the three")
         desk.judge("check", only(rows, property or []))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,9 +20,10 @@ app = desk_app()
 
 @app.command(epilog=examples(
     "rocketproof conform", "rocketproof conform --file names", "rocketproof conform --vectors DIR --json rows.jsonl",
-    "rocketproof conform --exec ./my_adapter   # a port in any language"))
+    "rocketproof conform --exec ./my_adapter   # a port in any language",
+    "rocketproof conform --functions --function delay-levels   # what it is asked"))
 @judging
-def conform(
+def conform(  # noqa: PLR0913, PLR0917 - one parameter for each option
     vectors: Annotated[Path | None, typer.Option(
         metavar="DIR", help="Folder of recordings (*.jsonl, *.jsonl.gz) and store images (CASE/IMAGE.json with "
         "CASE/IMAGE.tar.xz); default: the project's own.")] = None,
@@ -30,8 +32,10 @@ def conform(
         "repeated.")] = None,
     program: Annotated[str | None, typer.Option(
         "--exec", metavar="CMD", help="Instead a port in any language, by JSON lines (docs/adapters.md).")] = None,
+    functions: Annotated[bool, typer.Option(
+        "--functions", help="Show what a port may answer: arguments, results, and a recorded call of each.")] = False,
     function: Annotated[list[str] | None, typer.Option(
-        metavar="NAME", help="With --exec: only this function of it; may be repeated.")] = None,
+        metavar="NAME", help="With --exec or --functions: only this function; may be repeated.")] = None,
     json: Json = None, out: Out = None, seed: NoSeed = 0,
 ) -> None:
     """Compare with recordings of the real RocketMQ 4.9.3.
@@ -40,9 +44,14 @@ def conform(
     port, function by function, for those functions that it says it answers.
     Exit status: 0 as recorded, 1 some row differs, 2 bad input, 3 some file could not be compared.
     """
-    from invariants.front_desk.desk import Desk
+    from invariants.front_desk.desk import Desk, guarded
 
     del seed
+    if functions:
+        from stateful_tests.conformance.port.calls import described
+
+        guarded(lambda: sys.stdout.writelines(f"{line}\n" for line in described(function or [])))
+        return
     with Desk(json, out=out) as desk:
         if program is not None:
             from stateful_tests.conformance.port import judge
@@ -53,7 +62,7 @@ def conform(
             desk.closing.append(f"{program} {judge.covered(desk.rows)}")
             return
         if function:
-            raise BadInputError("--function goes with --exec")
+            raise BadInputError("--function goes with --exec, or with --functions")
         desk.judge("conform", conforming(desk, vectors, file or [], out))
 
 

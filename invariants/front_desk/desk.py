@@ -104,7 +104,7 @@ class Desk:
             if self._stream and kind(verdict) not in self._streamed:
                 self._streamed.add(kind(verdict))
                 self.print(line(verdict))
-            self._update(advance=1, count=f"{len(self.rows)} verdicts")
+            self._update(advance=1, count=f"{len(self.rows)} verdict{'s' * (len(self.rows) != 1)}")
 
     def draw(self, verdict: Verdict, document: Mapping[str, Any]) -> None:
         """Keep the evidence of a verdict that is written into no file, for its picture."""

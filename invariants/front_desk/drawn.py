@@ -22,9 +22,16 @@ Documents = Mapping[str, Mapping[str, Any]]
 
 
 def pictures(rows: Sequence[Verdict], documents: Documents) -> Iterator[RenderableType]:
-    """The pictures of rows that differ from their expectation; where none does those of all, if they are few."""
-    found = [(row, document) for row in rows if row.outcome is Outcome.VIOLATED
-             and (document := _document(row, documents)) is not None and document["kind"] == "run"]
+    """The pictures of rows that differ from their expectation; where none does those of all, if they are few.
+
+    Rows that one command replays, as that of a variant as a whole and that of what it breaks, have one picture.
+    """
+    first = dict[str, Verdict]()
+    for row in rows:
+        if row.outcome is Outcome.VIOLATED:
+            first.setdefault(row.replay, row)
+    found = [(row, document) for row in first.values()
+             if (document := _document(row, documents)) is not None and document["kind"] == "run"]
     different = [one for one in found if words.standing(one[0]) == "different"]
     chosen = different[:FEW] or (found if len(found) <= FEW else [])
     for row, document in chosen:

@@ -1,12 +1,14 @@
 """Search by what people say: hazards, properties and symptoms, ranked by the words of a question.
 
 A text counts by Okapi BM25 (Robertson and Zaragoza, 2009) over the stems of its words (`words.py`), of which those of a
-name or a log line count for more. A word that means a symptom asks for whatever has this symptom.
+name count for more. A word that means a symptom asks for whatever has this symptom. Hazards of which a whole log line
+stands in the question come first.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ from invariants.verdict import BadInputError
 
 K, B = 1.2, 0.75
 """Of BM25: how soon a word that is said often counts no more; how much a long text counts for less."""
-WEIGHTS = {"name": 2, "log": 2, "seen": 2, "sentence": 1, "other": 0.5}
+WEIGHTS = {"name": 2, "log": 0.5, "seen": 2, "sentence": 1, "other": 0.5}
 """Of the parts of a text: how much a word of it counts."""
 KINDS = {"hazard": 1, "property": 0.6, "symptom": 0.6}
 """How much a text counts by its kind: who asks tells what he saw, and looks for what brings it about."""
@@ -45,7 +47,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """What can be found. words -- how often each stem is said, by weight. symptoms -- that it has."""
+    """What can be found. words -- how often each stem is said, by weight. symptoms, logs -- that it has."""
 
     name: str
     kind: str
@@ -53,6 +55,16 @@ class _Text:
     helps: str
     words: Counter[str]
     symptoms: frozenset[str]
+    logs: tuple[str, ...] = ()
+
+    def is_logged(self, question: str) -> bool:
+        """Whether one of its log lines stands in the question; {} stands for what RocketMQ fills in."""
+        return any(_line(log).search(question) for log in self.logs)
+
+
+@cache
+def _line(log: str) -> re.Pattern[str]:
+    return re.compile(".*?".join(map(re.escape, log.split("{}"))), re.IGNORECASE)
 
 
 def search(question: str, judged: Collection[str] = ()) -> list[Hit]:
@@ -71,7 +83,9 @@ def search(question: str, judged: Collection[str] = ()) -> list[Hit]:
     usual = sum(text.words.total() for text in texts) / len(texts)
     hits = (_hit(text, asked, rare, text.words.total() / usual) for text in texts)
     named = question.strip()  # who says a name asks for what has it
-    return sorted((one for one in hits if one.why), key=lambda one: (one.name != named, -one.score, one.name))[:MOST]
+    logged = {text.name for text in texts if text.is_logged(question)}
+    return sorted((one for one in hits if one.why),
+                  key=lambda one: (one.name != named, one.name not in logged, -one.score, one.name))[:MOST]
 
 
 def _hit(text: _Text, asked: Mapping[str, str], rare: Mapping[str, float], length: float) -> Hit:
@@ -99,7 +113,7 @@ def _texts(judged: frozenset[str]) -> Sequence[_Text]:
 def _hazards() -> Iterator[_Text]:
     for hazard in HAZARDS.values():
         yield _Text(hazard.name, "hazard", hazard.sentence, hazard.mitigation, _words(_of_hazard(hazard)),
-                    _meant(*hazard.symptoms))
+                    _meant(*hazard.symptoms), hazard.logs)
 
 
 def _properties(judged: Collection[str]) -> Iterator[_Text]:
@@ -132,7 +146,7 @@ def _helps_property(entry: Entry) -> str:
 
 def _of_hazard(hazard: Hazard) -> Iterable[tuple[str, str]]:
     return [
-        ("name", hazard.name), ("sentence", hazard.sentence), ("seen", hazard.seen), ("other", hazard.trigger),
+        ("name", hazard.name), ("sentence", hazard.sentence), ("seen", hazard.told), ("other", hazard.trigger),
         ("other", hazard.cite), ("other", hazard.group), *(("log", one) for one in hazard.logs),
     ]
 

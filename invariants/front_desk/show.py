@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from invariants.allocation.shipped import SHIPPED
+from invariants.claim import CLAIMS
 from invariants.concepts import PROPERTIES
-from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, entry, of_runs, scopes_of
+from invariants.front_desk.catalogue import HOUSE, Entry, claims_of, entries, entry, names, of_runs, scopes_of
+from invariants.front_desk.search import search
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
+from invariants.histories.checks import PROMISES
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import Rule
 from invariants.rules.telling_apart import causes_of
 from invariants.runs import NO_MACHINE, OF_RUNS
+from invariants.verdict import BadInputError, nearest
 from model.language import Expectation, Property, text
 
 WIDTH = 110
@@ -93,6 +98,16 @@ class Outside:
     picture: Callable[[], Sequence[str]]
 
 
+def called(name: str) -> str:
+    """What has this name, upper and lower case apart; raises BadInputError, with the nearest names, for nothing."""
+    every = [*HAZARDS, *SYMPTOMS, *PROMISES, *names(), *CLAIMS]
+    alike = [one for one in every if one.lower() == name.lower()]
+    if name in alike or len(alike) == 1:
+        return name if name in alike else alike[0]
+    raise BadInputError(f"nothing is called {name!r}; {nearest(name, every)}`rocketproof list` names the properties, "
+                        f"`{shlex.join(['rocketproof', 'search', name])}` finds hazards by what you see")
+
+
 NOT_KNOWN = "not known"
 PICTURE = "picture   of a story in which it happens: ① then, ✗ what is broken there, × killed or stands still"
 
@@ -104,7 +119,7 @@ def shown_hazard(hazard: Hazard, outside: Outside, judged: Collection[str] = ())
     """
     broken = {one.name: one.sentence for one in entries(judged) if hazard.name in one.hazards} | {**outside.broken}
     yield from (f"{hazard.name}  {hazard.group}", *_folded(hazard.sentence, "  "), "")
-    yield from _field("seen", f"{', '.join(hazard.symptoms)}: {hazard.seen}" if hazard.seen else NOT_KNOWN)
+    yield from _field("seen", f"{', '.join(hazard.symptoms)}: {hazard.told}" if hazard.seen else NOT_KNOWN)
     yield from _field("trigger", hazard.trigger or NOT_KNOWN)
     yield from _field("code", hazard.cite)
     for line in hazard.logs:
@@ -138,6 +153,20 @@ def shown_symptom(name: str) -> Iterator[str]:
     yield from ("", "rocketproof show HAZARD says all of one; rocketproof search WORDS finds those that fit best")
 
 
+def shown_of_histories(name: str) -> Iterator[str]:
+    """A promise that the histories of clients are judged by, and what may break it."""
+    check = PROMISES[name]
+    said = check.name.replace("_", " ")
+    hazards = [hit.name for hit in search(said) if hit.kind == "hazard"]
+    yield from (name, *_folded(check.sentence, "  "), "")
+    yield "kind      of histories: what clients observe"
+    yield from _field("promised", f"by {check.source}")
+    yield from _field("needs", check.needs)
+    yield from _field("hazards", f"{', '.join(hazards)} and more: rocketproof search {said}" if hazards else NOT_KNOWN)
+    yield from ("", "judge it  rocketproof judge history.jsonl",
+                f"try it    rocketproof history --operations 1000 --fault {check.name} --out history.jsonl")
+
+
 def _field(name: str, value: str) -> list[str]:
     return _folded(value, f"{name:9} ", " " * 10)
 
@@ -153,10 +182,10 @@ def _of_protocol(declared: Property) -> Iterator[str]:
     for premise in declared.given:
         yield f"premise   {premise.name}: {premise.sentence}"
         yield f"          {text.assumption(premise)}"
-    for what, names in (("fair", declared.fair), ("strongly fair", declared.strongly_fair),
+    for what, named in (("fair", declared.fair), ("strongly fair", declared.strongly_fair),
                         ("until quiet", declared.until_quiet)):
-        if names:
-            yield f"{what:9} {', '.join(names)}"
+        if named:
+            yield f"{what:9} {', '.join(named)}"
     yield from ("", "formula", *_folded(text.claim(declared), "  "))
     if (ranked := declared.concept.rankings.get(declared.name)) is not None:
         yield from ("", f"because   {ranked.sentence}")

@@ -53,7 +53,7 @@ VARIANT = Variant(
 
 STRATEGY = '''"""An allocation strategy: queue k goes to the member at place k modulo their number. Make it yours.
 
-    rocketproof check allocation --python {module}:{name}
+    rocketproof check allocation --python {file}:{name}
 
 That asks for all small groups, smallest first, and shows the smallest one that goes wrong. docs/decisions.md has more.
 """
@@ -86,18 +86,18 @@ def write_change(path: Path) -> str:
 
 def write_strategy(path: Path) -> str:
     """Write a strategy that runs; returns the command that judges it. Raises BadInputError as `write_change`."""
-    module, name = path.stem, "".join(word.capitalize() for word in path.stem.split("_"))
+    name = "".join(word.capitalize() for word in path.stem.split("_"))
     if not name.isidentifier():
         raise BadInputError(f"{path}: its name is no name of Python; call it my_strategy.py")
-    write(path, STRATEGY.format(module=module, name=name))
-    there = "" if path.parent == Path() else f"cd {path.parent} && "
-    return f"{there}rocketproof check allocation --python {module}:{name}"
+    write(path, STRATEGY.format(file=path, name=name),
+          ", or let a program in any language answer `check allocation --exec` (docs/adapters.md)")
+    return f"rocketproof check allocation --python {path}:{name}"
 
 
-def write(path: Path, text: str) -> None:
-    """Write a Python file that is not there yet."""
+def write(path: Path, text: str, otherwise: str = "") -> None:
+    """Write a Python file that is not there yet; otherwise -- what to do instead in another language."""
     if path.suffix != ".py":
-        raise BadInputError(f"{path}: no Python file; call it {path.with_suffix('.py')}")
+        raise BadInputError(f"{path}: no Python file; call it {path.with_suffix('.py')}{otherwise}")
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)

@@ -1,6 +1,7 @@
 """Hazards of RocketMQ 4.9.3 as data: what its code does that breaks a promise, what people see of it, what helps.
 
 A group of hazards is a TOML file beside this one: `title`, and a table for each hazard with the fields of `Hazard`.
+What helps against several of them is written once, in `procedures.toml`.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ class Hazard:
     """A named hazard.
 
     sentence -- what the code does. cite -- RocketMQ class and method. group -- title of its group. symptoms -- names of
-    SYMPTOMS. seen -- what users see, in an operator's words. trigger -- what brings it about. logs -- error texts and
-    log lines of RocketMQ that go with it. mitigation -- what helps in 4.9.3: a setting, a procedure, a version.
-    upstream -- issues and pull requests, as "apache/rocketmq #1". searched -- if there are none, the day on which
-    public issues were searched and had no report of it. fixed -- in which release, or that it is not; what was read in
-    upstream's source (READ_AT), and not run, is marked "(read)". no_machine -- why no world of a machine shows it;
-    empty: a machine judges a property that it breaks. What else is empty is not known.
+    SYMPTOMS. seen -- what users see, in an operator's words. lasts -- for how long, in general. trigger -- what brings
+    it about. logs -- error texts and log lines of RocketMQ that go with it. mitigation -- what helps in 4.9.3: a
+    setting, a procedure, a version. upstream -- issues and pull requests, as "apache/rocketmq #1". searched -- if there
+    are none, the day on which public issues were searched and had no report of it. fixed -- in which release, or that
+    it is not; what was read in upstream's source (READ_AT), and not run, is marked "(read)". no_machine -- why no world
+    of a machine shows it; empty: a machine judges a property that it breaks. What else is empty is not known.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Hazard:
     group: str = ""
     symptoms: tuple[str, ...] = ()
     seen: str = ""
+    lasts: str = ""
     trigger: str = ""
     logs: tuple[str, ...] = ()
     mitigation: str = ""
@@ -58,19 +60,34 @@ class Hazard:
     no_machine: str = ""
 
     @property
+    def told(self) -> str:
+        """What users see, and for how long."""
+        return f"{self.seen.removesuffix('.')} ({self.lasts})." if self.lasts else self.seen
+
+    @property
     def reports(self) -> str:
         """Issues and pull requests, or that none was found; empty if nobody has searched."""
         found = f"no report found in public issues on {self.searched}" if self.searched else ""
         return ", ".join(self.upstream) or found
 
 
+def _read(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+_FOLDER = Path(__file__).parent
+PROCEDURES: Mapping[str, str] = _read(_FOLDER / "procedures.toml")
+"""What helps against several hazards: the text that stands for a name in braces in their mitigations."""
+
+
 def _group(path: Path) -> Iterator[Hazard]:
     """The hazards of a file."""
-    table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    table = _read(path)
     title = table.pop("title")
     for name, fields in table.items():
         lists = {key: tuple(value) for key, value in fields.items() if isinstance(value, list)}
-        yield Hazard(name, group=title, **{**fields, **lists})
+        mitigation = fields.pop("mitigation", "").format_map(PROCEDURES)
+        yield Hazard(name, group=title, mitigation=mitigation, **{**fields, **lists})
 
 
 def _place(hazard: Hazard) -> tuple[str, int, str]:
@@ -80,5 +97,5 @@ def _place(hazard: Hazard) -> tuple[str, int, str]:
 
 
 HAZARDS: Mapping[str, Hazard] = {hazard.name: hazard for hazard in sorted(
-    (hazard for path in Path(__file__).parent.glob("*.toml") for hazard in _group(path)), key=_place)}
+    (hazard for path in _FOLDER.glob("[A-Z].toml") for hazard in _group(path)), key=_place)}
 """By name."""

@@ -51,7 +51,7 @@ def _index(groups: dict[str, list[Hazard]]) -> str:
         f"What is marked *(read)* was read in the source of apache/rocketmq {', '.join(READ_AT)}, and was not run.",
         "## By symptom"]
     for name, meaning in SYMPTOMS.items():
-        shown = [f"* {_link(one)}: {one.seen}" for one in hazards if name in one.symptoms]
+        shown = [f"* {_link(one)}: {one.told}" for one in hazards if name in one.symptoms]
         lines += [f"### {name}", meaning, "\n".join(shown) or f"* {NOT_KNOWN}"]
     lines.append("## By place")
     for title, members in groups.items():
@@ -64,7 +64,7 @@ def _section(hazard: Hazard, outside: Outside, broken: list[str]) -> Iterator[st
     yield f"## {hazard.name}"
     yield hazard.sentence
     rows = {
-        "users see": f"{', '.join(hazard.symptoms)}: {hazard.seen}" if hazard.seen else NOT_KNOWN,
+        "users see": f"{', '.join(hazard.symptoms)}: {hazard.told}" if hazard.seen else NOT_KNOWN,
         "trigger": hazard.trigger or NOT_KNOWN, "code": f"`{hazard.cite}`",
         "log": "; ".join(f"`{line}`" for line in hazard.logs) or "nothing",
         "what helps": hazard.mitigation or NOT_KNOWN, "upstream": hazard.reports or NOT_KNOWN,

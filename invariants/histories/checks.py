@@ -88,7 +88,7 @@ _ALL = (
           "sent one after the other stand in one queue in that order.",
           "ConsumeMessageOrderlyService#processConsumeResult, SelectMessageQueueByHash",
           "assigned with orderly; send and acknowledged with key", ("orderly", "key")),
-    Check("skipped", "nothing_is_skipped",
+    Check("skipped", "commits_pass_nothing_unfinished",
           "A group commits past a message that it was delivered when somebody has consumed it, sent it back or "
           "given it up.",
           "ProcessQueue#removeMessage", "delivered, consumed, sent_back, given_up, committed", (COMMITTED,)),
@@ -108,10 +108,12 @@ _ALL = (
           "A queue belongs to one member of a group at a time.", "RebalanceImpl#updateProcessQueueTableInRebalance",
           "assigned and revoked with time_ms, by one clock or clocks that agree; who owns it at the end needs none",
           (ASSIGNED,), CLOCKS),
-    Check("dead_letter", "attempts_are_bounded",
+    Check("dead_letter", "given_up_after_its_attempts",
           "A message is given up when it was sent back as often as the group allows, and not delivered after that.",
           "AbstractSendMessageProcessor#handleRetryAndDLQ", "assigned, delivered and given_up with attempt",
           (GIVEN_UP, "attempt")),
 )
 CHECKS: Mapping[str, Check] = {one.name: one for one in _ALL}
 """The checks by name."""
+PROMISES: Mapping[str, Check] = {one.property: one for one in _ALL}
+"""The checks by the property that they judge."""

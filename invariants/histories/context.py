@@ -77,13 +77,20 @@ class Context:
 
     def is_interrupted(self, earlier: Operation, later: Operation) -> bool:
         """Whether the queue changed hands, or the process restarted, between two operations of a member."""
-        return any(bisect_right(seqs, earlier.seq) < bisect_right(seqs, later.seq) for seqs in (
-            self._ends.get(_member(later), ()), self._restarts.get(later.process, ())))
+        return any(bisect_right(seqs, earlier.seq) < bisect_right(seqs, later.seq) for seqs in self._changes(
+            *_member(later)))
 
     def last_change(self, process: str, group: str, queue: str, seq: int) -> int:
         """The number of the last such change until this number, or one below all numbers."""
-        places = (self._ends.get((process, group, queue), ()), self._restarts.get(process, ()))
-        return max((seqs[at - 1] for seqs in places if (at := bisect_right(seqs, seq))), default=_BEFORE_ALL)
+        return max((seqs[at - 1] for seqs in self._changes(process, group, queue) if (at := bisect_right(seqs, seq))),
+                   default=_BEFORE_ALL)
+
+    def changes(self, process: str, group: str, queue: str) -> list[int]:
+        """The numbers of all such changes."""
+        return sorted(number for seqs in self._changes(process, group, queue) for number in seqs)
+
+    def _changes(self, process: str, group: str, queue: str) -> tuple[list[int], list[int]]:
+        return self._ends.get((process, group, queue), []), self._restarts.get(process, [])
 
     def all_assignments(self) -> Iterator[Assignment]:
         """Every assignment with its end."""

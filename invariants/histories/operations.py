@@ -80,6 +80,8 @@ TYPES: Mapping[str, type] = {
 MARKS = ("key", "half", "delay_ms", "attempt", "tags", "orderly")
 """Fields that ask for more than the kind of an operation says, where they are given and true."""
 
+_WORDS = {str: "text", int: "integer", bool: "boolean"}  # as docs/histories.md has them
+
 
 class MalformedError(ValueError):
     """A row that is no operation; the sentence says why."""
@@ -92,7 +94,7 @@ def operation(row: Mapping[str, Any], seq: int | None = None) -> Operation:
         raise MalformedError(f"no field is called {strange[0]!r}; there are {', '.join(TYPES)}")
     for name, value in given.items():
         if type(value) is not TYPES[name]:
-            raise MalformedError(f"{name} is {json.dumps(value, default=str)}, which is no {TYPES[name].__name__}")
+            raise MalformedError(f"{name} is {json.dumps(value, default=str)}, which is no {_WORDS[TYPES[name]]}")
     if seq is not None:
         given.setdefault("seq", seq)
     kind = given.get("kind")

@@ -24,20 +24,24 @@ from invariants.histories.operations import (
 
 @dataclass
 class Member:
-    """A member at a queue of a group: commits, and what an orderly one is delivered and consumes."""
+    """A member at a queue of a group: commits, and what an orderly one is delivered and consumes.
+
+    committed, consumed -- its last commit, and what it has consumed with the highest offset, since it has the queue.
+    kept -- since when it has it (`Context.last_change`).
+    """
 
     context: Context
     committed: Operation | None = None
     consumed: Operation | None = None
+    kept: int | None = None
     _before: Operation | None = None
-    _kept: int | None = None
 
     def take(self, one: Operation) -> Iterator[Told]:
         """The next operation."""
         kept = self.context.last_change(one.process, one.group or "", one.queue or "", one.seq)
-        if kept != self._kept:
+        if kept != self.kept:
             self.committed = self.consumed = None
-        self._kept = kept
+        self.kept = kept
         if one.kind == COMMITTED:
             yield from self._commits(one)
         elif one.kind == DELIVERED:

@@ -66,7 +66,7 @@ class Tally:
         self.sentences.append(sentence)
 
 
-def rows(tally: Tally, name: str, replay: str, evidence: str | None = None) -> Iterator[Verdict]:
+def rows(tally: Tally, name: str, replay: str) -> Iterator[Verdict]:
     """The rows of a judged history."""
     subject, cost = Subject("file", name), {"operations": float(tally.operations)}
     outcome = Outcome.UNKNOWN if tally.bad else Outcome.HOLDS
@@ -77,8 +77,7 @@ def rows(tally: Tally, name: str, replay: str, evidence: str | None = None) -> I
         outcome = _outcome(check, tally)
         expected = Outcome.NOT_MET if outcome is Outcome.NOT_MET else Outcome.HOLDS
         yield Verdict(check.property, "judge", subject, expected, outcome, replay,
-                      cost={**cost, "findings": float(found), "unjudged": float(missing)},
-                      evidence=evidence if found else None, note=_note(check, tally))
+                      cost={**cost, "findings": float(found), "unjudged": float(missing)}, note=_note(check, tally))
 
 
 def _outcome(check: Check, tally: Tally) -> Outcome:
@@ -93,10 +92,16 @@ def _note(check: Check, tally: Tally) -> str:
     if _outcome(check, tally) is Outcome.NOT_MET:
         return f"the history has no {' and no '.join(check.about)}"
     found, missing = tally.found[check.name], tally.missing[check.name]
-    said = [f"{check.name.replace('_', ' ')}: {found} time{'s' * (found != 1)}"] if found else []
+    said = [f"{check.name.replace('_', ' ')}: {found} time{'s' * (found != 1)}, first: {_first(check, tally)}"] \
+        if found else []
     if missing:
         said.append(f"{missing} not judged, for want of {tally.reasons[check.name]}")
     return "; ".join(said)
+
+
+def _first(check: Check, tally: Tally) -> str:
+    """What the first finding of a check says."""
+    return next(one.sentence for one in tally.findings if one.check == check.name).rstrip(".")
 
 
 def document(finding: Finding) -> str:

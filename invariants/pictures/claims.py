@@ -17,9 +17,9 @@ VARIABLES: Mapping[str, tuple[str, str, str]] = {
     "holds": ("{0} holds {1}", "{0} does not hold {1}", ""),
     "current": ("", "", "the group object of the table is {value}"),
     "inside": ("{1} is in the group object {0}", "{1} is not in the group object {0}", ""),
-    "held": ("the queue is locked", "the queue is not locked", ""),
-    "holder": ("", "", "{value} has the lock"),
-    "locked": ("{0} believes that it has the lock", "{0} does not believe that it has the lock", ""),
+    "held": ("{queue} is locked", "{queue} is not locked", ""),
+    "holder": ("", "", "{value} has the lock of {queue}"),
+    "locked": ("{0} believes in its lock of {queue}", "{0} does not believe in its lock of {queue}", ""),
     "subscribed": ("the group subscribes {0}", "the group does not subscribe {0}", ""),
     "version": ("", "", "the version of {0} is {value}"),
     "expression": ("", "", "the expression of {0} is {value}"),
@@ -31,13 +31,30 @@ VARIABLES: Mapping[str, tuple[str, str, str]] = {
     "age": ("", "", "{0} was last heard of {value} ms ago"),
     "channel": ("", "", "the connection of {0} is {value}"),
 }
-"""By the variable of a model that tables are compared with: what is said of true, of false, and of any other value."""
+"""By the variable of a model that tables are compared with: what is said of true, of false, and of any other value.
+
+queue -- that of the model, where it has one.
+"""
 _MODELS = "refines_"
 _FEW = 3
 
 
+_BUT = " But "
+
+
+def promise(claimed: str) -> str:
+    """What a claim says in general."""
+    said, but, _ = claimed.partition(_BUT)
+    return said if but else claimed
+
+
+def breach(claimed: str) -> str:
+    """How the run breaks it, without a full stop; empty: the claim does not say it apart."""
+    return claimed.partition(_BUT)[2].removesuffix(".")
+
+
 def claim(found: Finding, words: Words) -> str:
-    """The sentence below the picture of a finding."""
+    """The sentence below the picture of a finding: the promise, and behind "But" how the run breaks it."""
     if found.differs:
         told = [_difference(words, found, *one) for one in found.differs[:_FEW]]
         said = "; ".join(told)
@@ -65,12 +82,13 @@ def _difference(words: Words, found: Finding, variable: str, keys: tuple[Any, ..
 def _said(words: Words, found: Finding, variable: str, keys: tuple[Any, ...], value: Any) -> str:
     name = "listed at" if (variable, len(keys)) == ("listed", 2) else variable
     if_true, if_false, otherwise = VARIABLES.get(name, ("", "", f"{variable} is {{value}}"))
-    named = [_element(words, key) for key in keys]
+    named, mq = [_element(words, key) for key in keys], dict(found.about).get("mq")
+    queue = "the queue" if mq is None else _element(words, mq)
     if isinstance(value, bool) and if_true:
-        return (if_true if value else if_false).format(*named)
+        return (if_true if value else if_false).format(*named, queue=queue)
     shown = words.version_of(dict(found.about).get("group"), keys[0] if keys else "", value) if variable == "version" \
         else _element(words, value)
-    return (otherwise or if_true).format(*named, value=shown)
+    return (otherwise or if_true).format(*named, value=shown, queue=queue)
 
 
 def _element(words: Words, element: Any) -> str:

@@ -54,6 +54,30 @@ class Trail(Protocol):
         """Where threads were descheduled."""
         ...
 
+    @property
+    def waits(self) -> Sequence[Any]:
+        """What its threads have waited for."""
+        ...
+
+    @property
+    def closes(self) -> Sequence[Any]:
+        """Which connections its threads have closed."""
+        ...
+
+    @property
+    def put_off(self) -> Mapping[int, Any]:
+        """By its thread, which job was put off."""
+        ...
+
+    @property
+    def jobs(self) -> Mapping[int, str]:
+        """By its thread, of which pool a job is."""
+        ...
+
+    def handled(self, flow: Any) -> bool:
+        """Whether a thread has begun to handle a message."""
+        ...
+
     def thread_of(self, at: int, machine: str) -> int:
         """The thread that made a record of a machine, or 0."""
         ...

@@ -31,6 +31,8 @@ WRITES: tuple[type, ...] = (
     e.QueueDropped, e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped, e.TopicDeleted,
 )
 """Events of what tables are compared for: of a difference, the last of them showed it."""
+_TOPICS = (e.TopicConfigDeleted, e.TopicConfigUpdated)
+_BY_TOPIC = (e.QueuesAssigned, *_TOPICS)
 _OWNED = (e.QueueTaken, e.QueueDropped)
 OF_PROPERTY: Mapping[str, tuple[tuple[type, ...], ...]] = {
     "queue_is_not_left_alone": (_OWNED, (e.LockGranted,), (e.QueuesAssigned,)),
@@ -40,15 +42,20 @@ OF_PROPERTY: Mapping[str, tuple[tuple[type, ...], ...]] = {
     "only_the_readable_is_held": (_OWNED[:1],), "members_have_even_shares": ((e.QueuesAssigned,),),
     "list_is_exactly_the_living": ((e.ConsumerShutDown, e.ConsumerRemoved),),
     "closed_broker_is_dropped": ((e.BrokerRegistered,),),
+    "what_is_taken_away_stays_away": ((e.WritePermWiped, e.TopicDeleted),),
+    "routes_say_what_brokers_have": (_TOPICS,),
 }
 """What findings of some properties contradict, whatever showed them: the first of these kinds that there is."""
 OF_SHARES = frozenset({
     "queue_is_not_left_alone", "every_queue_owned_when_settled", "one_owner_when_settled", "members_have_even_shares"})
 """Properties of what members make of their lists together: each one's last rebalance belongs to the findings."""
 _OF_RESETS = ((e.OffsetReset,), (e.OffsetUpdated,), (e.PullAnswered, e.MessagesFound))
+_LISTENERS = ((e.ListenerStarted,), (e.ListenerEnded,))
 ALSO: Mapping[str, tuple[tuple[type, ...], ...]] = {
     "share_is_kept": ((e.PullSuspended, e.PullAnswered, e.MessagesFound),),
     "settled_is_not_begun_again": ((e.OffsetCommitted,), (e.ConsumerStopping,)),
+    "queue_is_not_left_alone": (*_LISTENERS, (e.LockGranted,), (e.QueuesAssigned,)),
+    "abandoned_lock_is_freed": _LISTENERS, "only_the_readable_is_held": ((e.RouteUpdated,),),
     "only_the_settled_is_committed": _OF_RESETS, "reset_takes_effect": _OF_RESETS,
     "first_beginning_is_kept": ((e.OffsetAnswered,),),
     "members_are_told_of_changes": ((e.ConsumerRegistered,),),
@@ -85,6 +92,8 @@ def moments(log: Log, found: Finding) -> Moments:
     about = log.of_fields(dict(found.about).get("at", found.machine), found.about)
     shown = _shown(log, found, end, about)
     earlier = _of_property(log, found, end, about)
+    if shown is None and earlier is None:
+        shown = _at_once(log, found, end, about)
     earlier = _place(log, found, end) if earlier is None else earlier
     specific = any(name in about for name in ("queue", "topic", "key", "broker"))
     last = tuple(_last(log, end, about, found.machine if found.differs else "")) if shown is None else ()
@@ -103,12 +112,33 @@ def moments(log: Log, found: Finding) -> Moments:
     shares = _shares(log, end, about) if divided and found.property in OF_SHARES else ()
     also = (_also(log, kinds, end, about) for kinds in ALSO.get(found.property, ()))
     return Moments(shown, earlier if earlier != shown else None, tuple(dict.fromkeys(
-        place for place in (*last, *shares, *also, _of_others(log, found, end, about)) if place is not None)))
+        place for place in (*last, *shares, *also, _of_others(log, found, end, about), *_routes(log, shown, earlier))
+        if place is not None)))
+
+
+def _at_once(log: Log, found: Finding, end: int, about: Things) -> int | None:
+    """The event that must have shown a finding: it was seen at once, and the last event about it contradicts others."""
+    kinds = tuple(kind for kind in CONTRADICTS if kind is not e.HeartbeatHandled)
+    last = log.last(kinds, end, lambda place: agree(about, log.things(place), ("broker", "queue", "connection")))
+    return last if last is not None and log.records[last][0] == found.time_ms else None
+
+
+def _routes(log: Log, shown: int | None, earlier: int | None) -> Iterator[int]:
+    """The route by which the first of two owners has divided, if the second one's is another."""
+    if shown is None or earlier is None or log.records[shown][1] == log.records[earlier][1] \
+            or not all(isinstance(log.records[place][2], e.QueueTaken) for place in (shown, earlier)):
+        return
+    things = log.things(earlier)
+    mine, theirs = (log.last((e.RouteUpdated,), shown, lambda place: agree(things, log.things(place), ("topic",)),
+                             log.records[place][1]) for place in (earlier, shown))
+    if mine is not None and theirs is not None and log.records[mine][2].mqs != log.records[theirs][2].mqs:
+        yield mine
 
 
 def _also(log: Log, kinds: tuple[type, ...], end: int, about: Things) -> int | None:
     """The last record of these kinds about the same, as far as it says it."""
-    names = tuple(name for name in ("group", "queue", "connection") if name in about)
+    by = ("group", "topic") if kinds == (e.QueuesAssigned,) else ("group", "queue", "connection")
+    names = tuple(name for name in by if name in about)
     return log.last(kinds, end, lambda place: agree(about, log.things(place), names))
 
 
@@ -143,7 +173,7 @@ def _shown(log: Log, found: Finding, end: int, about: Things) -> int | None:
         if found.event is None and ms < found.time_ms:
             return None
         if found.event is None and at == found.machine and isinstance(event, WRITES) \
-                and agree(about, log.things(place), names):
+                and ("queue" in log.things(place) or "queue" not in about) and agree(about, log.things(place), names):
             return place
     return None
 
@@ -151,7 +181,7 @@ def _shown(log: Log, found: Finding, end: int, about: Things) -> int | None:
 def _of_property(log: Log, found: Finding, end: int, about: Things) -> int | None:
     """The last record of what is contradicted where a property is not kept, about the same queue, topic or broker."""
     for kinds in OF_PROPERTY.get(found.property, ()):
-        names = ("group", "topic") if kinds == (e.QueuesAssigned,) else ("group", "queue", "broker", "client")
+        names = ("group", "topic") if kinds[0] in _BY_TOPIC else ("group", "queue", "broker", "client")
         wanted = {name: about[name] for name in names if name in about}
         before = log.last(kinds, end, lambda place, wanted=wanted: _covers(wanted, log.things(place)))  # type: ignore[misc]
         if before is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +15,9 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     HOST_EVENTS,
     AllocationFailed,
+    BrokerRegistered,
     BrokerStarted,
+    ConsumerRegistered,
     ConsumerStarted,
     PartitionBegan,
     ProcessKilled,
@@ -25,15 +28,18 @@ from impl.events.sentences import SENTENCES, Words
 from impl.events.sentences.words import roughly
 from invariants.finding import Finding
 from invariants.pictures import text
-from invariants.pictures.claims import claim
-from invariants.pictures.log import Log, Record, Trail, agree
+from invariants.pictures.claims import breach, claim, promise
+from invariants.pictures.expiries import Expiries
+from invariants.pictures.log import Log, Record, Things, Trail, agree
 from invariants.pictures.marks import EARLIER, FINDING, FOLD, GAP
 from invariants.pictures.moments import moments
+from invariants.pictures.names import explained
 from invariants.pictures.past import Past
 from invariants.pictures.rows import FAULTS, Row, Telling
 from invariants.pictures.symptoms import seen
 from invariants.pictures.threads import Threads
 from invariants.pictures.triggers import began, has_settings, is_unseen, is_willed
+from invariants.pictures.waits import Waits
 
 ROWS = 20
 """So many rows has a picture at most, besides those that say what else happened, and that time passes."""
@@ -52,6 +58,8 @@ _LONG_MS, _VERY_LONG_MS = 1_000, 10_000
 _BEFORE_MS = 30_000
 """So long before a finding of which no earlier moment is known, and before an earlier moment, faults are looked for."""
 _OF_QUEUES = ("mq", "mqs")
+_NUMBER = re.compile(r"\b\d+\b")
+_JUST_BEHIND = 0.001
 _FRAME = 6
 """Lines around a picture: its title and its claim."""
 
@@ -61,17 +69,19 @@ class Picture:
     """What led to a finding.
 
     lifelines -- machines. claim -- what was broken. rows -- in order of time. left_out -- how many steps of the causal
-    past are not shown.
+    past are not shown. names -- what each name in it is.
     """
 
     lifelines: tuple[str, ...]
     claim: str
     rows: tuple[Row, ...]
     left_out: int
+    names: str = ""
 
     def document(self) -> dict[str, Any]:
         """As JSON values; see `stateful_tests.worlds.evidence`."""
-        return {"lifelines": list(self.lifelines), "claim": self.claim, "left_out": self.left_out, "rows": [
+        return {"lifelines": list(self.lifelines), "claim": self.claim, "left_out": self.left_out,
+                "names": self.names, "rows": [
             {"time_ms": row.time_ms, "at": row.at, "source": row.source, "target": row.target, "text": row.text,
              "kind": row.kind, "mark": row.mark, "began": row.began} for row in self.rows]}
 
@@ -83,11 +93,15 @@ class _Painter:
         self.found, self.log, self.words = found, Log(records, trail), Words(records, SENTENCES)
         self.past, self.at = Past(self.log), moments(self.log, found)
         self.telling, self.threads = Telling(self.log, self.past, self.words), Threads(self.log)
+        self.waits, self.expiries = Waits(self.log, self.past, self.telling), Expiries(self.log, self.words)
         self.end = found.position if found.position >= 0 else len(records)
         self.end = self.end if self.at.shown is None else self.at.shown
+        self.claim = claim(found, self.words)
         since_ms = found.time_ms if self.at.earlier is None else records[self.at.earlier][0]
         self.begin = bisect_left(records, since_ms - _BEFORE_MS, key=lambda record: record[0])
         self.distance = self._past()
+        self.expired = {*self._expired()}
+        self.distance.update((place, _FAULT_AFTER) for place in self.expired if place not in self.distance)
         self.seen = seen(self.log, self.words, self.at, users, found)
         self.began = began(self.log, self.past, self._told({*self.distance}), self.at)
 
@@ -106,7 +120,9 @@ class _Painter:
             if len(rows) <= ROWS and room >= len(long):
                 break
         rows = self._with_gaps(rows, room)
-        return Picture(lifelines, claim(self.found, self.words), tuple(rows), left_out)
+        promised = promise(self.claim)
+        names = explained(self.log, [*lifelines, promised, *(row.text for row in rows)])
+        return Picture(lifelines, promised, tuple(rows), left_out, names)
 
     def _past(self) -> dict[int, int]:
         """How far the records of the past are from the finding, with the faults that struck meanwhile."""
@@ -118,25 +134,38 @@ class _Painter:
             distance.setdefault(place, _FAULT_AFTER)
         return distance
 
+    def _about(self) -> Things:
+        """The things of the finding."""
+        return self.log.of_fields(self.found.machine, self.found.about) if self.at.shown is None \
+            else self.log.things(self.at.shown)
+
     def _settings(self, machines: set[str]) -> list[int]:
         """Where the machines were started with settings of their own."""
         return [place for at in machines for kind in (BrokerStarted, ConsumerStarted)
-                for place in self.log.places.get((at, kind), ())[-1:] if has_settings(self.log.records[place][2])]
+                for place in [one for one in self.log.places.get((at, kind), ()) if one < self.end][-1:]
+                if has_settings(self.log.records[place][2])]
 
     def _deeds(self, machines: set[str]) -> list[int]:
         """What was done last about the same things between the moments, and strategies that have thrown."""
-        about, counts = self.log.of_fields(self.found.machine, self.found.about), is_willed
-        if self.at.shown is not None:
-            about, counts = self.log.things(self.at.shown), is_unseen
+        about, counts = self._about(), is_willed if self.at.shown is None else is_unseen
         since = self.begin if self.at.earlier is None else self.at.earlier + 1
         found = [place for place in range(since, self.end) if self.log.records[place][1] in machines
                  and agree(about, self.log.things(place), ("group", "topic"))]
         thrown = [place for place in found if self.past.kind(place) is AllocationFailed]
         return [*[place for place in found if counts(self.log.records[place][2])][-_FAULTS:], *thrown[:1]]
 
+    def _expired(self) -> Iterator[int]:
+        """Where what expires in the past was heard of last."""
+        for place in self.distance:
+            if getattr(self.log.records[place][2], "why", "") == "expired":
+                things = self.log.things(place)
+                last = self.log.last((ConsumerRegistered, BrokerRegistered), place, lambda one, things=things: agree(  # type: ignore[misc]
+                    things, self.log.things(one), ("group", "connection", "broker")), self.log.records[place][1])
+                yield from () if last is None else (last,)
+
     def _counts(self, place: int) -> bool:
         """Whether a record says more than how things came to be as they were before it began."""
-        if not self.began or place in {self.at.earlier, self.at.shown, *self.at.last} \
+        if not self.began or place in {self.at.earlier, self.at.shown, *self.at.last, *self.expired} \
                 or has_settings(self.log.records[place][2]):
             return True
         first = self.began[0]
@@ -150,9 +179,20 @@ class _Painter:
         marked = ((self.at.earlier, EARLIER), (self.at.shown, FINDING))
         rows = self.telling.rows(kept, {place: mark for place, mark in marked if place is not None})
         since = self.begin if self.at.earlier is None else self.at.earlier
-        rows += self.threads.rows(sorted(kept), rows, since, self.end)
-        rows = sorted(rows, key=lambda row: row.place)
+        ordered = sorted(kept)
+        rows += self.threads.rows(ordered, rows, since, self.end)
+        rows += self.waits.rows(ordered, since, self.end)
+        rows += self.expiries.rows(ordered, self._about(), since, self.end)
+        rows = [replace(row, text=self._broken(row.text)) if row.mark == FINDING else row for row in rows]
+        rows = sorted(rows, key=lambda row: row.order)
         return rows if self.at.shown is not None else [*rows, self._end()]
+
+    def _broken(self, text: str) -> str:
+        """The sentence of the event that shows the finding, with how that breaks the promise, if it does not say it."""
+        said = breach(self.claim)
+        compared = self.at.shown is not None and self.telling.before(self.at.shown) is not None
+        is_said = compared and {*_NUMBER.findall(said)} <= {*_NUMBER.findall(text)} and bool(_NUMBER.search(said))
+        return text if not said or is_said else f"{text}: {said}"
 
     def _rows(self, kept: Iterable[int]) -> list[Row]:
         """The same with what began it, and what is alike as one."""
@@ -160,7 +200,7 @@ class _Painter:
         told = self._told({*kept} | {int(place) for place in first if place in self.distance})
         told += [row for row in self.began if row.place not in {one.place for one in told}]
         told += [] if self.seen is None else [self.seen]
-        told.sort(key=lambda row: row.place)
+        told.sort(key=lambda row: row.order)
         return folded([replace(row, began=row.place in first) for row in told], self.words)
 
     def _faults(self, machines: set[str]) -> list[int]:
@@ -187,15 +227,14 @@ class _Painter:
         about = dict(self.found.about)
         behind = "" if self.at.earlier is None else self.log.records[self.at.earlier][1]
         at = about.get("at") or about.get("client") or self.found.machine or behind
-        said = claim(self.found, self.words)
-        said = (said.partition(" But ")[2] or said).removesuffix(".")
+        said = breach(self.claim) or self.claim.removesuffix(".")
         return Row(self.end, self.found.time_ms, at if at in self.log.machines else "", said, mark=FINDING)
 
     def _with_gaps(self, rows: list[Row], room: int) -> list[Row]:
         """Between rows, in one line each, how long it is to the next, and how often what they tell happens again."""
         made = [gap for before, after in pairwise(rows) if (gap := self._gap(before, after)) is not None]
         chosen = sorted(made, key=lambda one: -one[0])[:max(0, room)]
-        return sorted([*rows, *(row for _, row in chosen)], key=lambda row: row.place)
+        return sorted([*rows, *(row for _, row in chosen)], key=lambda row: row.order)
 
     def _gap(self, before: Row, after: Row) -> tuple[int, Row] | None:
         """What is between two rows, and how much that is."""
@@ -203,8 +242,8 @@ class _Painter:
         if passed_ms < _LONG_MS and not again:
             return None
         said = [roughly(passed_ms)] if passed_ms >= _LONG_MS else []
-        between, kind = (before.place + after.place) / 2, GAP if said else FOLD
-        return max(passed_ms, _LONG_MS), Row(between, before.time_ms, "", ", ".join([*said, *again]), kind)
+        behind, kind = before.place + _JUST_BEHIND, GAP if said else FOLD
+        return max(passed_ms, _LONG_MS), Row(behind, before.time_ms, "", ", ".join([*said, *again]), kind)
 
     def _repeated(self, before: Row, after: Row) -> list[str]:
         """What is told by two rows, and happens again between them to the same queue or group."""

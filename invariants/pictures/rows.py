@@ -10,6 +10,7 @@ from typing import Any
 from impl import events
 from impl.events.sentences import Words
 from impl.events.sentences.words import duration
+from invariants.pictures.aftermath import Aftermath
 from invariants.pictures.causes import ANSWERS, ECHOES, HEARS, OVER, PUSHES
 from invariants.pictures.log import Log, agree
 from invariants.pictures.marks import EVENT, FAULT
@@ -20,13 +21,16 @@ _LONG_MS = 1_000
 _CALL_MS = 40_000  # no call waits longer, but for a process that stands still
 _COMPARED = ("queue", "group", "topic", "broker", "name", "key")
 FAULTS = frozenset(events.HOST_EVENTS) - {events.ProcessStarted, events.WorldHealed}
+_COPY = "GET_ALL_CONSUMER_OFFSET"
+_WHERE = "QUERY_CONSUMER_OFFSET"
 _BAD = {1: "SYSTEM_ERROR", 2: "SYSTEM_BUSY"}
 _JOBS = {
     "HEART_BEAT": "heartbeat", "UNREGISTER_CLIENT": "goodbye", "REGISTER_BROKER": "registration",
     "UNREGISTER_BROKER": "goodbye", "LOCK_BATCH_MQ": "request for locks", "UNLOCK_BATCH_MQ": "release of locks",
     "GET_CONSUMER_LIST_BY_GROUP": "question for the members", "UPDATE_CONSUMER_OFFSET": "offset commit",
-    "QUERY_CONSUMER_OFFSET": "question for an offset", "QUERY_DATA_VERSION": "question for the version",
-    "GET_ROUTEINFO_BY_TOPIC": "question for a route",
+    "QUERY_CONSUMER_OFFSET": "question for an offset",
+    "GET_ROUTEINFO_BY_TOPIC": "question for a route", "GET_MAX_OFFSET": "question for the end of a queue",
+    "QUERY_DATA_VERSION": "question for the version", "GET_BROKER_CLUSTER_INFO": "question for the clusters",
     "NOTIFY_CONSUMER_IDS_CHANGED": "notification", "RESET_CONSUMER_CLIENT_OFFSET": "reset",
 }
 """What people call requests, by the name of their code."""
@@ -60,6 +64,11 @@ class Row:
         return self.at, self.event.__class__, self.source, self.target, self.kind
 
     @property
+    def order(self) -> tuple[int, float]:
+        """By this rows are sorted: what no record tells stands between records by its time."""
+        return self.time_ms, self.place
+
+    @property
     def machines(self) -> tuple[str, ...]:
         """Whose lifelines it needs."""
         return tuple(dict.fromkeys(name for name in (self.source, self.target, self.at) if name))
@@ -71,12 +80,13 @@ class Telling:
     def __init__(self, log: Log, past: Past, words: Words) -> None:
         """Of this run, in these words."""
         self.log, self.past, self.words = log, past, words
+        self.aftermath = Aftermath(log, words)
 
     def rows(self, places: AbstractSet[int], marks: dict[int, str]) -> list[Row]:
         """The rows of these records, in order; marks -- of some of them."""
         ordered = sorted(places - self._echoed(places, marks))
         found = [self._row(place, ordered, marks.get(place, "")) for place in ordered]
-        return sorted([*found, *self._unanswered(ordered)], key=lambda row: row.place)
+        return sorted([*found, *self._unanswered(ordered)], key=lambda row: row.order)
 
     def _echoed(self, places: AbstractSet[int], marks: dict[int, str]) -> set[int]:
         """Records that others say once more at once, at the other end of a message."""
@@ -93,9 +103,16 @@ class Telling:
     def _row(self, place: int, shown: list[int], mark: str) -> Row:
         time_ms, at, event = self.log.records[place]
         source, target, late = self._arrow(place, shown)
-        said = self.words.sentence(at, event, self.before(place)) + late
+        said = self._lost(place) or self.words.sentence(at, event, self.before(place)) + self.aftermath.of(place) + late
         kind = FAULT if event.__class__ in FAULTS else EVENT
         return Row(place, time_ms, at, said, kind, mark, source, target, self.words.several(event), event)
+
+    def _lost(self, place: int) -> str:
+        """Which message it was that the network has lost."""
+        _, at, event = self.log.records[place]
+        flow = next((one for one in self.log.trail.flows if one.sent_at == place and one.source == at
+                     and one.received_ms is None), None) if isinstance(event, events.MessageLost) else None
+        return "" if flow is None else f"the network loses the {job_of(flow)} of {at} to {event.other}"
 
     def before(self, place: int) -> Any:
         """The event of the same class before, about the same things, unless it is over."""
@@ -138,36 +155,50 @@ class Telling:
     def _unanswered(self, shown: list[int]) -> Iterator[Row]:
         """Requests that the threads of rows have waited for in vain, or for long."""
         for place in shown:
-            if (lost := self._call_behind(place)) is not None:
-                yield self._sending(lost, self._waited(lost))
+            yield from self._beside(place)
             own = [one for one in self.log.of_thread.get(self.log.threads[place], ()) if one < place]
             for flow in self.log.sent.get(self.log.threads[place], ()):
-                if max(own, default=-1) < flow.sent_at <= place and (said := self._waited(flow)):
-                    yield self._sending(flow, said)
+                if max(own, default=-1) < flow.sent_at <= place and self._waited(flow):
+                    yield self.sending(flow)
 
-    @staticmethod
-    def _sending(flow: Any, said: str) -> Row:
+    def _beside(self, place: int) -> Iterator[Row]:
+        """Calls in vain on which a record rests: for an offset, by who was given a lock or pulls where nothing is."""
+        _, at, event = self.log.records[place]
+        request = self.past.handles(place)
+        if isinstance(event, events.LockGranted) and request is not None:
+            own = [flow for flow in self.log.sent.get(request.thread, ()) if flow.sent_at > place]
+            next_lock = next((one for one, flow in enumerate(own) if str(flow.message) == str(request.message)), None)
+            yield from (self.sending(flow) for flow in own[:next_lock] if self._waited(flow))
+        if isinstance(event, events.VersionQueried) and request is not None and self._waited(request):
+            yield self.sending(request)
+        if isinstance(event, events.OffsetAnswered):
+            yield from self._copied(place, at)
+        if isinstance(event, events.OffsetFoundIllegal):
+            asked = [flow for flow in self.log.trail.flows if flow.source == at and flow.sent_at <= place
+                     and str(flow.message) == _WHERE
+                     and flow.message.header[1:3] == (event.mq.topic, event.mq.queue_id)]
+            yield from (self.sending(flow) for flow in asked[-1:] if self._waited(flow))
+
+    def _copied(self, place: int, at: str) -> Iterator[Row]:
+        """Where a slave has copied the offsets of its master last; no event reports it."""
+        copies = [flow for flow in self.log.trail.flows if flow.source == at and str(flow.message) == _COPY
+                  and (answer := self.log.answers.get(id(flow))) is not None and answer.received_at <= place]
+        for flow in copies[-1:]:
+            answer = self.log.answers[id(flow)]
+            yield Row(answer.received_at - 0.25, answer.received_ms, at, f"{at} copies the offsets of {flow.target}",
+                      EVENT, "", flow.target, at)
+
+    def sending(self, flow: Any) -> Row:
+        """A request that was not answered as one wishes."""
+        said = self._waited(flow)
         return Row(flow.sent_at - 0.25, flow.sent_ms, flow.source, said, FAULT, "", flow.source, flow.target)
-
-    def _call_behind(self, place: int) -> Any:
-        """The call whose timeout has closed a connection, if a record says that it has ended."""
-        time_ms, at, _ = self.log.records[place]
-        if self.past.kind(place) is not events.ClientChannelClosed:
-            return None
-        caller = other_end(self.log, place)
-        return next((flow for flow in reversed(self.log.trail.flows) if (flow.source, flow.target) == (caller, at)
-                     and self._is_call(flow) and id(flow) not in self.log.answers
-                     and _LONG_MS <= time_ms - flow.sent_ms <= _CALL_MS), None)
-
-    @staticmethod
-    def _is_call(flow: Any) -> bool:
-        return not getattr(flow.message, "is_response", True) and not flow.message.oneway
 
     def _waited(self, flow: Any) -> str:
         """What to say of a request that was not answered as one wishes; empty: it was."""
         answer, asked = self.log.answers.get(id(flow)), f"{flow.source} sends {flow.target} its {job_of(flow)}"
         if answer is None:
-            return f"{asked} and gets no answer"
+            waits = flow.received_ms is not None and not self.log.trail.handled(flow)
+            return f"{asked} and gets no answer{': it waits there for a thread' * waits}"
         if answer.message.code in _BAD:
             return f"{asked}; the answer is {_BAD[answer.message.code]}"
         waited_ms = answer.received_ms - flow.sent_ms

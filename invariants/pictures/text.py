@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from invariants.pictures.marks import EARLIER, FAULT, FINDING, FOLD, GAP, SEEN
+from invariants.pictures.marks import EARLIER, FAULT, FINDING, FOLD, GAP, SEEN, VAIN
 
-WIDEST, LONGEST = 100, 40
+WIDEST, LONGEST = 80, 40
 """Columns and lines of a screen that a picture fits."""
 SIGNS = {EARLIER: "①", FINDING: "✗", SEEN: "⇒"}
 """How the moments of a finding are marked, in text and drawing."""
@@ -16,6 +16,8 @@ BEGAN = "◆"
 """How the rows are marked that began it."""
 BROKEN = "Broken promise:"
 """What stands before the claim below a picture."""
+WHO = "Names:"
+"""What stands before the names that a picture explains."""
 _PITCH = 3  # columns from one lifeline to the next
 _BLANKS = 2
 _LINE, _EVENT, _FAULT, _OVER, _PASSES = "│", "●", "×", "┊", "⋮"
@@ -51,7 +53,7 @@ class Shown(Protocol):
 
     @property
     def kind(self) -> str:
-        """Event, fault, fold or gap."""
+        """Event, fault, fold, gap, or in vain."""
         ...
 
     @property
@@ -80,9 +82,10 @@ def lines(lifelines: Sequence[str], rows: Sequence[Shown], left_out: int = 0) ->
     return [*drawn, *legend(rows, WIDEST)]
 
 
-def below(claim: str) -> list[str]:
-    """What stands below the lines of a picture: the promise that was broken."""
-    return textwrap.wrap(f"{SIGNS[FINDING]} {BROKEN} {claim}", WIDEST)
+def below(claim: str, names: str = "") -> list[str]:
+    """What stands below the lines of a picture: who is who in it, and the promise that was broken."""
+    who = textwrap.wrap(f"{WHO} {names}", WIDEST, break_on_hyphens=False) if names else []
+    return who + textwrap.wrap(f"{SIGNS[FINDING]} {BROKEN} {claim}", WIDEST)
 
 
 def legend(rows: Sequence[Shown], columns: int, *, drawn: bool = False) -> list[str]:
@@ -108,7 +111,7 @@ def _meanings(rows: Sequence[Shown], *, drawn: bool) -> Iterator[str]:
         yield f"{SIGNS[SEEN]} what users see of it"
     if not drawn:
         yield f"{_EVENT} a machine acts"
-        yield from [f"{_FAULT} fault"] if FAULT in kinds else []
+        yield from [f"{_FAULT} fault"] if FAULT in kinds else [f"{_FAULT} in vain"] if VAIN in kinds else []
         yield from ["├─▶ message, as its receiver takes it"] if any(row.source for row in rows) else []
         yield from [f"{_PASSES} time passes"] if GAP in kinds else []
         yield from [f"{_OVER} repetition"] if FOLD in kinds else []
@@ -157,10 +160,11 @@ def _lane(lifelines: Sequence[str], row: Shown) -> str:
         for at in places.values():
             cells[at] = _OVER if row.kind == FOLD else _PASSES
     if row.source in places and row.target in places:
-        for at, letter in _arrow(places[row.source], places[row.target], lost=row.kind == FAULT):
+        for at, letter in _arrow(places[row.source], places[row.target], lost=row.kind in (FAULT, VAIN)):
             cells[at] = letter
     elif row.at in places and row.kind not in (FOLD, GAP):
-        cells[places[row.at]] = SIGNS[FINDING] if row.mark == FINDING else _FAULT if row.kind == FAULT else _EVENT
+        other = _FAULT if row.kind in (FAULT, VAIN) else _EVENT
+        cells[places[row.at]] = SIGNS[FINDING] if row.mark == FINDING else other
     return "".join(cells)
 
 

@@ -48,8 +48,14 @@ class Threads:
             wakes = 0 <= row_ms - halt.ms - halt.paused_ms <= _LATE_MS
             own = halt.at <= (shown[-1] if of_job else last[halt.thread]) and (
                 of_job or halt.at > first[halt.thread] or wakes)
-            if own or any(self._acts_beside(halt, place) for place in shown):
+            stuck = self._stuck_until(halt, last[halt.thread], shown[-1])
+            if own or stuck or any(self._acts_beside(halt, place) for place in shown):
                 yield halt
+
+    def _stuck_until(self, halt: Any, last: int, end: int) -> bool:
+        """Whether a thread that has made a record stands still from then on until after the last one."""
+        end_ms = self.log.records[end][0]
+        return bool(last < halt.at and halt.paused_ms >= _LONG_MS and halt.ms <= end_ms < halt.ms + halt.paused_ms)
 
     def _others(self, shown: Sequence[int], rows: Sequence[Row], since: int, end: int) -> Sequence[Any]:
         """The longest halts between two places at machines of the rows, of threads that have none of the records."""

@@ -70,11 +70,11 @@ class QueueLock:
         return self.noted(self.monitor.compare(seen, looked))
 
     def noted(self, found: list[Finding]) -> list[Finding]:
-        """With the name of the queue, and in what was visited."""
+        """With the queue, and in what was visited."""
         if isinstance(self.monitor, Watched):
             self.monitor.note(found)
         at = f"queue {self.mq.queue_id} of {self.mq.topic} at {self.mq.broker_name}"
-        return [replace(one, sentence=f"{at}: {one.sentence}") for one in found]
+        return [replace(one, sentence=f"{at}: {one.sentence}", about=(*one.about, ("mq", self.mq))) for one in found]
 
 
 def age(now_ms: int, then_ms: int) -> int:

@@ -126,7 +126,11 @@ class Called(Shape):
 
 
 class Comparison(Shape):
-    """A change beside its base; left -- what was not looked at, in sentences."""
+    """A change beside its base.
+
+    left -- what was not looked at, in sentences. unsettled -- what more time may settle, in sentences. goes_on -- the
+    command that gives it more time; empty: nothing is unsettled.
+    """
 
     base: Words
     change: Words
@@ -139,6 +143,8 @@ class Comparison(Shape):
     calls: tuple[Called, ...]
     rows: tuple[Compared, ...]
     left: tuple[Words, ...]
+    unsettled: tuple[Words, ...]
+    goes_on: Words
     costs: tuple[Cost, ...]
     others: tuple[Other, ...]
     proofs: tuple[Proof, ...]

@@ -15,7 +15,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from invariants.pictures.text import BROKEN
+from invariants.pictures.text import BROKEN, WHO
 from invariants.report import grouping, reading, words
 from invariants.report.campaigns import COVERAGE, MATRIX
 from invariants.report.compared import COMPARED
@@ -67,5 +67,5 @@ def _environment() -> Environment:
     )
     environment.filters.update({work.__name__: work for work in _FILTERS})
     environment.filters["glyph"] = words.GLYPHS.__getitem__
-    environment.globals["broken_promise"] = BROKEN
+    environment.globals["broken_promise"], environment.globals["who"] = BROKEN, WHO
     return environment

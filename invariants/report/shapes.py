@@ -106,6 +106,7 @@ class Picture(Shape):
 
     lifelines: tuple[Words, ...]
     claim: Words = ""
+    names: Words = ""
     left_out: int = 0
     rows: tuple[PictureRow, ...] = Field(min_length=1)
 
@@ -124,11 +125,12 @@ class Table(Shape):
 
 
 class Counterexample(Shape):
-    """Evidence of kind "counterexample"."""
+    """Evidence of kind "counterexample"; asked -- the lines that a program was asked, as they can be given to it."""
 
     arguments: dict[Words, Words] = {}
     results: dict[Words, Words] = {}
     table: Table = Table()
+    asked: tuple[Words, ...] = ()
 
 
 class Reasons(Shape):

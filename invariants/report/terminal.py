@@ -6,12 +6,14 @@ Print them with `crop=False`: rich would cut a command at the edge, and a comman
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -27,6 +29,7 @@ _WIDEST_NAME = 32  # characters of a property's name before it is folded
 _LONGEST_NAME = 39  # the same among many rows
 _FEW = 3  # so many hazards of one row are shown with their sentences
 _SHOWN = 2000  # characters of a value
+_ANY = 1 << 16  # columns of a terminal on which everything has room
 _STYLES = {"expected": "", "different": "bold red", "unknown": "bold yellow"}
 _MARKS = {"expected": "", "different": " ≠ expected", "unknown": ""}
 _MOMENTS = {text_of.SIGNS[FINDING]: "bold red", text_of.SIGNS[EARLIER]: "bold yellow",
@@ -97,12 +100,12 @@ def verdict_table(rows: Sequence[Verdict], *, everything: bool = False) -> Rende
         shown = _folded(real)
     else:
         shown = [*_news(real), *(_first_of_each(real) if everything else ())]
-    below = [said for row, others in [*zip(missed, repeat(0)), *shown] if _needs_replay(row) and not words.headline(row)
-             for said in _replay(row, others)]
+    below = _below([(row, others) for row, others in [*zip(missed, repeat(0)), *shown]
+                    if _needs_replay(row) and not words.headline(row)])
     count = [_text(grouping.noticed(planted), "bold red" if missed else "")] if planted else []
     if everything and not few:
         return Group(_summed(real), *count, *below)
-    table = [_each(shown)] if shown or (few and not planted) else []
+    table = [_Each(shown)] if shown or (few and not planted) else []
     return Group(*table, *count, *below, *([] if few else [_rest(real)]))
 
 
@@ -129,14 +132,51 @@ def _rest(rows: Sequence[Verdict]) -> Text:
     return _text(f"as expected: {told or 'nothing'}; --all shows them", "dim")
 
 
-def _each(rows: Sequence[tuple[Verdict, int]]) -> Table:
-    """One line for each row; behind the name of its property how many more rows say the same."""
-    table = _table(("property", "judge", "subject", "expected", "outcome", "cost"))
-    table.columns[0].min_width = min(max((len(row.property) for row, _ in rows), default=0), _WIDEST_NAME)
-    table.columns[-2].no_wrap = True
-    for row, others in rows:
-        said = (row.property + (f" and {others:,} more" if others else ""), row.judge, words.subject(row), row.expected)
-        table.add_row(*map(_text, said), _outcome(row), _text(words.cost(row.cost)))
+@dataclass(frozen=True, slots=True)
+class _Each:
+    """One line for each row; behind the name of its property how many more rows say the same.
+
+    What one search, crash or file has cost is said once: its rows follow each other. On a terminal that is too narrow,
+    columns in which all rows agree are one line above the others.
+    """
+
+    rows: Sequence[tuple[Verdict, int]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The table, as wide as there is room."""
+        columns = {name: [_COLUMNS[name](row, others) for row, others in self.rows] for name in _COLUMNS}
+        spent = [(row.judge, row.subject, row.cost) for row, _ in self.rows]
+        columns["cost"] = [_text("as above") if cell and before == own else cell
+                           for cell, before, own in zip(columns["cost"], [None, *spent], spent, strict=False)]
+        whole, agreed = _columns(columns), _agreed(columns)
+        if not agreed or Measurement.get(console, options.update(max_width=_ANY), whole).minimum <= options.max_width:
+            yield whole
+        else:
+            yield _text(" · ".join(f"{name}: {columns[name][0].plain}" for name in agreed))
+            yield _columns({name: cells for name, cells in columns.items() if name not in agreed})
+
+
+_COLUMNS: Mapping[str, Callable[[Verdict, int], Text]] = {
+    "property": lambda row, others: _text(row.property + (f" and {others:,} more" if others else "")),
+    "judge": lambda row, _: _text(row.judge), "subject": lambda row, _: _text(words.subject(row)),
+    "expected": lambda row, _: _text(row.expected), "outcome": lambda row, _: _outcome(row),
+    "cost": lambda row, _: _text(words.cost(row.cost))}
+
+
+def _agreed(columns: Mapping[str, Sequence[Text]]) -> list[str]:
+    """What all rows have in common of judge, subject and property; one of the three stays, to tell rows apart."""
+    return [name for name in ("judge", "subject", "property") if len({cell.plain for cell in columns[name]}) == 1][:2]
+
+
+def _columns(columns: Mapping[str, Sequence[Text]]) -> Table:
+    table = _table(columns)
+    for column, (name, cells) in zip(table.columns, columns.items(), strict=True):
+        if name == "property":
+            longest = max((len(cell) for cell in cells), default=0)
+            column.min_width, column.no_wrap = min(longest, _WIDEST_NAME), longest <= _WIDEST_NAME
+        column.no_wrap |= name == "outcome"
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
     return table
 
 
@@ -184,13 +224,20 @@ def _outcome(row: Verdict) -> Text:
     return _text(f"{words.outcome(row)}{mark}", _STYLES[standing])
 
 
-def _replay(row: Verdict, others: int) -> tuple[Text, ...]:
-    """What a row says, in one paragraph, and its command; others -- how many rows more say the same."""
+def _below(told: Sequence[tuple[Verdict, int]]) -> list[Text]:
+    """What rows say, each with its command; rows that follow each other and have one command have it below the last."""
+    commands = [*(row.replay for row, _ in told), None]
+    return [said for at, (row, others) in enumerate(told)
+            for said in (*_said(row, others), *([_command(row.replay)] if row.replay != commands[at + 1] else []))]
+
+
+def _said(row: Verdict, others: int) -> tuple[Text, ...]:
+    """What a row says, in one paragraph, and the hazards that it names; others -- how many rows more say the same."""
     note = (f": {row.note}" if row.note else "") + (f"; {others:,} more like it" if others else "")
     what = f"{row.property}, {row.judge}" + (f" {words.subject(row)}" if grouping.planted(row) else "")
     sign = words.outcome(row).split()[0]
     said = f"{sign} {what}: {row.outcome}, {words.standing_words(row)}{_hazards(row)}{note}"
-    return _text(said, _STYLES[words.standing(row)]), *_links(row), _command(row.replay)
+    return _text(said, _STYLES[words.standing(row)]), *_links(row)
 
 
 def _links(row: Verdict) -> list[Text]:
@@ -225,7 +272,8 @@ def evidence_view(document: Mapping[str, Any]) -> RenderableType:
     found = read(Counterexample, document)
     arguments = [_text(f"  {name} = {words.one_line(value)[:_SHOWN]}") for name, value in found.arguments.items()]
     table = [_table(found.table.columns, found.table.rows)] if found.table.columns else []
-    return Group(sentence, *arguments, *table)
+    asked = [_text("What the program was asked:"), *map(_command, found.asked)] if found.asked else []
+    return Group(sentence, *arguments, *table, *asked)
 
 
 def trace_table(evidence: Mapping[str, Any]) -> RenderableType:
@@ -256,7 +304,7 @@ def _run(run: Run, document: Mapping[str, Any]) -> RenderableType:
     """The picture of what led to the failure, and what was broken."""
     about = "{property}: {plan[subject]}, workload {plan[workload]}, profile {plan[profile]}".format_map(document)
     claim = run.picture.claim or text(document.get("sentence", ""))
-    below = (_whole(words.one_line(one), "bold") for one in text_of.below(claim))
+    below = (_whole(words.one_line(one), "bold") for one in text_of.below(claim, run.picture.names))
     return Group(_text(about, "bold"), Text(""), *picture_lines(run.picture), *below)
 
 

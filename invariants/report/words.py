@@ -129,7 +129,8 @@ def _cost_item(key: str, value: object) -> str:
         return f"{_SPENT_BY.get(whose, whose)} {seconds(value)}".lstrip()
     if key in {"depth", "seed"}:
         return f"{key} {number(value)}"
-    return f"{number(value)} {key.replace('_', ' ')}"
+    one = value == 1 and key.endswith("s") and "_" not in key
+    return f"{number(value)} {key[:-1] if one else key.replace('_', ' ')}"
 
 
 def one_line(value: str) -> str:

@@ -231,8 +231,8 @@ class connections_of_members_last(Rule):
     def removed(self, ms: int, at: str, event: events.ConsumerRemoved) -> Iterator[Told]:
         last_ms = self.facts.heartbeats_ms.get((at, event.group, event.connection))
         if event.why == "closed" and last_ms is not None and ms - last_ms < deadlines.close_to_idle(self.bounds):
-            yield self.told(f"{at} takes {event.client_id} of {event.group} for gone when {event.connection} ends",
-                            at, event.client_id, event.group, machine_of(event.connection))
+            yield self.told(f"{at} takes {event.client_id} of {event.group} for gone when its connection "
+                            f"{event.connection} ends", at, event.client_id, event.group, machine_of(event.connection))
 
 
 class brokers_hear_of_each_group(Duty):

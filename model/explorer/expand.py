@@ -7,12 +7,15 @@ table, one row of changes per value. All others are evaluated term by term.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from model.explorer.buffers import Buffers
 from model.explorer.tables import TABLE_BITS, Tables, grouped, spread
 from model.language.actions import Action
 from model.language.batch import Batch, Word, words
@@ -72,6 +75,18 @@ class Tally:
     singles: list[tuple[int, int]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Successors, valid until the next ones are asked for.
+
+    after -- some of them are the state itself: self-loops, and gaps of the tables. moving -- finds the places of the
+    others; without it, all may be others. To leave a copy in is cheaper where the test for what was seen is.
+    """
+
+    after: list[Word]
+    moving: Callable[[], NDArray[np.int64]] | None = None
+
+
 class Expander:
     """The successor relation of a scope, for batches."""
 
@@ -81,6 +96,7 @@ class Expander:
         self.words = ground.layout.words
         self.tables = Tables(ground, table_bits)
         small = [(self._support(i), i) for i in instances]
+        self._buffers = Buffers()
         self.earlier: tuple[dict[str, int], dict[str, int]] = {}, {}  # of a search that goes on
         self.groups = [self._group(mask, members) for mask, members in grouped(small, table_bits)]
         self.singles = [self._single(i) for mask, i in small if mask.bit_count() > table_bits]
@@ -130,32 +146,22 @@ class Expander:
             fires, cut = self.tables.rewrite(fires), self.tables.rewrite(cut)
         return Single(instance, fires, cut, [np.uint64(bits) for bits in keep], values)
 
-    def moves(self, batch: Batch, tally: Tally, *, raw: bool) -> Iterator[list[Word]]:
-        """Arrays of successors, those that are the state itself left out; what fires is added to the tally.
-
-        raw -- leave self-loops and gaps of the tables in (as copies of the state): cheaper when the test for what was
-        seen is cheaper than picking.
-        """
+    def moves(self, batch: Batch, tally: Tally) -> Iterator[Moves]:
+        """The successors of a batch, one group or instance after the other; what fires is added to the tally."""
         states = batch.words[0]
         for group in self.groups:
             index = batch.index(group.mask)
             tally.seen.append(np.bincount(index, minlength=len(group.some)))
-            rows = [self._rows(group, index, word, states[word]) for word in range(self.words)]
-            if not raw:
-                chosen = np.flatnonzero(group.moves.take(index, axis=0))
-                rows = [row.take(chosen) for row in rows]
-            yield rows
+            size = 8 * len(group.instances) * len(index)
+            with ExitStack() as borrowed:
+                rooms = [borrowed.enter_context(self._buffers.lent(size)).view(np.uint64) for _ in states]
+                yield Moves([_rows(*one, index) for one in zip(rooms, group.changes, states, strict=True)],
+                            partial(_moving, group, index))
         for single in self.singles:
             fired, left = self._fired(single, batch)
             tally.singles.append((len(fired), left))
             if len(fired):
-                yield _apply(single, batch, fired)
-
-    @staticmethod
-    def _rows(group: Group, index: NDArray[np.int64], word: int, state: Word) -> Word:
-        rows = group.changes[word].take(index, axis=0)
-        rows ^= state[:, None]
-        return rows.ravel()
+                yield Moves(_apply(single, batch, fired))
 
     @staticmethod
     def _fired(single: Single, batch: Batch) -> tuple[NDArray[np.int64], int]:
@@ -219,6 +225,18 @@ class Expander:
             fired[single.instance.action.name] += single.fired
             left[single.instance.action.name] += single.left
         return fired, left
+
+
+def _rows(room: Word, change: NDArray[np.uint64], states: Word, index: NDArray[np.int64]) -> Word:
+    """One word of the states after each instance of a group, state by state."""
+    rows = room.reshape(len(index), -1)
+    np.take(change, index, axis=0, out=rows, mode="clip")  # any other mode takes through a copy
+    rows ^= states[:, None]
+    return room
+
+
+def _moving(group: Group, index: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.flatnonzero(group.moves.take(index, axis=0))
 
 
 def _apply(single: Single, batch: Batch, rows: NDArray[np.int64] | None = None) -> list[Word]:

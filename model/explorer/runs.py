@@ -5,12 +5,14 @@ States are in ascending order if their first words are, then their second words,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from model.explorer.buffers import Buffers
 from model.language.batch import Word, Words, dtype
 
 _WIDTHS = (np.uint8, np.uint16, np.uint32, np.uint64)
@@ -101,43 +103,104 @@ def joined(parts: Sequence[Words]) -> list[Word]:
     return [np.concatenate(words) for words in zip(*parts, strict=True)]
 
 
-def fresh(known: Iterable[Words], count: int, candidates: Sequence[Words]) -> list[Word]:
+class Gathered:
+    """States that are collected in borrowed memory, and sorted there."""
+
+    def __init__(self, rooms: list[Word]) -> None:
+        """Start without any; rooms -- one for each word."""
+        self._rooms, self._count = rooms, 0
+
+    def add(self, states: Words, places: NDArray[np.int64] | None = None) -> None:
+        """Copy all states, or those at some places."""
+        end = self._count + len(states[0] if places is None else places)
+        for room, word in zip(self._rooms, states, strict=True):
+            part = room[self._count:end]
+            if places is None:
+                part[:] = word
+            else:
+                np.take(word, places, out=part, mode="clip")  # any other mode takes through a copy
+        self._count = end
+
+    def distinct(self) -> list[Word]:
+        """All in ascending order, each once."""
+        states = [room[:self._count] for room in self._rooms]
+        if len(states) > 1:
+            return distinct(states)
+        states[0].sort()
+        return _taken(states, _changes(states)) if self._count else [states[0].copy()]
+
+
+@contextmanager
+def gathering(words: int, most: int, buffers: Buffers) -> Iterator[Gathered]:
+    """Collect at most so many states, of so many words."""
+    with ExitStack() as borrowed:
+        yield Gathered([borrowed.enter_context(buffers.lent(8 * most)).view(np.uint64) for _ in range(words)])
+
+
+def merged(parts: Sequence[Words], buffers: Buffers) -> list[Word]:
+    """All states in ascending order, each once."""
+    with gathering(len(parts[0]), sum(len(part[0]) for part in parts), buffers) as gathered:
+        for part in parts:
+            gathered.add(part)
+        return gathered.distinct()
+
+
+def fresh(known: Iterable[Words], count: int, candidates: Sequence[Words], buffers: Buffers) -> list[Word]:
     """The candidates that are not known, in ascending order, each once; every part is in ascending order.
 
     count -- of what is known. Where states lie close together a window of one byte for every possible state is marked;
     else all are sorted.
     """
+    total = count + sum(len(part[0]) for part in candidates)
     if len(candidates[0]) == 1:
         low = min(int(part[0][0]) for part in candidates)
         span = max(int(part[0][-1]) for part in candidates) - low + 1
-        total = count + sum(len(part[0]) for part in candidates)
         if span <= min(_WIDEST, _THINNEST * total):
-            return [_in_window(low, span, (part[0] for part in known), [part[0] for part in candidates])]
-    return _by_sorting(known, candidates)
+            with buffers.zeros(span) as window:
+                return [_in_window(low, window, (part[0] for part in known), [part[0] for part in candidates])]
+        with buffers.lent(8 * total) as room:
+            return _by_sorting(room.view(np.uint64), (part[0] for part in known), [part[0] for part in candidates])
+    return _by_ordering(known, candidates)
 
 
-def _in_window(low: int, span: int, known: Iterable[Word], candidates: Sequence[Word]) -> Word:
-    window = np.zeros(span, np.uint8)
-    base = np.uint64(low)
+def _in_window(low: int, window: NDArray[np.uint8], known: Iterable[Word], candidates: Sequence[Word]) -> Word:
+    """What is marked at the end; the window is 0 everywhere, and is left so."""
+    base, end = np.uint64(low), low + len(window)
     for part in candidates:
         window[(part - base).view(np.int64)] = 1
     for part in known:
-        inside = part[slice(*np.searchsorted(part, np.array([low, low + span], np.uint64)))]
+        inside = part[slice(*np.searchsorted(part, np.array([low, end], np.uint64)))]
         window[(inside - base).view(np.int64)] = 0
-    return np.flatnonzero(window.view(np.bool_)).view(np.uint64) + base
+    places = np.flatnonzero(window.view(np.bool_))
+    window[places] = 0
+    return np.add(places.view(np.uint64), base)
 
 
-def _by_sorting(known: Iterable[Words], candidates: Sequence[Words]) -> list[Word]:
+def _by_sorting(room: Word, known: Iterable[Word], candidates: Sequence[Word]) -> list[Word]:
     """Sort all, what is known before its like, and keep the candidates that differ from what is before them."""
+    place = 0
+    for mark, parts in ((0, known), (1, candidates)):
+        for part in parts:
+            marked = room[place:place + len(part)]
+            np.left_shift(part, _ONE, out=marked)
+            if mark:
+                marked |= _ONE
+            place += len(part)
+    room.sort()
+    candidate = room.astype(np.uint8)  # the lowest byte
+    candidate &= np.uint8(1)
+    room >>= _ONE
+    return _taken([room], _changes([room]) & candidate.view(np.bool_))
+
+
+def _by_ordering(known: Iterable[Words], candidates: Sequence[Words]) -> list[Word]:
+    """The same for states of several words."""
     last = len(candidates[0]) - 1
     marked = [[*part[:last], part[last] << _ONE] for part in known]
     marked += [[*part[:last], part[last] << _ONE | _ONE] for part in candidates]
     ordered = joined(marked)
-    if last:
-        order = np.lexsort(tuple(reversed(ordered)))
-        ordered = [word.take(order) for word in ordered]
-    else:
-        ordered[0].sort()
+    order = np.lexsort(tuple(reversed(ordered)))
+    ordered = [word.take(order) for word in ordered]
     candidate = (ordered[last] & _ONE).astype(np.bool_)
     ordered[last] >>= _ONE
     return _taken(ordered, _changes(ordered) & candidate)

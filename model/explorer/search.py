@@ -140,7 +140,8 @@ class Search:
         small = 1 << bits >> 3 <= max(self.memory_bytes // _DENSE_SHARE, 1)
         if count == 1 and bits <= self.tuning.dense_bits and small and not self.directory:
             return Dense(bits)
-        return Shards(memory_bytes=self.memory_bytes, cores=self.cores, storage=self.directory, most=self.tuning.shard)
+        return Shards(words=count, memory_bytes=self.memory_bytes, cores=self.cores, storage=self.directory,
+                      most=self.tuning.shard)
 
     def _search(
         self, workers: Workers, progress: Callable[[Progress], None] | None, *, until_decided: bool,
@@ -186,17 +187,13 @@ class Search:
         batch, tally = Batch(part), Tally()
         findings = self.judge.look(batch)
         return len(batch), findings, tally, self.store.candidates(
-            self.expander.moves(batch, tally, raw=self.store.raw))
+            self.expander.moves(batch, tally), len(batch) * len(self.expander.instances))
 
     def _batch(self) -> int:
-        """States that are expanded at once: as many as stay in a cache, and in the memory.
-
-        A map is best filled from the second-level cache. Shards want fewer and longer pieces to merge, and threads
-        fewer and longer operations: whatever is between two of them only one thread can do.
-        """
+        """States that are expanded at once: as the store wants it, and as many as stay in the memory."""
         each = _BATCH_BYTES * self.ground.layout.words * len(self.expander.instances) * self.cores
         most = max(1 << 6, self.memory_bytes // 8 // each)
-        return self.tuning.batch or min(1 << 13 if self.store.raw else 1 << 16, most)
+        return self.tuning.batch or min(self.store.batch, most)
 
     def _resume(self) -> bool:
         """Go on with what the directory holds; False when it holds nothing."""

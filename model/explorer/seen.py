@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from model.explorer.expand import Moves
 from model.explorer.runs import Shape, decoded, distinct, encoded, joined
 from model.explorer.workers import Workers
 from model.language.batch import Word, Words
@@ -44,10 +45,10 @@ class Levels(ABC):
 class Store(Protocol):
     """The states that were seen, exactly, and their levels.
 
-    raw -- whether candidates may contain the states from which they come: this store sorts them out at little cost.
+    batch -- states that are best expanded at once, if the memory allows.
     """
 
-    raw: ClassVar[bool]
+    batch: ClassVar[int]
 
     @property
     def full(self) -> bool:
@@ -57,8 +58,8 @@ class Store(Protocol):
     def levels(self) -> Levels:
         """Those that have begun."""
 
-    def candidates(self, moves: Iterable[list[Word]]) -> list[list[Word]]:
-        """Which successors may be new; changes nothing, so that several threads may ask."""
+    def candidates(self, moves: Iterable[Moves], most: int) -> list[list[Word]]:
+        """Which successors, at most so many, may be new; changes nothing, so that several threads may ask."""
 
     def take(self, candidates: list[list[Word]]) -> None:
         """Add such candidates to the next level."""
@@ -109,7 +110,7 @@ class FlatMap:
 class Dense:
     """A store for states of one word: a map of the whole layout, and encoded levels."""
 
-    raw: ClassVar[bool] = True
+    batch: ClassVar[int] = 1 << 13  # a map is best filled from the second-level cache
     full = False
 
     def __init__(self, bits: int) -> None:
@@ -125,9 +126,9 @@ class Dense:
         """Memory in use, copies that are made to sort a level included."""
         return self.seen.bytes + self.levels.bytes + 8 * (3 * self._fresh + 2 * self.levels.last)
 
-    def candidates(self, moves: Iterable[list[Word]]) -> list[list[Word]]:
-        """What is not in the map."""
-        return [[states.take(places)] for (states,) in moves if len(places := self.seen.missing(states))]
+    def candidates(self, moves: Iterable[Moves], most: int) -> list[list[Word]]:  # noqa: ARG002 - of the protocol
+        """What is not in the map; the states from which the candidates come are."""
+        return [[one.after[0].take(places)] for one in moves if len(places := self.seen.missing(one.after[0]))]
 
     def take(self, candidates: list[list[Word]]) -> None:
         """Put them into the map; a state that was found twice counts once when the level is closed."""

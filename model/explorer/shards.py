@@ -15,7 +15,9 @@ from zlib import crc32
 
 import numpy as np
 
-from model.explorer.runs import Shape, decoded, distinct, encoded, fresh, joined
+from model.explorer.buffers import Buffers
+from model.explorer.expand import Moves
+from model.explorer.runs import Shape, decoded, encoded, fresh, gathering, joined, merged
 from model.explorer.seen import Levels, cut
 from model.explorer.storage import Memory, Run, Storage
 from model.explorer.workers import Workers
@@ -53,14 +55,16 @@ Cut = tuple[Shard, Shape, bytes, int]
 class Shards:
     """The store."""
 
-    raw: ClassVar[bool] = False
+    batch: ClassVar[int] = 1 << 16  # fewer and longer pieces to merge; between two operations one thread works alone
 
-    def __init__(self, *, memory_bytes: int, cores: int = 1, storage: Storage | None = None, most: int = 0) -> None:
+    def __init__(
+        self, *, words: int, memory_bytes: int, cores: int = 1, storage: Storage | None = None, most: int = 0,
+    ) -> None:
         """Start without states.
 
-        memory_bytes -- for everything. most -- states of a shard; 0 chooses.
+        words -- of a state. memory_bytes -- for everything. most -- states of a shard; 0 chooses.
         """
-        self.storage, self._cores = storage or Memory(), cores
+        self.storage, self._words, self._cores = storage or Memory(), words, cores
         self._memory = memory_bytes * _USED // _RESIDENT
         self._working = self._memory // 8
         self._most = most or min(_LARGEST, max(_SMALLEST, self._working // (2 * cores * _WORKING)))
@@ -68,6 +72,7 @@ class Shards:
         self._files = 1
         self._inbox: list[Piece] = []
         self._taken = self._states = 0
+        self.buffers = Buffers()
         self.levels = ShardLevels(self)
 
     @property
@@ -85,10 +90,12 @@ class Shards:
         room = self._memory - self._working - self.storage.bytes
         return self._taken > min(max(_COLLECTED, 8 * self._states), max(self._memory // 16, room // 2))
 
-    def candidates(self, moves: Iterable[list[Word]]) -> list[Piece]:
+    def candidates(self, moves: Iterable[Moves], most: int) -> list[Piece]:
         """All of them, each once, in ascending order."""
-        parts = list(moves)
-        return [distinct(joined(parts))] if parts else []
+        with gathering(self._words, most, self.buffers) as gathered:
+            for one in moves:
+                gathered.add(one.after, one.moving and one.moving())
+            return [gathered.distinct()]
 
     def take(self, candidates: list[Piece]) -> None:
         """Collect them."""
@@ -97,7 +104,7 @@ class Shards:
 
     def settle(self, workers: Workers) -> None:
         """Give each shard its candidates; it keeps those that are new."""
-        pieces = list(workers.map(_merged, _grouped(self._inbox, _PORTION * len(self.shards))))
+        pieces = list(workers.map(self._merged, _grouped(self._inbox, _PORTION * len(self.shards))))
         self._inbox, self._taken = [], 0
         if not pieces:
             return
@@ -106,6 +113,9 @@ class Shards:
             if run:
                 shard.runs.append(run)
                 self._states += run.shape.count
+
+    def _merged(self, pieces: list[Piece]) -> Piece:
+        return merged(pieces, self.buffers) if len(pieces) > 1 else pieces[0]
 
     def _ends(self, pieces: Sequence[Piece]) -> list[list[int]]:
         """Where the candidates of each shard begin, for each piece, and where the last ones end."""
@@ -122,7 +132,7 @@ class Shards:
 
     def _settled(self, portion: tuple[Shard, list[Piece]]) -> tuple[Shard, Run | None]:
         shard, own = portion
-        new = fresh(self.read(shard, shard.runs), shard.states, own)
+        new = fresh(self.read(shard, shard.runs), shard.states, own, self.buffers)
         return shard, self._written(shard.file, len(self.levels), new) if len(new[0]) else None
 
     def read(self, shard: Shard, runs: Sequence[Run]) -> Iterator[list[Word]]:
@@ -217,10 +227,6 @@ def _grouped(pieces: Sequence[Piece], size: int) -> Iterator[list[Piece]]:
         yield group
 
 
-def _merged(pieces: list[Piece]) -> Piece:
-    return distinct(joined(pieces)) if len(pieces) > 1 else pieces[0]
-
-
 def _between(pieces: Sequence[Piece], ends: Sequence[Sequence[int]], i: int) -> list[Piece]:
     return [[word[end[i]:end[i + 1]] for word in piece]
             for piece, end in zip(pieces, ends, strict=True) if end[i] < end[i + 1]]
@@ -270,7 +276,7 @@ class ShardLevels(Levels):
             count = sum(run.shape.count for run in runs)
             if count > skip:
                 found = [*self._store.read(shard, runs)]
-                level = found[0] if len(found) == 1 else distinct(joined(found))
+                level = found[0] if len(found) == 1 else merged(found, self._store.buffers)
                 yield [word[skip:] for word in level]
             skip = max(0, skip - count)
             shards = self._store.shards

@@ -28,6 +28,8 @@ SCHEMA = pa.schema(
     metadata={VERSION_FIELD: str(VERSION)})
 ROWS = 1 << 16
 """Rows of a batch."""
+GROUP_ROWS = 1 << 18
+"""Rows of a row group of a Parquet file that is written here: a task of Spark reads a few."""
 
 
 class Row(NamedTuple):
@@ -102,7 +104,7 @@ def batches(file: Path) -> Iterator[Any]:
     """The record batches of a Parquet or Arrow file; raises CutError where it is cut, BadInputError at once."""
     try:
         if file.suffix in PARQUET:
-            opened = pq.ParquetFile(file)
+            opened = parquet_file(file)
             check_shape(file, opened.schema_arrow)
             found = opened.iter_batches(ROWS)
         else:
@@ -119,10 +121,10 @@ def batches(file: Path) -> Iterator[Any]:
         raise CutError(f"cannot be read from here on ({str(error).splitlines()[0]})") from error
 
 
-def parquet_schema(file: Path) -> Any:
-    """The columns of a Parquet file. Raises BadInputError."""
+def parquet_file(file: Path) -> Any:
+    """A Parquet file, of which only the end is read. Raises BadInputError."""
     try:
-        return pq.read_schema(file)
+        return pq.ParquetFile(file)
     except (pa.ArrowException, OSError) as error:
         raise BadInputError(f"{file}: cannot be read ({str(error).splitlines()[0]}); is it cut in the "
                             f"middle?") from error
@@ -165,6 +167,8 @@ class Writer:
     def __init__(self, path: Path) -> None:
         """Open a file."""
         self.rows = 0
+        self._waiting: list[Any] = []
+        self._together = GROUP_ROWS if path.suffix in PARQUET else 1
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.suffix in PARQUET:
@@ -189,12 +193,21 @@ class Writer:
 
     def batch(self, batch: Any) -> None:
         """Write a record batch of SCHEMA."""
-        if hasattr(self._to, "write_batch"):
-            self.rows += batch.num_rows
-            self._to.write_batch(batch)
-        else:
+        if not hasattr(self._to, "write_batch"):
             self.operations(Operation(**row) for row in batch.to_pylist())
+            return
+        self.rows += batch.num_rows
+        self._waiting.append(batch)
+        if sum(one.num_rows for one in self._waiting) >= self._together:
+            self._write()
+
+    def _write(self) -> None:
+        """What waits becomes one row group, or one batch."""
+        if self._waiting:
+            self._to.write_table(pa.Table.from_batches(self._waiting).combine_chunks())
+        self._waiting = []
 
     def close(self) -> None:
         """End the file."""
+        self._write()
         self._to.close()

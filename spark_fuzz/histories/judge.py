@@ -14,8 +14,8 @@ from invariants.histories.verdicts import SHOWN, Tally, document, rows
 from invariants.verdict import BadInputError, Verdict
 from spark_fuzz.histories.files import PARQUET, parts, read
 
-FINDINGS = "findings.jsonl"
-"""All findings, in the folder of --out."""
+FINDINGS = "evidence/findings.jsonl"
+"""All findings, in the folder of --out; a report takes no file below "evidence" for verdict rows."""
 SMALL_BYTES = {True: 8 << 20, False: 64 << 20}
 """Up to this size a history is judged in this process: Parquet is packed, other files are not."""
 
@@ -37,11 +37,9 @@ def judged(path: Path, agree_ms: int | None, master: str | None, out: Path | Non
 
         told = told_on_spark(path, agree_ms, master or "local[*]", tally, tell)
     lines = [document(one) for one in told if isinstance(one, Finding)]
-    evidence = None
     if out is not None:
         appended(str(out / FINDINGS), "".join(f"{line}\n" for line in sorted(lines)), anew=True)
-        evidence = FINDINGS
-    yield from rows(tally, str(path), given() or f"rocketproof judge {shlex.quote(str(path))}", evidence)
+    yield from rows(tally, str(path), given() or f"rocketproof judge {shlex.quote(str(path))}")
     closing += _closing(tally)
 
 
@@ -55,7 +53,7 @@ def _in_memory(path: Path, agree_ms: int | None, tally: Tally) -> Iterator[Told]
             row_of[id(row.operation)] = row.where
             operations.append(row.operation)
     if not operations:
-        raise BadInputError(f"{path}: {tally.sentences[0] if tally.sentences else 'has no operation'}")
+        raise BadInputError(tally.sentences[0] if tally.sentences else f"{path}: has no operation")
     tally.count(operations)
     yield from tally.take(judging.judged(operations, agree_ms), row_of, str(path))
 

@@ -1,45 +1,34 @@
-"""The checks of a history on Spark: two shuffles, and a pass over sorted batches after each."""
+"""The checks of a history on Spark: a look at each row for facts, and a shuffle of what no task can settle alone.
+
+Spark passes bytes; all work on rows is done by Arrow and numpy in its Python workers.
+"""
 
 from __future__ import annotations
 
-import pickle
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+import numpy as np
 
-from invariants.histories import owners, sequences
+from invariants.histories import owners
 from invariants.histories.checks import Told
 from invariants.histories.context import Context
-from invariants.histories.operations import (
-    ACKNOWLEDGED,
-    COMMITTED,
-    CONSUMED,
-    DELIVERED,
-    FAILED,
-    KINDS,
-    MARKS,
-    NEEDS,
-    OF_MESSAGES,
-    OF_OWNERS,
-    SEND,
-    TYPES,
-    UNKNOWN,
-    Operation,
-)
+from invariants.histories.operations import SEND, Operation
 from invariants.histories.verdicts import Tally
 from invariants.verdict import BadInputError
 from spark_fuzz.cluster import open_cluster
-from spark_fuzz.histories.files import PARQUET, ROWS, Row, Writer, check_shape, parquet_schema, parts, read
-from spark_fuzz.histories.passes import SUBJECT, Pass, followed_pass, messages_pass
+from spark_fuzz.histories.blocks import Block, Key, Torn, blocks, told
+from spark_fuzz.histories.facts import Facts, facts
+from spark_fuzz.histories.files import PARQUET, ROWS, Row, Writer, check_shape, parquet_file, parts, read
+from spark_fuzz.histories.passes import MOST_ROWS
+from spark_fuzz.histories.pieces import Piece, pieces
 
-ROWS_OF_A_TASK = 2_000_000
-"""About so many operations are sorted by a task; what does not fit into memory goes to its disk."""
-_FEW = 10  # bad rows that are shown
-DDL = ", ".join(f"`{name}` {({str: 'string', int: 'bigint', bool: 'boolean'})[kind]}" for name, kind in TYPES.items())
+LEAST_ROWS = 1 << 16
+"""A piece of a file has at least about so many rows, so that most messages are whole in one."""
+ROWS_OF_A_PARTITION = 2_000_000
+"""About so many operations fall to each partition of messages, settled ones with them."""
 
 
 def told_on_spark(path: Path, agree_ms: int | None, master: str, tally: Tally, tell: Callable[[str], None],
@@ -57,7 +46,7 @@ def _as_parquet(path: Path, scratch: Path, tally: Tally) -> list[str]:
     found: list[str] = []
     for number, file in enumerate(parts(path)):
         if file.suffix in PARQUET:
-            check_shape(file, parquet_schema(file))
+            check_shape(file, parquet_file(file).schema_arrow)
             found.append(str(file.absolute()))
             continue
         found.append(str(scratch / f"{number}.parquet"))
@@ -86,28 +75,52 @@ def judged(spark_context: Any, files: list[str], agree_ms: int | None, tally: Ta
 
     files -- their names, as every executor finds them. agree_ms -- see `invariants.histories.judging`.
     """
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - slow to import
-    from pyspark.sql import functions as f  # noqa: PLC0415 - same
-
-    spark = SparkSession(spark_context)
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", ROWS)
-    frame = spark.read.schema(DDL).parquet(*files)
-    good = _good(f)
-    _complain(frame, good, f, tally)
-    frame = frame.where(good)
     tell("looks for owners and commits")
-    context = _context(frame, f, agree_ms)
+    rows = sum(parquet_file(Path(file)).metadata.num_rows for file in files)
+    cores = spark_context.defaultParallelism
+    read = list(pieces(files, min(MOST_ROWS, max(LEAST_ROWS, rows // cores))))
+    given = spark_context.parallelize(read, max(1, len(read)))
+    context = _context(given.map(facts).collect(), agree_ms, tally)
     yield from owners.judged(context)
-    tasks = max(spark_context.defaultParallelism, -(-tally.operations // ROWS_OF_A_TASK))
-    tell("judges messages")
-    of_messages = frame.where(f.col("kind").isin(*OF_MESSAGES)).drop("key", "tags", "orderly", "max_attempts")
-    keys = (SUBJECT, "group", "process", "queue", "offset", "seq")
-    yield from _passed(of_messages.withColumn(SUBJECT, f.xxhash64("message")), tasks, keys, messages_pass(context))
-    tell("follows clients")
-    of_clients = frame.where(_is_followed(f, sequences.orderly(context)))
-    whom = f.when(f.col("group").isNotNull(), f.xxhash64("process", "group", "queue")).otherwise(
-        f.xxhash64("process", "key"))
-    yield from _passed(of_clients.withColumn(SUBJECT, whom), tasks, (SUBJECT, "seq"), followed_pass(context))
+    tell("judges messages and follows clients")
+    partitions = max(cores, -(-rows // ROWS_OF_A_PARTITION))
+    torn = None
+    while True:
+        found = _told(given, context, partitions, torn)
+        yield from (one for one in found if not isinstance(one, Torn))
+        subjects = [one.subjects for one in found if isinstance(one, Torn)]
+        if not subjects:
+            return
+        tell("judges messages that several tasks have met")
+        torn = np.frombuffer(b"".join(subjects), np.uint64)
+
+
+def _context(found: list[Facts], agree_ms: int | None, tally: Tally) -> Context:
+    """What all tasks must know; the tally gets the rest. Raises BadInputError."""
+    whole = Facts()
+    for one in found:
+        whole.add(one)
+    tally.operations, tally.present = whole.operations, tally.present | whole.present
+    for sentence in whole.sentences:
+        tally.complain(sentence)
+    tally.bad += whole.bad - len(whole.sentences)
+    if not tally.operations:
+        raise BadInputError(tally.sentences[0] if tally.sentences else "the history has no operation")
+    return Context(whole.committed, SEND in whole.present, tuple(whole.owners), agree_ms)
+
+
+def _told(given: Any, context: Context, partitions: int, torn: Any) -> list[Told | Torn]:
+    """One shuffle: what pieces pass on, and what is said of it. torn -- see `blocks`."""
+    known = given.context.broadcast((context, torn))
+
+    def passed_on(piece: Piece) -> Iterator[tuple[Key, Block]]:
+        return blocks(piece, known.value[0], partitions, known.value[1])
+
+    def said(partition: Iterator[tuple[Key, Block]]) -> Iterator[Told | Torn]:
+        return told(partition, known.value[0], partitions)
+
+    shuffled = given.flatMap(passed_on).repartitionAndSortWithinPartitions(2 * partitions, lambda key: key[0])
+    return list(shuffled.mapPartitions(said).collect())
 
 
 def aggregated(spark_context: Any, file: Path) -> int:
@@ -118,67 +131,3 @@ def aggregated(spark_context: Any, file: Path) -> int:
     by_message = SparkSession(spark_context).read.parquet(str(file)).groupBy("message").agg(
         f.max("offset").alias("offset"))
     return int(by_message.agg(f.count("*").alias("messages"), f.sum("offset")).collect()[0]["messages"])
-
-
-def _good(f: Any) -> Any:
-    """Whether a row is an operation."""
-    of_kinds = [(f.col("kind") == kind) & reduce(lambda one, other: one & other, (
-        f.col(name).isNotNull() for name in ("process", "seq", *NEEDS[kind]))) for kind in KINDS]
-    return f.coalesce(reduce(lambda one, other: one | other, of_kinds), f.lit(False))
-
-
-def _complain(frame: Any, good: Any, f: Any, tally: Tally) -> None:
-    """Note rows that are no operations, count the others, and note what they have."""
-    marked = [f.max(f.col(name).cast("string").isin("0", "false", "") == f.lit(False)).alias(name) for name in MARKS]
-    counted = frame.groupBy(good.alias("good"), "kind").agg(f.count("*").alias("rows"), *marked).collect()
-    of_good = [row for row in counted if row["good"]]
-    tally.operations = sum(row["rows"] for row in of_good)
-    tally.present |= {row["kind"] for row in of_good}
-    tally.present |= {name for name in MARKS for row in of_good if row[name]}
-    if bad := sum(row["rows"] for row in counted) - tally.operations:
-        shown = frame.where(~good).select("kind", f.col("_metadata.file_path").alias("file"), f.col(
-            "_metadata.row_index").alias("row")).orderBy("file", "row").limit(_FEW).collect()
-        for row in shown:
-            tally.complain(f"{row['file'].removeprefix('file://')}, row {row['row'] + 1}: a row that is no operation "
-                           f"(kind {row['kind']!r}, or a field that it needs is not there)")
-        tally.bad += bad - len(shown)
-    if not tally.operations:
-        raise BadInputError(f"{tally.sentences[0]}" if tally.sentences else "the history has no operation")
-
-
-def _context(frame: Any, f: Any, agree_ms: int | None) -> Context:
-    """The facts of a history."""
-    committed = {(row["group"], row["queue"]): row["offset"] for row in frame.where(f.col("kind") == COMMITTED).groupBy(
-        "group", "queue").agg(f.max("offset").alias("offset")).collect()}
-    changes = tuple(Operation(**row.asDict()) for row in frame.where(f.col("kind").isin(*OF_OWNERS)).orderBy(
-        "process", "seq").collect())
-    sends = bool(frame.where(f.col("kind") == SEND).limit(1).count())
-    return Context(committed, sends, changes, agree_ms)
-
-
-def _is_followed(f: Any, orderly: frozenset[str]) -> Any:
-    """`sequences.is_followed` as Spark reads it."""
-    kind = f.col("kind")
-    return ((kind == COMMITTED) | (kind.isin(DELIVERED, CONSUMED) & f.col("group").isin(*sorted(orderly)))
-            | (kind.isin(SEND, ACKNOWLEDGED, FAILED, UNKNOWN) & f.col("key").isNotNull()))
-
-
-def _passed(frame: Any, tasks: int, keys: tuple[str, ...], judge: Pass) -> Iterator[Told]:
-    """What a pass says of a frame, which is brought together by subject and sorted."""
-    def told(batches: Iterator[Any]) -> Iterator[Any]:
-        for one in judge(batches):
-            yield pa.RecordBatch.from_pydict({"told": [pickle.dumps(one)]})
-
-    for row in _in_arrow(frame.repartition(tasks, SUBJECT).sortWithinPartitions(*keys), told).collect():
-        yield pickle.loads(row["told"])  # noqa: S301 - our own workers have written it
-
-
-def _in_arrow(frame: Any, told: Callable[[Iterator[Any]], Iterator[Any]]) -> Any:
-    """`DataFrame.mapInArrow`, which asks for pandas where none is needed."""
-    from pyspark.sql import DataFrame  # noqa: PLC0415 - slow to import
-    from pyspark.sql.udf import UserDefinedFunction  # noqa: PLC0415 - same
-    from pyspark.util import PythonEvalType  # noqa: PLC0415 - same
-
-    function = UserDefinedFunction(told, "told binary", evalType=PythonEvalType.SQL_MAP_ARROW_ITER_UDF)
-    column = function(*[frame[name] for name in frame.columns])
-    return DataFrame(frame._jdf.mapInArrow(column._jc, False, None), frame.sparkSession)  # noqa: SLF001 - no public way without pandas

@@ -1,13 +1,11 @@
-"""The checks over sorted Arrow batches: numpy clears what is ordinary, and the checks themselves judge the rest.
-
-A batch is held, and what follows the last message or client that is whole: never a queue.
-"""
+"""The checks over Arrow batches: numpy clears what is ordinary, and the checks themselves judge the rest."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,105 +24,147 @@ from invariants.histories.operations import (
     TYPES,
     Operation,
 )
+from spark_fuzz.histories.hashes import hashed
 
 SUBJECT = "subject"
 """The column of a hash that brings together what is judged together."""
 _GROUPS = 62  # bits of a mask
 _PAIRS = 3  # a send and two deliveries: more is judged one by one
-Pass = Callable[[Iterator[Any]], Iterator[Told]]
+_FEW = 64  # operations of a client that are not worth a look by numpy
+MOST_ROWS = 1 << 20
+"""So many rows are settled at once at most."""
 
 
-def messages_pass(context: Context) -> Pass:
-    """Judges messages, from batches that are sorted by subject, group, process, queue, offset and number."""
-    filtered = {one.group for one in context.owners if one.tags is not None}
-
-    def judged(batches: Iterator[Any]) -> Iterator[Told]:
-        bits = _Bits(context)
-        for batch in _whole(batches):
-            subject = _numbers(batch, SUBJECT)
-            starts = np.flatnonzero(np.r_[True, subject[1:] != subject[:-1]])
-            plain = _plain(batch, starts, bits, filtered)
-            rows = np.flatnonzero(~np.repeat(plain, np.diff(np.r_[starts, len(subject)])))
-            of: dict[str, list[Operation]] = defaultdict(list)
-            for one in operations(batch.take(pa.array(rows))) if len(rows) else ():
-                of[one.message or ""].append(one)
-            for message in of.values():
-                yield from messages.judged(message, context)
-
-    return judged
-
-
-def _whole(batches: Iterator[Any]) -> Iterator[Any]:
-    """Batches in which no subject is cut: the last one of each waits for the next."""
-    waiting: Any = None
-    for batch in batches:
-        table = pa.Table.from_batches([batch] if waiting is None else [waiting, batch]).combine_chunks()
-        whole = table.to_batches()[0] if table.num_rows else None
-        if whole is None:
-            continue
-        subject = _numbers(whole, SUBJECT)
-        cut = int(np.searchsorted(subject, subject[-1]))
-        waiting = whole.slice(cut)
-        if cut:
-            yield whole.slice(0, cut)
-    if waiting is not None:
-        yield waiting
-
-
-class _Bits:
+class Bits:
     """A bit for each group, and of a queue the bits of the groups that have committed something of it."""
 
     def __init__(self, context: Context) -> None:
+        """Number the groups of a history."""
         groups = sorted({group for group, _ in context.committed} | {one.group or "" for one in context.owners})
-        self.group = {name: 1 << at for at, name in enumerate(groups[:_GROUPS])}
+        filtered = {one.group or "" for one in context.owners if one.tags is not None}
         self.is_known = len(groups) <= _GROUPS
-        self.queue = {queue: sum(self.group.get(group, 0) for group in context.groups(queue))
+        group = {name: 1 << at for at, name in enumerate(groups[:_GROUPS])}
+        self.group = {name: bit for name, bit in group.items() if name not in filtered}
+        self.queue = {queue: sum(group.get(name, 0) for name in context.groups(queue))
                       for _, queue in context.committed}
 
 
-def _plain(batch: Any, starts: Any, bits: _Bits, filtered: set[str | None]) -> Any:
+class Columns(NamedTuple):
+    """What decides whether messages are ordinary, as arrays of one length.
+
+    kind -- a number of KINDS, or 0. bit -- of the group, 0 where its members have to be asked what they subscribe.
+    needs -- bits of the groups that have committed something of the queue. process, group, queue -- numbers of names.
+    strange -- whether a row has what ordinary messages have not.
+    """
+
+    subject: Any
+    kind: Any
+    bit: Any
+    needs: Any
+    process: Any
+    group: Any
+    queue: Any
+    offset: Any
+    seq: Any
+    time_ms: Any
+    strange: Any
+
+    def at(self, rows: Any) -> Columns:
+        """The same of some rows, in their order."""
+        return Columns(*(one[rows] for one in self))
+
+
+_KINDS = {SEND: 1, ACKNOWLEDGED: 2, DELIVERED: 3, CONSUMED: 4}
+
+
+def columns(batch: Any, bits: Bits) -> Columns:
+    """The columns of operations on messages; the subject is their message."""
+    process, group, queue = (codes(batch, name) for name in ("process", "group", "queue"))
+    offset, seq, time_ms = (numbers(batch, name) for name in ("offset", "seq", "time_ms"))
+    return Columns(
+        hashed(batch.column("message")), coded(batch, "kind", _KINDS), coded(batch, "group", bits.group),
+        coded(batch, "queue", bits.queue), process, group, queue, offset, seq, time_ms, _strange(batch))
+
+
+def _strange(batch: Any) -> Any:
+    """Rows with a field that ordinary messages have not, or an acknowledgement that does not say where."""
+    found = np.asarray(pc.and_(pc.equal(batch.column("kind"), ACKNOWLEDGED),
+                               pc.or_(pc.is_null(batch.column("queue")), pc.is_null(batch.column("offset")))))
+    for name in ("half", "delay_ms", "attempt"):
+        column = batch.column(name)
+        if column.null_count < batch.num_rows:
+            found = found | np.asarray(pc.not_equal(column, TYPES[name]()).fill_null(False))
+    return found
+
+
+def settled(given: Columns, bits: Bits, order: Any) -> tuple[Any, Any]:
+    """The subjects of messages that are ordinary as far as they are here, and the rows of all others.
+
+    order -- rows in an order that brings the subjects together.
+    """
+    some = given.at(order)
+    starts = begins(some.subject)
+    plain = _plain(some, starts, bits) if len(order) else np.zeros(0, bool)
+    return some.subject[starts[plain]], order[~np.repeat(plain, np.diff(np.r_[starts, len(order)]))]
+
+
+def as_they_stand(given: Columns) -> Any:
+    """An order for `settled` that keeps the rows of a subject in theirs, by one sort of MOST_ROWS numbers at most."""
+    low = np.uint64(MOST_ROWS - 1)
+    place = np.arange(len(given.subject), dtype=np.uint64)
+    return (np.sort((given.subject & ~low) | place) & low).astype(np.int64)
+
+
+def by_place(given: Columns, rows: Any) -> Any:
+    """An order of rows for `settled`: what members of one group have done with a message stands together."""
+    some = given.at(rows)
+    return rows[np.lexsort((some.seq, some.offset, some.queue, some.process, some.group, some.subject))]
+
+
+def begins(subject: Any) -> Any:
+    """The first row of each subject, where equal ones stand together."""
+    return np.flatnonzero(np.r_[True, subject[1:] != subject[:-1]]) if len(subject) else np.zeros(0, np.int64)
+
+
+def _plain(given: Columns, starts: Any, bits: Bits) -> Any:
     """Whether each message is ordinary: sent, acknowledged, delivered and consumed once by each group that owes it."""
-    count = batch.num_rows
+    count = len(given.subject)
     if not bits.is_known:
         return np.zeros(len(starts), bool)
-    kind = _coded(batch, "kind", {SEND: 1, ACKNOWLEDGED: 2, DELIVERED: 3, CONSUMED: 4})
-    group = _coded(batch, "group", {name: bit for name, bit in bits.group.items() if name not in filtered})
-    needs = _coded(batch, "queue", bits.queue)
-    process, queue = _codes(batch, "process"), _codes(batch, "queue")
-    offset, seq, time_ms = (_numbers(batch, name) for name in ("offset", "seq", "time_ms"))
     length = np.diff(np.r_[starts, count])
     first = np.repeat(starts, length)
     at = np.arange(count) - first
     after = np.minimum(np.arange(count) + 1, count - 1)
     before = np.maximum(np.arange(count) - 2, 0)
+    kind, bit, process = given.kind, given.bit, given.process
 
     def same(values: Any) -> Any:
         return values == values[after]
 
     sent = (at == 0) & (kind == 1) & (kind[after] == 2)  # noqa: PLR2004 - the codes above
-    taken = ((at > 0) & (kind == 3) & (kind[after] == 4) & (group > 0) & same(group) & same(queue)  # noqa: PLR2004 - same
-             & same(offset) & (group != group[before]) & (process != process[before]) & (process != process[first]))
-    fits = (sent | taken) & same(process) & (seq < seq[after]) & (time_ms <= time_ms[after])
-    strange = _strange(batch) | ((at % 2 == 0) & ~fits)
-    has = np.add.reduceat(np.where(kind == 3, group, 0), starts)  # noqa: PLR2004 - same
-    wanted = np.add.reduceat(np.where(kind == 2, needs, 0), starts)  # noqa: PLR2004 - same
+    taken = ((at > 0) & (kind == 3) & (kind[after] == 4) & (bit > 0) & same(bit) & same(given.queue)  # noqa: PLR2004 - same
+             & same(given.offset) & (bit != bit[before]) & (process != process[before]) & (process != process[first]))
+    fits = (sent | taken) & same(process) & (given.seq < given.seq[after]) & (given.time_ms <= given.time_ms[after])
+    strange = given.strange | ((at % 2 == 0) & ~fits)
+    has = np.add.reduceat(np.where(kind == 3, bit, 0), starts)  # noqa: PLR2004 - same
+    wanted = np.add.reduceat(np.where(kind == 2, given.needs, 0), starts)  # noqa: PLR2004 - same
     return (~np.logical_or.reduceat(strange, starts) & (length % 2 == 0) & (length <= 2 * _PAIRS)
             & ((has & wanted) == wanted))
 
 
-def _strange(batch: Any) -> Any:
-    """Rows with a field that ordinary messages have not, or an acknowledgement that does not say where."""
-    found = np.zeros(batch.num_rows, bool)
-    for name in ("half", "delay_ms", "attempt", "clock"):
-        column = batch.column(name)
-        if column.null_count < batch.num_rows:
-            found |= np.asarray(pc.is_valid(column))
-    unplaced = pc.and_(pc.equal(batch.column("kind"), ACKNOWLEDGED),
-                       pc.or_(pc.is_null(batch.column("queue")), pc.is_null(batch.column("offset"))))
-    return found | np.asarray(unplaced)
+def messages_pass(batch: Any, left_out: Any, context: Context) -> Iterator[Told]:
+    """Judges messages that are whole in a batch, but those with the subjects that are left out."""
+    bits = Bits(context)
+    given = columns(batch, bits)
+    _, rows = settled(given, bits, by_place(given, np.flatnonzero(~np.isin(given.subject, left_out))))
+    of: dict[str, list[Operation]] = defaultdict(list)
+    for one in operations(batch.take(pa.array(rows))):
+        of[one.message or ""].append(one)
+    for message in of.values():
+        yield from messages.judged(message, context)
 
 
-def followed_pass(context: Context) -> Pass:
+def followed_pass(context: Context) -> Callable[[Iterator[Any]], Iterator[Told]]:
     """Follows clients, from batches that are sorted by subject and number."""
     orderly = sequences.orderly(context)
 
@@ -132,8 +172,8 @@ def followed_pass(context: Context) -> Pass:
         followers: dict[tuple[str, ...], Follower] = {}
         last: int | None = None
         for batch in batches:
-            subject = _numbers(batch, SUBJECT)
-            starts: Any = np.flatnonzero(np.r_[True, subject[1:] != subject[:-1]]) if len(subject) else []
+            subject = numbers(batch, SUBJECT)
+            starts = begins(subject)
             for begin, end in zip(starts, [*starts[1:], len(subject)], strict=True):
                 if subject[begin] != last:
                     followers.clear()
@@ -148,32 +188,39 @@ def followed_pass(context: Context) -> Pass:
 
 
 def _telling(rows: Any, followers: dict[tuple[str, ...], Follower], context: Context) -> Iterator[Operation]:
-    """Of the operations of one client those that the checks must see: all, or where nothing goes back, a few."""
-    few = [0, rows.num_rows - 1]
-    ends = list(operations(rows.take(pa.array(few))))
-    names = {(one.process, one.group, one.queue) for one in ends}
-    follower = next(iter(followers.values()), None)
-    kind = _coded(rows, "kind", {COMMITTED: 1, DELIVERED: 2, CONSUMED: 3})
-    uniform = len(names) == 1 and all(len(np.unique(_codes(rows, name))) == 1 for name in ("process", "group", "queue"))
-    if not uniform or len(followers) > 1 or (kind == 0).any() or isinstance(follower, sequences.Key):
+    """Of the operations of one client those that the checks must see: all, or of a member at a queue a few."""
+    kind, seq = coded(rows, "kind", {COMMITTED: 1, DELIVERED: 2, CONSUMED: 3}), numbers(rows, "seq")
+    names = [codes(rows, name) for name in ("process", "group", "queue")]
+    one_member = len(followers) <= 1 and kind.all() and all(name.min() == name.max() for name in names)
+    if len(seq) < _FEW or not one_member or (np.diff(seq) <= 0).any():
         yield from operations(rows)
         return
-    offset, seq = _numbers(rows, "offset"), _numbers(rows, "seq")
-    known = follower if isinstance(follower, sequences.Member) else sequences.Member(context)
-    highest = np.maximum.accumulate(np.where(kind == 3, offset, -1))  # noqa: PLR2004 - the codes above
-    if known.consumed is not None:
-        highest = np.maximum(highest, known.consumed.offset or 0)
+    first = next(operations(rows.slice(0, 1)))
+    changes = context.changes(first.process, first.group or "", first.queue or "")
+    cuts = np.unique(np.r_[0, np.searchsorted(seq, changes), len(seq)])
+    offset = numbers(rows, "offset")
+    for begin, end in pairwise(cuts.tolist()):
+        kept = context.last_change(first.process, first.group or "", first.queue or "", int(seq[begin]))
+        state = next((one for one in followers.values() if isinstance(one, sequences.Member) and one.kept == kept),
+                     sequences.Member(context))
+        few = begin + _few(kind[begin:end], offset[begin:end], state)
+        yield from operations(rows.take(pa.array(few, pa.int64())))
+
+
+def _few(kind: Any, offset: Any, state: sequences.Member) -> Any:
+    """Rows of a member that show what goes back, and those that the next rows are compared with.
+
+    kind -- 1 committed, 2 delivered, 3 consumed; while the member keeps the queue.
+    """
+    before = -1 if state.consumed is None else state.consumed.offset or 0
+    highest = np.maximum(np.maximum.accumulate(np.where(kind == 3, offset, -1)), before)  # noqa: PLR2004 - see above
+    higher = np.flatnonzero(np.diff(highest, prepend=before) > 0)
+    back = np.flatnonzero((kind == 2) & (offset < highest))  # noqa: PLR2004 - same
+    shown = np.searchsorted(higher, back) - 1
     commits = np.flatnonzero(kind == 1)
-    committed = offset[commits] if known.committed is None else np.r_[known.committed.offset or 0, offset[commits]]
-    if ((kind == 2) & (offset < highest)).any() or (np.diff(committed) < 0).any() or (np.diff(seq) <= 0).any():  # noqa: PLR2004 - same
-        yield from operations(rows)
-        return
-    end = ends[0]
-    since = context.last_change(end.process, end.group or "", end.queue or "", int(seq[-1]))
-    kept = int(np.searchsorted(seq, since))
-    consumed = np.where(kind[kept:] == 3, offset[kept:], -1)  # noqa: PLR2004 - same
-    few = sorted({*commits[:1], *commits[-1:], *([kept + int(consumed.argmax())] if len(consumed) else [])})
-    yield from operations(rows.take(pa.array(few, pa.int64())))
+    less = np.flatnonzero(np.diff(offset[commits]) < 0)
+    return np.unique(np.concatenate([back, higher[shown[shown >= 0]], higher[-1:],
+                                     commits[:1], commits[less], commits[less + 1], commits[-1:]]))
 
 
 def operations(batch: Any) -> Iterator[Operation]:
@@ -183,18 +230,18 @@ def operations(batch: Any) -> Iterator[Operation]:
         yield Operation(**row)
 
 
-def _numbers(batch: Any, name: str) -> Any:
+def numbers(batch: Any, name: str) -> Any:
     """A column of numbers; -1 where there is none."""
     column = batch.column(name)
     return np.asarray(column.fill_null(-1) if column.null_count else column)
 
 
-def _codes(batch: Any, name: str) -> Any:
+def codes(batch: Any, name: str) -> Any:
     """A column of names as numbers, of which equal names have equal ones; -1 where there is none."""
     return np.asarray(pc.dictionary_encode(batch.column(name)).indices.fill_null(-1))
 
 
-def _coded(batch: Any, name: str, code: dict[str, int]) -> Any:
+def coded(batch: Any, name: str, code: dict[str, int]) -> Any:
     """A column of names as their codes; 0 for others and none."""
     encoded = pc.dictionary_encode(batch.column(name))
     codes = np.array([*(code.get(one, 0) for one in encoded.dictionary.to_pylist()), 0], np.int64)

@@ -24,6 +24,7 @@ from invariants.concepts import PROPERTIES
 from invariants.front_desk import catalogue
 from invariants.front_desk.guards import guards
 from invariants.front_desk.premises import legend, under
+from invariants.front_desk.show import called
 from model.language import Misuse
 from model.scopes import SCOPES
 from stateful_tests.worlds.run import Plan, run
@@ -149,7 +150,9 @@ def _unknown(where: str, word: str) -> str:
     if word.isupper() or word.startswith(("my_", "…")) or word.endswith("…"):
         return ""
     try:
-        if where in {"show", "verify", "prove", "--property"}:
+        if where == "show":
+            called(word)
+        elif where in {"verify", "prove", "--property"}:
             catalogue.known(word)
         elif where == "--guards":
             list(guards(word))

@@ -64,8 +64,8 @@ def check_allocation(reference: str, *, out: Path | None = None, queues: int = Q
                      examples: int = EXAMPLES, seed: int = 0, limit_s: float = CALL_LIMIT_S) -> Iterator[Verdict]:
     """One verdict per property for a Python strategy; violations as soon as they are found, smallest case first.
 
-    reference -- MODULE:CLASS. out -- folder for evidence. queues, members -- of the largest exhaustive case.
-    examples -- random cases afterwards. limit_s -- wall seconds of one call.
+    reference -- MODULE:CLASS or FILE.py:CLASS. out -- folder for evidence. queues, members -- of the largest
+    exhaustive case. examples -- random cases afterwards. limit_s -- wall seconds of one call.
 
     Raises BadInputError, in one sentence, when the class cannot be imported or made. The children end with the
     iterator.
@@ -101,7 +101,7 @@ def check_strategy(candidate: Candidate, command: str, *, out: Path | None = Non
                    members: int = MEMBERS, examples: int = EXAMPLES, seed: int = 0) -> Iterator[Verdict]:
     """The same for anything that can be called; command -- shows the verdicts again."""
     demanded = {claim.name: Outcome.HOLDS for claim in STRATEGY_CLAIMS.values() if claim.demanded}
-    row = Row("check", candidate.subject, demanded, {}, command, seed)
+    row = Row("check", candidate.subject, demanded, {}, command, seed, asked=candidate.requests)
     judging = Judging(candidate, dict(STRATEGY_CLAIMS))
     for broken in judging.exhaust(queues, members):
         yield row.violated(broken, judging.cost(), _information(broken.claim.name)).saved(out)
@@ -160,7 +160,8 @@ def port_candidate(command: str, function: str, limit_s: float = PORT_CALL_LIMIT
     details = {"inputs": EQUAL_LISTS.name, "language": PROGRAM, "function": function}
     with PortStrategy(command, function, limit_s) as strategy:
         yield Candidate(Subject("class", command, details), EQUAL_LISTS, _everybody(strategy), None, STOPS,
-                        lambda cases: strategy.ahead(_calls(cases)))
+                        lambda cases: strategy.ahead(_calls(cases)),
+                        lambda case: list(dict.fromkeys(map(strategy.request, _calls([case])))))
 
 
 def _calls(cases: Sequence[Case]) -> list[tuple[str, str, list[MessageQueue], list[str]]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from impl.decisions.message_queue import MessageQueue
-from invariants.allocation.answers import Failure
+from invariants.allocation.answers import Failure, asking
 from invariants.verdict import BadInputError
 from stateful_tests.child import ChildEndedError, ChildHungError, worker
 
@@ -17,7 +17,7 @@ CALL_LIMIT_S = 5.0
 
 
 class ChildStrategy:
-    """(group, me, queues, members) -> queues, for a class MODULE:CLASS; use it in a `with`, or `close` it.
+    """(group, me, queues, members) -> queues, for a class of the user's; use it in a `with`, or `close` it.
 
     An answer is a list of MessageQueues (and of texts, for elements that are none), None, or a Failure that says what
     was raised. Raises ChildHungError or ChildEndedError when there is no answer; the child is gone then.
@@ -26,9 +26,9 @@ class ChildStrategy:
     def __init__(self, reference: str, *, limit_s: float = CALL_LIMIT_S, hash_seed: int = 0) -> None:
         """Start the child and make the object.
 
-        reference -- MODULE:CLASS, importable from here or from the working directory. limit_s -- wall seconds of one
-        call. hash_seed -- the child's PYTHONHASHSEED: two children with different seeds differ where a strategy
-        depends on hash().
+        reference -- MODULE:CLASS, importable from here or from the working directory, or FILE.py:CLASS. limit_s -- wall
+        seconds of one call. hash_seed -- the child's PYTHONHASHSEED: two children with different seeds differ where a
+        strategy depends on hash().
 
         Raises BadInputError, in one sentence, when the class cannot be made.
         """
@@ -63,8 +63,7 @@ class ChildStrategy:
         """What the class's allocate answers."""
         rows = [[queue.topic, queue.broker_name, queue.queue_id] for queue in queues]
         request = json.dumps({"group": group, "me": me, "queues": rows, "members": members})
-        call = f"{self.reference} with me={me!r}, {len(queues)} queues and members {members!r}"
-        reply = self._reply(call, request.encode("ascii") + b"\n", self._limit_s)
+        reply = self._reply(f"{asking(me, members)}: {self.reference}", request.encode("ascii") + b"\n", self._limit_s)
         if "failure" in reply:
             return Failure(str(reply["failure"]))
         if "none" in reply:

@@ -37,6 +37,7 @@ class Candidate:
     subject -- as verdicts name it. inputs -- the family of cases. make -- the strategy of each member of a case.
     again -- whom to ask the second time; None: the same. stops -- exceptions that end the judgement: the strategy is
     gone, or does not return. announce -- told the cases that come next, by a driver that is faster when it knows them.
+    requests -- the lines that ask a program about a case, if it is one.
     """
 
     subject: Subject
@@ -45,6 +46,7 @@ class Candidate:
     again: Callable[[Case], Sequence[Strategy]] | None = None
     stops: tuple[type[Exception], ...] = ()
     announce: Callable[[Sequence[Case]], None] = lambda _cases: None
+    requests: Callable[[Case], list[str]] | None = None
 
     def observed(self, case: Case) -> Observed:
         """What the strategy answers in a case; raises what is listed in stops."""
@@ -195,6 +197,7 @@ class Row:
 
     judge -- as the verdict names it. expected -- by property. hazards -- by property, of an expected violation.
     extra -- what evidence needs beside the case to be replayed. command -- shows the row again without evidence.
+    asked -- the lines that ask a program about a case, if one is judged.
     """
 
     judge: str
@@ -204,6 +207,7 @@ class Row:
     command: str
     seed: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    asked: Callable[[Case], list[str]] | None = None
 
     def violated(self, broken: Broken, cost: Mapping[str, float], remark: str = "") -> Finding:
         """The row and the evidence of a broken claim."""
@@ -213,8 +217,9 @@ class Row:
         verdict = self._verdict(broken.claim.name, Outcome.VIOLATED, note, cost)
         answers = zip(broken.seen.case.views, broken.seen.answers, strict=True)
         results = {f"{place} {view.me}": _shown(answer) for place, (view, answer) in enumerate(answers)}
+        more = {**self.extra, **({"asked": self.asked(broken.seen.case)} if self.asked else {})}
         body = evidence_files.document(
-            verdict, "counterexample", f"{size}: {broken.sentence}.", **dict(self.extra),
+            verdict, "counterexample", f"{size}: {broken.sentence}.", **more,
             arguments=broken.seen.case.to_json(), results=results, table=broken.seen.table(),
         )
         return Finding(verdict, body)

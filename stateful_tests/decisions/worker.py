@@ -1,7 +1,8 @@
 """The child process in which a user's strategy runs: it may raise, print, hang or exit, and takes nothing with it.
 
-`python -m stateful_tests.decisions.worker MODULE:CLASS FOLDER` answers one JSON line per JSON line. What the class
-imports is looked up in the folder first; a user's own package `model` means itself there. The first line of all says
+`python -m stateful_tests.decisions.worker MODULE:CLASS FOLDER` answers one JSON line per JSON line; FILE.py:CLASS may
+stand there too. What the class imports is looked up first in the folder, or where the file lies; a user's own package
+`model` means itself there. The first line of all says
 whether the class could be made: {"made": true} or {"bad_input": sentence}. A request is {group, me, queues: [[topic,
 broker, id], …], members}; its reply {"queues": [row or text, …]}, {"none": true} or {"failure": text}. What the
 strategy prints is dropped. When its parent is gone, the process ends itself.
@@ -18,6 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TextIO
 
 from impl.decisions.message_queue import MessageQueue
@@ -28,14 +30,28 @@ MEMORY_BYTES = 4 << 30  # address space: a strategy that eats memory fails by it
 _WATCH_S = 0.5
 
 
-def made(reference: str) -> Callable[..., Any]:
-    """The allocate method of a new object of the class MODULE:CLASS.
+def named(reference: str, folder: str) -> tuple[str, str, str]:
+    """Of MODULE:CLASS or FILE.py:CLASS the names of module and class, and the folder that has the module.
+
+    folder -- that a module is looked up in, and from which a file is named. Raises BadInputError, in one sentence.
+    """
+    module_name, _, class_name = reference.partition(":")
+    if not module_name or not class_name:
+        raise BadInputError(f"{reference!r} is no MODULE:CLASS and no FILE.py:CLASS; write for example "
+                            f"{module_name or 'my_strategies'}:ByZone")
+    file = Path(folder, module_name)
+    if file.suffix != ".py":
+        return module_name, class_name, folder
+    if not file.is_file():
+        raise BadInputError(f"{module_name}: there is no such file; give FILE.py:CLASS")
+    return file.stem, class_name, str(file.parent)
+
+
+def made(module_name: str, class_name: str) -> Callable[..., Any]:
+    """The allocate method of a new object of the class.
 
     Raises BadInputError, in one sentence, when module, class or method cannot be had.
     """
-    module_name, separator, class_name = reference.partition(":")
-    if not separator or not module_name or not class_name:
-        raise BadInputError(f"{reference!r} is no MODULE:CLASS; write for example my_strategies:ByZone")
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -110,8 +126,9 @@ def main() -> None:
         protocol.flush()
 
     try:
-        step_aside(sys.argv[2], sys.argv[1].partition(":")[0])
-        allocate = made(sys.argv[1])
+        module_name, class_name, folder = named(sys.argv[1], sys.argv[2])
+        step_aside(folder, module_name)
+        allocate = made(module_name, class_name)
     except BadInputError as error:
         tell({"bad_input": str(error)})
         return

@@ -24,8 +24,8 @@ from stateful_tests.worlds.healing import promised
 from stateful_tests.worlds.subjects import subject_named
 
 JUDGE = "machine"
-SHRINKS_S = 15.0
-"""CPU time for making the program that breaks a property shorter."""
+SHRINKS_S, SHORTENS_S = 15.0, 10.0
+"""CPU time for making the program that breaks a property shorter: for Hypothesis, and then for leaving lines out."""
 Tell = Callable[[str], object]
 Draw = Callable[[Verdict, Mapping[str, Any]], object]
 """Is given a row and its evidence, where no file keeps that."""
@@ -87,18 +87,21 @@ def _shrunk(trial: Trial, name: str, effort: Effort) -> tuple[Found, str]:
 
     effort -- that has found it.
     """
-    found, until_s = trial.found[name], time.process_time() + SHRINKS_S
+    found, late_s = trial.found[name], time.process_time() + SHRINKS_S
     if trial.given_up:
         return found, "; it is not shrunk: deeds do not end"
 
+    def is_late() -> bool:
+        return trial.is_over() or time.process_time() > late_s
+
     def is_over() -> bool:
-        return trial.is_over() or time.process_time() > until_s
+        return trial.is_over() or time.process_time() > late_s + SHORTENS_S
 
     try:
-        found = shortest(found, effort, is_over)
+        found = shortest(found, effort, is_late, is_over)
     except Exception as error:  # noqa: BLE001 - the program that was found breaks the property all the same
         return found, f"; it is not shrunk: {type(error).__name__}: {error}"
-    return found, "; shorter programs may do, for which there was no time" if is_over() else ""
+    return found, "; shorter programs may do, for which there was no time" if is_late() else ""
 
 
 def _time_over(trial: Trial, effort: Effort) -> str:

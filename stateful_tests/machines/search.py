@@ -11,6 +11,7 @@ from typing import cast
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis.errors import HypothesisException
 from hypothesis.stateful import run_state_machine_as_test
 from hypothesis.strategies import SearchStrategy
 
@@ -85,19 +86,24 @@ def survey(concept: str, trial: Trial, effort: Effort = Effort()) -> None:
     search(concept, trial, effort, shrink=False)
 
 
-def shortest(found: Found, effort: Effort = Effort(), is_over: Callable[[], bool] = bool) -> Found:
+def shortest(
+    found: Found, effort: Effort = Effort(), is_late: Callable[[], bool] = bool, is_over: Callable[[], bool] = bool,
+) -> Found:
     """A program that breaks the same property of the same subject, as short as can be found.
 
-    found -- of a survey of the same effort. is_over -- whether time is over: then it is the shortest one so far.
+    found -- of a survey of the same effort. is_late -- whether Hypothesis, which begins with the programs of the
+    survey, has had its time: then lines are left out of the shortest program so far. is_over -- whether that has, too.
     """
     name = found.seen.property
-    trial = Trial(found.subject, (name,), to_the_end=found.at_the_end, is_over=is_over)
+    trial = Trial(found.subject, (name,), to_the_end=found.at_the_end, is_over=is_late)
     try:
         search(found.concept, trial, effort, quiet=True)
     except ViolatedError:
         found = trial.last[name]
-    except TimeOverError:
-        return min(found, trial.found.get(name, found), key=lambda one: len(one.program))
+    except (TimeOverError, HypothesisException):  # which complains if a program ends before it did so last time
+        if not is_late():
+            raise
+        found = min(found, trial.found.get(name, found), key=lambda one: len(one.program))
     return simplest(found, is_over)
 
 

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from rich.console import Console, Group
 from typer.testing import CliRunner
 
 from invariants import evidence
@@ -94,7 +94,7 @@ def told(book: Comparing) -> tuple[Shown, str]:
     found = read(Shown, json.loads(book.files()[COMPARED]))
     console = Console(width=200)
     with console.capture() as capture:
-        console.print(comparison_view(found))
+        console.print(Group(comparison_view(found)), crop=False)  # as `Desk.print` does
     return found, capture.get()
 
 
@@ -133,7 +133,8 @@ def test_the_shipped_loop_copied_out_makes_no_difference(tmp_path: Path) -> None
     assert str(row.subject.details["said"]).startswith("no difference seen")
     assert (row.cost["same_digest"], row.cost["judged_alike"]) == (6, 6)
     assert exit_status(book.verdicts()) == ExitStatus.AS_EXPECTED
-    assert told(book)[0].news == []
+    found = told(book)[0]
+    assert (found.news, found.unsettled) == ([], ())
     assert book.so_far() == "so far no difference"
 
 
@@ -161,6 +162,29 @@ def test_what_chance_explains_is_told_as_that_while_it_works(tmp_path: Path) -> 
     book = compared(tmp_path, planted.ONE_STEP, "shipped", RACES[:3])
     assert book.so_far().startswith("so far nothing but chance; most apart: ")
     assert book.so_far().endswith("refines_subscription, broken only in base 3, only in change 0")
+    found, shown = told(book)
+    assert found.unsettled == (
+        "most apart: refines_subscription, broken only in base 3, only in change 0; chance may explain it",)
+    assert found.unsettled[0] in shown
+    assert f"    {found.goes_on}" in shown.splitlines()
+    assert found.goes_on.startswith("rocketproof compare ")
+    assert f"--out {tmp_path}" in found.goes_on
+    assert "as long as refines_subscription holds (broken 3 → 0 of 3 runs)" in shown
+    assert found.goes_on in render(book.verdicts(), {}, comparisons=[("", json.loads(book.files()[COMPARED]))])
+
+
+def test_what_is_not_believed_yet_is_said_with_the_reason_and_the_command_that_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "change.py"
+    file.write_text(planted.EARLY.replace('"bug"', '"change"'), encoding="utf-8")
+    aim = aim_of(str(file), "repaired", workloads=(SMALLEST[0],))
+    book = Comparing(aim, tmp_path)
+    (arm, begin, end), = CALM
+    book.add(attempt(pairs.work, Unit("one", {
+        "subjects": (aim.base, aim.changed), "arm": arm, "seeds": (begin, end)})))
+    assert rows(book)[WORSE].outcome is Outcome.UNKNOWN
+    found, shown = told(book)
+    assert "not believed yet that refines_route_info is broken: no tape was played again yet" in found.unsettled
+    assert found.goes_on in shown
 
 
 def test_a_change_that_does_not_end_is_one_row_and_ends_the_comparison(

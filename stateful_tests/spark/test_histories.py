@@ -28,4 +28,4 @@ def test_spark_finds_what_is_planted_and_nothing_else(cluster: Cluster, tmp_path
     counted = Tally()
     counted.count([row.operation for row in read(path) if row.operation is not None])
     assert tally.present == counted.present
-    assert "bad.parquet, row 1: a row that is no operation (kind 'sent'" in tally.sentences[0]
+    assert "bad.parquet, row 1: no kind of operation is called 'sent'" in tally.sentences[0]

@@ -96,9 +96,17 @@ def inspect(directory: Path, sizes: Sizes, tell: Tell = _nobody) -> Inspection:
             raise BadInputError(f"{directory}: {'not a folder' if root.exists() else 'there is no such folder'}")
         if not (root / "commitlog").is_dir():
             raise BadInputError(f"{directory}: no folder commitlog in it; give the broker's storePathRootDir")
+        _readable(root)
         return _Look(root, str(directory), sizes, tell).all()
     except (OSError, DiskError) as error:
         raise BadInputError(f"{directory}: cannot be read ({error})") from error
+
+
+def _readable(root: Path) -> None:
+    """Raise BadInputError for a file or folder that this user may not read: what is in it would count as missing."""
+    for path in sorted(root.rglob("*")):
+        if not os.access(path, os.R_OK | os.X_OK if path.is_dir() else os.R_OK):
+            raise BadInputError(f"{path}: cannot be read; look at the store as the user that runs its broker")
 
 
 class _Look:

@@ -10,9 +10,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from impl.common.message_const import PROPERTY_TAGS
 from impl.decisions.flags import TRANSACTION_PREPARED_TYPE, TRANSACTION_ROLLBACK_TYPE, get_transaction_value
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
+from impl.decisions.subscription import tags_string_to_tags_code
 from impl.store.consume_queue import PRE_BLANK, ConsumeQueue, Unit, units_of
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DispatchRequest
@@ -205,7 +207,9 @@ def _misfit(queue: ConsumeQueue, index: int, unit: Unit, record: DispatchRequest
     if record.consume_queue_offset != index:
         return f"the record at {unit.offset} has queue offset {record.consume_queue_offset}", NAMES, "V3"
     if unit.tags_code != record.tags_code:
-        early = queue.topic == RMQ_SYS_SCHEDULE_TOPIC and unit.tags_code
+        delayed = queue.topic == RMQ_SYS_SCHEDULE_TOPIC
+        tags = (record.properties_map or {}).get(PROPERTY_TAGS)
+        by_recovery = delayed and unit.tags_code == tags_string_to_tags_code(tags)
         said = f"code {unit.tags_code}, but that of the record is {record.tags_code}"
-        return said, EARLY if early else NAMES, "V5" if early else "V8"
+        return said, EARLY if delayed else NAMES, "V5" if by_recovery else "V8"
     return None

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl.decisions.java_calendar import time_millis_to_human_string3
+from invariants.hazards import HAZARDS
 from invariants.verdict import Outcome, Subject, Verdict
 from stateful_tests.crash.promises import STARTS
 from stateful_tests.stores.inspection import Inspection, QueueSeen
 from stateful_tests.stores.problem import JUDGED, Problem
+from stateful_tests.stores.sizes import DEFAULT
 
 
 def told(found: Inspection) -> Iterator[str]:
@@ -18,6 +20,9 @@ def told(found: Inspection) -> Iterator[str]:
     yield f"last stop   {'clean' if found.clean else 'not clean: the file abort is there'}"
     yield (f"sizes       log files {sizes.commit_log_bytes:,} bytes, queue files {sizes.consume_queue_bytes:,} bytes, "
            f"index {sizes.hash_slots:,} slots and {sizes.index_entries:,} entries")
+    if sizes.commit_log_bytes != DEFAULT.mapped_file_size_commit_log:
+        yield (f"            not the default: a broker without mappedFileSizeCommitLog={sizes.commit_log_bytes} "
+               "does not start on these log files")
     yield "checkpoint  " + ", ".join(
         f"{name} {_time(time_ms)}" for name, time_ms in zip(("log", "queues", "index"), found.checkpoint, strict=True))
     if found.log_files or found.queues:
@@ -26,6 +31,8 @@ def told(found: Inspection) -> Iterator[str]:
     yield from map(_line, found.problems)
     if not found.problems:
         yield "no problem found"
+    for name in dict.fromkeys(problem.hazard for problem in found.problems if problem.hazard):
+        yield f"{name}: what helps: {HAZARDS[name].mitigation} `rocketproof show {name}` says all of it."
     if not found.starts:
         yield "the broker does not start on this directory"
 

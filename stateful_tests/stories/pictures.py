@@ -23,6 +23,7 @@ CLEAREST: Mapping[str, Clearest] = {
     "B-2": Clearest(property="table_is_one_members_set"),
     "B-11": Clearest("the_expiry_of_the_ghost", "connections_of_members_last"),
     "B-26": Clearest("a_text_that_does_not_compile", "filter_is_as_new_as_its_subscription", last=True),
+    "L4": Clearest(property="filter_is_as_new_as_its_subscription", last=True),
     "D9": Clearest(property="held_queue_stays_locked"), "U3": Clearest(property="queue_is_not_left_alone"),
 }
 """Hazards whose first story, property or finding shows something else, too."""
@@ -62,4 +63,4 @@ def drawn(hazard: str, worlds: Iterable[Seen]) -> Picture | None:
 
 def written(shown: Picture) -> list[str]:
     """The lines of a picture with its claim."""
-    return [*lines(shown.lifelines, shown.rows, shown.left_out), *below(shown.claim)]
+    return [*lines(shown.lifelines, shown.rows, shown.left_out), *below(shown.claim, shown.names)]

@@ -6,7 +6,7 @@ from impl.client.push_consumer import PushConsumerConfig
 from impl.common.headers import RegisterBrokerRequestHeader, TopicRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig
-from impl.events import BrokerLiveRemoved, BrokerRegistered, RegistrationEncoded, ThreadDied
+from impl.events import BrokerLiveRemoved, BrokerRegistered, ClockJumped, RegistrationEncoded, ThreadDied
 from impl.hash_map import ConcurrentModificationError
 from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import NS_ADDR, registration
@@ -136,6 +136,7 @@ def test_n8_the_scan_removes_what_was_registered_while_it_looked() -> None:
         one_broker(world)
         world.run(41_000)
         world.simulation.clocks[NS].jump(121_000)
+        world.simulation.kernel.record(NS, ClockJumped(121_000))
         paused = world.pause("scanNotActiveBroker: the timestamp has been read", 40_000)
         world.run_until(lambda: paused.hit, 10_000)
         since_ms = world.now_ms

@@ -22,6 +22,7 @@ from impl.ports.remoting import RemotingClient
 from impl.store.message_store_config import MessageStoreConfig
 from stateful_tests.worlds.course import Course
 from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
+from stateful_tests.worlds.notes import Notes
 from stateful_tests.worlds.producers import Producer
 
 MENDED_MS = 10_000
@@ -39,6 +40,7 @@ class Machines(Course):
     the topics that brokers are added with. message_stores -- machine to what its broker has of its queues now, where it
     keeps no messages. strategy -- of all consumers, instead of the one that they were added with. store_config -- how
     the brokers keep messages that are added from now on, and whether pulls are sent to them; None: neither is so.
+    notes -- what its clients observe.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -53,6 +55,7 @@ class Machines(Course):
         self.message_stores: dict[str, GivenMessageStore] = {}
         self.strategy: AllocateMessageQueueStrategy | None = None
         self.store_config: MessageStoreConfig | None = None
+        self.notes = Notes(self.simulation.kernel)
         self._applications: dict[str, Boot] = {}
         self._leaving: dict[str, Node] = {}
 
@@ -148,7 +151,7 @@ class Machines(Course):
         """Add a process that sends messages to a topic, at all brokers that are there; queues -- at each of them."""
         async def boot(node: Node) -> None:
             brokers = [(name, controller.broker_addr) for name, controller in self.brokers.items()]
-            await Producer(node, topic, queues, brokers).run()
+            await Producer(node, topic, queues, brokers, self.notes).run()
 
         self.simulation.add(machine, boot)
 
@@ -174,7 +177,8 @@ class Machines(Course):
                 if self.store_config is not None:
                     consumer.pull_api_wrapper = RequestingPullAPIWrapper(
                         node, consumer.instance, consumer.group, consumer.rebalance_impl.subscription_inner)
-                consumer.message_listener = Listener(node, orderly=config.orderly)
+                consumer.message_listener = Listener(
+                    node, config.consumer_group, self.notes, orderly=config.orderly)
                 self.consumers[machine].append(consumer)
                 await consumer.start()
 

@@ -23,6 +23,10 @@ def _killed(event: host.ProcessKilled, _: Any) -> str:
     return "the machine of {at} loses its power" if event.power_loss else "{at} is killed (kill -9)"
 
 
+def _set(event: host.ClockJumped, _: Any) -> str:
+    return "the clock of {at} is set ahead by {ms}" if event.ms >= 0 else "the clock of {at} is set back: {ms}"
+
+
 def _filled(event: host.DiskFilled, _: Any) -> str:
     if not event.percent:
         return "the files of others on the disk of {at} are gone"
@@ -38,7 +42,7 @@ SENTENCES: dict[type, Said] = {
     host.ConnectionSevered: Said(_severed, "broken connections"),
     host.PartitionBegan: Said("from now on nothing passes from {at} to {target}", "partitions"),
     host.MessageLost: Said("the network loses a one-way message of {at} to {other}", "lost messages"),
-    host.ClockJumped: Said("the clock of {at} is set by {ms}", "clock settings"),
+    host.ClockJumped: Said(_set, "clock settings"),
     host.ClockDrifts: Said("the clock of {at} runs at another speed from now on ({ppm} millionths)", "clock drifts"),
     host.ForceFailed: Said("a force of {path} fails at {at}", "failed forces"),
     host.DiskFilled: Said(_filled, "changes of the space on disks"),

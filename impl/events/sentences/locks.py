@@ -29,7 +29,7 @@ def _answered(event: told.LocksAnswered, _: Any) -> str:
 
 SENTENCES: dict[type, Said] = {
     told.LockGranted: Said(_granted, "lock renewals"),
-    told.LockReleased: Said("{at} frees the lock of {mq}, which {client_id} had", "locks freed"),
+    told.LockReleased: Said("{at} frees the lock of {mq}, as {client_id} asks", "locks freed"),
     told.LockBelieved: Said(_believed, "locks believed in"),
     told.RenewalRefused: Said("{at} is refused the locks of {mqs}", "renewals refused"),
     told.LocksAnswered: Said(_answered, "answers with locks"),

@@ -28,6 +28,12 @@ def _pushed(event: told.OffsetResetPushed, _: Any) -> str:
     return said if event.delivered else said + ", and cannot send it"
 
 
+def _learnt_late(event: told.OffsetLearntLate, _: Any) -> str:
+    by = "a pull that it began before it gave the queue up" if event.pulled \
+        else "a question that it sent before another of its threads took the queue"
+    return "{at} remembers offset {offset} of {mq}, to commit it later: so says the answer to " + by
+
+
 SENTENCES: dict[type, Said] = {
     told.OffsetCommitted: Said(_committed, "offset commits"),
     told.GroupOffsetsRemoved: Said("{at} forgets all offsets of {group}", "offsets of groups forgotten"),
@@ -45,5 +51,6 @@ SENTENCES: dict[type, Said] = {
     told.OffsetCorrected: Said("{at} corrects its offset of {mq} to {offset}: the broker does not have the other",
                                "offsets corrected"),
     told.OffsetUpdated: Said("{at} remembers offset {offset} of {mq}, to commit it later", "offsets remembered"),
+    told.OffsetLearntLate: Said(_learnt_late, "offsets learnt late"),
     told.OffsetsReset: Said("an operator lets {at} reset {topic} for {group}: {offsets}", "resets ordered"),
 }

@@ -44,6 +44,8 @@ SENTENCES: dict[type, Said] = {
     told.ConsumerIdsFetched: Said(_fetched, "member lists fetched"),
     told.QueueTaken: Said("{at} takes {mq} and begins it at offset {offset}", "queues taken"),
     told.QueueDropped: Said(_dropped, "queues given up"),
+    told.QueueForgotten: Said("{at} takes {mq} out of its table and does not drop it: its pulls go on",
+                              "queues forgotten"),
     told.QueuesAssigned: Said(_assigned, "rebalances"),
     told.RouteUpdated: Said(_routed, "routes learnt"),
 }

@@ -15,6 +15,12 @@ def _answered(event: Any, _: Any) -> Template:
     return "{broker} has the message {key} of {at} at {queue_offset} of queue {queue_id} of {topic}: {code}"
 
 
+def _refused(event: told.StoreRefused, _: Any) -> Template:
+    """Which file is to blame."""
+    why = "" if event.path is None else ": its file {path} has {length} bytes, and not as many as are configured"
+    return "the store of {broker} does not load, and the broker does not come up" + why
+
+
 SENTENCES: dict[type, Said] = {
     told.SendAnswered: Said(_answered, "answers to producers"),
     told.MessageAppended: Said(
@@ -25,5 +31,5 @@ SENTENCES: dict[type, Said] = {
         "dispatched messages"),
     told.StoreLoaded: Said("the store of {broker} has recovered its log from {min_offset} to {max_offset}",
                            "recoveries of stores"),
-    told.StoreRefused: Said("the store of {broker} does not load, and the broker does not come up", "refused starts"),
+    told.StoreRefused: Said(_refused, "refused starts"),
 }

@@ -98,6 +98,9 @@ class Channel:
         """See `impl.ports.remoting`."""
         self.process.check_alive()
         if self.active:
+            kernel = self.kernel
+            if kernel.trail is not None:
+                kernel.trail.close(kernel.now_ms, self, len(kernel.records))
             self.lose()
             self.peer.arrive(FIN, LATENCY_MS)
             self.endpoint.closed(self, by_self=True)

@@ -100,6 +100,9 @@ class Scheduler:
         """See Scheduler in `impl.ports.pools`."""
         if self.is_shutdown:
             raise RejectedExecutionError(f"{self.pool.name} is shut down")
+        kernel = self.process.kernel
+        if kernel.trail is not None:
+            kernel.trail.later(kernel.now_ms, job, delay_ms, len(kernel.records))
         self.process.after(delay_ms, lambda: self.pool.execute(job))
 
     def schedule_at_fixed_rate(self, job: Job, initial_delay_ms: int, period_ms: int) -> None:

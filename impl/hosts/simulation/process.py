@@ -15,6 +15,7 @@ from impl.hosts.simulation.clock import WallClock
 
 if TYPE_CHECKING:  # the kernel steps processes, a process asks its kernel
     from impl.hosts.simulation.kernel import Kernel
+    from impl.hosts.simulation.trail import Wait
 
 PAUSES_MS = (0, 1, 10, 100, 1_000, 3_000, 10_000, 40_000)  # 0: the others of this millisecond go first
 _PAUSES = len(PAUSES_MS) + 1  # and none
@@ -218,6 +219,12 @@ class Process:
         if kernel.trail is not None:
             kernel.trail.halt(kernel.now_ms, self.name, where, pause_ms, len(kernel.records))
         return suspend(pause_ms)
+
+    def begin_wait(self, *, to: str = "", what: str = "") -> Wait | None:
+        """Note in the trail, if one is kept, that the thread that runs waits from now on; see Wait."""
+        kernel = self.kernel
+        return None if kernel.trail is None else kernel.trail.wait(
+            kernel.now_ms, self.name, len(kernel.records), to=to, what=what)
 
     def trace(self, event: Any) -> None:
         """Report what this segment has just done."""

@@ -199,7 +199,10 @@ class RemotingClient(Remoting):
         if not wrapper.is_done:
             thread = Future(self.process.kernel)
             wrapper.waiting.append(thread)
+            wait = self.process.begin_wait(to=addr.rpartition(":")[0])
             await self.process.until(thread, CONNECT_TIMEOUT_MS)
+            if wait is not None:
+                wait.end(self.process.kernel.now_ms, in_vain=not wrapper.is_ok())
         return wrapper.channel if wrapper.is_ok() else None
 
     def _close_channel(self, addr: str | None, channel: Channel | None) -> None:

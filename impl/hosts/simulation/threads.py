@@ -77,9 +77,11 @@ class Threads(Process):
         return True
 
     async def _wait_for(self, lock: Lock, deadline_ms: int | None) -> bool:
-        first = True
+        first, wait = True, self.begin_wait(what=f"the lock {lock.name}")
         while lock.held:
             if deadline_ms is not None and self.uptime_ms() >= deadline_ms:
+                if wait is not None:
+                    wait.end(self.kernel.now_ms, in_vain=True)
                 return False
             turn = Future(self.kernel)
             queue = self._queues.setdefault(lock, deque())
@@ -92,6 +94,8 @@ class Threads(Process):
                 await turn
             elif await self.until(turn, deadline_ms - self.uptime_ms()) is TIMED_OUT and turn in queue:
                 queue.remove(turn)  # not there: an unlock of the same millisecond has taken it out
+        if wait is not None:
+            wait.end(self.kernel.now_ms, in_vain=False)
         lock.held = True
         return True
 
@@ -102,7 +106,10 @@ class Threads(Process):
             if signal in self._sleepers:
                 raise RuntimeError(f"two threads wait for {signal.name}")
             self._sleepers[signal] = waiting = Future(self.kernel)
+            wait = self.begin_wait(what=signal.name)
             await self.until(waiting, timeout_ms)
+            if wait is not None:
+                wait.end(self.kernel.now_ms, in_vain=not signal.notified)
             del self._sleepers[signal]
         notified, signal.notified = signal.notified, False
         return notified

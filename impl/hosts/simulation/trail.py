@@ -58,13 +58,63 @@ class Halt(NamedTuple):
     at: int
 
 
+@dataclass(slots=True, eq=False)
+class Wait:
+    """A thread waits: for a connection to a machine, or for something else that has a name.
+
+    to -- the machine; empty: something else. what -- its name. at -- how many records there were. until_ms -- None: it
+    waits still. in_vain -- it gives up.
+    """
+
+    ms: int
+    machine: str
+    thread: int
+    to: str
+    what: str
+    at: int
+    until_ms: int | None = None
+    in_vain: bool = False
+
+    def end(self, ms: int, *, in_vain: bool) -> None:
+        """It goes on."""
+        self.until_ms, self.in_vain = ms, in_vain
+
+
+class Close(NamedTuple):
+    """A thread closes the connection of its machine to another one; ends -- what the two call it."""
+
+    ms: int
+    machine: str
+    other: str
+    ends: tuple[str, str]
+    thread: int
+    at: int
+
+
+class PutOff(NamedTuple):
+    """A job is put off: when (ms), how many records there were, for how long."""
+
+    ms: int
+    at: int
+    delay_ms: int
+
+
 class Trail:
-    """See the module. flows -- messages in the order in which they were written. halts -- in their order."""
+    """See the module.
+
+    flows -- messages in the order in which they were written. halts, waits, closes -- in their order. put_off -- by the
+    thread of the job, where it was not to begin at once. jobs -- the name of the pool of each thread that is a job.
+    """
 
     def __init__(self) -> None:
         """Nothing has happened."""
         self.flows: list[Flow] = []
         self.halts: list[Halt] = []
+        self.waits: list[Wait] = []
+        self.closes: list[Close] = []
+        self.put_off: dict[int, PutOff] = {}
+        self.jobs: dict[int, str] = {}
+        self._later: dict[int, tuple[Any, PutOff]] = {}  # by the identity of the job, which is kept alive
         self._entered: list[int] = []  # numbers of records at which another thread went on, and which
         self._threads: list[int] = []
         self._tasks: dict[Task, int] = {}
@@ -90,6 +140,10 @@ class Trail:
         """The message that a thread handles."""
         return self._written.get(id(self._handles.get(thread)))
 
+    def handled(self, flow: Flow) -> bool:
+        """Whether a thread has begun to handle a message."""
+        return any(message is flow.message for message in self._handles.values())
+
     def began(self, thread: int) -> tuple[int, int]:
         """When a thread began (ms), and how many records there were."""
         return self._began[thread]
@@ -101,9 +155,12 @@ class Trail:
             self._tasks[target] = number
         elif target.__class__ is Pool:
             number = self._next()
+            self.jobs[number] = target.name
             request = getattr(argument, "request", None)
             if request is not None:
                 self._handles[number] = request
+            if id(argument) in self._later:
+                self.put_off[number] = self._later.pop(id(argument))[1]
         else:
             number = NO_THREAD
         if number:
@@ -131,6 +188,20 @@ class Trail:
     def halt(self, ms: int, machine: str, where: str, paused_ms: int, at: int) -> None:  # what a Halt is
         """The thread that runs is descheduled."""
         self.halts.append(Halt(ms, machine, self.thread, where, paused_ms, at))
+
+    def wait(self, ms: int, machine: str, at: int, *, to: str = "", what: str = "") -> Wait:
+        """The thread that runs begins to wait; see Wait."""
+        self.waits.append(Wait(ms, machine, self.thread, to, what, at))
+        return self.waits[-1]
+
+    def close(self, ms: int, channel: Channel, at: int) -> None:
+        """The thread that runs closes this end of a connection."""
+        ends = channel.remote_address, channel.peer.remote_address
+        self.closes.append(Close(ms, channel.process.name, channel.peer.process.name, ends, self.thread, at))
+
+    def later(self, ms: int, job: Any, delay_ms: int, at: int) -> None:
+        """A job is to begin so much later."""
+        self._later[id(job)] = job, PutOff(ms, at, delay_ms)
 
     def _next(self) -> int:
         self._last += 1

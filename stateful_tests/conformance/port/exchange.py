@@ -75,11 +75,15 @@ class Exchange:
         """Whether it has not been closed."""
         return self._child.alive
 
+    def request(self, function: str, arguments: str) -> str:
+        """The line that asks one call, as somebody can write it to the program; arguments -- as JSON."""
+        return f'{{"id":1,{self._asking(function, [arguments])}}}'
+
     def call(self, function: str, arguments: Any) -> Answer:
         """The answer to one call; raises ChildError."""
         if self._batches:
             return self.batch(function, [_compact(arguments)])[0]
-        return self._answer(self._asked({"do": "call", "function": function, "a": arguments}, self._limit_s))
+        return self._answer(self._sent(self._asking(function, [_compact(arguments)]), self._limit_s))
 
     def batch(self, function: str, calls: Sequence[str]) -> list[Answer]:
         """The answers to many calls, each given as JSON; one by one where the program knows no batches.
@@ -88,13 +92,19 @@ class Exchange:
         """
         if not self._batches:
             return [self.call(function, json.loads(one)) for one in calls]
-        head = f'"do":"batch","function":{json.dumps(function)},"calls":['
-        reply = self._sent(f"{head}{','.join(calls)}]", self._limit_s + OF_A_BATCH_S * len(calls))
+        reply = self._sent(self._asking(function, calls), self._limit_s + OF_A_BATCH_S * len(calls))
         answers = reply.get("answers")
         if not isinstance(answers, list) or len(answers) != len(calls):
             self.close()
             raise ChildGarbageError(f"gave no list of {len(calls)} answers to a batch, but {_shown(reply)}")
         return [self._answer(one) for one in answers]
+
+    def _asking(self, function: str, calls: Sequence[str]) -> str:
+        """The inside of a request; one call, given as JSON, for who knows no batches."""
+        name = json.dumps(function)
+        if self._batches:
+            return f'"do":"batch","function":{name},"calls":[{",".join(calls)}]'
+        return f'"do":"call","function":{name},"a":{calls[0]}'
 
     def _answer(self, reply: Any) -> Answer:
         if not isinstance(reply, dict) or ("r" in reply) == ("e" in reply):
@@ -119,9 +129,11 @@ class Exchange:
 
 
 def _started(command: str) -> Child:
+    if not command.strip():
+        raise BadInputError("--exec has no words; give a program and its arguments")
     try:
         return Child(shlex.split(command), Path(tempfile.mkdtemp(prefix="rocketproof-port-")))
-    except (OSError, ValueError, IndexError) as error:
+    except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         cure = "give a program and its arguments"
         raise BadInputError(f"--exec {command!r} cannot be started ({why}); {cure}") from error

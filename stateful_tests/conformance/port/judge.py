@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from bisect import insort
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -13,11 +14,11 @@ from typing import Any
 from invariants import evidence
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict, nearest
 from stateful_tests.child import ChildError
-from stateful_tests.conformance.judge import JUDGE, PROPERTY, RECORDINGS
+from stateful_tests.conformance.judge import JUDGE, PROPERTY
+from stateful_tests.conformance.port.calls import Call, calls, shown
 from stateful_tests.conformance.port.exchange import CALL_LIMIT_S, Exchange
 from stateful_tests.conformance.port.functions import FUNCTIONS, Function, text
 from stateful_tests.conformance.port.strategy import ALLOCATE
-from stateful_tests.conformance.replay import SUFFIXES, Difference, Row, lines
 
 TOGETHER = 256
 """Calls of a batch."""
@@ -30,14 +31,14 @@ Tell = Callable[[str], object]
 class Compared:
     """What came of one function.
 
-    rows -- compared; different -- of these; thrown -- of these, where 4.9.3 throws and the program answers. first --
-    the first differences. stopped -- why it ended early.
+    rows -- compared; different -- of these; thrown -- of these, where 4.9.3 throws and the program answers. kept --
+    some differences, wrong answers before missing errors, the shortest call first. stopped -- why it ended early.
     """
 
     rows: int = 0
     different: int = 0
     thrown: int = 0
-    first: list[Difference] = field(default_factory=list)
+    kept: list[tuple[Call, str]] = field(default_factory=list)
     stopped: str = ""
 
 
@@ -80,62 +81,65 @@ def _judged(command: str, port: str, name: str, out: Path | None, tell: Tell, li
     cost = {"rows": found.rows, "different": found.different, "different_where_it_throws": found.thrown,
             "seconds": round(time.perf_counter() - started, 3)}
     row = replace(row, cost=cost)
+    stopped = f"{found.rows:,} rows compared, then {found.stopped}" if found.stopped else ""
     if found.different:
-        first = found.first[0]
-        note = f"line {first.line} of {FUNCTIONS[name].recording}: {first.sentence}"
-        stopped = f"; then it {found.stopped}" if found.stopped else ""
-        return _saved(replace(row, outcome=Outcome.VIOLATED, note=note + stopped), found, out)
-    if found.stopped:
-        return replace(row, note=f"{found.rows:,} rows compared, then it {found.stopped}")
-    return replace(row, outcome=Outcome.HOLDS)
+        first, sentence = found.kept[0]
+        note = f"asked {shown(first.row['a'])} (line {first.line} of {FUNCTIONS[name].recording}): {sentence}"
+        return _saved(replace(row, outcome=Outcome.VIOLATED, note="; ".join(filter(None, (note, stopped)))), found, out)
+    return replace(row, note=stopped) if stopped else replace(row, outcome=Outcome.HOLDS)
 
 
 def _compared(command: str, function: Function, tell: Tell, limit_s: float) -> Compared:
-    found = Compared()
+    found, asked = Compared(), calls(function)
     try:
         with Exchange(command, limit_s) as exchange:
-            rows = _rows(function)
-            while some := list(islice(rows, TOGETHER)):
-                answers = exchange.batch(function.name, [text(row["a"]) for _, row, _ in some])
-                for (line, row, recorded), answer in zip(some, answers, strict=True):
-                    _take(found, function, line, row, recorded, answer)
+            while not found.stopped and (some := list(islice(asked, TOGETHER))):
+                try:
+                    answers = exchange.batch(function.name, [text(call.row["a"]) for call in some])
+                except ChildError as error:
+                    found.stopped = f"it {error}, but not when it was asked one by one"
+                    _one_by_one(found, command, function, some, limit_s)
+                else:
+                    for call, answer in zip(some, answers, strict=True):
+                        _take(found, function, call, answer)
                 tell(f"{function.name}: {found.rows:,} rows")
-    except ChildError as error:
-        found.stopped = str(error)
     except BadInputError as error:  # it greeted once, and does not now
-        found.stopped = f"could not be started again: {error}"
+        found.stopped = f"it could not be started again: {error}"
     return found
 
 
-def _rows(function: Function) -> Iterator[tuple[int, Row, Mapping[str, Any]]]:
-    """The recorded calls of a function: line, row, recorded answer."""
-    path = next(path for path in (RECORDINGS / f"{function.recording}{suffix}" for suffix in SUFFIXES) if path.exists())
-    rows = lines(path)
-    next(rows)
-    for line, row in rows:
-        if (recorded := function.recorded(row)) is not None:
-            yield line, row, recorded
+def _one_by_one(found: Compared, command: str, function: Function, some: Sequence[Call], limit_s: float) -> None:
+    """Make the calls of a batch that had no answer once more, up to the one that has none."""
+    with Exchange(command, limit_s) as exchange:
+        for call in some:
+            try:
+                answer = exchange.call(function.name, call.row["a"])
+            except ChildError as error:
+                found.stopped = f"asked {shown(call.row['a'])} (line {call.line}) it {error}"
+                return
+            _take(found, function, call, answer)
 
 
-def _take(found: Compared, function: Function, line: int, row: Row, recorded: Mapping[str, Any], answer: Any) -> None:
+def _take(found: Compared, function: Function, call: Call, answer: Any) -> None:
     found.rows += 1
-    sentence = function.differs(recorded, answer)
+    sentence = function.differs(call.recorded, answer)
     if sentence is not None:
         found.different += 1
-        found.thrown += "e" in recorded
-        if len(found.first) < KEPT:
-            found.first.append(Difference(line, {"a": row["a"], "recorded": recorded}, sentence))
+        found.thrown += "e" in call.recorded
+        insort(found.kept, (call, sentence), key=lambda kept: kept[0].effort)
+        del found.kept[KEPT:]
 
 
 def _saved(row: Verdict, found: Compared, out: Path | None) -> Verdict:
     if out is None:
         return row
-    first = found.first[0]
+    first, difference = found.kept[0]
     sentence = f"{found.different} of {found.rows} calls of {row.subject.name} are not answered as by RocketMQ 4.9.3."
     document = evidence.document(
         row, "counterexample", sentence, arguments={"line": first.line, "a": first.row["a"]},
-        results={"recorded": first.row["recorded"], "difference": first.sentence},
-        table={"columns": ["line", "difference"], "rows": [[str(one.line), one.sentence] for one in found.first]})
+        results={"recorded": first.recorded, "difference": difference},
+        table={"columns": ["line", "call", "difference"],
+               "rows": [[str(one.line), shown(one.row["a"]), differs] for one, differs in found.kept]})
     name = "".join(letter if letter.isalnum() else "-" for letter in row.subject.name)
     return evidence.saved(row, document, out, f"conform-{name}"[:120])
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from impl.decisions.message_queue import MessageQueue
-from invariants.allocation.answers import Failure
+from invariants.allocation.answers import Failure, asking
 from invariants.verdict import BadInputError, nearest
 from stateful_tests.child import ChildError
 from stateful_tests.conformance.port.exchange import CALL_LIMIT_S, Answer, Exchange
@@ -58,8 +58,11 @@ class PortStrategy:
         try:
             return _queues(self._running().batch(self.function, [self._text(call)])[0])
         except ChildError as error:
-            said = f"{self.command} with me={me!r}, {len(queues)} queues and members {members!r}"
-            raise type(error)(f"{said} {error}") from error
+            raise type(error)(f"{asking(me, members)}: {self.command} {error}") from error
+
+    def request(self, call: Call) -> str:
+        """The line that asks a call."""
+        return self._exchange.request(self.function, self._text(call))
 
     def ahead(self, calls: Sequence[Call]) -> None:
         """Make calls that will be asked next in this order, in one request; each answer is handed out once.

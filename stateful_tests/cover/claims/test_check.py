@@ -187,6 +187,8 @@ def test_a_class_that_hangs_or_ends_its_process_is_killed_and_the_rest_is_unknow
 @pytest.mark.parametrize(("reference", "sentence"), [
     ("users_strategies", "is no MODULE:CLASS"), (":Good", "is no MODULE:CLASS"),
     ("users_strategies:", "is no MODULE:CLASS"),
+    ("users_strategies.py", "write for example users_strategies.py:ByZone"),
+    ("users_strategi.py:Good", "users_strategi.py: there is no such file"),
     ("no_such_module:X", "cannot import no_such_module"), ("needs_more:X", "install what it imports"),
     ("users_strategies:Nope", "has no Nope; name a class that it defines"),
     ("raises_at_import:X", "importing raises_at_import raises RuntimeError: not today"),
@@ -200,6 +202,16 @@ def test_a_class_that_cannot_be_had_is_bad_input_in_one_line(reference: str, sen
         next(check_allocation(reference))
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_file_may_be_named_in_another_folder_and_imports_what_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("PLACES = {}\n", encoding="utf-8")
+    (tmp_path / "mine.py").write_text(
+        "import beside\nclass Mine:\n    def allocate(self, group, me, queues, members):\n        return queues\n",
+        encoding="utf-8")
+    with ChildStrategy(f"{tmp_path}/mine.py:Mine") as strategy:
+        queues = [MessageQueue("T", "b", 0)]
+        assert strategy("G", "a", queues, ["a"]) == queues
 
 
 @pytest.mark.usefixtures("users")
@@ -289,7 +301,7 @@ def test_a_child_answers_as_the_class_does() -> None:
 @pytest.mark.usefixtures("users")
 def test_a_hung_child_is_gone_when_the_error_arrives() -> None:
     with ChildStrategy("users_strategies:HangsDeaf", limit_s=0.5) as strategy:
-        with pytest.raises(ChildHungError, match=r"users_strategies:HangsDeaf with me='c0', 1 queues"):
+        with pytest.raises(ChildHungError, match=r"c0 among \['c0'\]: users_strategies:HangsDeaf does not return"):
             strategy("g", "c0", [MessageQueue("T", "b", 0)], ["c0"])
         assert children() == []
 

@@ -233,12 +233,31 @@ def _large_gaps_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _known_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = runs.fresh
-    monkeypatch.setattr(shards, "fresh", lambda _, count, own: plain((), 0 * count, own))
+    monkeypatch.setattr(shards, "fresh", lambda _, count, own, buffers: plain((), 0 * count, own, buffers))
 
 
 def _marks_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = runs._by_ordering
+    monkeypatch.setattr(runs, "_by_ordering", lambda known, own: plain(list(known)[1:], own))
+
+
+def _marks_of_one_word_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def all_are_candidates(room: Any, known: Any, own: Any) -> Any:
+        return plain(room, [], [*known, *own])
+
     plain = runs._by_sorting
-    monkeypatch.setattr(runs, "_by_sorting", lambda known, own: plain(list(known)[1:], own))
+    monkeypatch.setattr(runs, "_THINNEST", 0)
+    monkeypatch.setattr(runs, "_by_sorting", all_are_candidates)
+
+
+def _windows_stay_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def marked(low: int, window: Any, known: Any, own: Any) -> Any:
+        found = plain(low, window, known, own)
+        window[(found - np.uint64(low)).view(np.int64)] = 1
+        return found
+
+    plain = runs._in_window
+    monkeypatch.setattr(runs, "_in_window", marked)
 
 
 def _last_run_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,6 +332,7 @@ def _frozen_batch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("plant", "tuning"), [
     (_large_gaps_are_cut, "one shard"), (_known_is_forgotten, "shards"), (_marks_are_not_read, "two words"),
+    (_marks_of_one_word_are_not_read, "shards"), (_windows_stay_marked, "shards"),
     (_last_run_only, "shards"), (_cut_shards_lose_their_first_part, "shards"), (_shards_end_early, "shards"),
     (_not_deduplicated, "small batches"), (_last_batch_dropped, "small batches"),
     (_frame_too_narrow, "shards"), (_frame_too_narrow, "as shipped"), (_stale_reads, "as shipped"),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
 
 from model.explorer import seen
-from model.explorer.runs import decoded, distinct, encoded, fresh
+from model.explorer.buffers import Buffers
+from model.explorer.runs import decoded, distinct, encoded, fresh, merged
 from model.explorer.seen import Dense, FlatMap
 from model.explorer.workers import Workers
 
@@ -49,14 +51,14 @@ def test_neighbouring_states_take_little_room() -> None:
 
 @pytest.mark.parametrize("tops", [(600,), (1 << 50,), (20, 30)])
 def test_what_is_fresh_was_not_known(tops: tuple[int, ...]) -> None:
-    chance = np.random.default_rng(10)
+    chance, buffers = np.random.default_rng(10), Buffers()
     pool = drawn(chance, 500, *tops)
-    for sizes in ([5], [300, 1, 40], []):
+    for sizes in ([5], [300, 1, 40], [], [7]):
         known, own = ([[word[np.sort(chance.choice(len(word), size, replace=False))] for word in pool]
                        for size in some] for some in (sizes, [200, 1, 30]))
         told = [row for part in known for row in zip(*(word.tolist() for word in part), strict=True)]
         wanted = {row for part in own for row in zip(*(word.tolist() for word in part), strict=True)} - set(told)
-        new = fresh(known, len(told), own)
+        new = fresh(known, len(told), own, buffers)
         assert [*zip(*(word.tolist() for word in new), strict=True)] == sorted(wanted)
 
 
@@ -64,6 +66,34 @@ def test_distinct_keeps_each_state_once() -> None:
     low, high = np.array([3, 1, 3, 1, 2], np.uint64), np.array([0, 5, 1, 5, 5], np.uint64)
     assert [word.tolist() for word in distinct([low])] == [[1, 2, 3]]
     assert [word.tolist() for word in distinct([low, high])] == [[1, 2, 3, 3], [5, 5, 0, 1]]
+
+
+def test_parts_are_merged_in_memory_that_was_used_before() -> None:
+    chance, buffers = np.random.default_rng(11), Buffers()
+    for tops in ((1 << 20,), (30,), (20, 30)):
+        for size in (300, 5, 0, 900):
+            parts = [drawn(chance, size, *tops) for _ in range(3)]
+            rows = {row for part in parts for row in zip(*(word.tolist() for word in part), strict=True)}
+            assert [*zip(*(word.tolist() for word in merged(parts, buffers)), strict=True)] == sorted(rows)
+
+
+def test_what_is_lent_to_one_is_lent_to_nobody_else() -> None:
+    buffers = Buffers()
+    with buffers.lent(5) as one, buffers.lent(9) as other, buffers.zeros(7) as clean:
+        one[:], other[:] = 1, 2
+        assert (one.tolist(), other.tolist(), clean.tolist()) == ([1] * 5, [2] * 9, [0] * 7)
+    with buffers.lent(3) as again, buffers.zeros(1 << 10) as larger:
+        assert len(again) == 3
+        assert not larger.any()
+
+
+def test_a_buffer_that_an_exception_left_dirty_is_not_lent_as_zeros() -> None:
+    buffers = Buffers()
+    with suppress(KeyboardInterrupt), buffers.zeros(4) as left:
+        left[:] = 1
+        raise KeyboardInterrupt
+    with buffers.zeros(4) as clean:
+        assert not clean.any()
 
 
 @pytest.mark.parametrize("top", [1, 7, 1 << 20])

@@ -11,9 +11,9 @@ from rich.console import Console
 from invariants import evidence
 from invariants.front_desk.drawn import FEW, pictures
 from invariants.verdict import Outcome, Verdict
-from stateful_tests.cover.report.a_run import CLAIM, DOCUMENT, ROW
+from stateful_tests.cover.report.a_run import DOCUMENT, ROW
 
-BROKEN = f"✗ Broken promise: {CLAIM}"
+BROKEN = "✗ Broken promise: "
 
 
 def said(rows: list[Verdict], documents: dict[str, Any]) -> str:
@@ -44,6 +44,11 @@ def test_what_differs_is_drawn_first_and_the_rest_is_counted() -> None:
     different = replace(ROW, replay="rocketproof machine else", expected=Outcome.HOLDS)
     shown = said([*as_expected, different], {**documents, different.replay: DOCUMENT})
     assert shown.count(BROKEN) == 1
+
+
+def test_a_variant_as_a_whole_and_what_it_breaks_have_one_picture() -> None:
+    (row, other), documents = rows(2, Outcome.HOLDS)
+    assert said([row, other, replace(row, property="change_breaks_nothing")], documents).count(BROKEN) == 2
 
 
 def test_evidence_is_read_from_the_file_that_a_row_replays(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from spark_fuzz.histories.judge import FINDINGS
 from stateful_tests.cover.front_desk.commands import one_line, rows, run
 
 U6 = ["explore", "abandoned lock, U6", "--property", "abandoned_lock_is_freed"]
@@ -25,6 +27,15 @@ def test_a_machine_leaves_a_folder_that_can_be_reported(tmp_path: Path) -> None:
     assert run(*command, "--out", tmp_path).exit_code == 0
     assert run("report", tmp_path).exit_code == 0
     assert "one_owner_per_queue" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_judged_history_leaves_a_folder_that_can_be_reported(tmp_path: Path) -> None:
+    history = tmp_path / "history.jsonl"
+    assert run("history", "--operations", "500", "--fault", "lost", "--out", history).exit_code == 0
+    assert run("judge", history, "--out", tmp_path / "out").exit_code == 1
+    finding = json.loads((tmp_path / "out" / FINDINGS).read_text(encoding="utf-8"))
+    assert run("report", tmp_path / "out").exit_code == 0
+    assert finding["sentence"].rstrip(".") in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
 def test_rows_that_a_file_in_the_folder_has_are_not_written_twice(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_who_works_for_long_says_how_far_it_is(
     monkeypatch.setattr(ticking, "EVERY_S", 0.05)
     told = lines(capsys, 0.3)
     assert len(told) > 2
-    assert set(told) == {"machine: 0 s | 1 verdicts | 3 of 20 programs"}
+    assert set(told) == {"machine: 0 s | 1 verdict | 3 of 20 programs"}
 
 
 def test_who_is_soon_ready_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

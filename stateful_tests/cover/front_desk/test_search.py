@@ -12,12 +12,15 @@ from typer.testing import CliRunner
 
 import bench.reports
 from invariants.__main__ import app
+from invariants.claim import CLAIMS
 from invariants.commands.catalogue import judged_of_runs, outside
 from invariants.front_desk import search
-from invariants.front_desk.show import Outside, shown_hazard
+from invariants.front_desk.catalogue import names
+from invariants.front_desk.show import Outside, shown_hazard, shown_of_histories
 from invariants.front_desk.words import GLOSSARY, stem, stems
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
 from invariants.hazards.pages import INDEX, pages
+from invariants.histories.checks import CHECKS, PROMISES, Check
 from stateful_tests.cover.pictures.stored import DOCS, stored
 
 
@@ -41,6 +44,13 @@ def test_rows_say_what_they_are_and_why() -> None:
 
 def test_words_are_compared_by_their_stems() -> None:
     assert search.search("expressions compile")[0].name == search.search("expression compiled")[0].name == "B-26"
+
+
+@pytest.mark.parametrize(("hazard", "log"), [(one, log) for one in HAZARDS.values() for log in one.logs])
+def test_a_line_of_a_log_leads_to_the_hazards_that_have_it_first(hazard: Hazard, log: str) -> None:
+    found = search.search(f"2026-01-31 03:00:00 WARN Thread_1 - {log.replace('{}', 'broker-a-1')} 10.0.0.1:10911")
+    having = {one.name for one in HAZARDS.values() if log in one.logs}
+    assert hazard.name in {hit.name for hit in found[:len(having)]}
 
 
 def test_parts_of_java_names_are_words() -> None:
@@ -192,3 +202,32 @@ def test_each_word_of_the_glossary_has_what_is_said_for_it(word: str) -> None:
     assert languages
     assert set(languages) <= {"english", "chinese"}
     assert all(len(said.split()) == len(set(said.split())) for said in languages.values())
+
+
+@pytest.mark.parametrize(("name", "first"), [
+    ("n-28", "N-28  Name servers"), ("Stuck", "stuck  a symptom"), ("ONE_LIVE_BELIEVER", "one_live_believer"),
+    ("acknowledged_is_delivered", "acknowledged_is_delivered"),
+])
+def test_what_is_shown_may_be_written_as_people_write_it(name: str, first: str) -> None:
+    result = CliRunner().invoke(app, ["show", name])
+    assert (result.exit_code, result.output.splitlines()[0]) == (0, first)
+
+
+def test_what_has_no_name_is_answered_by_names_like_it_and_by_search() -> None:
+    result = CliRunner().invoke(app, ["show", "D88"])
+    assert result.exit_code == 2
+    assert "nothing is called 'D88'; did you mean 'D8'?" in result.stderr
+    assert "`rocketproof search D88` finds hazards by what you see" in result.stderr
+
+
+def test_no_promise_of_histories_has_the_name_of_another_property() -> None:
+    assert not set(PROMISES) & {*names(), *CLAIMS}
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+def test_a_promise_of_histories_is_shown_with_what_judges_it(check: Check) -> None:
+    said = "\n".join(shown_of_histories(check.property))
+    assert check.sentence.partition(" ")[0] in said
+    assert f"rocketproof history --operations 1000 --fault {check.name} --out history.jsonl" in said
+    behind = [hit.name for hit in search.search(check.name.replace("_", " ")) if hit.kind == "hazard"]
+    assert f"hazards   {', '.join(behind[:5]) or 'not known'}" in said

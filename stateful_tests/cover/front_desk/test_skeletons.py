@@ -33,12 +33,12 @@ def test_a_new_strategy_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     command = run("new", "strategy", "my_strategy.py").stdout.partition(": rocketproof ")[2]
-    assert command == "check allocation --python my_strategy:MyStrategy\n"
+    assert command == "check allocation --python my_strategy.py:MyStrategy\n"
     assert f"rocketproof {command}" in Path("my_strategy.py").read_text("utf-8")
     judged = run(*shlex.split(command), "--queues", "3", "--members", "2", "--examples", "2")
     assert judged.exit_code == 0, judged.output
     elsewhere = run("new", "strategy", str(tmp_path / "other.py")).stdout
-    assert elsewhere.endswith(f"cd {tmp_path} && rocketproof check allocation --python other:Other\n")
+    assert elsewhere.endswith(f": rocketproof check allocation --python {tmp_path / 'other.py'}:Other\n")
 
 
 @pytest.mark.parametrize("what", ["change", "strategy"])
@@ -49,6 +49,12 @@ def test_no_file_is_written_over_and_none_that_is_no_python_file(what: str, tmp_
         result = run("new", what, str(tmp_path / name))
         assert (result.exit_code, said in result.stderr) == (2, True), result.output
     assert (tmp_path / "mine.py").read_text("utf-8") == "kept"
+
+
+def test_who_wants_a_strategy_in_another_language_is_told_where_to_go(tmp_path: Path) -> None:
+    said = run("new", "strategy", str(tmp_path / "mine.go")).stderr
+    assert "call it" in said
+    assert "check allocation --exec` (docs/adapters.md)" in said
 
 
 def test_a_strategy_needs_a_name_of_python(tmp_path: Path) -> None:

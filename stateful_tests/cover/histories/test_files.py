@@ -82,7 +82,8 @@ def history_of(tmp_path: Path, *given: Operation | str) -> Path:
     ("{", "row 2: not JSON"), ("3", "row 2: not a JSON object"), ('{"kind": "sent", "process": "p"}', "row 2: no kind"),
     ('{"kind": "send", "process": "p"}', "row 2: send has no message"),
     ('{"kind": "send", "process": "p", "mesage": "m"}', "row 2: no field is called 'mesage'"),
-    ('{"kind": "send", "process": 3, "message": "m"}', "row 2: process is 3"),
+    ('{"kind": "send", "process": 3, "message": "m"}', "row 2: process is 3, which is no text"),
+    ('{"kind": "send", "process": "p", "message": "m", "half": 1}', "row 2: half is 1, which is no boolean"),
     (to_json(Operation("acknowledged", "p", 2, "other")), "row 2: acknowledged of other without its send"),
     (to_json(Operation("consumed", "a", 2, "m", "g", "q", 0)), "row 2: consumed of m without its delivered"),
     (to_json(Operation("revoked", "a", 2, None, "g", "q")), "row 2: revoked of q from a without its assigned"),
@@ -128,11 +129,14 @@ def test_a_parquet_file_that_is_cut_or_of_another_shape(tmp_path: Path) -> None:
         rows(path)
 
 
-@pytest.mark.parametrize("given", ["", '{"rocketproof_history": 2}\n'])
-def test_a_history_without_operations_is_bad_input(tmp_path: Path, given: str) -> None:
+@pytest.mark.parametrize(("given", "said"), [
+    ("", "/history.jsonl: has no operation$"), ('{"rocketproof_history": 2}\n', "history.jsonl"),
+    ("[\n", "^[^:]*history.jsonl, row 1: not JSON"),
+])
+def test_a_history_without_operations_is_bad_input(tmp_path: Path, given: str, said: str) -> None:
     path = tmp_path / "history.jsonl"
     path.write_text(given, "utf-8")
-    with pytest.raises(BadInputError):
+    with pytest.raises(BadInputError, match=said):
         rows(path)
 
 

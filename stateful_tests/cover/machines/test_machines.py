@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 import pytest
+from hypothesis.errors import FlakyStrategyDefinition
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 from typer.testing import CliRunner
@@ -22,9 +23,10 @@ from invariants.runs import NO_MACHINE
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.cover.machines.asked import CALM, D1, EASY, N1, ROUTED, rows
 from stateful_tests.machines import judge, known
-from stateful_tests.machines.machine import Trial, ViolatedError
+from stateful_tests.machines import search as searching
+from stateful_tests.machines.machine import TimeOverError, Trial, ViolatedError
 from stateful_tests.machines.program import Line, one_line, parsed
-from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search, simplest, survey
+from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search, shortest, simplest, survey
 from stateful_tests.machines.tape import RuleTape
 from stateful_tests.stories.telling import has_story
 from stateful_tests.worlds.subjects import DECLARED
@@ -252,6 +254,21 @@ def test_a_program_whose_lines_take_lists_is_shortened() -> None:
     found = played("route_info", "shipped", program, to_the_end=False).trial.found[ROUTED]
     assert found.program == program
     assert simplest(found).program == parsed(N1)
+
+
+@pytest.mark.parametrize("complaint", [TimeOverError, FlakyStrategyDefinition("the second run stopped earlier")])
+def test_lines_are_left_out_where_hypothesis_has_had_its_time(
+    complaint: BaseException, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def over(*_: object, **__: object) -> None:
+        raise complaint
+
+    monkeypatch.setattr(searching, "search", over)
+    program = parsed(f"rough_time(chance=[0]); {N1}")
+    found = played("route_info", "shipped", program, to_the_end=False).trial.found[ROUTED]
+    assert shortest(found, EASY, lambda: True).program == parsed(N1)
+    with pytest.raises((TimeOverError, FlakyStrategyDefinition)):
+        shortest(found, EASY, lambda: False)
 
 
 def test_a_search_whose_shrinking_crashes_gives_the_program_that_was_found(monkeypatch: pytest.MonkeyPatch) -> None:

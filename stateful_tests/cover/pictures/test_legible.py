@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from invariants.pictures.marks import EARLIER, FINDING
+from invariants.pictures.marks import EARLIER, FINDING, SEEN
 from invariants.pictures.picture import Picture
 from invariants.pictures.rows import Row
 from stateful_tests.cover.pictures.legible import flaws
@@ -24,10 +24,21 @@ def test_a_picture_without_flaws_is_not_blamed() -> None:
     (ROWS[1:], "2 rows"), (ROWS[:2] * 2, "no row shows the finding"),
     ((ROWS[0], replace(ROWS[1], began=False), ROWS[2]), "nothing began it"),
     ((*[replace(ROWS[1], began=False)] * 5, *ROWS[1:]), "5 rows before what began it"),
-    ((*ROWS[:2] * 20, ROWS[2]), "45 lines"),
+    ((*ROWS[:2] * 20, ROWS[2]), "46 lines"),
 ])
 def test_rows_can_be_wrong(rows: tuple[Row, ...], flaw: str) -> None:
     assert flaw in flaws(replace(GOOD, rows=rows))
+
+
+@pytest.mark.parametrize(("text", "flaws_of"), [
+    ("it is gone for 2 s", []), ("it is gone for two seconds", []),
+    ("it is gone for 3 s", ["no 3 s in the picture: ⇒"]),
+    ("it is gone for up to half a minute", ["no half a minute in the picture: ⇒"]), ("it is gone for a while", []),
+])
+def test_what_users_see_names_no_duration_that_the_picture_does_not_have(text: str, flaws_of: list[str]) -> None:
+    later = replace(ROWS[2], time_ms=2_002)
+    drawn = replace(GOOD, rows=(*ROWS[:2], later, Row(3, 2_002, "c2", text, mark=SEEN)))
+    assert [*flaws(drawn)] == flaws_of
 
 
 @pytest.mark.parametrize("text", [

@@ -40,41 +40,50 @@ B29 = """\
          │  │  │   … 1 earlier step, not shown
   0.103  │◀─┤  │   broker-a puts version 1 of orders (*) into the table of G
   0.131  │◀─┤  │   broker-a hears a heartbeat of c1 in G: orders in version 2
-  0.131  ×  │  │   ◆ a thread of broker-a that handles the heartbeat of c1 stands still for 1 s
-         │  │  │   (updateSubscription: the topic has been looked up)
+  0.131  ×  │  │   ◆ a thread of broker-a that handles the heartbeat of c1
+         │  │  │   stands still for 1 s (updateSubscription: the topic has been
+         │  │  │   looked up)
   0.231  │◀─┼──┤   broker-a enters c2 in G: orders in version 3
   0.231  ●  │  │   ① broker-a replaces version 1 of orders by version 3
-  1.131  ✗  │  │   ✗ broker-a replaces version 3 of orders by version 2: an older subscription wins
-◆ what began it   ① the earlier moment that ✗ contradicts   ✗ the promise breaks   ● a machine acts
-× fault   ├─▶ message, as its receiver takes it
+  1.131  ✗  │  │   ✗ broker-a replaces version 3 of orders by version 2: an
+         │  │  │   older subscription wins
+◆ what began it   ① the earlier moment that ✗ contradicts   ✗ the promise breaks
+● a machine acts   × fault   ├─▶ message, as its receiver takes it
 """
 B33 = """\
          broker-a
          │  c1
   0.111  │◀─┤   ① broker-a hears a heartbeat of c1 in G: orders in version 1
-  0.111  ×  │   ◆ a thread of broker-a that handles the heartbeat of c1 stands still for 1 s
-         │  │   (registerConsumer: before updateSubscription)
-  0.121  │◀─┤   ✗ broker-a takes c1 out of G: it has said goodbye
-◆ what began it   ① the earlier moment that ✗ contradicts   ✗ the promise breaks   ● a machine acts
-× fault   ├─▶ message, as its receiver takes it
+  0.111  ×  │   ◆ a thread of broker-a that handles the heartbeat of c1 stands
+         │  │   still for 1 s (registerConsumer: before updateSubscription)
+  0.121  │◀─┤   ✗ broker-a takes c1 out of G: it has said goodbye: broker-a
+         │  │   removes c1 from G while its heartbeat is handled
+◆ what began it   ① the earlier moment that ✗ contradicts   ✗ the promise breaks
+● a machine acts   × fault   ├─▶ message, as its receiver takes it
 """
 N27 = """\
          nameserver1
          │  machine1
          │  │  tester
          │  │  │   … 3 earlier steps, not shown
-  0.003  │◀─┤  │   nameserver1 registers machine1 as broker-a with version 1: orders
+  0.003  │◀─┤  │   nameserver1 registers machine1 as broker-a with version 1:
+         │  │  │   orders
   0.100  │  ×  │   ◆ machine1 is killed (kill -9)
   0.100  │  ●  │   ◆ machine1 starts again
   0.100  │  ●  │   ◆ machine1 starts as master of broker-a
-  0.101  ●  │  │   nameserver1 looks for the broker of a closed connection of machine1: machine1
+  0.101  ●  │  │   nameserver1 looks for the broker of a closed connection of
+         │  │  │   machine1: machine1
   0.101  ●  │  │   nameserver1 forgets machine1: its connection is closed
   0.101  ●  │  │   nameserver1 takes machine1 out of its routes
-  0.103  │◀─┤  │   ① nameserver1 registers machine1 as broker-a with version 1: orders
+  0.103  │◀─┤  │   ① nameserver1 registers machine1 as broker-a with version 1:
+         │  │  │   orders
          ⋮  ⋮  ⋮   1 s
-  1.103  │◀─┼──┤   ✗ nameserver1 forgets machine1: it was unregistered
-◆ what began it   ① the earlier moment that ✗ contradicts   ✗ the promise breaks   ● a machine acts
-× fault   ├─▶ message, as its receiver takes it   ⋮ time passes
+  1.103  │◀─┼──┤   ✗ nameserver1 forgets machine1: it was unregistered:
+         │  │  │   nameserver1 takes the goodbye of an earlier process for that
+         │  │  │   of machine1
+◆ what began it   ① the earlier moment that ✗ contradicts   ✗ the promise breaks
+● a machine acts   × fault   ├─▶ message, as its receiver takes it
+⋮ time passes
 """
 
 

@@ -6,12 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 from impl import events as e
+from impl.events.sentences import SENTENCES, Words
 from invariants.finding import Finding, put_down_to
-from invariants.pictures.claims import in_words
+from invariants.pictures.claims import claim, in_words
+from invariants.pictures.log import Log
+from invariants.pictures.moments import moments
 from invariants.rules.bounds import Bounds
 from invariants.rules.declared import RULES
 from invariants.rules.telling_apart import looked_for, perhaps, shown
 from invariants.rules.watch import Watch
+from stateful_tests.machines.program import parsed
+from stateful_tests.machines.search import played
 from stateful_tests.rules.collected import HISTORIES
 from stateful_tests.rules.written import Tables, findings
 from stateful_tests.stories.scenes import BROKER
@@ -74,3 +79,20 @@ def test_rules_judge_alike_whether_they_explain_or_not_and_most_can() -> None:
     assert len(explained) >= MANY
     assert all(one.earlier is None or one.earlier in history.broken for history in HISTORIES
                for one in findings(history, history.broken, explains=True))
+
+
+def test_where_tables_differ_about_a_lock_the_picture_has_what_was_last_said_of_its_queue() -> None:
+    program = parsed("ask_only(who='broker-b'); pass_time(s=131); start(who='consumer2')")
+    machine = played("order_lock", "repaired+seeded-unlock-for-anyone", program, telling=True, to_the_end=False)
+    found = next(one for one in machine.seen if one.differs)
+    kernel = machine.world.simulation.kernel
+    assert kernel.trail is not None
+    log = Log(kernel.records, kernel.trail)
+    at = moments(log, found)
+    assert at.earlier is not None
+    freed = log.records[at.earlier][2]
+    assert isinstance(freed, e.LockReleased)
+    assert freed.client_id.startswith("consumer2")
+    queue = f"queue {freed.mq.queue_id} of the retry topic of G at broker-b"
+    assert claim(found, Words(kernel.records, SENTENCES)) == (
+        f"{queue} is not locked, but what happened before leaves no other result than that {queue} is locked.")

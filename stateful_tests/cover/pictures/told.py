@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from impl import events
@@ -20,6 +21,15 @@ class NoTrail:
 
     flows: Sequence[Any] = ()
     halts: Sequence[Any] = ()
+    waits: Sequence[Any] = ()
+    closes: Sequence[Any] = ()
+    put_off: Mapping[int, Any] = MappingProxyType({})
+    jobs: Mapping[int, str] = MappingProxyType({})
+
+    def handled(self, flow: Any) -> bool:
+        """Each message finds a thread."""
+        del flow
+        return True
 
     def thread_of(self, at: int, machine: str) -> int:
         """Nobody knows."""

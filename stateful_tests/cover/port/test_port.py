@@ -20,6 +20,7 @@ from invariants.verdict import BadInputError, Outcome, Verdict
 from stateful_tests.child import ChildEndedError, ChildError, ChildGarbageError, ChildHungError
 from stateful_tests.conformance.judge import RECORDINGS
 from stateful_tests.conformance.port import exchange, judge
+from stateful_tests.conformance.port.calls import Call, described
 from stateful_tests.conformance.port.examples import ADAPTERS, EXAMPLES
 from stateful_tests.conformance.port.exchange import Exchange
 from stateful_tests.conformance.port.functions import FUNCTIONS
@@ -145,6 +146,10 @@ def test_calls_that_were_announced_are_one_request_and_handed_out_once(program: 
 
 HOSTILE = [
     ("time.sleep(60)", ChildHungError, "does not answer within 0.5 s"),
+    ("say('{\"id\"', end=''); time.sleep(60)", ChildHungError,
+     "does not answer within 0.5 s after '{\"id\"' without the end of a line"),
+    ("say('{', end=''); sys.exit('why')", ChildEndedError,
+     "ended with status 1 after '{' without the end of a line (why)"),
     ("sys.exit(7)", ChildEndedError, "ended with status 7"),
     ("os.kill(os.getpid(), 9)", ChildEndedError, "was ended by SIGKILL"),
     ("raise ValueError('mine')", ChildEndedError, "ended with status 1 (ValueError: mine)"),
@@ -216,12 +221,13 @@ def test_who_does_not_greet_back_is_bad_input(hello: str, said: str, program: An
 @pytest.mark.parametrize(("words", "said"), [
     (["check", "allocation", "--exec", "./no-such-program"], "cannot be started (No such file or directory)"),
     (["check", "allocation", "--exec", "'"], "cannot be started (No closing quotation)"),
-    (["check", "allocation", "--exec", ""], "cannot be started"),
+    (["check", "allocation", "--exec", ""], "--exec has no words; give a program and its arguments"),
     (["check", "allocation", "--function", "AVG"], "say what to check"),
-    (["check", "allocation", "--exec", "x", "--python", "a:b"], "say what to check"),
+    (["check", "allocation", "--exec", "x", "--python", "a:b"], "one of the three"),
     (["conform", "--exec", EXAMPLE, "--function", "AVGE"], "does not answer 'AVGE'; did you mean 'AVG'"),
     (["conform", "--exec", EXAMPLE, "--file", "names"], "leave --vectors and --file out"),
     (["conform", "--function", "AVG"], "--function goes with --exec"),
+    (["conform", "--functions", "--function", "AVGE"], "no recording is about 'AVGE'; did you mean 'AVG'"),
 ])
 def test_bad_input_is_one_line(words: list[str], said: str) -> None:
     result = run(*words)
@@ -245,7 +251,7 @@ def test_a_judgement_ends_with_a_row_that_says_what_the_program_did(
     answers = found["allocation_answers"]
     assert (answers.outcome, answers.as_expected) == (Outcome.VIOLATED, False)
     assert said in answers.note
-    assert "with me='c0', 3 queues" in answers.note
+    assert answers.note.startswith("3 queues, 1 member: c0 among ['c0']: ")
     assert {row.outcome for name, row in found.items() if name != "allocation_answers"} == {Outcome.UNKNOWN}
 
 
@@ -255,7 +261,7 @@ def test_the_call_of_a_batch_that_ends_the_program_is_found(program: Any) -> Non
         calls = [("G", "a", QUEUES[:many], ["a"]) for many in (1, 2, 3)]
         strategy.ahead(calls)
         assert [strategy(*call) for call in calls[:2]] == [QUEUES[:1], QUEUES[:2]]
-        with pytest.raises(ChildEndedError, match="with me='a', 3 queues and members"):
+        with pytest.raises(ChildEndedError, match=r"a among \['a'\]: .* ended with status 3"):
             strategy(*calls[2])
         assert strategy(*calls[0]) == QUEUES[:1]
 
@@ -273,6 +279,17 @@ def test_each_function_has_recorded_calls_with_an_answer() -> None:
         assert {*recorded} <= {"r", "e", "m"}
 
 
+def test_what_a_port_may_answer_is_told_with_a_recorded_call() -> None:
+    result = run("conform", "--functions", "--function", "fault-duration", "--function", "names.blank")
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert lines[0] == "back-off of a latency (MQFaultStrategy#computeNotAvailableDuration (private))"
+    assert "  args: a = {latency, latencyMax, notAvailableDuration}: the two tables (null = defaults)" in lines
+    assert '  fault-duration: {"latency":550,"latencyMax":null,"notAvailableDuration":null} → {"r":30000}' in lines
+    assert '  names.blank: "" → {"r":true}' in lines
+    assert {line.split(":")[0].strip() for line in described() if " → " in line} == {*FUNCTIONS}
+
+
 def test_a_port_has_a_row_for_each_function_and_a_sentence_about_all(program: Any, tmp_path: Path) -> None:
     call = 'say({"id": number, "r": [True, {}, 1]} if asked["function"] == "delay-levels" else {"id": number, "r": []})'
     hello = HELLO.replace('"delay-levels"', '"delay-levels", "my-own"')
@@ -284,7 +301,7 @@ def test_a_port_has_a_row_for_each_function_and_a_sentence_about_all(program: An
     delays = found["delay-levels"]
     assert (delays.outcome, delays.cost["rows"], delays.subject.name) == (Outcome.VIOLATED, 201, "toy: delay-levels")
     assert 0 < delays.cost["different"] <= 201
-    assert delays.note.startswith("line 2 of delay-levels: expected {")
+    assert delays.note.startswith('asked {"text":""} (line 12 of delay-levels): expected {')
     assert (found["my-own"].outcome, found["my-own"].note) == (
         Outcome.UNKNOWN, "not compared: no recording is about it")
     assert f"answers 1 of {len(FUNCTIONS)} recorded functions, 201 calls of them" in result.stderr
@@ -293,13 +310,75 @@ def test_a_port_has_a_row_for_each_function_and_a_sentence_about_all(program: An
     assert "and is holds now" not in run(*shlex.split(delays.replay)[1:]).stdout
 
 
-@pytest.mark.parametrize(("call", "said"), [
-    ("sys.exit(4)", "0 rows compared, then it ended with status 4"),
-    ("say('x')", "0 rows compared, then it wrote a line that is not JSON: 'x'"),
+@pytest.mark.parametrize("batches", [False, True])
+@pytest.mark.parametrize(("stops", "said"), [
+    ("sys.exit(4)", "it ended with status 4"), ("say('x')", "it wrote a line that is not JSON: 'x'"),
 ])
-def test_a_port_that_stops_is_unknown(call: str, said: str, program: Any) -> None:
-    (row,) = judge.conform(program(call), ["delay-levels"])
-    assert (row.outcome, row.note) == (Outcome.UNKNOWN, said)
+def test_a_port_that_stops_is_told_with_the_call_that_stops_it(
+    stops: str, said: str, batches: bool, program: Any,
+) -> None:
+    stop = f'({stops}) if "1d" in json.dumps(asked) else '
+    call, batch = f'{stop}say({{"id": number, "r": 0}})', stop + BATCH.replace("allocate(one)", "0")
+    (row,) = judge.conform(program(call, BATCHES if batches else HELLO, batch), ["delay-levels"])
+    assert row.outcome is Outcome.VIOLATED  # by the two answers before
+    assert row.note.endswith(f'; 2 rows compared, then asked {{"text":"1d"}} (line 4) {said}')
+
+
+@pytest.mark.parametrize(("batch", "said"), [
+    ("sys.exit(4)", '0 rows compared, then asked {"text":"1s 5s'),
+    ('sys.exit(4) if len(asked["calls"]) > 1 else ' + BATCH.replace("allocate(one)", "0"),
+     "then it ended with status 4, but not when it was asked one by one"),
+])
+def test_a_port_that_stops_is_never_a_success(batch: str, said: str, program: Any) -> None:
+    (row,) = judge.conform(program(hello=BATCHES, batch=batch), ["delay-levels"])
+    assert row.outcome in {Outcome.UNKNOWN, Outcome.VIOLATED}
+    assert said in row.note
+
+
+def test_the_shortest_wrong_answer_is_told_before_a_missing_error(
+    program: Any, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    function = FUNCTIONS["delay-levels"]
+    answers: list[tuple[Any, Any]] = [({"text": "longer"}, {"r": 1}), ({"text": ""}, {"e": "X", "m": ""}),
+                                      ({"text": "s"}, {"r": 2})]
+    calls = [Call(line, {"a": asked}, recorded) for line, (asked, recorded) in enumerate(answers, 2)]
+    monkeypatch.setattr(judge, "calls", lambda one: iter(calls) if one is function else iter(()))
+    (row,) = judge.conform(program('say({"id": number, "r": 0})'), ["delay-levels"])
+    assert (row.cost["different"], row.cost["different_where_it_throws"]) == (3, 1)
+    assert row.note == 'asked {"text":"s"} (line 4 of delay-levels): expected {"r": 2}, got {"r": 0}'
+
+
+@pytest.mark.parametrize(("said", "told"), [
+    (["", "thread 'main' panicked at src/main.rs:6:61:", "called `unwrap` on a `None` value", "stack backtrace:",
+      "   2: core::panicking::panic"], "thread 'main' panicked at src/main.rs:6:61: called `unwrap` on a `None` value"),
+    (["panic: runtime error: index out of range [3]", "", "goroutine 1 [running]:", "main.allocate({...})",
+      "\t/src/main.go:30 +0x1b", "exit status 2"], "panic: runtime error: index out of range [3]"),
+    (["/port.js:3", "    throw new TypeError('x')", "TypeError: x", "    at emitErrorCloseNT (node)", "Node.js v20"],
+     "TypeError: x"),
+    (['Exception in thread "main" java.lang.IllegalStateException: x', "\tat com.example.MyException.go(A.java:3)"],
+     'Exception in thread "main" java.lang.IllegalStateException: x'),
+    (["reading", "  what():  out of range"], "what():  out of range"),
+])
+def test_the_line_of_standard_error_that_tells_most_is_told(said: list[str], told: str, program: Any) -> None:
+    call = f"print({chr(10).join(said)!r}, file=sys.stderr); sys.exit(1)"
+    with Exchange(program(call)) as asked, pytest.raises(ChildEndedError) as caught:
+        asked.call("allocate", {})
+    assert str(caught.value) == f"ended with status 1 ({told})"
+
+
+@pytest.mark.parametrize("batches", [False, True])
+def test_replay_prints_the_lines_that_ask_the_program(batches: bool, program: Any, tmp_path: Path) -> None:
+    command = program(AS_BROKEN, BATCHES if batches else HELLO, BATCH_AS_BROKEN)
+    sizes = ["--queues", "3", "--members", "2", "--examples", "1", "--property", "allocation_is_exclusive"]
+    result = run("check", "allocation", "--exec", command, *sizes, "--json", "-", "--out", tmp_path / "out")
+    (row,) = rows(result.stdout).values()
+    said = run(*shlex.split(row.replay)[1:]).stdout.splitlines()
+    begin = said.index("What the program was asked:") + 1
+    queues = '[["T","b",0],["T","b",1],["T","b",2]]'
+    calls = [f'{{"group":"group","cid":"{me}","mqAll":{queues},"cidAll":["c0","c1"]}}' for me in ("c0", "c1")]
+    asked = [f'"do":"batch","function":"allocate","calls":[{one}]' if batches
+             else f'"do":"call","function":"allocate","a":{one}' for one in calls]
+    assert said[begin:begin + 2] == [f'    {{"id":1,{one}}}' for one in asked]
 
 
 def test_errors_agree_with_errors_and_no_list_with_an_empty_one() -> None:

@@ -33,9 +33,10 @@ one_owner_per_queue: shipped, workload clustering, profile storm
   0.120  │  │  ✗   ✗ c2 takes queue 0 of orders
   0.121  │  │  ●   ⇒ c2 gets the messages 0-9 a second time
 ◆ what began it   ① the earlier moment that ✗ contradicts   ✗ the promise breaks
-⇒ what users see of it   ● a machine acts   × fault   ├─▶ message, as its receiver takes it
-⋮ time passes   ┊ repetition
-✗ Broken promise: At every instant a queue is held by at most one member of the group.
+⇒ what users see of it   ● a machine acts   × fault
+├─▶ message, as its receiver takes it   ⋮ time passes   ┊ repetition
+✗ Broken promise: At every instant a queue is held by at most one member of the
+group.
 """
 
 

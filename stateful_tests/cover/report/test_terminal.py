@@ -26,6 +26,21 @@ def test_each_row_has_property_judge_subject_expected_outcome_and_cost() -> None
     assert "rocketproof" not in said
 
 
+def test_what_one_search_has_cost_is_said_once() -> None:
+    cost = {"images": 712}
+    rows = [*(samples.row(name, "crash", "sync_torn", cost=cost) for name in "abc"),
+            samples.row("d", "crash", "sync_torn, machine crash", cost=cost),
+            *(samples.row(name, "check", "my strategy") for name in "ef")]
+    said = shown(verdict_table(rows))
+    assert (said.count("712"), said.count("as above")) == (2, 2)
+
+
+def test_one_of_something_is_told_as_one() -> None:
+    cost = {"cases": 1, "findings": 2, "different_where_it_throws": 1}
+    said = shown(verdict_table([samples.row("a", "check", "m", cost=cost)])).replace("\N{NO-BREAK SPACE}", " ")
+    assert "1 case · 1 different where it throws · 2 findings" in " ".join(said.split())
+
+
 def test_violations_differences_and_unknowns_are_followed_by_their_replay() -> None:
     rows = [samples.row("a", "prove", "m", "holds", expected="violated", replay="replay a"),
             samples.row("b", "prove", "m", "violated", replay="replay b", hazard=("D1",)),
@@ -84,6 +99,28 @@ def test_a_command_stays_on_one_line_however_narrow_the_terminal() -> None:
     command = "rocketproof explore --property " + "x" * 200
     said = shown(verdict_table([samples.row("a", "explore", "m", "violated", replay=command)]), width=60)
     assert f"    {command}" in said.splitlines()
+
+
+def test_on_a_narrow_terminal_what_all_rows_have_in_common_is_one_line_above_them() -> None:
+    names = ("one_promise", "another")
+    rows = [samples.row(name, "check", "./adapters/go/adapter", cost={"cases": 7}) for name in names]
+    wide, narrow = (shown(verdict_table(rows), width=width).splitlines() for width in (160, 50))
+    assert "subject" in wide[1]
+    assert narrow[0] == "judge: check · subject: ./adapters/go/adapter"
+    assert not any("subject" in line or "check" in line for line in narrow[1:])
+    assert max(map(len, narrow)) <= 50
+    others = shown(verdict_table([*rows, samples.row("one_promise", "prove", "m")]), width=50)
+    assert "judge: " not in others
+    assert {"check", "prove"} <= {*others.split()}
+    alone = shown(verdict_table(rows[:1]), width=40).splitlines()
+    assert any(line.split()[:2] == ["property", "expected"] for line in alone)
+
+
+def test_rows_that_one_command_shows_again_have_it_below_the_last() -> None:
+    rows = [samples.row(name, "explore", "m", "violated", replay=command)
+            for name, command in (("a", "one"), ("b", "one"), ("c", "two"), ("d", "one"))]
+    said = [line.split()[0] for line in shown(verdict_table(rows)).splitlines()[-7:]]
+    assert said == ["✗", "✗", "one", "✗", "two", "✗", "one"]
 
 
 def test_a_trace_is_numbered_with_arguments_changes_and_sentence() -> None:

@@ -218,6 +218,25 @@ def test_a_directory_that_does_not_start(tmp_path: Path) -> None:
     assert list(told(found))[-1] == "the broker does not start on this directory"
 
 
+def test_a_file_that_may_not_be_read_is_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = on_files(tmp_path, put_four_files)
+    denied = root / "commitlog" / "00000000000000002048"
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != denied and allowed(path, mode))
+    with pytest.raises(BadInputError, match=r"00000000000000002048: cannot be read; look at the store as the user"):
+        looked_at(root)
+
+
+def test_of_each_hazard_that_is_found_it_is_said_once_what_helps(tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_ten)
+    with queue_file(root).open("r+b") as file:
+        file.write(os.pread(file.fileno(), 12, 0) + bytes(8) + os.pread(file.fileno(), 12, 20) + bytes(8))
+    lines = list(told(looked_at(root)))
+    assert len([line for line in lines if line.endswith("(unit_names_its_record, V8)")]) == 2
+    assert len([line for line in lines if line.startswith("V8: what helps: Build the consume queues anew")]) == 1
+    assert "a broker without mappedFileSizeCommitLog=2048 does not start" in "\n".join(lines)
+
+
 def test_a_log_that_is_elsewhere(tmp_path: Path) -> None:
     root = on_files(tmp_path, put_two_queues)
     for path in (root / "commitlog").iterdir():
