@@ -75,7 +75,7 @@ def shown(name: str, judged: Collection[str] = ()) -> Iterator[str]:
     yield from _hazards(one)
     if name in PROPERTIES:
         yield from _actions(PROPERTIES[name])
-    elif one.kind != HOUSE and name not in BY_NAME:
+    if one.kind != HOUSE and name not in BY_NAME:
         yield from _of_claims(name)
     yield from ("", f"judge it  rocketproof verify {name}")
     if name in BY_NAME or name in OF_RUNS:
