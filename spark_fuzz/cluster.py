@@ -35,6 +35,8 @@ from spark_fuzz.work import Row, Unit, Work
 
 ROOMS = ("model", "invariants", "impl", "stateful_tests", "spark_fuzz")
 """What workers on other machines are sent; proofs stay with the driver."""
+SENT = (".py", ".toml")
+"""Of the rooms' files those that modules need; recordings stay with the driver, too."""
 
 SETTINGS = {
     "spark.app.name": "rocketproof",
@@ -213,8 +215,9 @@ def _folder() -> Path:
 def _zip_rooms(path: Path) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         for room in ROOMS:
-            for file in sorted((_folder() / room).rglob("*.py")):
-                archive.write(file, file.relative_to(_folder()))
+            for file in sorted((_folder() / room).rglob("*.*")):
+                if file.suffix in SENT:
+                    archive.write(file, file.relative_to(_folder()))
     return path
 
 

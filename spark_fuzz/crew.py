@@ -202,6 +202,7 @@ def one_line(failure: BaseException) -> str:
     """The line of a failure that names its cause."""
     java = getattr(failure, "java_exception", None)
     text = str(failure) if java is None else str(java.getMessage())
-    causes = re.findall(r"(?:Error|Exception|crashed)[^\n]*", text)
+    text = re.sub(r"\n\s+at [^\n]*", "", text.partition("\nPYTHONPATH was:")[0])  # then the JVM says how it noticed
+    causes = re.findall(r"(?:\w*Error|\w*Exception|crashed)\b[^\n]*", text)
     lines = causes[-1:] or text.strip().splitlines()[:1] or [type(failure).__name__]
     return lines[0].strip()[:300]

@@ -10,7 +10,8 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 SYMPTOMS: Mapping[str, str] = {
@@ -71,16 +72,16 @@ class Hazard:
         return ", ".join(self.upstream) or found
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Traversable) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-_FOLDER = Path(__file__).parent
+_FOLDER = resources.files(__name__)  # a worker of a cluster has it in a zip file
 PROCEDURES: Mapping[str, str] = _read(_FOLDER / "procedures.toml")
 """What helps against several hazards: the text that stands for a name in braces in their mitigations."""
 
 
-def _group(path: Path) -> Iterator[Hazard]:
+def _group(path: Traversable) -> Iterator[Hazard]:
     """The hazards of a file."""
     table = _read(path)
     title = table.pop("title")
@@ -97,5 +98,6 @@ def _place(hazard: Hazard) -> tuple[str, int, str]:
 
 
 HAZARDS: Mapping[str, Hazard] = {hazard.name: hazard for hazard in sorted(
-    (hazard for path in _FOLDER.glob("[A-Z].toml") for hazard in _group(path)), key=_place)}
+    (hazard for path in _FOLDER.iterdir() if re.fullmatch(r"[A-Z]\.toml", path.name) for hazard in _group(path)),
+    key=_place)}
 """By name."""

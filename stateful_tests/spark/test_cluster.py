@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from invariants.hazards import HAZARDS
 from invariants.verdict import BadInputError
-from spark_fuzz.cluster import Cluster, _settings, open_cluster
-from spark_fuzz.crew import ClusterLostError, Crew, Task
+from spark_fuzz.cluster import Cluster, _settings, _zip_rooms, open_cluster
+from spark_fuzz.crew import ClusterLostError, Crew, Task, one_line
 from spark_fuzz.work import Row, Unit, Work, attempt
 from stateful_tests.spark import toys
 
@@ -149,3 +152,21 @@ def test_a_second_spark_in_one_process_is_refused_and_the_first_goes_on(cluster:
     with pytest.raises(RuntimeError, match="has a Spark already"), open_cluster():
         pass
     assert len(cluster.run_units(UNITS, toys.squares)) == len(UNITS)
+
+
+def test_modules_that_a_cluster_is_sent_find_their_files_there(tmp_path: Path) -> None:
+    asked = "import spark_fuzz.runs; from invariants.hazards import HAZARDS; print(*HAZARDS)"
+    told = subprocess.run([sys.executable, "-P", "-c", asked], check=True, cwd=tmp_path, text=True,  # noqa: S603
+                          stdout=subprocess.PIPE, env={"PYTHONPATH": str(_zip_rooms(tmp_path / "rooms.zip"))})
+    assert told.stdout.split() == [*HAZARDS]
+
+
+def test_the_line_of_a_failed_job_names_the_cause_and_not_a_line_of_a_stack() -> None:
+    failure = RuntimeError("""Job aborted due to stage failure: org.apache.spark.SparkException:
+Error from python worker:
+  NotADirectoryError: [Errno 20] Not a directory: 'rocketproof.zip/a.toml'
+PYTHONPATH was:
+  rocketproof.zip
+org.apache.spark.SparkException: EOFException occurred while reading the port number.
+\tat org.apache.spark.util.SparkErrorUtils.tryWithSafeFinally$(SparkErrorUtils.scala:83)""")
+    assert one_line(failure) == "NotADirectoryError: [Errno 20] Not a directory: 'rocketproof.zip/a.toml'"

@@ -227,4 +227,5 @@ def test_every_other_repair_has_a_story_of_its_own() -> None:
         "forget_unknown_topics", "wait_for_old_leases", "register_the_living",
         "reset_drops_what_it_removes", "goodbye_waits_for_heartbeats", "forget_unsubscribed_topics",
         "first_pull_reads_again", "run_removes_its_own", "late_read_changes_nothing",
+        "recovered_log_is_forced",  # cover/crash/test_played.py
     }

@@ -36,6 +36,7 @@ NEEDED = (
     ("scans_come_in_time", "dead_broker_is_dropped", "routes", 4),
     ("rounds_come_in_time", "every_name_server_learns", "name servers", 2),
     ("polls_come_in_time", "route_cache_becomes_true", "route cache", 2),
+    ("checkpoint_is_true", "no_record_is_missed", "commit log", 9),
 )
 """Promise, property that needs it, a scope that keeps all its premises, and the steps of a shortest run without it."""
 UNSHOWN = {
