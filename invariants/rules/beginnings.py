@@ -119,14 +119,21 @@ class new_group_begins_where_it_is_to(Rule):
 
 
 class Ended(NamedTuple):
-    """How far a consumer was in a queue: below `least` all is settled; of that, `late` only just before its end.
+    """How far a consumer was in a queue at a time: below `least` all is settled; of that, `late` only just before.
 
-    forgotten -- `least` is a legal offset that it was told, and has not come into the file.
+    corrected -- `least` is a legal offset that it was told. written -- it has come into the file since.
     """
 
+    ms: int
     least: int
     late: frozenset[int] = frozenset()
-    forgotten: bool = False
+    corrected: bool = False
+    written: bool = False
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether it is a legal offset that has not come into the file."""
+        return self.corrected and not self.written
 
 
 class broadcaster_goes_on_where_it_ended(Rule):
@@ -140,6 +147,7 @@ class broadcaster_goes_on_where_it_ended(Rule):
     cite = "LocalFileOffsetStore#persistAll, #persist"
     about = "at client_id group mq offset"
     excuses = (
+        Excuse("there was no room on its disk for the file", when=lambda rule, told: rule.had_no_room(told)),
         cause("L10", "its file was written when the queue was away",
               when=lambda rule, told: not rule.ended[told.about[:4]].forgotten
               and told.about[3] not in rule.files.get(told.about[:3], (told.about[3],))),
@@ -153,12 +161,17 @@ class broadcaster_goes_on_where_it_ended(Rule):
     files = Kept("at client_id group", survives="kill", begins=(OffsetsWritten,),
                  value=lambda _, event: dict(event.offsets))
 
+    def had_no_room(self, told: Told) -> bool:
+        """Whether the disk was full since the file should have been written."""
+        ended = self.ended[told.about[:4]]
+        return not ended.written and any(ended.ms <= end_ms for _, end_ms in self.facts.full.get(told.about[:1], ()))
+
     @on(OffsetsWritten)
     def writes(self, _: int, at: str, event: OffsetsWritten) -> None:
         for mq, offset in event.offsets:
             key = at, event.client_id, event.group, mq
             if key in self.ended and offset >= self.ended[key].least:
-                self.ended[key] = self.ended[key]._replace(forgotten=False)
+                self.ended[key] = self.ended[key]._replace(written=True)
 
     @on(ConsumerStopping)
     def stops(self, ms: int, at: str, event: ConsumerStopping) -> None:
@@ -166,13 +179,13 @@ class broadcaster_goes_on_where_it_ended(Rule):
         for key, progress in self.facts.progress.items() if self.facts.broadcasts(at, event.group) else ():
             if key[:2] == (at, event.group):
                 late = frozenset(one for one, settled_ms in progress.settled_ms.items() if settled_ms > since_ms)
-                self.ended[at, event.client_id, *key[1:]] = Ended(progress.all_below, late)
+                self.ended[at, event.client_id, *key[1:]] = Ended(ms, progress.all_below, late)
 
     @on(QueueTaken, OffsetReset, OffsetCorrected)
-    def begins(self, _: int, at: str, event: QueueTaken | OffsetReset | OffsetCorrected) -> Iterator[Told]:
+    def begins(self, ms: int, at: str, event: QueueTaken | OffsetReset | OffsetCorrected) -> Iterator[Told]:
         key = at, event.client_id, event.group, event.mq
         if isinstance(event, OffsetCorrected) and self.facts.broadcasts(at, event.group):
-            self.ended[key] = Ended(event.offset, forgotten=True)
+            self.ended[key] = Ended(ms, event.offset, corrected=True)
         ended = self.ended.get(key)
         if ended is not None and event.offset < ended.least:
             yield self.told(f"{at} begins {queue_text(event.mq)} at {event.offset}, where it was at {ended.least}",

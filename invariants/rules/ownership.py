@@ -171,16 +171,21 @@ class told_members_rebalance(Duty):
         """A run that is under way gets on; the next one would have fetched its list first, which pays."""
         key = at, event.group
         if key in self.owed and (isinstance(event, events.QueueTaken) or event.by_rebalance):
-            since_ms, counted_ms, what = self.owed[key]
-            self.owed[key] = since_ms, max(counted_ms, ms), what
+            self.count_from(key, ms)
+
+    @on(events.ProcessStarted)
+    def comes_back(self, ms: int, at: str, _: events.ProcessStarted) -> None:
+        """A run that is under way may have waited for this broker, and waits no longer."""
+        for key in self.owed if (at,) in self.facts.brokers else ():
+            self.count_from(key, ms)
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """See Duty; no time counts while a consumer does not run yet, or is suspended."""
         at_work = {(one.machine, one.group) for one in (self.views.consumers() if self.owed else ())
                    if (one.service_state, one.pause) == (RUNNING, False)}
-        for key, (since_ms, _, what) in self.owed.items():
+        for key in self.owed:
             if key not in at_work:
-                self.owed[key] = since_ms, now_ms, what
+                self.count_from(key, now_ms)
         yield from super().look(now_ms)
 
 

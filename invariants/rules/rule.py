@@ -250,9 +250,14 @@ class Duty(Rule):
     def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
         """Give the debtor its time when it goes on."""
         self.standing_ms[at,] = max(ms + event.ms, self.standing_ms.get((at,), 0))
-        for key, (since_ms, counted_ms, what) in self.owed.items():
+        for key in self.owed:
             if key[0] == at:
-                self.owed[key] = since_ms, max(counted_ms, ms + event.ms), what
+                self.count_from(key, ms + event.ms)
+
+    def count_from(self, key: Any, ms: int) -> None:
+        """The time for what is owed begins anew."""
+        since_ms, counted_ms, what = self.owed[key]
+        self.owed[key] = since_ms, max(counted_ms, ms), what
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """Tell what was not done in time."""

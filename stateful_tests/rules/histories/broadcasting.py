@@ -9,6 +9,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     ConsumerStarted,
     ConsumerStopping,
+    DiskFilled,
     MessagesFound,
     MessagesSettled,
     OffsetCorrected,
@@ -28,6 +29,7 @@ STOPPING, SOON = (100_000, C, ConsumerStopping(C, G)), (4, C, ConsumerStopping(C
 BEGINS = (200_000, C, QueueTaken(C, G, MQ, 100))
 CORRECTED = (5, C, OffsetCorrected(C, G, MQ, 101))
 DIES = (2, C, ProcessKilled(1, power_loss=False))
+FULL = (0, C, DiskFilled(100))
 LOST_POWER = (2, C, ProcessKilled(1, power_loss=True))
 
 
@@ -52,6 +54,12 @@ HISTORIES = (
     Written("broadcaster_goes_on_where_it_ended", (BROADCASTING, TAKEN, CORRECTED, BEGINS)),
     Written("broadcaster_goes_on_where_it_ended", (BROADCASTING, TAKEN, CORRECTED, written(6, (MQ, 101)), BEGINS),
             (TAKEN, CORRECTED, BEGINS)),
+    Written("broadcaster_goes_on_where_it_ended",
+            (BROADCASTING, FULL, (4, C, DiskFilled(0)), TAKEN, CORRECTED, BEGINS),
+            (BROADCASTING, FULL, TAKEN, CORRECTED, (6, C, DiskFilled(0)), BEGINS)),
+    Written("broadcaster_goes_on_where_it_ended",
+            (BROADCASTING, TAKEN, CORRECTED, written(6, (MQ, 101)), (7, C, DiskFilled(100)), BEGINS),
+            (BROADCASTING, TAKEN, CORRECTED, written(6), (7, C, DiskFilled(100)), BEGINS)),
     Written("file_keeps_its_offsets", (written(1, (MQ, 5)), written(2, (MQ, 4))),
             (written(1, (MQ, 5)), written(2, (MQ, 6)))),
     Written("file_keeps_its_offsets", (written(1, (MQ, 5)), written(2))),

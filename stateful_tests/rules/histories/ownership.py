@@ -20,6 +20,7 @@ from impl.events import (
     LockGranted,
     ProcessKilled,
     ProcessPaused,
+    ProcessStarted,
     PullAnswered,
     PullSuspended,
     QueueDropped,
@@ -103,6 +104,7 @@ STARTED = (0, C, ConsumerStarted(ID, G, "CLUSTERING", False))
 BROADCASTS = (0, C, ConsumerStarted(ID, G, "BROADCASTING", False))
 DIES = (2, C, ProcessKilled(1, False))
 BROKER = (0, B, BrokerStarted(B, B, 0))
+COMES_BACK = (2_000, B, ProcessStarted(2))
 ANSWERED = (3, C, PullAnswered(ID, G, MQ, 19))
 HEALED = (0, "world", WorldHealed())
 RUNS = tables(consumer())
@@ -169,6 +171,9 @@ HISTORIES = (
     Written("told_members_rebalance", bounds=CALM, views=RUNS, kept_views=RUNS,
             broken=(STARTED, told(), dropped(2_000, by_rebalance=False), looks(REBALANCED_MS + 2_000), DIES_LATER),
             kept=(STARTED, taken(), told(), dropped(2_000), looks(REBALANCED_MS + 2_000), DIES_LATER)),
+    Written("told_members_rebalance", bounds=CALM, views=RUNS, kept_views=RUNS,
+            broken=(STARTED, told(), COMES_BACK, looks(REBALANCED_MS + 2_000), DIES_LATER),
+            kept=(BROKER, STARTED, told(), COMES_BACK, looks(REBALANCED_MS + 2_000), DIES_LATER)),
     Written("shutdown_drops_all_queues", broken=(taken(), SHUT_DOWN), kept=(taken(), SHUT_DOWN), views=HOLDS,
             kept_views=tables(consumer(), process_queues=[held(is_dropped=True)])),
     Written("shutdown_drops_all_queues", broken=(taken(), SHUT_DOWN), kept=(taken(), OTHER_SHUT_DOWN), views=HOLDS,
