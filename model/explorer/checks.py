@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from model.explorer.expand import Expander
@@ -47,24 +47,20 @@ class Check:
 
 
 def checks(
-    ground: Instantiation, expander: Expander, properties: Sequence[Property], tails: Mapping[str, int],
+    ground: Instantiation, expander: Expander, properties: Sequence[Property], beyond: Beyond,
 ) -> list[Check]:
-    """All checks of a search; raises ValueError for a property of another concept.
-
-    tails -- of tables of which it is known what their cells beyond the scope hold: that.
-    """
+    """All checks of a search; raises ValueError for a property of another concept."""
     for wanted in properties:
         foreign = (names_read(wanted.condition) | names_read(wanted.when)) - set(ground.scope.concept.variables)
         if foreign:
             raise ValueError(f"{wanted.name} is about {min(foreign)}, which {ground.scope.concept.name} does not have; "
                              f"search a scope of {wanted.concept.name}")
-    made = [*_Checks(ground, expander, tails).all(properties)]
+    made = [*_Checks(ground, expander, beyond).all(properties)]
     return [check for check in made if check.term is not ground.terms.true]
 
 
-def going_on(ground: Instantiation, expander: Expander, tails: Mapping[str, int]) -> Ground:
+def going_on(ground: Instantiation, expander: Expander, beyond: Beyond) -> Ground:
     """That a step may be possible which the scope does not have: with a number beyond it, or one that is pruned."""
-    beyond = Beyond(ground.scope, tails)
     steps = [ground.term(node) for action in expander.actions for node in beyond.possible(action)]
     for instance in expander.instances:
         arguments, action = dict(zip(instance.action.parameters, instance.arguments, strict=True)), instance.action
@@ -78,9 +74,9 @@ def going_on(ground: Instantiation, expander: Expander, tails: Mapping[str, int]
 class _Checks:
     """Makes the checks of one search."""
 
-    def __init__(self, ground: Instantiation, expander: Expander, tails: Mapping[str, int]) -> None:
+    def __init__(self, ground: Instantiation, expander: Expander, beyond: Beyond) -> None:
         self.ground, self.terms, self.expander = ground, ground.terms, expander
-        self.kept, self.beyond = Kept(ground.scope), Beyond(ground.scope, tails)
+        self.kept, self.beyond = Kept(ground.scope), beyond
 
     def all(self, properties: Sequence[Property]) -> Iterator[Check]:
         """Checks of the properties, of what actions owe, and of what saturation keeps."""

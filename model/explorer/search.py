@@ -22,7 +22,7 @@ from model.explorer.tails import at_first, lasting
 from model.explorer.trace import UNBOUNDED, Document, document, leans_on_the_end, path
 from model.explorer.workers import Spent, Workers
 from model.language.batch import Batch, Word, states, words
-from model.language.beyond import sees_the_end
+from model.language.beyond import Beyond, sees_the_end
 from model.language.defined import defined
 from model.language.initial import initial_states
 from model.language.instantiate import Instantiation, mutated
@@ -99,9 +99,9 @@ class Search:
             raise ValueError(f"{scope.concept.name}: no action is left in the scope {scope.name}; forbid fewer")
         self.expander = Expander(self.ground, instances, table_bits=tuning.table_bits)
         self.first = distinct(words(initial_states(scope, self.ground.layout), self.ground.layout.words))
-        tails = lasting(self.ground, at_first(self.ground, self.first))
-        self.judge = Judge(checks(self.ground, self.expander, properties, tails), self.expander, properties,
-                           going_on(self.ground, self.expander, tails))
+        beyond = Beyond(scope, lasting(self.ground, at_first(self.ground, self.first)))
+        self.judge = Judge(checks(self.ground, self.expander, properties, beyond), self.expander, properties,
+                           going_on(self.ground, self.expander, beyond))
         self.found = Exploration(scope, tuple(properties), self.expander)
         self.start_in_doubt = self._start_in_doubt()
 

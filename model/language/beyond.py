@@ -9,6 +9,7 @@ one is sure only if it is known what all of its cells beyond hold.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import product
 from math import prod
 
@@ -41,6 +42,7 @@ def endless(variable: Variable) -> bool:
     return variable.sort.kind == NAT and not variable.sort.saturates
 
 
+@cache
 def ranges(node: Node) -> bool:
     """Whether a formula ranges over such numbers."""
     own = node.op in ("forall", "exists") and any(map(endless, node.payload))
@@ -60,6 +62,7 @@ class Beyond:
     def __init__(self, scope: Scope, tails: Mapping[str, int]) -> None:
         """Read the sizes of the scope; tails -- of tables of which it is known what their cells beyond hold: that."""
         self._scope, self._tails = scope, tails
+        self._possible: dict[str, tuple[Node, ...]] = {}
 
     def surely(self, node: Node, value: bool) -> Node:
         """The formula has this truth value, whatever numbers lie beyond."""
@@ -107,8 +110,13 @@ class Beyond:
             return quantified("exists", node.payload, inside)
         return conjunction(quantified("forall", node.payload, inside), *self._outside(node, value))
 
-    def possible(self, action: Action) -> Iterator[Node]:
+    def possible(self, action: Action) -> tuple[Node, ...]:
         """For each choice of numbers of which one lies beyond: that some instance of the action may happen with it."""
+        if action.name not in self._possible:
+            self._possible[action.name] = tuple(self._each_possible(action))
+        return self._possible[action.name]
+
+    def _each_possible(self, action: Action) -> Iterator[Node]:
         numbers = [variable for variable in action.parameters if endless(variable)]
         rest = tuple(variable for variable in action.parameters if variable not in numbers)
         if self._many(numbers, action.tested):
