@@ -222,20 +222,19 @@ class ViewMessageRequestHeader(NamedTuple):
     offset: int
 
 
-class TimestampResponseHeader(NamedTuple):
+class GetEarliestMsgStoretimeResponseHeader(NamedTuple):
     """GetEarliestMsgStoretimeResponseHeader. timestamp -- ms since 1970, -1: there is no message."""
 
     timestamp: int
 
 
-@dataclass(frozen=True, slots=True)
-class QueryConsumeQueueRequestHeader:
-    """QueryConsumeQueueRequestHeader: units from `index` on; consumer_group -- whose filter is shown."""
+class QueryConsumeQueueRequestHeader(NamedTuple):
+    """QueryConsumeQueueRequestHeader: max_count units from first_index on; consumer_group -- whose filter is shown."""
 
     topic: str
-    queue_id: int
-    index: int
-    count: int
+    queue_id: int = 0
+    first_index: int = 0
+    max_count: int = 0
     consumer_group: str | None = None
 
 
