@@ -129,10 +129,10 @@ class StoreThreads:
 
     async def _idle(self, signal: Signal, interval_ms: int) -> None:
         """Leave rounds of a service out until something is put, and then wait for the end of the one that runs."""
-        idle_since_ms = self.node.uptime_ms()
+        idle_since_ms = self.node.now_ms()
         while not await self.node.wait(signal, _NO_PUT_MS):
             pass
-        await self.node.sleep(interval_ms - (self.node.uptime_ms() - idle_since_ms) % interval_ms)
+        await self.node.sleep(interval_ms - (self.node.now_ms() - idle_since_ms) % interval_ms)
 
     async def _commit_real_time(self) -> None:
         service = self.store.commit_log.commit_real_time_service
