@@ -1,111 +1,81 @@
-"""PullAPIWrapper: pulls that are not sent, and the broker that answers them.
-
-No message goes over the network yet. A pull is taken into the hold of its broker where it is made, and answered there:
-when messages have arrived, when the broker has deleted what is asked for, or after 15 s. Only an offset below 0, which
-is illegal everywhere, is asked of the broker itself: it says where its queue begins.
-"""
+"""PullAPIWrapper: a pull goes to its broker as a request, and the broker holds it."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.pull_callback import PullCallback, process_pull_response
 from impl.client.rebalance import PullRequest
-from impl.common.headers import QueueOffsetRequestHeader
+from impl.common.byte_buffer import ByteBuffer
+from impl.common.headers import PullMessageRequestHeader
 from impl.common.message import MessageExt
-from impl.common.request_code import RequestCode, ResponseCode
-from impl.decisions.java_errors import not_null
+from impl.common.message_const import PROPERTY_TAGS
+from impl.common.message_decoder import decodes
+from impl.common.request_code import RequestCode
+from impl.decisions.flags import build_pull_sys_flag
+from impl.decisions.java_errors import MQClientError, not_null
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
-from impl.decisions.pull_answer import PullCode, pull_code
+from impl.decisions.pull_answer import PullCode
+from impl.decisions.subscription import SubscriptionData
 from impl.events import PullAnswered, PullSuspended
-from impl.ports.message_store import PulledStore
+from impl.hash_map import ConcurrentHashMap
 from impl.ports.node import Node
 from impl.ports.remoting import Command, ResponseFuture
 
 BROKER_SUSPEND_MAX_TIME_MS = 15_000
 CONSUMER_TIMEOUT_MS_WHEN_SUSPEND = 30_000
-
-
-class HeldPull(NamedTuple):
-    """A pull in the hold of a broker. number -- of all that this wrapper has made."""
-
-    number: int
-    max_msg_nums: int
-    pull_callback: PullCallback
+_ANSWERS = frozenset(PullCode)
 
 
 class PullAPIWrapper:
-    """`client.impl.consumer.PullAPIWrapper`, and what stands for PullMessageProcessor and PullRequestHoldService.
+    """`client.impl.consumer.PullAPIWrapper`.
 
-    held -- the pulls that brokers hold now.
+    Left out: slaves that a broker suggests, and the offset that a pull commits.
     """
 
-    def __init__(self, node: Node, instance: MQClientInstance, group: str) -> None:
-        """Start without pulls."""
+    def __init__(
+        self, node: Node, instance: MQClientInstance, group: str,
+        subscriptions: ConcurrentHashMap[str, SubscriptionData],
+    ) -> None:
+        """Start without pulls; subscriptions -- of the consumer, by topic."""
         self.node, self.instance, self.group = node, instance, group
-        self.held: dict[PullRequest, HeldPull] = {}
-        self._number = 0
+        self.subscriptions = subscriptions
 
     async def pull_kernel_impl(
         self, pull_request: PullRequest, max_msg_nums: int, pull_callback: PullCallback,
     ) -> None:
         """PullAPIWrapper#pullKernelImpl, asynchronous; raises a JavaError if no broker is known, or none reached."""
-        if pull_request.next_offset < 0:
-            await self._pull_below_zero(pull_request, pull_callback)
-        elif not self.instance.pull_message_service.stopped:
-            self._suspend_pull_request(pull_request, max_msg_nums, pull_callback)
-
-    def _suspend_pull_request(
-        self, pull_request: PullRequest, max_msg_nums: int, pull_callback: PullCallback,
-    ) -> None:
-        """PullRequestHoldService#suspendPullRequest."""
-        self._number = number = self._number + 1
-        self.held[pull_request] = HeldPull(number, max_msg_nums, pull_callback)
-        self.node.trace(PullSuspended(
-            self.instance.client_id, self.group, pull_request.message_queue, pull_request.next_offset,
-        ))
-        self.instance.pull_message_service.execute_task_later(
-            lambda: self._wake_up_in_time(pull_request, number), BROKER_SUSPEND_MAX_TIME_MS,
-        )
-
-    def _wake_up_in_time(self, pull_request: PullRequest, number: int) -> None:
-        held = self.held.get(pull_request)
-        if held is not None and held.number == number:
-            self._answer(pull_request, PullCode.PULL_NOT_FOUND, pull_request.next_offset)
-
-    def execute_request_when_wakeup(self, pull_request: PullRequest, store: PulledStore) -> None:
-        """PullMessageProcessor#executeRequestWhenWakeup: the store is asked again; one that is not held is left alone.
-
-        store -- of the broker that holds the pull.
-        """
-        if pull_request not in self.held:
-            return
-        mq, offset = pull_request.message_queue, pull_request.next_offset
-        found = store.get_message(mq.topic, mq.queue_id, offset, self.held[pull_request].max_msg_nums)
-        self._answer(pull_request, pull_code(found.status, offset), found.next_begin_offset, found.messages)
-
-    def _answer(
-        self, pull_request: PullRequest, code: PullCode, next_begin_offset: int, messages: tuple[MessageExt, ...] = (),
-    ) -> None:
-        held = self.held.pop(pull_request)
-        self.node.trace(PullAnswered(self.instance.client_id, self.group, pull_request.message_queue, code))
-        held.pull_callback.on_success(process_pull_response(code, next_begin_offset, messages))
-
-    async def _pull_below_zero(self, pull_request: PullRequest, pull_callback: PullCallback) -> None:
-        """PULL_OFFSET_MOVED, to the first offset that the broker says it has."""
         mq = pull_request.message_queue
         found = self.instance.find_broker_address_in_subscribe(mq.broker_name, MASTER_ID, only_this_broker=False)
-        request = Command(RequestCode.GET_MIN_OFFSET, header=QueueOffsetRequestHeader(mq.topic, mq.queue_id))
+        if found is None:
+            await self.instance.update_topic_route_info_from_name_server(mq.topic)
+            found = self.instance.find_broker_address_in_subscribe(mq.broker_name, MASTER_ID, only_this_broker=False)
+        if found is None:
+            raise MQClientError(f"The broker[{mq.broker_name}] not exist")
+        header = PullMessageRequestHeader(
+            self.group, mq.topic, mq.queue_id, pull_request.next_offset, max_msg_nums,
+            build_pull_sys_flag(commit_offset=False, suspend=True, subscription=False, class_filter=False), 0,
+            BROKER_SUSPEND_MAX_TIME_MS, not_null(self.subscriptions.get(mq.topic)).sub_version)
+        self.node.trace(PullSuspended(self.instance.client_id, self.group, mq, pull_request.next_offset))
         await self.instance.remoting_client.invoke_async(
-            not_null(found).broker_addr, request, CONSUMER_TIMEOUT_MS_WHEN_SUSPEND,
-            lambda future: _on_answer_below_zero(future, pull_callback),
-        )
+            found.broker_addr, Command(RequestCode.PULL_MESSAGE, header), CONSUMER_TIMEOUT_MS_WHEN_SUSPEND,
+            lambda future: self._on_answer(future, mq, pull_callback))
 
+    def _on_answer(self, future: ResponseFuture, mq: MessageQueue, pull_callback: PullCallback) -> None:
+        """MQClientAPIImpl#pullMessageAsync: every other code is an exception."""
+        response = future.response_command
+        if response is None or response.code not in _ANSWERS:
+            pull_callback.on_exception()
+            return
+        self.node.trace(PullAnswered(self.instance.client_id, self.group, mq, int(response.code)))
+        messages = self._taken(mq, response.body) if response.code == PullCode.SUCCESS else ()
+        pull_callback.on_success(
+            process_pull_response(PullCode(response.code), response.header.next_begin_offset, messages))
 
-def _on_answer_below_zero(future: ResponseFuture, pull_callback: PullCallback) -> None:
-    response = future.response_command
-    if response is None or response.code != ResponseCode.SUCCESS:
-        pull_callback.on_exception()
-    else:
-        pull_callback.on_success(process_pull_response(PullCode.PULL_OFFSET_MOVED, int(response.header.offset)))
+    def _taken(self, mq: MessageQueue, records: bytes) -> tuple[MessageExt, ...]:
+        """PullAPIWrapper#processPullResult: the messages whose tags are those that are subscribed, by their text."""
+        messages = decodes(ByteBuffer(records))
+        subscription = self.subscriptions.get(mq.topic)
+        if subscription is None or not subscription.tags_set or subscription.class_filter_mode:
+            return tuple(messages)
+        return tuple(one for one in messages if one.get_property(PROPERTY_TAGS) in subscription.tags_set)

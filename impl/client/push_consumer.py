@@ -1,6 +1,6 @@
 """DefaultMQPushConsumerImpl: the life of a push consumer, and its place in a group.
 
-Left out: filters, statistics, messages that are sent back. Pulls are answered without a request, see PullAPIWrapper.
+Left out: filters, statistics, messages that are sent back.
 """
 
 from __future__ import annotations
@@ -105,7 +105,8 @@ class DefaultMQPushConsumerImpl:
             ConsumeMessageOrderlyService(self) if config.orderly else ConsumeMessageConcurrentlyService(self)
         )
         self.pull_message_service = self.instance.pull_message_service
-        self.pull_api_wrapper = PullAPIWrapper(node, self.instance, self.group)
+        self.pull_api_wrapper = PullAPIWrapper(
+            node, self.instance, self.group, self.rebalance_impl.subscription_inner)
 
     def _copy_subscription(self) -> None:
         """DefaultMQPushConsumerImpl#copySubscription."""

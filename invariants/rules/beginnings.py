@@ -78,7 +78,7 @@ class new_group_begins_where_it_is_to(Rule):
     what is stored.
     """
 
-    shipped = "violated: L11 a retry topic at its end"
+    shipped = "violated: L11 a retry topic at its end, V28 the time that is nearest"
     cite = "RebalancePushImpl#computePullFromWhereWithException, ConsumeFromWhere"
     about = "at group mq"
     excuses = (BROADCASTS,)
@@ -105,7 +105,10 @@ class new_group_begins_where_it_is_to(Rule):
             yield self.told(sentence, *key)
 
     def _begin(self, broker: str, machine: str, group: str, mq: MessageQueue) -> int | None:
-        """Where a consumer is to begin what a broker has; None where one of them is not there."""
+        """Where a consumer is to begin what a broker has; None where one of them is not there.
+
+        None also where it is to begin at a time, and the clock of the broker has gone back.
+        """
         stored = self.views.stored_at(broker, mq.topic, mq.queue_id)
         where = self.views.consume_from(machine, group)
         if stored is None or where is None:
@@ -114,7 +117,7 @@ class new_group_begins_where_it_is_to(Rule):
         if mode == ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET or mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX):
             return 0
         if mode == ConsumeFromWhere.CONSUME_FROM_TIMESTAMP:
-            return next((offset for ms, offset in stored.stored if ms >= timestamp_ms), stored.max_offset)
+            return self.views.first_stored(broker, mq.topic, mq.queue_id, timestamp_ms)
         return stored.max_offset  # the three deprecated modes are CONSUME_FROM_LAST_OFFSET
 
 

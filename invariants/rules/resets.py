@@ -114,16 +114,16 @@ class reset_goes_to_its_time(Rule):
     What is committed may have moved since the broker looked: all that members have ever sent counts.
     """
 
+    shipped = "violated: V28 the time that is nearest"
     cite = "Broker2Client#resetOffset, DefaultMessageStore#getOffsetInQueueByTime"
     about = "broker group mq"
 
     @on(events.OffsetsReset)
     def answers(self, _: int, __: str, event: events.OffsetsReset) -> Iterator[Told]:
         for queue_id, offset in event.offsets:
-            stored = self.views.stored_at(event.broker, event.topic, queue_id)
-            if stored is None:
-                return  # it has ended since
-            first = next((one for ms, one in stored.stored if ms >= event.timestamp), stored.max_offset)
+            first = self.views.first_stored(event.broker, event.topic, queue_id, event.timestamp)
+            if first is None:
+                return  # the broker has ended since, or its clock has gone back
             mqs = self.facts.queues(event.broker, event.topic, queue_id)
             was_sent = any(one.offset == offset for mq in mqs for one in self.facts.sent.get((event.group, mq), ()))
             if offset > first or (offset < first and not was_sent):

@@ -56,7 +56,10 @@ class acknowledged_survives_crash(Rule):
 
 
 class recovery_is_a_prefix(Rule):
-    """A store that recovers has a prefix of the records that it had, and nothing that was cut off comes back."""
+    """A store that recovers has a prefix of the records that it had, and nothing that was cut off comes back.
+
+    What is on a disk when its broker starts for the first time is taken for had.
+    """
 
     shipped = "violated: V4 the bytes behind the end stay, V7 only bodies are checked"
     cite = "CommitLog#recoverNormally, #recoverAbnormally, MappedFileQueue#truncateDirtyFiles"
@@ -79,7 +82,7 @@ class recovery_is_a_prefix(Rule):
     @after(events.StoreLoaded)
     def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
         found = {one.commit_log_offset: one for one in self.views.log_records(at)}
-        had, cut = self.logs.get((at,), {}), self.cut.setdefault((at,), set())
+        had, cut = self.logs.get((at,), found), self.cut.setdefault((at,), set())
         # Files that the broker has deleted come back when a loss of power takes back that they were.
         deleted = {offset: one for offset, one in had.items() if offset < event.min_offset}
         self.logs[at,] = deleted | found
@@ -112,9 +115,10 @@ class visible_is_durable(Rule):
     @after(events.StoreLoaded)
     def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
         del event
-        units, name = self.views.queue_units(at), self.facts.broker_name(at)
+        name = self.facts.broker_name(at)
         for (mq,), seen in [one for one in self.seen.items() if one[0][0].broker_name == name]:
-            _, end = units.get((mq.topic, mq.queue_id), (0, 0))
+            stored = self.views.stored_at(at, mq.topic, mq.queue_id)
+            end = 0 if stored is None else stored.max_offset
             if end < seen:
                 self.seen[mq,] = end
                 yield self.told(f"{at} starts with queue {mq.queue_id} of {mq.topic} up to {end}, and a consumer had "

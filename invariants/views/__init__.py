@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar, cast
 
-from impl.broker.given_message_store import QueueRange
 from impl.decisions.message_queue import MessageQueue
 from invariants.views.brokers import BrokerViews
 from invariants.views.consumers import ConsumerTables, ConsumerViews
@@ -25,6 +24,7 @@ from invariants.views.values import (
     Filter,
     HeldQueue,
     QueueLock,
+    QueueRange,
     Registration,
     StoredRecord,
     Subscription,

@@ -7,13 +7,12 @@ from typing import TypeVar
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.controller import BrokerController
-from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.broker.rebalance_lock_manager import LockEntry
 from impl.broker.reported_tables import connection_of
 from impl.decisions.flags import PERM_READ
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import MASTER_ID, RETRY_GROUP_TOPIC_PREFIX
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
 from impl.decisions.route_queues import QueueData
 from invariants.views.living import Living
 from invariants.views.values import Broker, Filter, QueueLock, Subscription
@@ -161,18 +160,6 @@ class BrokerViews:
                 name = broker.broker_name
                 found[name] = max(config.read_queue_nums, found.get(name, 0))
         return [MessageQueue(topic, name, i) for name in sorted(found, key=utf16_key) for i in range(found[name])]
-
-    def stored(self, mq: MessageQueue) -> QueueRange:
-        """What the master of a queue was given of it; nothing if none lives."""
-        masters = (self.stored_at(broker.machine, mq.topic, mq.queue_id) for broker in self.brokers()
-                   if (broker.broker_name, broker.broker_id) == (mq.broker_name, MASTER_ID))
-        return next(masters, None) or QueueRange()
-
-    def stored_at(self, broker: str, topic: str, queue_id: int) -> QueueRange | None:
-        """What one broker has of a queue; None: no broker runs there."""
-        found = self.living.broker(broker)
-        store = None if found is None else found.message_store
-        return store.range_of(topic, queue_id) if isinstance(store, GivenMessageStore) else None
 
     def _look(self, broker: str, read: Callable[[BrokerController], Sequence[_T]]) -> Sequence[_T]:
         found = self.living.broker(broker)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from impl.broker.controller import BrokerController
+from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
+from impl.store.consume_queue import ConsumeQueue
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.record_reader import RecordReader
 from invariants.views.living import Living
-from invariants.views.values import StoredRecord
+from invariants.views.values import QueueRange, StoredRecord
 
 _Known = tuple[DefaultMessageStore, int, int, tuple[StoredRecord, ...]]
 
@@ -40,9 +42,53 @@ class StoreViews:
         return {(one.topic, one.queue_id): (one.get_min_offset_in_queue(), one.get_max_offset_in_queue())
                 for one in found if one.get_max_offset_in_queue() > one.get_min_offset_in_queue()}
 
+    def stored_at(self, broker: str, topic: str, queue_id: int) -> QueueRange | None:
+        """What one broker has of a queue; None: no broker runs there."""
+        store = self._store(broker)
+        if store is None:
+            return None
+        queue = _queue_of(store, topic, queue_id)
+        if queue is None:
+            return QueueRange()
+        return QueueRange(queue.min_logic_offset // CQ_STORE_UNIT_SIZE, _end(queue), _lies_far_back(store, queue))
+
+    def first_stored(self, broker: str, topic: str, queue_id: int, since_ms: int) -> int | None:
+        """The first offset of a queue that was stored then (ms since 1970) or later, or else its end.
+
+        None: no broker runs there, or the times of its messages are in no order, as its clock has gone back.
+        """
+        store = self._store(broker)
+        queue = None if store is None else _queue_of(store, topic, queue_id)
+        if store is None or queue is None:
+            return None if store is None else 0
+        first = queue.min_logic_offset // CQ_STORE_UNIT_SIZE
+        units = [unit for number in range(first, _end(queue)) if (unit := queue.unit(number)) is not None]
+        times = [store.pickup_store_timestamp(unit.offset, unit.size) for unit in units]
+        if times != sorted(times):
+            return None
+        return next((first + number for number, ms in enumerate(times) if ms >= since_ms), _end(queue))
+
     def _store(self, broker: str) -> DefaultMessageStore | None:
         found: BrokerController | None = self.living.broker(broker)
         return None if found is None or found.data_plane is None else found.data_plane.store
+
+
+def _queue_of(store: DefaultMessageStore, topic: str, queue_id: int) -> ConsumeQueue | None:
+    """DefaultMessageStore.consumeQueueTable: a queue, if it has been made."""
+    by_id = store.consume_queue_table.get(topic)
+    return None if by_id is None else by_id.get(queue_id)
+
+
+def _end(queue: ConsumeQueue) -> int:
+    """The offset behind the last message of a queue."""
+    return queue.mapped_file_queue.get_max_offset() // CQ_STORE_UNIT_SIZE
+
+
+def _lies_far_back(store: DefaultMessageStore, queue: ConsumeQueue) -> bool:
+    """Whether offset 0 of a queue is behind the part of the log that memory holds."""
+    unit, config = queue.unit(0), store.config
+    memory_bytes = config.total_physical_memory_bytes * config.access_message_in_memory_max_ratio // 100
+    return unit is not None and store.commit_log.get_max_offset() - unit.offset > memory_bytes
 
 
 def _records(store: DefaultMessageStore) -> list[StoredRecord]:

@@ -30,6 +30,17 @@ class StoredRecord(NamedTuple):
     key: str | None
 
 
+class QueueRange(NamedTuple):
+    """What a broker has of a queue: its first offset, and the one behind its last.
+
+    on_disk -- offset 0 lies behind the part of the log that memory holds.
+    """
+
+    min_offset: int = 0
+    max_offset: int = 0
+    on_disk: bool = False
+
+
 class Registration(NamedTuple):
     """A BrokerLiveInfo: the connection on which its broker registered, and whether that is still active."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from impl.client.push_consumer import PushConsumerConfig
-from impl.common.message import MessageExt
 from stateful_tests.machines.deeds import PAUSES, Brokers, Clocks, Members, Processes, Time
 from stateful_tests.machines.faults import Faulty
 from stateful_tests.machines.machine import SETTLED_MS, deed
-from stateful_tests.worlds.deeds import GROUP, TOPIC
+from stateful_tests.worlds.deeds import GROUP, OPERATOR, TOPIC
+from stateful_tests.worlds.listeners import WORK_MS, Listener
 from stateful_tests.worlds.workloads import CONSUMERS, Workload, servers
 from stateful_tests.worlds.world import World
 
@@ -46,11 +46,16 @@ class OrderLockMachine(Members, Processes, Brokers, Clocks, Time):
 
     @deed("has a message of each of its queues in its cache", who=Faulty.members)
     def cache_messages(self, who: str) -> bool:
-        """From now on it gives the lock of a queue back late: 20 s after the queue went to another member."""
+        """Its listener does not come back for a while, so that it gives the lock of a queue back late.
+
+        That is 20 s after the queue went to another member.
+        """
         found = self.consumers_of(who)
         for consumer in found:
-            for _, pq in consumer.rebalance_impl.process_queue_table.entries():
-                pq.put_message([MessageExt(0)])
+            if isinstance(consumer.message_listener, Listener):
+                consumer.message_listener.work_ms = max(WORK_MS)
+            for mq in consumer.rebalance_impl.process_queue_table.key_set():
+                self.world.send(OPERATOR, mq)
         return bool(found)
 
     @deed("the next thread at {where} is paused for {s} s", lasts_ms=0, where=PLACES, s=PAUSES)

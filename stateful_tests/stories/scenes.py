@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from impl.broker.given_message_store import QueueRange
+from dataclasses import replace
+
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.headers import ConsumerOffsetRequestHeader, RegisterBrokerBody, RegisterBrokerRequestHeader
@@ -14,14 +15,15 @@ from impl.decisions.subscription import SubscriptionData
 from impl.events import (
     ListenerEnded,
     ListenerStarted,
-    MessagesFound,
-    MessagesSettled,
     OffsetCommitted,
-    OffsetUpdated,
     QueueTaken,
 )
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.ports.remoting import Command
+from impl.store.message_store_config import MessageStoreConfig
+from invariants.views import QueueRange
+from stateful_tests.worlds.listeners import Listener
+from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.world import World
 
 NS, NS_ADDR, BROKER, ADDR = "nameserver1", "nameserver1:9876", "broker-a", "broker-a:10911"
@@ -32,8 +34,19 @@ PERSIST_MS = 5_000  # ClientConfig.persistConsumerOffsetInterval
 FIRST, LAST = MessageQueue("orders", BROKER, 0), MessageQueue("orders", BROKER, 3)
 
 
-def stage(world: World, *machines: str, **settings: object) -> None:
-    """One name server and these brokers, broker-a unless told otherwise, with two topics of four queues."""
+SMALL = replace(
+    STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024)
+"""A store of which a file holds some forty messages."""
+FORGETFUL = replace(SMALL, total_physical_memory_bytes=0)
+"""The store of a machine whose memory holds no message but the last one."""
+
+
+def stage(world: World, *machines: str, store: MessageStoreConfig = STORE, **settings: object) -> None:
+    """One name server and these brokers, broker-a unless told otherwise, with two topics of four queues.
+
+    store -- how the brokers keep messages.
+    """
+    world.store_config = store
     world.add_namesrv()
     for machine in machines or (BROKER,):
         world.add_broker(machine, machine, topics=TOPICS, **settings)
@@ -48,10 +61,24 @@ def join(world: World, machine: str, config: PushConsumerConfig = ORDERS) -> Def
 
 
 def old_queues(world: World, max_offset: int, topic: str = "orders", broker: str = BROKER) -> None:
-    """The queues of a topic are no longer young: a group without an offset is told so."""
+    """The queues of a topic get messages up to an offset.
+
+    In a FORGETFUL store they are no longer young then: a group without an offset is told so.
+    """
     config = world.brokers[broker].topic_config_manager.select_topic_config(topic)
     for queue_id in range(config.read_queue_nums if config else 1):
-        world.message_stores[broker].ranges.put((topic, queue_id), QueueRange(0, max_offset, on_disk=True))
+        fill(world, MessageQueue(topic, broker, queue_id), max_offset)
+
+
+def stored(world: World, mq: MessageQueue = LAST) -> QueueRange:
+    """What the broker of a queue has of it."""
+    return world.views.stored_at(mq.broker_name, mq.topic, mq.queue_id) or QueueRange()
+
+
+def fill(world: World, mq: MessageQueue, max_offset: int) -> None:
+    """A producer sends messages to a queue, which ends at an offset then."""
+    world.send("producer", mq, max_offset - stored(world, mq).max_offset)
+    world.run_until(lambda: stored(world, mq).max_offset == max_offset, 1_000)
 
 
 def held(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue = LAST) -> ProcessQueue:
@@ -61,15 +88,32 @@ def held(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue = LAST) -> Proces
     return pq
 
 
-def acknowledge(consumer: DefaultMQPushConsumerImpl, offset: int, mq: MessageQueue = LAST) -> None:
-    """Messages up to an offset come, and a concurrent listener's success has raised the offset in memory."""
-    node, client_id = consumer.node, consumer.instance.client_id
-    offsets = tuple(range(consumer.offset_store.clone_offset_table(mq.topic).get(mq, 0), offset))
-    if offsets:
-        node.trace(MessagesFound(client_id, consumer.group, mq, offsets))
-        node.trace(MessagesSettled(client_id, consumer.group, mq, offsets))
-    consumer.offset_store.update_offset(mq, offset, increase_only=True)
-    node.trace(OffsetUpdated(client_id, consumer.group, mq, offset))
+def expire(world: World, mq: MessageQueue, broker: str = BROKER) -> int:
+    """Files of others fill the disk, and the broker deletes all files of its log but the last: what is left of a queue.
+
+    That is its first offset.
+    """
+    world.simulation.fill_disk(broker, 88)
+    world.run_until(lambda: stored(world, mq).min_offset > 0, 75_000)
+    world.simulation.fill_disk(broker, 0)
+    return stored(world, mq).min_offset
+
+
+def in_memory(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue = LAST) -> int:
+    """The offset that a consumer would commit; -1: none."""
+    return consumer.offset_store.clone_offset_table(mq.topic).get(mq, -1)
+
+
+def works(consumer: DefaultMQPushConsumerImpl, work_ms: int) -> None:
+    """From now on the listener works for so long on a batch; if it needs no order, a third of it on every second one."""
+    assert isinstance(consumer.message_listener, Listener)
+    consumer.message_listener.work_ms = work_ms
+
+
+def acknowledge(world: World, consumer: DefaultMQPushConsumerImpl, offset: int, mq: MessageQueue = LAST) -> None:
+    """Messages up to an offset come, and a listener's success has raised the offset in memory."""
+    fill(world, mq, offset)
+    world.run_until(lambda: in_memory(consumer, mq) == offset, 5_000)
 
 
 def begin_batch(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue = LAST) -> ProcessQueue:

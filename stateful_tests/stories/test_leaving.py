@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from impl.broker.given_message_store import QueueRange
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.headers import UnregisterClientRequestHeader
 from impl.common.heartbeat_data import BROADCASTING
@@ -14,7 +13,17 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import QueueDropped, QueueTaken
 from impl.ports.remoting import Command
-from stateful_tests.stories.scenes import ADDR, BROKER, IN_ORDER, NS, acknowledge, heartbeat, start_asking, subscription
+from stateful_tests.stories.scenes import (
+    ADDR,
+    BROKER,
+    IN_ORDER,
+    NS,
+    acknowledge,
+    fill,
+    heartbeat,
+    start_asking,
+    subscription,
+)
 from stateful_tests.worlds.world import World
 
 TOPICS = (TopicConfig("orders", 4, 4),)
@@ -113,7 +122,7 @@ def test_l10_a_broadcasting_consumer_forgets_the_offsets_of_a_broker_that_was_aw
         brokers(world, BROKER, "broker-b")
         consumer = join(world, "c1", PushConsumerConfig("G", {"orders": "*"}, message_model=BROADCASTING))
         mq = MessageQueue("orders", BROKER, 0)
-        acknowledge(consumer, 50, mq)
+        acknowledge(world, consumer, 50, mq)
         world.run(11_000)
 
         world.call(BROKER, world.brokers[BROKER].shutdown)
@@ -124,7 +133,7 @@ def test_l10_a_broadcasting_consumer_forgets_the_offsets_of_a_broker_that_was_aw
         since_ms = world.now_ms
         world.simulation.start(BROKER)
         world.run(0)
-        world.message_stores[BROKER].ranges.put(("orders", 0), QueueRange(0, 200))
+        fill(world, mq, 200)
         world.run_until(lambda: mq in [event.mq for _, event in world.events(QueueTaken, since_ms)], 60_000)
 
         (again,) = [event for _, event in world.events(QueueTaken, since_ms) if event.mq == mq]
@@ -138,7 +147,7 @@ def test_l10_a_broadcasting_consumer_that_ends_while_a_broker_is_away_begins_its
         config = PushConsumerConfig("G", {"orders": "*"}, message_model=BROADCASTING, consume_from_where=first)
         consumer = join(world, "c1", config)
         mq = MessageQueue("orders", BROKER, 0)
-        acknowledge(consumer, 50, mq)
+        acknowledge(world, consumer, 50, mq)
         world.run(50_000)
         world.simulation.kill(BROKER)
         world.run_until(lambda: mq in [event.mq for _, event in world.events(QueueDropped)], 200_000)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
-from impl.broker.given_message_store import QueueRange
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
@@ -19,21 +17,28 @@ from impl.ports.threads import Signal
 from stateful_tests.stories.scenes import (
     BROKER,
     FIRST,
+    FORGETFUL,
     IN_ORDER,
     LAST,
     ORDERS,
     PERSIST_MS,
+    SMALL,
     acknowledge,
     after_a_persist,
     commit_everywhere,
     commits,
     committed,
+    expire,
+    fill,
     held,
+    in_memory,
     join,
     old_queues,
     stage,
     starts,
+    works,
 )
+from stateful_tests.worlds.listeners import Listener
 from stateful_tests.worlds.script import PAUSING
 from stateful_tests.worlds.world import World
 
@@ -41,32 +46,29 @@ RETRY = MessageQueue("%RETRY%G", BROKER, 0)
 ALONE = PushConsumerConfig("G", {"orders": "*"}, message_model=BROADCASTING)
 
 
-def read_in_order(world: World, machine: str, *, work_ms: int) -> None:
-    """Messages come to a queue, and an orderly listener works on one batch after the other, for so long each."""
-    consumer = world.consumers[machine][0]
-    (pull_request,) = [one for one in consumer.pull_api_wrapper.held if one.message_queue == LAST]
-    world.call(machine, partial(world.arrive, consumer, pull_request, work_ms))
+def is_left_behind(world: World, consumer: DefaultMQPushConsumerImpl) -> int:
+    """While a consumer is suspended, messages come to the first queue that it has not read when they are deleted.
 
-
-def pull_deleted(world: World, consumer: DefaultMQPushConsumerImpl) -> None:
-    """The first 500 messages of the first queue are deleted, and its pull is answered."""
-    (pull,) = [pull for pull in consumer.pull_api_wrapper.held if pull.message_queue == FIRST]
-
-    async def answer() -> None:
-        await world.arrive(consumer, pull)
-
-    world.message_stores[BROKER].ranges.put(("orders", 0), QueueRange(500, 1_000))
-    world.call("c1", answer)
+    It is resumed when rebalances begin in nine seconds. The first offset that is left.
+    """
+    consumer.suspend()
+    world.run(25_000)  # until its pulls have come back
+    fill(world, FIRST, 200)
+    least = expire(world, FIRST)
+    assert least > 100
+    world.run_until(lambda: world.now_ms % 20_000 == 11_000, 20_000)
+    world.call("c1", consumer.resume)
+    return least
 
 
 def test_x1_what_was_acknowledged_since_the_last_commit_is_delivered_again_after_a_crash() -> None:
     with World() as world:
         stage(world)
         first = join(world, "c1")
-        acknowledge(first, 50)
+        acknowledge(world, first, 50)
         world.run(6_000)
         after_a_persist(world)
-        acknowledge(first, 80)
+        acknowledge(world, first, 80)
         world.run(3_000)
         world.simulation.kill("c1")
         join(world, "c2")
@@ -77,10 +79,10 @@ def test_x3_a_commit_that_is_lost_costs_what_it_committed() -> None:
     with World() as world:
         stage(world)
         first = join(world, "c1")
-        acknowledge(first, 50)
+        acknowledge(world, first, 50)
         world.run(6_000)
         after_a_persist(world)
-        acknowledge(first, 80)
+        acknowledge(world, first, 80)
         world.simulation.kernel.profile = replace(PAUSING, one_way_loss=1)
         world.script.draw("UPDATE_CONSUMER_OFFSET c1 -> broker-a", 1)
         world.run(4_500)
@@ -97,13 +99,13 @@ def test_x4_a_late_commit_of_the_old_owner_is_where_the_next_one_begins() -> Non
         world.run(10_000)
         after_a_persist(world)
         for queue_id in (2, 3):  # what the joiner will get
-            acknowledge(first, 60, MessageQueue("orders", BROKER, queue_id))
+            acknowledge(world, first, 60, MessageQueue("orders", BROKER, queue_id))
         paused = world.pause("updateConsumerOffset: before commitOffset", 10_000)
         world.add_consumer("c2", ORDERS)
         world.run_until(lambda: paused.hit, 2_000)
         world.run(1_000)
         (late,) = [mq for mq in (MessageQueue("orders", BROKER, 2), LAST) if committed(world, mq) != 60]
-        acknowledge(world.consumers["c2"][0], 80, late)
+        acknowledge(world, world.consumers["c2"][0], 80, late)
         world.run_until(lambda: committed(world, late) == 60, 11_000)
         assert commits(world, late)[-2:] == [80, 60]  # committed_offset_never_regresses
 
@@ -117,12 +119,14 @@ def test_x4_a_late_commit_of_the_old_owner_is_where_the_next_one_begins() -> Non
 def test_x11_an_ordered_queue_is_given_up_before_its_batch_has_ended() -> None:
     with World() as world:
         stage(world)
+        old_queues(world, 5)
         commit_everywhere(world, 5)
         first = join(world, "c1", IN_ORDER)
         world.run(22_000)
         pq = held(first)
         since_ms = world.now_ms
-        read_in_order(world, "c1", work_ms=2_000)
+        works(first, 2_000)
+        world.send("producer", LAST, 2)
         world.add_consumer("c2", IN_ORDER)
         world.run_until(lambda: pq.dropped, 1_000)
         world.run(100)
@@ -141,7 +145,7 @@ def test_x12_the_offsets_of_a_topic_that_is_no_longer_subscribed_are_forgotten_u
         first = join(world, "c1")
         world.run(16_000)
         after_a_persist(world)
-        acknowledge(first, 70)
+        acknowledge(world, first, 70)
         first.unsubscribe("orders")
         world.call("c1", first.do_rebalance)
         world.run(6_000)
@@ -157,12 +161,15 @@ def test_x15_what_a_listener_ends_during_the_shutdown_is_delivered_again() -> No
     with World() as world:
         stage(world)
         first = join(world, "c1")
-        acknowledge(first, 50)
+        acknowledge(world, first, 50)
+        works(first, 1_000)
+        fill(world, LAST, 90)
+        world.run(200)
         paused = world.pause("unregisterConsumer: before unregisterClient", 3_000)
         world.call("c1", first.shutdown)
         world.run_until(lambda: paused.hit, 100)
         assert not held(first).dropped
-        acknowledge(first, 90)
+        world.run_until(lambda: in_memory(first) == 90, 2_000)
         world.run(4_000)
         assert first.service_state == "SHUTDOWN_ALREADY"
         join(world, "c2")
@@ -176,12 +183,15 @@ def test_x16_two_processes_with_one_client_id_share_a_file_of_offsets() -> None:
         node = world.simulation.nodes["c1"]
         config = ClientConfig(world.namesrv_addrs, "c1")
         second = DefaultMQPushConsumerImpl(node, MQClientManager(node), config, ALONE)  # as if in another process
+        second.message_listener = Listener(node, "G", world.notes, orderly=False)
         world.run(2_000)
         world.call("c1", second.start)
         world.run(20_000)
         assert first.instance.client_id == second.instance.client_id
-        acknowledge(first, 100)
-        acknowledge(second, 60)
+        acknowledge(world, second, 60)
+        works(second, 600_000)
+        acknowledge(world, first, 100)
+        assert in_memory(second) == 60
 
         def in_file() -> int:
             store = LocalFileOffsetStore(node, first.instance.client_id, "G")
@@ -206,7 +216,7 @@ def test_x13_a_queue_whose_pull_thread_is_stuck_is_given_up_and_taken_again() ->
         stage(world)
         consumer = join(world, "c1")
         world.run(20_000)
-        acknowledge(consumer, 50)
+        acknowledge(world, consumer, 50)
         pq = held(consumer)
         pq.put_message([MessageExt(50)])
         stuck = Signal("a call that does not come back")
@@ -230,7 +240,8 @@ def test_x13_a_queue_whose_pull_thread_is_stuck_is_given_up_and_taken_again() ->
 def begun_below_zero(world: World) -> None:
     """The answer with the offset for an orderly consumer's first pull does not arrive, and it begins at -1."""
     stage(world)
-    commit_everywhere(world, 1_000)
+    old_queues(world, 40)
+    commit_everywhere(world, 40)
     world.add_consumer("c1", IN_ORDER)
     world.run(500)
     pq = held(world.consumers["c1"][0], FIRST)
@@ -238,8 +249,8 @@ def begun_below_zero(world: World) -> None:
     world.simulation.network.partition(BROKER, "c1")
     world.run(6_000)
     world.simulation.network.heal()
-    world.run_until(lambda: pq.dropped, 10_000)
-    assert starts(world, FIRST) == [1_000]
+    world.run_until(lambda: pq.dropped, 40_000)  # the answer to its first pull did not arrive either
+    assert starts(world, FIRST) == [40]
 
 
 def test_x10_an_ordered_queue_whose_offset_could_not_be_read_is_read_from_its_beginning() -> None:
@@ -248,21 +259,19 @@ def test_x10_an_ordered_queue_whose_offset_could_not_be_read_is_read_from_its_be
         since_ms = world.now_ms
         world.run_until(lambda: committed(world, FIRST) == 0, 10_100)
         world.run_until(lambda: starts(world, FIRST, since_ms) != [], 20_000)
-        assert starts(world, FIRST, since_ms) == [0]  # 0 to 999 are delivered again
+        assert starts(world, FIRST, since_ms) == [0]  # 0 to 39 are delivered again
 
 
 def test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_rebalance() -> None:
     with World() as world:
-        stage(world)
+        stage(world, store=SMALL)
         consumer = join(world, "c1")
-        world.run(20_000)
-        world.run_until(lambda: world.now_ms % 20_000 == 11_000, 20_000)  # rebalances begin with such a period
-        pull_deleted(world, consumer)
-        world.run(1)
+        least = is_left_behind(world, consumer)
+        world.run_until(lambda: world.views.no_owner("G", "orders") != [], 1_100)
         assert world.views.no_owner("G", "orders") == [FIRST]
         waited_ms = world.run_until(lambda: FIRST not in world.views.no_owner("G", "orders"), 31_000)
         assert waited_ms > 25_000
-        assert starts(world, FIRST) == [0, 500]
+        assert starts(world, FIRST) == [0, least]
 
 
 def test_x17_the_correction_of_an_illegal_offset_overwrites_what_the_next_owner_has_committed() -> None:
@@ -273,29 +282,28 @@ def test_x17_the_correction_of_an_illegal_offset_overwrites_what_the_next_owner_
         world.run(300)
         world.add_consumer("b2", IN_ORDER)  # before c1 in the list
         second = world.consumers["b2"][0]
-        second.suspend()  # until c1 has given the locks back
-        world.run(1_000)
+        second.suspend()  # until c1 has given the locks back, and not until it renews its own for the first time
+        world.run(900)
         world.call("b2", second.resume)
         world.run(1_000)
         assert world.views.holders("G", "orders")[FIRST] == ["b2"]
-        assert starts(world, FIRST, since_ms) == [1_000]
-        acknowledge(second, 1_010, FIRST)
+        assert starts(world, FIRST, since_ms) == [40]
+        acknowledge(world, second, 50, FIRST)
         world.call("b2", second.persist_consumer_offset)
         world.run_until(lambda: committed(world, FIRST) == 0, 10_000)
-        assert commits(world, FIRST, since_ms)[-2:] == [1_010, 0]  # committed_offset_never_regresses
+        assert commits(world, FIRST, since_ms)[-2:] == [50, 0]  # committed_offset_never_regresses
         assert world.views.holders("G", "orders")[FIRST] == ["b2"]
 
 
 def test_u16_a_broadcasting_consumer_begins_again_at_the_illegal_offset_that_was_corrected() -> None:
     with World() as world:
-        stage(world)
+        stage(world, store=SMALL)
         consumer = join(world, "c1", ALONE)
-        acknowledge(consumer, 100, FIRST)
+        acknowledge(world, consumer, 100, FIRST)
         world.run(PERSIST_MS)
-        after_a_persist(world)
-        pull_deleted(world, consumer)
-        world.run_until(lambda: world.events(OffsetCorrected) != [], 11_000)
-        assert world.events(OffsetCorrected)[0][1].offset == 500
+        least = is_left_behind(world, consumer)
+        world.run_until(lambda: world.events(OffsetCorrected) != [], 12_000)
+        assert world.events(OffsetCorrected)[0][1].offset == least
         since_ms = world.now_ms
         world.restart("c1")
         world.run(5_000)
@@ -304,7 +312,7 @@ def test_u16_a_broadcasting_consumer_begins_again_at_the_illegal_offset_that_was
 
 def test_u11_a_member_that_cannot_read_the_offset_keeps_the_lock_from_others() -> None:
     with World() as world:
-        stage(world)
+        stage(world, store=FORGETFUL)
         old_queues(world, 100)
         broker = world.brokers[BROKER]
         (handler, pool), busy = broker.processors[RequestCode.GET_MAX_OFFSET], [True]
@@ -329,7 +337,7 @@ def test_u11_a_member_that_cannot_read_the_offset_keeps_the_lock_from_others() -
 
 def test_l1_what_came_before_the_first_commit_of_a_new_group_is_skipped() -> None:
     with World() as world:
-        stage(world)
+        stage(world, store=FORGETFUL)
         old_queues(world, 100)
         join(world, "c1")
         assert starts(world) == [100]
@@ -344,7 +352,8 @@ def test_l1_does_not_happen_in_a_young_queue() -> None:
     with World() as world:
         stage(world)
         join(world, "c1")
-        world.message_stores[BROKER].ranges.put(("orders", LAST.queue_id), QueueRange(0, 32))
+        fill(world, LAST, 32)
+        world.run(100)
         world.simulation.kill("c1")
         join(world, "c2")
         assert starts(world) == [0, 0]
@@ -352,7 +361,7 @@ def test_l1_does_not_happen_in_a_young_queue() -> None:
 
 def test_l2_a_busy_broker_is_taken_for_one_without_the_offset() -> None:
     with World() as world:
-        stage(world)
+        stage(world, store=FORGETFUL)
         old_queues(world, 200)
         commit_everywhere(world, 50)
         broker = world.brokers[BROKER]
@@ -370,7 +379,7 @@ def test_l2_a_busy_broker_is_taken_for_one_without_the_offset() -> None:
 
 def test_l11_the_retry_topic_of_a_group_that_begins_at_a_time_begins_at_its_end() -> None:
     with World() as world:
-        stage(world)
+        stage(world, store=FORGETFUL)
         old_queues(world, 7, "%RETRY%G")
         config = PushConsumerConfig(
             "G", {"orders": "*"}, consume_from_where=ConsumeFromWhere.CONSUME_FROM_TIMESTAMP,

@@ -10,29 +10,40 @@ from stateful_tests.stories.scenes import (
     BROKER,
     LAST,
     NS,
+    ORDERS,
     TOPICS,
     acknowledge,
     commit,
     commit_everywhere,
     committed,
     heartbeat,
+    in_memory,
     join,
     starts,
     subscription,
 )
+from stateful_tests.worlds.past import Past
 from stateful_tests.worlds.world import World
 
 SLAVE, SLAVE_ADDR = "broker-s", "broker-s:10911"
 SYNC_MS = 10_000
 
 
-def master_and_slave(world: World, *, namesrvs: int = 1) -> None:
-    """The slave registers 5 s after the master, and copies 3 s after that for the first time."""
+def past(messages: int) -> Past:
+    """So many messages in each queue, which a master and its slave have had for an hour."""
+    return Past((("orders", 4, 1),), ((3_600_000, messages),))
+
+
+def master_and_slave(world: World, *, namesrvs: int = 1, messages: int = 50) -> None:
+    """The slave registers 5 s after the master, and copies 3 s after that for the first time.
+
+    messages -- that both have of each queue from the beginning on; later ones the slave does not get.
+    """
     for number in range(1, namesrvs + 1):
         world.add_namesrv(f"nameserver{number}")
-    world.add_broker(BROKER, BROKER, topics=TOPICS)
+    world.add_broker(BROKER, BROKER, topics=TOPICS, past=past(messages))
     world.run(5_000)
-    world.add_broker(SLAVE, BROKER, broker_id=1)
+    world.add_broker(SLAVE, BROKER, broker_id=1, past=past(messages))
     world.run(100)
 
 
@@ -100,7 +111,7 @@ def begun_after_promotion(world: World, copied_ms: int) -> list[int]:
     in_sync(world, 50)
     consumer = join(world, "c1")
     world.run(6 * SYNC_MS)  # and five seconds since the slave has copied
-    acknowledge(consumer, 80)
+    acknowledge(world, consumer, 80)
     world.call("c1", consumer.persist_consumer_offset)
     world.run(copied_ms)
     assert committed(world) == 80
@@ -141,15 +152,18 @@ def test_b28_a_slave_forgets_what_was_committed_to_it() -> None:
 
 def test_x8_commits_that_went_to_the_slave_are_lost_when_the_master_returns() -> None:
     with World() as world:
-        master_and_slave(world)
+        master_and_slave(world, messages=100)
         in_sync(world, 50)
-        consumer = join(world, "c1")
-        world.run(60_000)
+        world.add_consumer("c1", ORDERS)
+        (consumer,) = world.consumers["c1"]
+        consumer.suspend()
+        world.run(65_000)
         world.call(BROKER, world.brokers[BROKER].shutdown)
         world.run(10_000)
         world.simulation.kill(BROKER)
         world.run(31_000)
-        acknowledge(consumer, 100)
+        world.call("c1", consumer.resume)  # it finds at the slave what it has not read
+        world.run_until(lambda: in_memory(consumer) == 100, 2_000)
         world.run(6_000)
         assert at_slave(world) == 100
 

@@ -18,7 +18,7 @@ from impl.decisions.java_errors import JavaError
 from impl.events import ClusterInfoFetched, OffsetsReset
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.ports.remoting import Command
-from stateful_tests.worlds.listeners import WORK_MS
+from stateful_tests.worlds.listeners import WORK_MS, Listener
 from stateful_tests.worlds.world import World
 
 BROKERS = ("broker-a", "broker-b")
@@ -27,15 +27,18 @@ GROUP, TOPIC, OTHER_TOPIC = "G", "orders", "invoices"
 NO_TOPICS = ("refunds", "payments")
 """No broker has them. In the hash tables of clients one comes before TOPIC, one after it."""
 
-ARRIVALS, ARRIVAL_MS = 3, 1_700
+ARRIVALS, ARRIVAL_MS, ARRIVING = 3, 1_700, 2
+"""How often messages arrive, how long after one another, and how many in each queue."""
 CLUSTERS_MS = 60_000
 """How long a monitor waits for an answer: a name server may stand still while it writes it."""
 LOOKS, LOOK_MS = 200, 100
 HOUR_MS = 60 * 60 * 1000
 RETIRED_MS = 10_000
 """How long the shutdown of a broker may take before its machine is switched off."""
-KEPT_FROM, REFUSAL_MS = 500, 1_000
-"""The least offset that is left when old messages have been deleted, and how often brokers refuse pulls below it."""
+PAST_MS = 100 * HOUR_MS, HOUR_MS, 60_000
+"""How long ago the messages were stored that are there when a world begins. The first ones may be deleted."""
+FULL_PERCENT = 80
+"""Of a disk from which a broker deletes what is older than three days."""
 
 Done = tuple[str, str]
 """To whom something was done, and what."""
@@ -171,42 +174,35 @@ def _roll_out(world: World, topic: str, expression: str | None) -> Done:
 
 
 def consume(world: World) -> Done:
-    """Messages arrive in all queues of a consumer, a few times, and its listener works on each."""
+    """Messages arrive in all queues of a consumer, a few times, and its listener works on each batch."""
     (machine, consumer), work_ms = _each_of(
         world, ("who", list(world.running())), ("how long a listener works", WORK_MS))
 
     async def arrivals() -> None:
         for _ in range(ARRIVALS):
-            for pull_request in [*consumer.pull_api_wrapper.held]:
-                world.call(machine, _uncaught(partial(world.arrive, consumer, pull_request, work_ms)))
-            await consumer.node.sleep(ARRIVAL_MS)
+            for mq in consumer.rebalance_impl.process_queue_table.key_set():
+                world.send(OPERATOR, mq, ARRIVING)
+            await world.simulation.nodes[OPERATOR].sleep(ARRIVAL_MS)
 
-    world.call(machine, arrivals)
-    return machine, f"is given messages; each batch takes {work_ms} ms"
+    if isinstance(consumer.message_listener, Listener):
+        consumer.message_listener.work_ms = work_ms
+    world.call(OPERATOR, arrivals)
+    return machine, f"is sent messages; each batch takes {work_ms} ms"
 
 
 def delete_old_messages(world: World) -> Done:
-    """Brokers delete what is old; offsets of it are illegal from now on."""
-    if world.stored.min_offset == KEPT_FROM:
+    """Files of others fill the disks of brokers, which delete what is old; offsets of it are illegal from now on."""
+    brokers = [name for name in world.brokers if not world.simulation.disks[name].others_bytes]
+    if not brokers:
         raise NothingToDoError
-    world.keep_messages_from(KEPT_FROM)
-    world.simulation.kernel.world.spawn("brokers", _refuse_what_is_gone(world))
-    return "brokers", f"delete all messages before {KEPT_FROM}"
-
-
-async def _refuse_what_is_gone(world: World) -> None:
-    """Let brokers look at pulls again that they hold at offsets which they have no more; a thread of `kernel.world`."""
-    while True:
-        await world.simulation.kernel.world.sleep(REFUSAL_MS)
-        for machine, consumer in world.running():
-            for pull_request in consumer.pull_api_wrapper.held:
-                if pull_request.next_offset < world.views.stored(pull_request.message_queue).min_offset:
-                    world.call(machine, partial(world.arrive, consumer, pull_request))
+    for broker in brokers:
+        world.simulation.fill_disk(broker, FULL_PERCENT)
+    return "brokers", f"have disks that are filled to {FULL_PERCENT} %: they delete what is older than three days"
 
 
 def reset_offsets(world: World) -> Done:
     """An operator sends the group back in the queues of a broker."""
-    times_ms = (EPOCH_MS, EPOCH_MS - HOUR_MS, EPOCH_MS - HOUR_MS + 1)
+    times_ms = (EPOCH_MS - PAST_MS[2], EPOCH_MS - PAST_MS[1], EPOCH_MS - PAST_MS[1] + 1)
     broker, to_ms = _each_of(world, ("where", list(world.brokers)), ("to what time", times_ms))
     header = headers.ResetOffsetRequestHeader(TOPIC, GROUP, to_ms)
     request = Command(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, header=header)

@@ -8,22 +8,22 @@ from typing import Any
 
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.controller import BrokerController
-from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
-from impl.client.pull_requests import RequestingPullAPIWrapper
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
-from impl.decisions.java_errors import JavaError, not_null
+from impl.decisions.java_errors import JavaError
+from impl.decisions.names import MASTER_ID
 from impl.hosts.simulation.host import Boot
 from impl.hosts.simulation.node import Node
 from impl.namesrv.server import NamesrvController
 from impl.ports.remoting import RemotingClient
-from impl.store.message_store_config import MessageStoreConfig
+from impl.store.message_store_config import BrokerRole, MessageStoreConfig
 from stateful_tests.worlds.course import Course
 from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
 from stateful_tests.worlds.notes import Notes
+from stateful_tests.worlds.past import Past, disk_after
 from stateful_tests.worlds.producers import Producer
 
 MENDED_MS = 10_000
@@ -31,17 +31,21 @@ MENDED_MS = 10_000
 PULL_BATCH_SIZE = 2 * BATCH_MAX_SIZE
 """How many messages a pull finds, at most."""
 
+STORE = MessageStoreConfig(
+    mapped_file_size_commit_log=64 * 1024, configured_file_size_consume_queue=6_000, max_message_size=16 * 1024,
+    max_hash_slot_num=64, max_index_num=400,
+)
+"""A store with files so small that a run has several of each kind."""
+
 
 class Machines(Course):
     """See the module.
 
     namesrvs, brokers -- machine to the controller that it runs now. consumers -- machine to the consumers that it runs
     now, in the order of their start. testers -- machine to client. rolled_out -- group to what its members subscribe
-    (topic to expression) that start from now on, besides what they were added with. stored -- what each queue has of
-    the topics that brokers are added with. message_stores -- machine to what its broker has of its queues now, where it
-    keeps no messages. strategy -- of all consumers, instead of the one that they were added with. store_config -- how
-    the brokers keep messages that are added from now on, and whether pulls are sent to them; None: neither is so.
-    notes -- what its clients observe.
+    (topic to expression) that start from now on, besides what they were added with. strategy -- of all consumers,
+    instead of the one that they were added with. store_config -- how the brokers keep messages that are added from now
+    on. notes -- what its clients observe.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -52,10 +56,8 @@ class Machines(Course):
         self.consumers: dict[str, list[DefaultMQPushConsumerImpl]] = {}
         self.testers: dict[str, RemotingClient] = {}
         self.rolled_out: dict[str, dict[str, str]] = {}
-        self.stored = QueueRange()
-        self.message_stores: dict[str, GivenMessageStore] = {}
         self.strategy: AllocateMessageQueueStrategy | None = None
-        self.store_config: MessageStoreConfig | None = None
+        self.store_config = STORE
         self.notes = Notes(self.simulation.kernel)
         self._applications: dict[str, Boot] = {}
         self._leaving: dict[str, Node] = {}
@@ -76,12 +78,17 @@ class Machines(Course):
         self.run(0)
 
     def add_broker(
-        self, machine: str, broker_name: str, *, topics: Sequence[TopicConfig] = (), **settings: Any,
+        self, machine: str, broker_name: str, *, topics: Sequence[TopicConfig] = (), past: Past | None = None,
+        **settings: Any,
     ) -> None:
-        """Add a broker; topics -- that it has from its first start on; settings -- fields of BrokerConfig."""
+        """Add a broker.
+
+        topics -- that it has from its first start on. past -- what it has stored long ago. settings -- fields of
+        BrokerConfig.
+        """
         config = BrokerConfig(broker_name, self.namesrv_addrs, **settings)
-        boot = self._broker if self.store_config is None else self._storing_broker
-        self.simulation.add(machine, boot(machine, config, topics))
+        files = None if past is None else disk_after(past, self.store_config)
+        self.simulation.add(machine, self._broker(machine, config, topics), files=files)
 
     def restart_broker_as(self, machine: str, *, power_loss: bool = True, **settings: Any) -> None:
         """Let the machine of a broker lose its power and start at once with other settings, its files unharmed.
@@ -101,32 +108,13 @@ class Machines(Course):
             self.simulation.kernel.kill(self.simulation.nodes[machine], power_loss=True)
         self.brokers.pop(machine, None)
 
-    def keep_messages_from(self, offset: int) -> None:
-        """Let all brokers, also those that start later, have deleted what is older in their queues."""
-        stored = tuple(pair for pair in self.stored.stored if pair[1] >= offset)
-        self.stored = self.stored._replace(min_offset=offset, stored=stored)
-        for store in self.message_stores.values():
-            ranges = store.ranges
-            for key in ranges.key_set():
-                ranges.put(key, self.stored)
-
     def _broker(self, machine: str, config: BrokerConfig, topics: Sequence[TopicConfig]) -> Boot:
-        async def boot(node: Node) -> None:
-            store = self.message_stores[machine] = GivenMessageStore()
-            controller = BrokerController(node, config, store)
-            _have_topics(controller, topics)
-            for topic in topics:
-                for queue_id in range(topic.read_queue_nums):
-                    store.ranges.put((topic.topic_name, queue_id), self.stored)
-            self.brokers[machine] = controller
-            await controller.start()
+        role = BrokerRole.ASYNC_MASTER if config.broker_id == MASTER_ID else BrokerRole.SLAVE
+        store_config = replace(self.store_config, broker_role=role)
 
-        return boot
-
-    def _storing_broker(self, machine: str, config: BrokerConfig, topics: Sequence[TopicConfig]) -> Boot:
         async def boot(node: Node) -> None:
             try:
-                controller = BrokerController(node, config, not_null(self.store_config))
+                controller = BrokerController(node, config, store_config)
                 if controller.initialized:
                     _have_topics(controller, topics)
                     self.brokers[machine] = controller
@@ -142,7 +130,7 @@ class Machines(Course):
     def _mend(self, node: Node) -> None:
         """A broker did not come up: its process ends, an operator deletes files without content and starts it again."""
         if node.alive:
-            config = not_null(self.store_config)
+            config = self.store_config
             self.simulation.disks[node.name].remove_empty_files(
                 config.store_path_commit_log, config.store_path_consume_queue)
             self.simulation.kill(node.name)
@@ -175,9 +163,6 @@ class Machines(Course):
                     consume_message_batch_max_size=BATCH_MAX_SIZE, strategy=self.strategy or config.strategy,
                 )
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
-                if self.store_config is not None:
-                    consumer.pull_api_wrapper = RequestingPullAPIWrapper(
-                        node, consumer.instance, consumer.group, consumer.rebalance_impl.subscription_inner)
                 consumer.message_listener = Listener(
                     node, config.consumer_group, self.notes, orderly=config.orderly)
                 self.consumers[machine].append(consumer)

@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import Any
 
 from impl.broker.consumer_offset_manager import topic_at_group
-from impl.broker.given_message_store import QueueRange
 from impl.client.push_consumer import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
@@ -20,12 +19,13 @@ from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
 from impl.decisions.names import get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hash_map import ConcurrentHashMap
-from impl.hosts.simulation.clock import EPOCH_MS
-from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
+from impl.store.message_store_config import FlushDiskType
 from invariants.concepts import FOLLOWED
 from invariants.refinement.follower import Follower
 from stateful_tests.worlds import deeds
-from stateful_tests.worlds.deeds import BROKERS, GROUP, HOUR_MS, OPERATOR, OTHER_TOPIC, TOPIC
+from stateful_tests.worlds.deeds import BROKERS, GROUP, OPERATOR, OTHER_TOPIC, PAST_MS, TOPIC
+from stateful_tests.worlds.machines import STORE
+from stateful_tests.worlds.past import Past
 from stateful_tests.worlds.world import World
 
 PERIOD_MS, RATE = 5_000, 2
@@ -34,16 +34,15 @@ OTHER_GROUP = "H"
 PRODUCER = "producer1"
 ROOMS = ("east", "west")
 
-COMMITTED = 100
-"""What the group has read of each queue before; another group has read ten more."""
-STORED = QueueRange(0, 1_000, on_disk=True, stored=((EPOCH_MS - HOUR_MS, 20), (EPOCH_MS, 60)))
-"""What is in each queue: where it begins and ends, and what was stored when."""
-
-STORE = MessageStoreConfig(
-    mapped_file_size_commit_log=64 * 1024, configured_file_size_consume_queue=6_000, max_message_size=16 * 1024,
-    max_hash_slot_num=64, max_index_num=400,
-)
-"""A store with files so small that a run has several of each kind."""
+COMMITTED = 34
+"""What the group has read of each queue before; another group has read four more."""
+PAST = Past(((TOPIC, 4, 1), (OTHER_TOPIC, 2, 1), (get_retry_topic(GROUP), 1, 8)),
+            tuple(zip(PAST_MS, (24, 8, 8), strict=True)))
+"""What is in each queue: 24 messages of some days ago, 8 of an hour ago, and 8 that are new; of retries an eighth."""
+OLD = replace(
+    STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
+    total_physical_memory_bytes=40 * 1024)
+"""Their store: its files are so small that some have nothing but old messages, and memory has the new ones only."""
 
 _REFINEMENTS = {concept.name: import_module(f"invariants.refinement.{concept.name}") for concept in FOLLOWED}
 
@@ -97,21 +96,20 @@ async def traffic(world: World, chosen_from: Sequence[Callable[[World], deeds.Do
 
 
 def servers(
-    world: World, *, slaves: bool = False, stored: QueueRange | None = None, rooms: Sequence[str] = ("", ""),
-    namesrvs: int = 2,
+    world: World, *, slaves: bool = False, past: Past | None = None, rooms: Sequence[str] = ("", ""), namesrvs: int = 2,
 ) -> None:
     """So many name servers, two masters with two topics, perhaps a slave each, and an operator's machine.
 
-    stored -- what is in each queue of the masters. rooms -- what the names of the masters begin with.
+    past -- what the masters have stored before. rooms -- what the names of the masters begin with.
     """
     for number in range(namesrvs):
         world.add_namesrv(f"nameserver{number + 1}")
     topics = [TopicConfig(TOPIC, 4, 4), TopicConfig(OTHER_TOPIC, 2, 2)]
-    if stored is not None:
-        world.stored = stored
+    if past is not None:
+        world.store_config = OLD
         topics.append(TopicConfig(get_retry_topic(GROUP), 1, 1))
     for machine, room in zip(BROKERS, rooms, strict=True):
-        world.add_broker(machine, f"{room}{machine}", topics=topics)
+        world.add_broker(machine, f"{room}{machine}", topics=topics, past=past)
     for machine in BROKERS if slaves else ():
         world.add_broker(f"{machine}-slave", machine, topics=topics, broker_id=1)
     world.add_tester(OPERATOR)
@@ -124,12 +122,12 @@ def members(
 ) -> Callable[[World], None]:
     """A world of servers, and of processes that all run these consumers; two of the processes do so from a deed on.
 
-    stored -- there are old messages in the queues. read -- the groups have read them up to COMMITTED, each group 10
+    stored -- there are old messages in the queues. read -- the groups have read them up to COMMITTED, each group 4
     more than the one before. rooms, namesrvs -- see `servers`. settings -- fields of ClientConfig.
     """
 
     def build(world: World) -> None:
-        servers(world, stored=STORED if stored or read else None, rooms=rooms, namesrvs=namesrvs)
+        servers(world, past=PAST if stored or read else None, rooms=rooms, namesrvs=namesrvs)
         for broker in BROKERS if read else ():
             _have_read(world, broker, configs)
         for machine in (*CONSUMERS, *SPARE):
@@ -142,7 +140,7 @@ def _have_read(world: World, broker: str, configs: Sequence[PushConsumerConfig])
     offset_manager = world.brokers[broker].consumer_offset_manager
     for more, config in enumerate(configs):
         for topic in config.subscription:
-            offsets = ConcurrentHashMap(32, [(queue_id, COMMITTED + 10 * more) for queue_id in range(8)])
+            offsets = ConcurrentHashMap(32, [(queue_id, COMMITTED + 4 * more) for queue_id in range(8)])
             offset_manager.offset_table.put(topic_at_group(topic, config.consumer_group), offsets)
     world.brokers[broker].persist_consumer_offset()
 

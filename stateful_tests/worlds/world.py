@@ -5,20 +5,24 @@ Machines are called as the caller likes; "nameserver1" is the first name server 
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import Any, Self, TypeVar
 
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
-from impl.client.rebalance import PullRequest
-from impl.common.headers import CreateTopicRequestHeader
+from impl.common.headers import CreateTopicRequestHeader, SendMessageRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE
+from impl.decisions.java_errors import JavaError
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import MASTER_ID
 from impl.ports.remoting import Command
 from invariants.views import Views
 from stateful_tests.worlds.course import STEP_MS
-from stateful_tests.worlds.listeners import Listener
 from stateful_tests.worlds.machines import Machines
+from stateful_tests.worlds.producers import SEND_TIMEOUT_MS
 
 E = TypeVar("E")
+BODY = b"a message" * 6
 
 
 class World(Machines):
@@ -48,25 +52,26 @@ class World(Machines):
         request = Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header=header)
         assert self.ask(self.brokers[broker].broker_addr, request, timeout_ms=20_000).code == ResponseCode.SUCCESS
 
-    async def arrive(
-        self, consumer: DefaultMQPushConsumerImpl, pull_request: PullRequest, work_ms: int | None = None,
-    ) -> None:
-        """Let messages arrive for a pull, if a broker holds it; one that is switched off for good holds none.
+    def send(self, tester: str, mq: MessageQueue, count: int = 1) -> None:
+        """Let a tester send so many messages to a queue, at once, to the machine whose broker has its name.
 
-        Nobody sends any here: the broker looks at the pull again, as it does when it has stored something, and finds
-        as many as one pull may. work_ms -- how long the listener works from now on, on each batch; None: as before.
+        Nobody looks at the answers.
         """
-        if work_ms is not None and isinstance(consumer.message_listener, Listener):
-            consumer.message_listener.work_ms = work_ms
-        name = pull_request.message_queue.broker_name
-        machine = next((machine for machine, one in self.brokers.items() if one.config.broker_name == name), None)
-        if machine is not None:
-            consumer.pull_api_wrapper.execute_request_when_wakeup(pull_request, self.message_stores[machine])
+        self._meet(tester)
+        machine = next((machine for machine, one in self.brokers.items()
+                        if (one.config.broker_name, one.config.broker_id) == (mq.broker_name, MASTER_ID)), None)
+        for _ in range(count if machine is not None else 0):
+            header = SendMessageRequestHeader("P", mq.topic, mq.queue_id, self.simulation.nodes[tester].now_ms(), "")
+            request = Command(RequestCode.SEND_MESSAGE_V2, header, BODY)
+            self.call(tester, partial(self._sent, tester, self.brokers[machine].broker_addr, request))
+
+    async def _sent(self, tester: str, address: str, request: Command) -> None:
+        with suppress(JavaError):
+            await self.testers[tester].invoke_sync(address, request, SEND_TIMEOUT_MS)
 
     def ask(self, addr: str, request: Command, *, timeout_ms: int = 3_000, tester: str = "tester") -> Command:
         """Send a request from a machine that is no part of the story; the same machine has always one connection."""
-        if tester not in self.testers:
-            self.add_tester(tester)
+        self._meet(tester)
         answers: list[Command] = []
 
         async def call() -> None:
@@ -75,3 +80,7 @@ class World(Machines):
         self.call(tester, call)
         self.run_until(lambda: bool(answers), timeout_ms + STEP_MS)
         return answers[0]
+
+    def _meet(self, tester: str) -> None:
+        if tester not in self.testers:
+            self.add_tester(tester)

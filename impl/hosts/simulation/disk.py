@@ -84,6 +84,13 @@ class MachineDisk:
             name.before, name.storage = name.storage, storage
             name.changed_ms, name.durable = self.kernel.now_ms, False
 
+    def copy_from(self, other: MachineDisk) -> None:
+        """Have the files of another disk as well; nothing of them can be lost."""
+        self.folders.update(other.folders)
+        self.names.update({
+            path: _Name(name.storage.copy(), None, 0, durable=True)
+            for path, name in other.names.items() if name.storage is not None})
+
     def name_of(self, storage: Storage) -> _Name | None:
         """The name of a content; None: it was deleted or replaced."""
         return next((name for name in self.names.values() if name.storage is storage), None)

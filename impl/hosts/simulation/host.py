@@ -45,11 +45,16 @@ class Simulation:
         """Close."""
         self.kernel.close()
 
-    def add(self, name: str, boot: Boot, clock_offset_ms: int = 0) -> Node:
-        """Add a machine and start its process; clock_offset_ms -- how far ahead its clock is."""
+    def add(self, name: str, boot: Boot, clock_offset_ms: int = 0, files: MachineDisk | None = None) -> Node:
+        """Add a machine and start its process.
+
+        clock_offset_ms -- how far ahead its clock is. files -- what is on its disk already.
+        """
         self.boots[name] = boot
         self.clocks[name] = WallClock(self.kernel, clock_offset_ms)
         self.disks[name] = MachineDisk(self.kernel, name)
+        if files is not None:
+            self.disks[name].copy_from(files)
         return self.start(name)
 
     def start(self, name: str) -> Node:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from impl.broker.consumer_offset_manager import TOPIC_GROUP_SEPARATOR, ConsumerOffsetManager
-from impl.broker.given_message_store import GivenMessageStore
 from impl.client.pull_callback import PullCallback
 from impl.decisions import start_offset as decision
 from impl.decisions.start_offset import ConsumeFromWhere, Source
@@ -29,13 +28,6 @@ def _nothing_for_retries(original: Callable[..., Source]) -> Callable[..., Sourc
         return Source.NONE if retry_topic and source is Source.ZERO else source
 
     return start_offset_source
-
-
-@replace(GivenMessageStore, "get_offset_in_queue_by_time")
-def _nearest(self: GivenMessageStore, topic: str, queue_id: int, timestamp: int) -> int:
-    """The message whose time is nearest, also if it is before."""
-    stored = self.range_of(topic, queue_id).stored
-    return min(stored, key=lambda one: abs(one[0] - timestamp))[1] if stored else 0
 
 
 @replace(ConsumerOffsetManager, "remove_offset")
@@ -75,7 +67,7 @@ BUGS = (
     ),
     Variant(
         "po-search-by-time", "bug", "A search by time answers the nearest message, not the first at or after it.",
-        "apache/rocketmq #4890, #6429, commit 1818c2d507", replacements=(_nearest,),
+        "apache/rocketmq #4890, #6429, commit 1818c2d507; 4.9.3 as shipped", undoes=("time_finds_the_first",),
     ),
     Variant(
         "po-broadcast-illegal-loop", "bug", "A corrected offset of a broadcasting consumer does not reach its file.",

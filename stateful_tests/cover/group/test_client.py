@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from impl.broker.given_message_store import QueueRange
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import CLIENT_INNER_PRODUCER_GROUP
 from impl.client.process_queue import ProcessQueue
@@ -28,6 +27,7 @@ from impl.events import (
     ThreadDied,
 )
 from impl.hash_map import IllegalStateError
+from stateful_tests.stories.scenes import FORGETFUL, acknowledge, expire, fill
 from stateful_tests.worlds.world import World
 
 NS, BROKER = "nameserver1", "broker-a"
@@ -156,14 +156,15 @@ def test_a_new_topic_is_shared_out_after_the_next_route_and_rebalance() -> None:
 @pytest.mark.parametrize(("where", "starts_at"), [
     (ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, [7, 0, 200, 200]),
     (ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, [7, 0, 0, 0]),
-    (ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, [7, 0, 200, 200]),
+    (ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, [7, 0, 188, 0]),  # where each of them begins
 ])
 def test_where_a_queue_is_begun(where: ConsumeFromWhere, starts_at: list[int]) -> None:
     with World() as world:
+        world.store_config = FORGETFUL
         one_broker(world)
-        ranges = world.message_stores[BROKER].ranges
-        ranges.put(("orders", 2), QueueRange(100, 200))
-        ranges.put(("orders", 3), QueueRange(0, 200, on_disk=True))
+        fill(world, queue(2), 200)
+        expire(world, queue(2))
+        fill(world, queue(3), 200)
         world.brokers[BROKER].consumer_offset_manager.decode('{"offsetTable":{"orders@G":{0:7}}}')
         join(world, "c1", PushConsumerConfig("G", {"orders": "*"}, consume_from_where=where))
         taken = {event.mq: event.offset for _, event in world.events(QueueTaken)}
@@ -174,10 +175,10 @@ def test_offsets_are_committed_every_5_s_and_when_a_queue_is_given_up() -> None:
     with World() as world:
         one_broker(world)
         consumer = join(world, "c1", ORDERS, run_ms=20_000)
-        consumer.offset_store.update_offset(queue(0), 5, increase_only=True)
+        acknowledge(world, consumer, 5, queue(0))
         world.run(5_100)
         assert (queue(0).queue_id, 5) in [(event.queue_id, event.offset) for _, event in world.events(OffsetCommitted)]
-        consumer.offset_store.update_offset(queue(3), 9, increase_only=True)
+        acknowledge(world, consumer, 9, queue(3))
         join(world, "c2", ORDERS)
         (dropped_ms, _), = [
             (ms, event) for ms, event in world.events(QueueDropped) if event.mq == queue(3)
@@ -274,7 +275,8 @@ def test_a_suspended_consumer_keeps_its_queues_and_its_place() -> None:
 def test_a_pull_that_hangs_for_two_minutes_costs_the_queue_and_it_comes_back() -> None:
     with World() as world:
         one_broker(world)
-        consumer = join(world, "c1", ORDERS, run_ms=16_000)
+        world.run(3_000)
+        consumer = join(world, "c1", ORDERS, run_ms=19_000)  # its pulls have come back, and it rebalances in a second
         pq = consumer.rebalance_impl.process_queue_table.get(queue(0))
         assert pq is not None
         since_ms = world.now_ms

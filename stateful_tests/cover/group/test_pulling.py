@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import pytest
 
-from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.process_queue import ProcessQueue
 from impl.client.pull_callback import PullCallback
@@ -18,7 +17,7 @@ from impl.client.rebalance import PullRequest
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.message import MessageExt
 from impl.common.pull_result import PullResult
-from impl.decisions.pull_answer import GetMessageStatus, PullCode, PullStatus
+from impl.decisions.pull_answer import PullCode, PullStatus
 from impl.events import (
     ListenerEnded,
     ListenerStarted,
@@ -31,10 +30,23 @@ from impl.events import (
     ThreadDied,
 )
 from impl.ports.pools import RejectedExecutionError
-from stateful_tests.stories.scenes import BROKER, FIRST, IN_ORDER, ORDERS, held, join, stage
+from stateful_tests.stories.scenes import (
+    BROKER,
+    FIRST,
+    IN_ORDER,
+    ORDERS,
+    SMALL,
+    expire,
+    fill,
+    held,
+    join,
+    stage,
+    works,
+)
+from stateful_tests.worlds.listeners import Listener
 from stateful_tests.worlds.world import World
 
-HOLD_MS = 15_000
+HOLD_MS, LOOK_MS = 15_000, 5_000  # how long a pull is held, and how often its broker looks
 ONE_WAY_MS = 1
 E = TypeVar("E", PullSuspended, PullAnswered, MessagesFound, MessagesSettled, OffsetCorrected, ListenerStarted,
             ListenerEnded, LockGranted)
@@ -43,7 +55,7 @@ E = TypeVar("E", PullSuspended, PullAnswered, MessagesFound, MessagesSettled, Of
 @pytest.fixture
 def world() -> Iterator[World]:
     with World() as world:
-        stage(world)
+        stage(world, store=SMALL)
         yield world
 
 
@@ -53,56 +65,40 @@ def reported(world: World, kind: type[E], since_ms: int = 0) -> list[tuple[int, 
 
 
 def pull_of(consumer: DefaultMQPushConsumerImpl) -> PullRequest:
-    (pull_request,) = [one for one in consumer.pull_api_wrapper.held if one.message_queue == FIRST]
-    return pull_request
+    """Another pull of the first queue, from its beginning on."""
+    return PullRequest("G", FIRST, held(consumer, FIRST), 0)
 
 
-def let_arrive(world: World, consumer: DefaultMQPushConsumerImpl, work_ms: int = 0) -> None:
-    """Four messages of the first queue."""
-    pull_request = pull_of(consumer)
-    world.call("c1", lambda: world.arrive(consumer, pull_request, work_ms))
-    world.run(0)
+def let_arrive(world: World, consumer: DefaultMQPushConsumerImpl, work_ms: int = 0) -> int:
+    """Four messages of the first queue are sent; when the consumer has found them."""
+    if isinstance(consumer.message_listener, Listener):
+        works(consumer, work_ms)
+    since_ms = world.now_ms
+    world.send("producer", FIRST, 4)
+    while not reported(world, PullAnswered, since_ms):
+        world.run(1)
+    return world.now_ms
 
 
 def locked(world: World) -> DefaultMQPushConsumerImpl:
     """A consumer that believes in the lock of the first queue, and pulls it."""
     consumer = join(world, "c1", IN_ORDER)
-    world.run_until(lambda: any(pull.message_queue == FIRST for pull in consumer.pull_api_wrapper.held), 30_000)
+    world.run_until(lambda: reported(world, PullSuspended) != [], 30_000)
     return consumer
-
-
-# The store ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_pull_finds_messages_from_the_first_offset_on() -> None:
-    store = given = GivenMessageStore()
-    given.ranges.put(("orders", 0), QueueRange(10, 20))
-    found = store.get_message("orders", 0, 10, 3)
-    assert (found.status, found.next_begin_offset) == (GetMessageStatus.FOUND, 13)
-    assert [msg.queue_offset for msg in found.messages] == [10, 11, 12]
-    assert store.get_message("orders", 0, 9, 3) == (GetMessageStatus.OFFSET_TOO_SMALL, 10, ())
-    assert store.get_message("orders", 1, 0, 3).status is GetMessageStatus.FOUND
-
-
-def test_only_the_first_message_may_be_known_to_lie_far_back() -> None:
-    store = GivenMessageStore()
-    store.ranges.put(("orders", 0), QueueRange(0, 20, on_disk=True))
-    assert [store.check_in_disk_by_consume_offset("orders", 0, offset) for offset in (0, 1)] == [True, False]
-    assert not store.check_in_disk_by_consume_offset("orders", 1, 0)
 
 
 # Pulls ----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_broker_holds_a_pull_for_15_s_and_then_has_found_nothing(world: World) -> None:
+def test_a_broker_holds_a_pull_for_15_s_and_says_when_it_looks_then_that_there_is_nothing(world: World) -> None:
     consumer = join(world, "c1")
-    world.run(2 * HOLD_MS)
+    world.run(45_000)
     suspended, answered = reported(world, PullSuspended), reported(world, PullAnswered)
     assert [event.offset for _, event in suspended] == [0] * 3
     assert [event.code for _, event in answered] == [PullCode.PULL_NOT_FOUND] * 2
-    first_ms = suspended[0][0]
-    assert [ms for ms, _ in suspended] == [first_ms, first_ms + HOLD_MS, first_ms + 2 * HOLD_MS]
-    assert [ms for ms, _ in answered] == [first_ms + HOLD_MS, first_ms + 2 * HOLD_MS]
+    assert [ms for ms, _ in suspended][1:] == [ms for ms, _ in answered]
+    assert all(HOLD_MS <= ms - begun_ms <= HOLD_MS + LOOK_MS + 2 * ONE_WAY_MS
+               for (begun_ms, _), (ms, _) in zip(suspended, answered, strict=False))
     assert {(event.client_id, event.group) for _, event in suspended} == {(consumer.instance.client_id, "G")}
 
 
@@ -113,42 +109,39 @@ def test_messages_that_arrive_are_the_answer_and_the_next_pull_is_behind_them(wo
     assert [event.code for _, event in reported(world, PullAnswered, since_ms)] == [PullCode.SUCCESS]
     assert [event.offsets for _, event in reported(world, MessagesFound)] == [(0, 1, 2, 3)]
     assert [event.offset for _, event in reported(world, PullSuspended, since_ms)] == [4]
-    world.run(HOLD_MS)
+    world.run(HOLD_MS + LOOK_MS)
     assert [event.offset for _, event in reported(world, PullSuspended, since_ms)] == [4, 4]
-
-
-def test_a_pull_that_is_not_held_is_not_answered(world: World) -> None:
-    consumer = join(world, "c1")
-    gone = PullRequest("G", FIRST, held(consumer, FIRST), 0)
-    consumer.pull_api_wrapper.execute_request_when_wakeup(gone, world.message_stores[BROKER])
-    assert reported(world, PullAnswered) == []
 
 
 def test_the_pull_of_deleted_messages_is_illegal_and_corrected_after_10_s(world: World) -> None:
     consumer = join(world, "c1")
-    world.message_stores[BROKER].ranges.put(("orders", 0), QueueRange(500, 1_000))
-    since_ms = world.now_ms
-    let_arrive(world, consumer)
-    assert [event.code for _, event in reported(world, PullAnswered, since_ms)] == [PullCode.PULL_OFFSET_MOVED]
+    consumer.suspend()
+    world.run(HOLD_MS + 2 * LOOK_MS)
+    fill(world, FIRST, 200)
+    least, since_ms = expire(world, FIRST), world.now_ms
+    world.call("c1", consumer.resume)
+    world.run_until(lambda: reported(world, PullAnswered, since_ms) != [], 1_100)
+    ((moved_ms, event),) = reported(world, PullAnswered, since_ms)
+    assert event.code == PullCode.PULL_OFFSET_MOVED
     assert FIRST in world.views.no_owner("G", "orders")
     world.run(11_000)
-    assert [(ms, event.offset) for ms, event in reported(world, OffsetCorrected, since_ms)] == [(10_000, 500)]
+    assert [(ms, event.offset) for ms, event in reported(world, OffsetCorrected, since_ms)] == [
+        (moved_ms + 10_000, least)]
 
 
 def test_nothing_is_pulled_while_too_much_is_cached(world: World) -> None:
     consumer = join(world, "c1")
     consumer.message_listener = Stuck(world)
     pq = held(consumer, FIRST)
-    pq.put_message([MessageExt(offset) for offset in range(1_000)])
+    fill(world, FIRST, 1_100)
     world.run(HOLD_MS)
-    assert pull_of(consumer)  # 1,000 are not too many
-    pq.put_message([MessageExt(1_000)])
-    world.run(HOLD_MS)
-    assert FIRST not in [one.message_queue for one in consumer.pull_api_wrapper.held]
+    assert pq.msg_count == 1_004  # 1,000 are not too many
     since_ms = world.now_ms
-    pq.remove_message([MessageExt(1_000)])
-    world.run_until(lambda: FIRST in [one.message_queue for one in consumer.pull_api_wrapper.held], 60)
-    assert reported(world, PullSuspended, since_ms)
+    world.run(HOLD_MS)
+    assert reported(world, PullSuspended, since_ms) == []
+    pq.remove_message([MessageExt(offset) for offset in range(4)])
+    world.run(60)
+    assert [event.offset for _, event in reported(world, PullSuspended, since_ms)] == [1_004]
 
 
 @pytest.mark.parametrize(("config", "messages", "full"), [
@@ -170,8 +163,7 @@ def test_an_answer_that_cannot_be_taken_is_asked_for_again_a_second_later(world:
     consumer = join(world, "c1")
     pull_request = pull_of(consumer)
     since_ms = world.now_ms
-    callback = consumer.pull_api_wrapper.held.pop(pull_request).pull_callback
-    callback.on_success(PullResult(PullStatus.FOUND, 1, (MessageExt(0, None),)))
+    PullCallback(consumer, pull_request).on_success(PullResult(PullStatus.FOUND, 1, (MessageExt(0, None),)))
     world.run(2_000)
     assert [ms for ms, _ in reported(world, PullSuspended, since_ms)] == [1_000]
 
@@ -180,8 +172,7 @@ def test_an_answer_without_messages_is_asked_for_again_at_once(world: World) -> 
     consumer = join(world, "c1")
     pull_request = pull_of(consumer)
     since_ms = world.now_ms
-    callback = consumer.pull_api_wrapper.held.pop(pull_request).pull_callback
-    callback.on_success(PullResult(PullStatus.FOUND, 7))
+    PullCallback(consumer, pull_request).on_success(PullResult(PullStatus.FOUND, 7))
     world.run(0)
     assert [(ms, event.offset) for ms, event in reported(world, PullSuspended, since_ms)] == [(0, 7)]
     assert reported(world, MessagesFound) == []
@@ -282,8 +273,7 @@ def test_one_batch_comes_after_the_other_and_the_next_pull_dispatches_nothing_me
 def test_without_the_lock_it_is_asked_for_after_100_ms_and_the_listener_begins_10_ms_later(world: World) -> None:
     consumer = locked(world)
     held(consumer, FIRST).locked = False
-    since_ms = world.now_ms
-    let_arrive(world, consumer)
+    since_ms = let_arrive(world, consumer)
     world.run(200)
     assert [ms for ms, _ in reported(world, LockGranted, since_ms)] == [100 + ONE_WAY_MS]
     (begun_ms, _), *_ = reported(world, ListenerStarted, since_ms)
@@ -308,8 +298,7 @@ def test_a_lock_that_is_refused_is_asked_for_again_after_3_s(world: World) -> No
     assert entry is not None
     entry.client_id = "another"
     world.run_until(lambda: not held(consumer, FIRST).locked, 20_001)
-    since_ms = world.now_ms
-    let_arrive(world, consumer)
+    since_ms = let_arrive(world, consumer)
     world.run(200)
     entry.client_id = consumer.instance.client_id
     world.run(4_000)

@@ -12,7 +12,6 @@ from impl.broker.admin_broker_processor import AdminBrokerProcessor
 from impl.broker.client_channel_info import CHANNEL_EXPIRED_TIMEOUT_MS
 from impl.broker.client_manage_processor import ClientManageProcessor
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
-from impl.broker.given_message_store import QueueRange
 from impl.broker.request_table import pool_sizes
 from impl.broker.tables import CONSUMER_OFFSET_PATH
 from impl.common.config_manager import file_to_string
@@ -40,6 +39,7 @@ from impl.events import BrokerRegistered, BrokerUpdateTimestamp, RegistrationEnc
 from impl.hash_map import ConcurrentHashMap
 from impl.namesrv.kv_config_manager import NAMESPACE_ORDER_TOPIC_CONFIG
 from impl.ports.remoting import Command
+from stateful_tests.stories.scenes import FORGETFUL, expire, fill
 from stateful_tests.worlds.world import World
 
 NS, NS_ADDR = "nameserver1", "nameserver1:9876"
@@ -306,16 +306,18 @@ def test_an_offset_may_go_down() -> None:
 
 def test_an_unknown_offset_is_0_in_a_young_queue_and_not_found_in_an_old_one() -> None:
     with World() as world:
+        world.store_config = FORGETFUL
         one_broker(world)
-        world.message_stores[BROKER].ranges.put(("orders", 1), QueueRange(100, 200))
-        world.message_stores[BROKER].ranges.put(("orders", 2), QueueRange(0, 200, on_disk=True))
+        fill(world, MessageQueue("orders", BROKER, 1), 200)
+        least = expire(world, MessageQueue("orders", BROKER, 1))
+        fill(world, MessageQueue("orders", BROKER, 2), 200)
         assert world.ask(ADDR, query(0)).header.offset == 0
         assert world.ask(ADDR, query(1)).code == ResponseCode.QUERY_NOT_FOUND
         assert world.ask(ADDR, query(2)).code == ResponseCode.QUERY_NOT_FOUND
         header = QueueOffsetRequestHeader("orders", 1)
         assert world.ask(ADDR, Command(RequestCode.GET_MAX_OFFSET, header=header)).header.offset == 200
-        assert world.ask(ADDR, Command(RequestCode.GET_MIN_OFFSET, header=header)).header.offset == 100
-        assert world.ask(ADDR, Command(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header=header)).header.offset == 200
+        assert world.ask(ADDR, Command(RequestCode.GET_MIN_OFFSET, header=header)).header.offset == least
+        assert world.ask(ADDR, Command(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header=header)).header.offset == least
 
 
 def test_a_lock_belongs_to_one_client_until_it_is_given_back_or_60_s_old() -> None:

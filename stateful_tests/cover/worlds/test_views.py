@@ -16,6 +16,7 @@ from stateful_tests.stories.scenes import (
     ADDR,
     BROKER,
     FIRST,
+    FORGETFUL,
     NS,
     acknowledge,
     commit,
@@ -33,7 +34,7 @@ IN_ORDER = PushConsumerConfig("G", {"orders": "*"}, orderly=True)
 def world() -> Iterator[World]:
     """A broker with four queues, and one member that has locked them all."""
     with World() as world:
-        stage(world)
+        stage(world, store=FORGETFUL)
         old_queues(world, 100)
         world.add_consumer("c1", IN_ORDER, instance_name="shop")
         world.run(5_000)
@@ -124,8 +125,25 @@ def test_offsets_of_a_broker(world: World, views: Views) -> None:
     world.ask(ADDR, commit(2, 30, group="H"))
     assert views.committed(BROKER, "H") == {("orders", 2): 30}
     assert views.groups_with_offsets(BROKER) == {("H", "orders")}
-    assert views.stored(FIRST).max_offset == 100
-    assert views.stored(FIRST._replace(broker_name="elsewhere")).max_offset == 0
+    assert views.stored_at(BROKER, "orders", 0) == (0, 100, True)
+    assert views.stored_at(BROKER, "orders", 4) == views.stored_at(BROKER, "payments", 0) == (0, 0, False)
+    assert views.stored_at("elsewhere", "orders", 0) is None
+
+
+def test_when_messages_of_a_broker_were_stored(world: World, views: Views) -> None:
+    stored_ms = EPOCH_MS + world.now_ms
+    assert views.first_stored(BROKER, "orders", 0, 0) == 0
+    assert views.first_stored(BROKER, "orders", 0, stored_ms) == 100
+    world.send("producer", FIRST)
+    world.run(100)
+    assert views.first_stored(BROKER, "orders", 0, stored_ms) == 100
+    assert views.first_stored(BROKER, "orders", 0, EPOCH_MS + world.now_ms) == 101
+    assert views.first_stored(BROKER, "payments", 0, 0) == 0
+    assert views.first_stored("elsewhere", "orders", 0, 0) is None
+    world.simulation.clocks[BROKER].jump(-60_000)
+    world.send("producer", FIRST)
+    world.run(100)
+    assert views.first_stored(BROKER, "orders", 0, stored_ms) is None
 
 
 def test_consumers(world: World, views: Views) -> None:
@@ -136,8 +154,8 @@ def test_consumers(world: World, views: Views) -> None:
     assert not any(held.lock_expired for held in views.process_queues("c1"))
     assert views.subscribed("c1", "G")["orders"].sub_string == "*"
     assert views.subscribe_info("c1", "G")["orders"] == {*QUEUES}
-    acknowledge(world.consumers["c1"][0], 7, FIRST)
-    assert views.offsets("c1", "G")[FIRST] == 7
+    acknowledge(world, world.consumers["c1"][0], 107, FIRST)
+    assert views.offsets("c1", "G")[FIRST] == 107
     assert views.known_addresses("c1") == {(BROKER, 0): ADDR}
     assert views.producing("c1") == {("CLIENT_INNER_PRODUCER", "c1@shop")}
     world.consumers["c1"][0].suspend()
@@ -193,7 +211,7 @@ def test_nothing_is_said_of_the_dead(world: World, views: Views) -> None:
     assert views.known_addresses("c1") == {}
     assert views.producing("c1") == set()
     assert views.holders("G", "orders") == {}
-    assert views.stored(FIRST).max_offset == 0
+    assert views.stored_at(BROKER, "orders", 0) is None
 
 
 def test_what_stands_still_is_read_once_and_anew_afterwards(world: World, views: Views) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import invariants.rules.beginnings  # declares its rules
 import invariants.rules.beginnings_of_groups  # noqa: F401  # declares its rules
-from impl.broker.given_message_store import QueueRange
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import (
@@ -25,6 +24,7 @@ from impl.events import (
     QueueTaken,
 )
 from invariants.rules.bounds import Bounds
+from invariants.views import QueueRange
 from stateful_tests.rules.written import Tables, Turns, Written
 
 MQ = MessageQueue("orders", "broker-a", 0)
@@ -84,7 +84,7 @@ def two_owners(second_ms: int) -> tuple[Told, ...]:
 
 def configured(where: ConsumeFromWhere) -> Tables:
     """A queue and where its group is to begin."""
-    return Tables(stored_at=QueueRange(0, 9, stored=((60, 4), (80, 5))), consume_from=(where, 70))
+    return Tables(stored_at=QueueRange(0, 9), first_stored=5, consume_from=(where, 70))
 
 
 END, TIME, FIRST = (configured(one) for one in (
@@ -95,7 +95,7 @@ TOLD_OF_NONE, THIRD = (*KNOWN, LOST_POWER, answered(300_000, -1)), taken(900_000
 CALM = Bounds()
 RESET = (START, taken(0, C, 98), (1, C, OffsetReset(C, G, MQ, 4)))
 CORRECTED = (1, C, OffsetCorrected(C, G, MQ, 4))
-AT_A_TIME = Tables(stored_at=QueueRange(0, 9, stored=((60, 4), (80, 5))),
+AT_A_TIME = Tables(stored_at=QueueRange(0, 9), first_stored=5,
                    consume_from=(ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 80))
 UNCONFIGURED = Tables(stored_at=QueueRange(0, 9), consume_from=None)
 GROWS = Tables(stored_at=Turns(QueueRange(0, 9), QueueRange(0, 12)),

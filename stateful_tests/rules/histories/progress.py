@@ -6,7 +6,6 @@ from typing import Any
 
 import invariants.rules.progress  # declares its rules
 import invariants.rules.resets  # noqa: F401  # declares its rules
-from impl.broker.given_message_store import QueueRange
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
@@ -136,12 +135,11 @@ HISTORIES = (
     Written("reset_takes_effect", (START, RESET, answered(3, 1), sent(9)), (START, RESET, answered(3, -1), sent(9))),
     Written("reset_takes_effect", (START, RESET, answered(3, 2), sent(9)), (START, RESET, answered(3, 3), sent(9))),
     Written("reset_goes_to_its_time", (START, WENT_TO), (START, WENT_TO),
-            views=Tables(stored_at=QueueRange(0, 9, stored=((60, 4), (80, 5)))),
-            kept_views=Tables(stored_at=QueueRange(0, 9, stored=((70, 4), (80, 5))))),
+            views=Tables(first_stored=5), kept_views=Tables(first_stored=4)),
     Written("reset_goes_to_its_time", (START, WENT_TO), (START, sent(4, 1), WENT_TO),
-            views=Tables(stored_at=QueueRange(0, 9, stored=((60, 4), (80, 5))))),
+            views=Tables(first_stored=5)),
     Written("reset_goes_to_its_time", (START, sent(4, 1), WENT_TO), (START, WENT_TO),
-            views=Tables(stored_at=QueueRange(0, 9, stored=((80, 3),))), kept_views=Tables(stored_at=None)),
+            views=Tables(first_stored=3), kept_views=Tables(first_stored=None)),
     Written("commits_of_a_holding_go_forward", (START, TAKEN, answered(2, 100), sent(102), sent(100, 4)),
             (TAKEN, sent(100))),
     Written("settled_is_committed", (*HELD, settled(100, 101)),

@@ -17,7 +17,7 @@ from impl.events import (
     StoreLoaded,
     StoreRefused,
 )
-from invariants.views import StoredRecord
+from invariants.views import QueueRange, StoredRecord
 from stateful_tests.rules.written import Tables, Turns, Written
 
 B, P, C = "broker-a", "producer1", "consumer1"
@@ -62,7 +62,7 @@ def found(ms: int, *offsets: int, mq: MessageQueue = MQ) -> Told:
 
 def up_to(end: int) -> Tables:
     """Where the queue ends."""
-    return Tables(queue_units={("orders", 0): (0, end)})
+    return Tables(stored_at=QueueRange(0, end))
 
 
 SENT = (appended(1, 100), answered(2, 100))
@@ -98,6 +98,9 @@ HISTORIES = (
             views=Tables(log_records=Turns((ONE,), (ONE, TWO))), kept=(*BOTH, loaded(3), appended(4, 200, "k2", 1),
                                                                       loaded(5)),
             kept_views=Tables(log_records=Turns((ONE,), (ONE, TWO))), says="again"),
+    Written("recovery_is_a_prefix", broken=(STARTED, loaded(1), loaded(2)),
+            views=Tables(log_records=Turns((), (ONE,))), kept=(STARTED, loaded(1), loaded(2)), kept_views=has(ONE),
+            says="nobody has appended"),
     Written("recovery_is_a_prefix", broken=(*BOTH, loaded(3, least=100)), views=has(TWO),
             kept=(*BOTH, loaded(3, least=200), loaded(4)), kept_views=Tables(log_records=Turns((TWO,), (ONE, TWO)))),
 
@@ -105,7 +108,7 @@ HISTORIES = (
             kept=(STARTED, found(1, 0, 1), loaded(2)), kept_views=up_to(2), says="up to 1"),
     Written("visible_is_durable", broken=(STARTED, found(1, 4), found(2, 1), loaded(3)), views=up_to(4),
             kept=(STARTED, found(1, 4, mq=ELSEWHERE), loaded(3)), kept_views=up_to(0)),
-    Written("visible_is_durable", broken=(STARTED, found(1, 0), loaded(2)), views=Tables(queue_units={}),
+    Written("visible_is_durable", broken=(STARTED, found(1, 0), loaded(2)), views=Tables(stored_at=None),
             kept=(STARTED, found(1, 4), found(2, 1), loaded(3)), kept_views=up_to(5)),
     Written("store_loads_after_a_crash", broken=(REFUSED,), kept=((1, B, DiskFilled(88)), REFUSED)),
     Written("store_loads_after_a_crash", broken=((1, B, DiskFilled(88)), (2, B, DiskFilled(0)), REFUSED),
