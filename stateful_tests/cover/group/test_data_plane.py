@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from impl.broker.send_message_processor import socket_address
+from impl.broker.abstract_send_message_processor import socket_address
 from impl.client.push_consumer import PushConsumerConfig
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.headers import PullMessageRequestHeader, SendMessageRequestHeader
