@@ -1,6 +1,7 @@
 """What requests and responses carry beside their code: `common.protocol.header` and `common.protocol.body`.
 
-One module for each subject; `shape` says how a class declares the Java class that it stands for.
+One module for each subject; `shape` says how a class declares the Java class that it stands for. Times are
+milliseconds since 1970.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from impl.common.headers.administration import (
 )
 from impl.common.headers.bodies import (
     CheckClientRequestBody,
+    ConsumeQueueData,
     GetConsumerStatusBody,
     LockBatchRequestBody,
     MessageQueueForC,
+    QueryConsumeQueueResponseBody,
     RegisterBrokerBody,
     ResetOffsetBody,
     ResetOffsetBodyForC,
@@ -34,6 +37,7 @@ from impl.common.headers.groups import (
     UnregisterClientResponseHeader,
 )
 from impl.common.headers.messages import (
+    DEFAULT_TRACE_REGION_ID,
     ConsumerSendMsgBackRequestHeader,
     PullMessageRequestHeader,
     PullMessageResponseHeader,
@@ -76,12 +80,14 @@ from impl.common.headers.transactions import (
 )
 
 __all__ = [
+    "DEFAULT_TRACE_REGION_ID",
     "BrokerNameRequestHeader",
     "CheckClientRequestBody",
     "CheckTransactionStateRequestHeader",
     "CheckTransactionStateResponseHeader",
     "CloneGroupOffsetRequestHeader",
     "ConsumeMessageDirectlyResultRequestHeader",
+    "ConsumeQueueData",
     "ConsumerGroupRequestHeader",
     "ConsumerOffsetRequestHeader",
     "ConsumerSendMsgBackRequestHeader",
@@ -107,6 +113,7 @@ __all__ = [
     "PullMessageRequestHeader",
     "PullMessageResponseHeader",
     "QueryConsumeQueueRequestHeader",
+    "QueryConsumeQueueResponseBody",
     "QueryConsumeTimeSpanRequestHeader",
     "QueryCorrectionOffsetHeader",
     "QueryDataVersionResponseHeader",

@@ -73,3 +73,21 @@ class SubscriptionGroupWrapper:
 
     subscription_group_table: Mapping[str, SubscriptionGroupConfig]
     data_version: DataVersion
+
+
+class ConsumeQueueData(NamedTuple):
+    """ConsumeQueueData: one unit of a consume queue."""
+
+    physic_offset: int
+    physic_size: int
+    tags_code: int
+
+
+class QueryConsumeQueueResponseBody(NamedTuple):
+    """QueryConsumeQueueResponseBody. filter_data -- text; queue_data -- None where no unit is at the index."""
+
+    subscription_data: SubscriptionData | None
+    filter_data: str | None
+    queue_data: tuple[ConsumeQueueData, ...] | None
+    max_queue_index: int
+    min_queue_index: int

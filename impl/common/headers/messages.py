@@ -11,6 +11,8 @@ from impl.common.headers.shape import java_header
 from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC
 from impl.decisions.subscription import TAG
 
+DEFAULT_TRACE_REGION_ID = "DefaultRegion"  # MixAll
+
 
 @java_header(
     "SendMessageRequestHeader",
@@ -45,16 +47,22 @@ class SendMessageRequestHeader(NamedTuple):
     batch: bool = False
 
 
-@java_header("SendMessageResponseHeader", "msgId:String! queueId:Integer! queueOffset:Long! transactionId:String")
+@java_header(
+    "SendMessageResponseHeader", "msgId:String! queueId:Integer! queueOffset:Long! transactionId:String",
+    beside="MSG_REGION:String=msg_region TRACE_ON:String=trace_on")
 class SendMessageResponseHeader(NamedTuple):
-    """SendMessageResponseHeader. msg_id -- the broker's, of store host and log offset; of a batch: joined by commas.
+    """SendMessageResponseHeader, and the two fields that are in every answer to a send.
 
-    transaction_id -- the producer's unique key of the message.
+    msg_id -- the broker's, of store host and log offset; of a batch one for each message, with commas between. None
+    where nothing was stored. msg_region, trace_on -- MSG_REGION and TRACE_ON, for the client's trace. transaction_id --
+    the producer's unique key of the message.
     """
 
-    msg_id: str | None
-    queue_id: int
-    queue_offset: int
+    msg_id: str | None = None
+    queue_id: int | None = None
+    queue_offset: int | None = None
+    msg_region: str = DEFAULT_TRACE_REGION_ID
+    trace_on: bool = True
     transaction_id: str | None = None
 
 
@@ -84,25 +92,25 @@ class ConsumerSendMsgBackRequestHeader(NamedTuple):
     "sysFlag:Integer! bornTimestamp:Long! flag:Integer! properties:String? reconsumeTimes:Integer? unitMode:boolean? "
     "bornHost:String! storeHost:String! storeTimestamp:long!")
 class ReplyMessageRequestHeader(NamedTuple):
-    """ReplyMessageRequestHeader: a reply on its way from the broker to the producer that waits for it.
+    """ReplyMessageRequestHeader: a reply on its way to who has asked; fields as in SendMessageRequestHeader.
 
-    born_host, store_host -- as Java writes a socket address, "/ip:port".
+    born_host, store_host -- as Java prints a socket address, "/ip:port".
     """
 
     producer_group: str
     topic: str
     queue_id: int
     born_timestamp: int
+    properties: str | None
+    sys_flag: int
+    flag: int
+    default_topic: str
+    default_topic_queue_nums: int
+    reconsume_times: int | None
+    unit_mode: bool
     born_host: str
     store_host: str
     store_timestamp: int
-    properties: str | None = None
-    sys_flag: int = 0
-    flag: int = 0
-    default_topic: str = AUTO_CREATE_TOPIC_KEY_TOPIC
-    default_topic_queue_nums: int = 4
-    reconsume_times: int | None = 0
-    unit_mode: bool = False
 
 
 @java_header(
@@ -138,12 +146,13 @@ class PullMessageResponseHeader(NamedTuple):
 
 
 @java_header(
-    "QueryMessageRequestHeader", "topic:String! key:String! maxNum:Integer! beginTimestamp:Long! endTimestamp:Long!")
+    "QueryMessageRequestHeader", "topic:String! key:String! maxNum:Integer! beginTimestamp:Long! endTimestamp:Long!",
+    beside="_UNIQUE_KEY_QUERY:String=unique_key")
 class QueryMessageRequestHeader(NamedTuple):
     """QueryMessageRequestHeader: messages of a topic with a key, stored between two times, both included.
 
-    unique_key -- "true": `key` is the unique id that the producer gave. It is no field of the Java class but one more
-    ext field (MixAll.UNIQUE_MSG_QUERY_FLAG).
+    unique_key -- the field _UNIQUE_KEY_QUERY (MixAll.UNIQUE_MSG_QUERY_FLAG): key is a UNIQ_KEY, and the broker sets
+    max_num.
     """
 
     topic: str
@@ -151,7 +160,7 @@ class QueryMessageRequestHeader(NamedTuple):
     max_num: int
     begin_timestamp: int
     end_timestamp: int
-    unique_key: str | None = None
+    unique_key: bool = False
 
 
 @java_header("QueryMessageResponseHeader", "indexLastUpdateTimestamp:Long! indexLastUpdatePhyoffset:Long!")
@@ -183,7 +192,7 @@ class QueryConsumeQueueRequestHeader(NamedTuple):
     consumer_group -- whose filter judges them; None: nobody's.
     """
 
-    topic: str | None = None
+    topic: str
     queue_id: int = 0
     first_index: int = 0
     max_count: int = 0

@@ -30,10 +30,15 @@ class Field(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A Java header class. name -- below the package common.protocol.header; python -- None: nothing here reads it."""
+    """A Java header class. name -- below the package common.protocol.header; python -- None: nothing here reads it.
+
+    beside -- ext fields that 4.9.3 sends with it although the class does not declare them
+    (RemotingCommand#addExtField).
+    """
 
     name: str
     fields: tuple[Field, ...]
+    beside: tuple[Field, ...]
     python: Callable[..., object] | None
 
 
@@ -41,11 +46,11 @@ SHAPES: dict[str, Shape] = {}
 """Every header class, by its name below common.protocol.header."""
 
 
-def java_header(name: str, fields: str = "") -> Callable[[type[T]], type[T]]:
-    """Declare that the class below stands for this Java class."""
+def java_header(name: str, fields: str = "", beside: str = "") -> Callable[[type[T]], type[T]]:
+    """Declare that the class below stands for this Java class; the arguments are those of Shape, as texts."""
 
     def declared(python: type[T]) -> type[T]:
-        SHAPES[name] = Shape(name, tuple(_fields(fields)), python)
+        SHAPES[name] = Shape(name, tuple(_fields(fields)), tuple(_fields(beside)), python)
         return python
 
     return declared
@@ -53,7 +58,7 @@ def java_header(name: str, fields: str = "") -> Callable[[type[T]], type[T]]:
 
 def only_shape(name: str, fields: str = "") -> None:
     """Declare a header that nothing in `impl` reads or writes."""
-    SHAPES[name] = Shape(name, tuple(_fields(fields)), None)
+    SHAPES[name] = Shape(name, tuple(_fields(fields)), (), None)
 
 
 def _fields(text: str) -> Iterator[Field]:

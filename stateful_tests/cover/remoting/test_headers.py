@@ -13,7 +13,7 @@ READ = [shape for shape in SHAPES.values() if shape.python is not None]
 @pytest.mark.parametrize("shape", READ, ids=lambda shape: shape.name)
 def test_every_field_of_a_java_class_is_a_field_of_the_python_class(shape: Shape) -> None:
     attributes = getattr(shape.python, "_fields", ())
-    assert {field.attribute for field in shape.fields} <= set(attributes)
+    assert {field.attribute for field in (*shape.fields, *shape.beside)} <= set(attributes)
 
 
 @pytest.mark.parametrize("shape", READ, ids=lambda shape: shape.name)
