@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from impl.broker.pull_message_processor import PullMessageProcessor
 from impl.broker.registration import Registration
-from impl.broker.send_message_processor import SendMessageProcessor, socket_address
+from impl.broker.send_message_processor import SendMessageProcessor
 from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
 from impl.broker.transactions import Transactions
+from impl.common.inet_socket_address import socket_address
 from impl.common.request_code import RequestCode
 from impl.ports.pools import Pool
 from impl.ports.remoting import RemotingServer

@@ -5,15 +5,13 @@ Left out: batches, the dead-letter queue for what was tried too often, messages 
 
 from __future__ import annotations
 
-import zlib
-
 from impl.broker.refusal import Refusal
 from impl.broker.registration import Registration
 from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
 from impl.broker.transactions import Transactions
 from impl.common.headers import SendMessageRequestHeader, SendMessageResponseHeader
-from impl.common.inet_socket_address import InetSocketAddress
+from impl.common.inet_socket_address import socket_address
 from impl.common.message_const import (
     PROPERTY_CLUSTER,
     PROPERTY_TAGS,
@@ -152,9 +150,3 @@ def _answer(result: PutMessageResult, queue_id: int) -> Command:
     if code not in STORED or appended is None:
         return Command(code, remark=result.status.name)
     return Command(code, header=SendMessageResponseHeader(appended.get_msg_id(), queue_id, appended.logics_offset))
-
-
-def socket_address(address: str) -> InetSocketAddress:
-    """The address that stands in a record for "host:port"; a host without a number has one of the network 10."""
-    host, _, port = address.rpartition(":")
-    return InetSocketAddress(bytes([10]) + zlib.crc32(host.encode()).to_bytes(4, "big")[1:], int(port))

@@ -146,6 +146,22 @@ class SendMessageResponseHeader(NamedTuple):
     queue_offset: int
 
 
+class ConsumerSendMsgBackRequestHeader(NamedTuple):
+    """ConsumerSendMsgBackRequestHeader.
+
+    offset -- of the record in the broker's log. delay_level -- 0: the broker counts up, less than 0: no further try.
+    origin_msg_id, origin_topic -- as the consumer received it. max_reconsume_times -- None: of the group.
+    """
+
+    offset: int
+    group: str
+    delay_level: int
+    origin_msg_id: str | None = None
+    origin_topic: str | None = None
+    unit_mode: bool = False
+    max_reconsume_times: int | None = None
+
+
 class PullMessageRequestHeader(NamedTuple):
     """PullMessageRequestHeader. sys_flag -- bits of PullSysFlag; suspend_timeout_ms -- how long to hold the pull."""
 

@@ -11,7 +11,8 @@ from impl.broker.controller import BrokerController
 from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.pull_requests import RequestingPullAPIWrapper
-from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.java_errors import JavaError, not_null
@@ -176,7 +177,7 @@ class Machines(Course):
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
                 if self.store_config is not None:
                     consumer.pull_api_wrapper = RequestingPullAPIWrapper(
-                        node, consumer.instance, consumer.group, consumer.rebalance_impl.subscription_inner)
+                        node, consumer.instance, consumer.group)
                 consumer.message_listener = Listener(
                     node, config.consumer_group, self.notes, orderly=config.orderly)
                 self.consumers[machine].append(consumer)
