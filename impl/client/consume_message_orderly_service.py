@@ -194,7 +194,7 @@ class ConsumeMessageOrderlyService(ConsumeMessageService):
         return not pq.dropped
 
     async def _check_reconsume_times(self, msgs: Sequence[MessageExt]) -> bool:
-        """#checkReconsumeTimes: whether any of them is to be consumed again; the number is that of the cached object."""
+        """#checkReconsumeTimes: whether any is to be consumed again; the number is that of the cached object."""
         for msg in msgs:
             msg.reconsume_times += 1
         return bool(msgs)
