@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
-
 from impl.broker.refusal import Refusal
 from impl.broker.registration import Registration
 from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
 from impl.common.faq_url import SUGGEST_TODO
 from impl.common.headers import SendMessageRequestHeader, SendMessageResponseHeader
-from impl.common.inet_socket_address import InetSocketAddress
+from impl.common.inet_socket_address import socket_address
 from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import MULTI_TAGS_FLAG, PERM_READ, PERM_WRITE, build_topic_sys_flag, has_flag
@@ -103,9 +101,3 @@ class AbstractSendMessageProcessor:
 def sys_flag_of(header: SendMessageRequestHeader, topic_config: TopicConfig) -> int:
     """SendMessageProcessor#handleRetryAndDLQ, its end: the flag of a message in a topic of several tags."""
     return header.sys_flag | (MULTI_TAGS_FLAG if topic_config.topic_filter_type == _MULTI_TAG else 0)
-
-
-def socket_address(address: str) -> InetSocketAddress:
-    """The address that stands in a record for "host:port"; a host without a number has one of the network 10."""
-    host, _, port = address.rpartition(":")
-    return InetSocketAddress(bytes([10]) + zlib.crc32(host.encode()).to_bytes(4, "big")[1:], int(port))

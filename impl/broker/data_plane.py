@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from impl.broker.abstract_send_message_processor import socket_address
 from impl.broker.calc_bit_map import calc_bit_map
 from impl.broker.pull_message_processor import PullMessageProcessor
 from impl.broker.pull_request_hold_service import LONG_POLLING_INTERVAL_MS
@@ -15,6 +14,7 @@ from impl.broker.store_admin_processor import StoreAdminProcessor
 from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
 from impl.broker.transactions import Transactions
+from impl.common.inet_socket_address import socket_address
 from impl.ports.pools import Pool
 from impl.ports.remoting import RemotingServer
 from impl.store.default_message_store import DefaultMessageStore

@@ -5,7 +5,6 @@ Whether the client is a lite pull consumer (FLAG_LITE_PULL_MESSAGE) is not looke
 
 from __future__ import annotations
 
-from impl.broker.abstract_send_message_processor import socket_address
 from impl.broker.offset_moved_event import offset_moved_event
 from impl.broker.pull_checks import LegalPull, PullChecks
 from impl.broker.pull_request_hold_service import PullRequest, PullRequestHoldService
@@ -15,6 +14,7 @@ from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
 from impl.broker.woken_pull import WokenPull
 from impl.common.headers import PullMessageRequestHeader, PullMessageResponseHeader
+from impl.common.inet_socket_address import socket_address
 from impl.common.request_code import ResponseCode
 from impl.decisions.flags import FLAG_COMMIT_OFFSET, FLAG_SUSPEND, has_flag
 from impl.decisions.java_errors import JavaError
@@ -64,7 +64,7 @@ class PullMessageProcessor:
         if found is not None:
             response = await self._answer(channel, request, legal, found, broker_allow_suspend=broker_allow_suspend)
         if broker_allow_suspend and has_flag(header.sys_flag, FLAG_COMMIT_OFFSET) and not self.store.config.slave:
-            await self._commit(channel, header)
+            await self._commit(channel, request)
         return response
 
     async def _answer(
@@ -110,8 +110,9 @@ class PullMessageProcessor:
         except JavaError:
             return  # logged
 
-    async def _commit(self, channel: Connection, header: PullMessageRequestHeader) -> None:
+    async def _commit(self, channel: Connection, request: Command) -> None:
         """The offset that comes with a pull, also with one that is held."""
+        header: PullMessageRequestHeader = request.header
         tables, mq = self.tables, (header.topic, header.queue_id)
         await tables.consumer_offset_manager.commit_offset(
             header.consumer_group, *mq, header.commit_offset, tables.node)

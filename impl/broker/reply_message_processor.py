@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import cast
 
-from impl.broker.abstract_send_message_processor import AbstractSendMessageProcessor, socket_address
+from impl.broker.abstract_send_message_processor import AbstractSendMessageProcessor
 from impl.broker.put_message_answer import stored_header
 from impl.broker.refusal import Refusal
 from impl.broker.registration import Registration
 from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
 from impl.common.headers import ReplyMessageRequestHeader, SendMessageRequestHeader
+from impl.common.inet_socket_address import socket_address
 from impl.common.message_const import PROPERTY_MESSAGE_REPLY_TO_CLIENT, PROPERTY_PUSH_REPLY_TIME
 from impl.common.message_properties import message_properties2_string, string2_message_properties
 from impl.common.request_code import RequestCode, ResponseCode

@@ -5,7 +5,6 @@ from __future__ import annotations
 from impl.broker.abstract_send_message_processor import (
     DLQ_NUMS_PER_GROUP,
     AbstractSendMessageProcessor,
-    socket_address,
     sys_flag_of,
 )
 from impl.broker.put_message_answer import put_message_answer
@@ -16,6 +15,7 @@ from impl.broker.tables import BrokerTables
 from impl.broker.transactions import Transactions
 from impl.common.faq_url import SUGGEST_TODO
 from impl.common.headers import SendMessageRequestHeader
+from impl.common.inet_socket_address import socket_address
 from impl.common.message_const import (
     PROPERTY_CLUSTER,
     PROPERTY_TRANSACTION_PREPARED,
