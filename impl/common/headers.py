@@ -136,6 +136,8 @@ class SendMessageRequestHeader(NamedTuple):
     default_topic_queue_nums: int = 4
     reconsume_times: int | None = 0
     max_reconsume_times: int | None = None
+    unit_mode: bool = False
+    batch: bool = False
 
 
 class SendMessageResponseHeader(NamedTuple):
@@ -144,6 +146,55 @@ class SendMessageResponseHeader(NamedTuple):
     msg_id: str | None
     queue_id: int
     queue_offset: int
+    transaction_id: str | None = None
+
+
+class ReplyMessageRequestHeader(NamedTuple):
+    """ReplyMessageRequestHeader: a reply on its way from the broker to the producer that waits for it.
+
+    born_host, store_host -- as Java writes a socket address, "/ip:port".
+    """
+
+    producer_group: str
+    topic: str
+    queue_id: int
+    born_timestamp: int
+    born_host: str
+    store_host: str
+    store_timestamp: int
+    properties: str | None = None
+    sys_flag: int = 0
+    flag: int = 0
+    default_topic: str = AUTO_CREATE_TOPIC_KEY_TOPIC
+    default_topic_queue_nums: int = 4
+    reconsume_times: int | None = 0
+    unit_mode: bool = False
+
+
+class EndTransactionRequestHeader(NamedTuple):
+    """EndTransactionRequestHeader: what a producer decided.
+
+    tran_state_table_offset -- the half message's place in its queue; commit_log_offset -- in the log.
+    commit_or_rollback -- MessageSysFlag: 8 commit, 12 rollback, 0 not known. msg_id -- the unique key.
+    """
+
+    producer_group: str
+    tran_state_table_offset: int
+    commit_log_offset: int
+    commit_or_rollback: int
+    from_transaction_check: bool = False
+    msg_id: str | None = None
+    transaction_id: str | None = None
+
+
+class CheckTransactionStateRequestHeader(NamedTuple):
+    """CheckTransactionStateRequestHeader: the broker asks a producer; the body is the half message as a record."""
+
+    tran_state_table_offset: int
+    commit_log_offset: int
+    msg_id: str | None = None
+    transaction_id: str | None = None
+    offset_msg_id: str | None = None
 
 
 class PullMessageRequestHeader(NamedTuple):
