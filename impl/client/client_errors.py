@@ -24,7 +24,10 @@ class ClientErrorCode(IntEnum):
 
 
 class SendError(MQClientError):
-    """MQClientException of a producer. response_code -- of a broker, or a ClientErrorCode; -1: none. cause -- or None."""
+    """MQClientException of a producer.
+
+    response_code -- of a broker, or a ClientErrorCode; -1: none. cause -- of the last attempt, or None.
+    """
 
     def __init__(
         self, message: str, response_code: int = NO_RESPONSE_CODE, cause: JavaError | None = None,

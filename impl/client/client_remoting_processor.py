@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Protocol
 
 from impl.client.request_response_future import RequestFutureHolder
@@ -91,10 +92,8 @@ class ClientRemotingProcessor:
     def _reply(self, header: ReplyMessageRequestHeader, body: bytes) -> MessageExt:
         properties = dict(string2_message_properties(header.properties).entries())
         properties[PROPERTY_REPLY_MESSAGE_ARRIVE_TIME] = str(self.clock.now_ms())
-        try:
+        with suppress(JavaError):  # logged
             body = uncompress(body) if header.sys_flag & COMPRESSED_FLAG else body
-        except JavaError:
-            pass  # logged
         return MessageExt(
             0, body, properties, header.topic, header.queue_id, header.flag, born_timestamp=header.born_timestamp,
             store_timestamp=header.store_timestamp, reconsume_times=header.reconsume_times or 0)

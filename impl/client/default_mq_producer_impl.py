@@ -110,7 +110,7 @@ class DefaultMQProducerImpl:
         self.topic_publish_info_table.put(topic, info)
 
     def check_transaction_state(
-        self, addr: str, msg: MessageExt, header: CheckTransactionStateRequestHeader,
+        self, addr: str, msg: MessageExt, header: CheckTransactionStateRequestHeader,  # noqa: ARG002  # overridden
     ) -> None:
         """DefaultMQProducerImpl#checkTransactionState without a checkExecutor: raises NullPointerError."""
         raise NullPointerError

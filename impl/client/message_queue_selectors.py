@@ -22,7 +22,7 @@ class MessageQueueSelector(Protocol):
 
 
 class SelectMessageQueueByHash:
-    """`client.producer.selector.SelectMessageQueueByHash`: equal arguments, equal queues, while the list is the same."""
+    """`client.producer.selector.SelectMessageQueueByHash`: equal arguments lead to one queue of an equal list."""
 
     def select(self, mqs: Sequence[MessageQueue], msg: Message, arg: str | int) -> MessageQueue:
         """By hashCode; arg -- a String, or an Integer, which is its own hash. Raises DivisionByZeroError."""

@@ -15,7 +15,7 @@ from impl.common.message_const import PROPERTY_MESSAGE_TYPE, REPLY_MESSAGE_FLAG
 from impl.common.message_id import decode_message_id
 from impl.common.message_to_send import Message
 from impl.common.request_code import RequestCode, ResponseCode
-from impl.decisions.java_errors import JavaError, MQClientError
+from impl.decisions.java_errors import JavaError, MQClientError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.namespace import without_namespace
 from impl.events import SendAnswered
@@ -168,8 +168,8 @@ class SendMessageAPI:
         header: SendMessageResponseHeader = response.header
         topic = without_namespace(msg.topic, self.namespace) or msg.topic
         return SendResult(
-            status, uniq_ids(msg), header.msg_id, MessageQueue(topic, broker_name, header.queue_id),
-            header.queue_offset, header.transaction_id)
+            status, uniq_ids(msg), header.msg_id, MessageQueue(topic, broker_name, not_null(header.queue_id)),
+            not_null(header.queue_offset), header.transaction_id)
 
 
 def request_of(msg: Message, header: SendMessageRequestHeader) -> Command:
@@ -201,7 +201,7 @@ def _answers(addr: str | None, msg: Message, response: Command) -> Iterator[Send
     for number, message in enumerate(_messages(msg)):
         queue_offset, log_offset, queue_id = _NOWHERE, _NOWHERE, _NOWHERE
         if number < len(offset_ids):
-            queue_id, queue_offset = header.queue_id, header.queue_offset + number
+            queue_id, queue_offset = not_null(header.queue_id), not_null(header.queue_offset) + number
             log_offset = decode_message_id(offset_ids[number])[1]
         yield SendAnswered(
             broker, msg.topic, queue_id, queue_offset, log_offset, message.uniq_id or "", int(response.code))

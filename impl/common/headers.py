@@ -16,6 +16,8 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC
 from impl.decisions.subscription import TAG, SubscriptionData
 
+DEFAULT_TRACE_REGION_ID = "DefaultRegion"  # MixAll
+
 
 class RegisterBrokerRequestHeader(NamedTuple):
     """Also of UNREGISTER_BROKER and QUERY_DATA_VERSION, which leave ha_server_addr out."""
@@ -122,7 +124,8 @@ class SendMessageRequestHeader(NamedTuple):
     """SendMessageRequestHeader, and SendMessageRequestHeaderV2, which has shorter names on the wire.
 
     default_topic, default_topic_queue_nums -- what a topic is made after that the broker does not have. queue_id --
-    less than 0: the broker draws one. properties -- as text. max_reconsume_times -- None: of the group.
+    less than 0: the broker draws one. properties -- as text. max_reconsume_times -- None: of the group. batch -- the
+    body holds several messages, whatever the request code says.
     """
 
     producer_group: str
@@ -141,34 +144,118 @@ class SendMessageRequestHeader(NamedTuple):
 
 
 class SendMessageResponseHeader(NamedTuple):
-    """SendMessageResponseHeader. msg_id -- the broker's, of store host and log offset."""
+    """SendMessageResponseHeader, and the two fields that are in every answer to a send.
 
-    msg_id: str | None
-    queue_id: int
-    queue_offset: int
+    msg_id -- the broker's, of store host and log offset; of a batch one for each message, with commas between. None
+    where nothing was stored. msg_region, trace_on -- MSG_REGION and TRACE_ON, for the client's trace. transaction_id --
+    brokers of 4.9.3 give none.
+    """
+
+    msg_id: str | None = None
+    queue_id: int | None = None
+    queue_offset: int | None = None
+    msg_region: str = DEFAULT_TRACE_REGION_ID
+    trace_on: bool = True
     transaction_id: str | None = None
 
 
-class ReplyMessageRequestHeader(NamedTuple):
-    """ReplyMessageRequestHeader: a reply on its way from the broker to the producer that waits for it.
+class ConsumerSendMsgBackRequestHeader(NamedTuple):
+    """ConsumerSendMsgBackRequestHeader.
 
-    born_host, store_host -- as Java writes a socket address, "/ip:port".
+    offset -- of the record in the broker's log. delay_level -- 0: the broker counts up, less than 0: no further try.
+    origin_msg_id, origin_topic -- as the consumer received it. max_reconsume_times -- None: of the group.
+    """
+
+    offset: int
+    group: str
+    delay_level: int
+    origin_msg_id: str | None = None
+    origin_topic: str | None = None
+    unit_mode: bool = False
+    max_reconsume_times: int | None = None
+
+
+class ReplyMessageRequestHeader(NamedTuple):
+    """ReplyMessageRequestHeader: a reply on its way to who has asked; fields as in SendMessageRequestHeader.
+
+    born_host, store_host -- as Java prints a socket address, "/ip:port". store_timestamp -- ms since 1970.
     """
 
     producer_group: str
     topic: str
     queue_id: int
     born_timestamp: int
+    properties: str | None
+    sys_flag: int
+    flag: int
+    default_topic: str
+    default_topic_queue_nums: int
+    reconsume_times: int | None
+    unit_mode: bool
     born_host: str
     store_host: str
     store_timestamp: int
-    properties: str | None = None
-    sys_flag: int = 0
-    flag: int = 0
-    default_topic: str = AUTO_CREATE_TOPIC_KEY_TOPIC
-    default_topic_queue_nums: int = 4
-    reconsume_times: int | None = 0
-    unit_mode: bool = False
+
+
+class QueryMessageRequestHeader(NamedTuple):
+    """QueryMessageRequestHeader. begin_timestamp, end_timestamp -- of the store time, ms since 1970.
+
+    unique_key -- the field _UNIQUE_KEY_QUERY: key is a UNIQ_KEY, and the broker sets max_num.
+    """
+
+    topic: str
+    key: str
+    max_num: int
+    begin_timestamp: int
+    end_timestamp: int
+    unique_key: bool = False
+
+
+class QueryMessageResponseHeader(NamedTuple):
+    """QueryMessageResponseHeader: time (ms) and log offset of what the index has last."""
+
+    index_last_update_timestamp: int
+    index_last_update_phyoffset: int
+
+
+class ViewMessageRequestHeader(NamedTuple):
+    """ViewMessageRequestHeader. offset -- of the record in the log."""
+
+    offset: int
+
+
+class GetEarliestMsgStoretimeResponseHeader(NamedTuple):
+    """GetEarliestMsgStoretimeResponseHeader. timestamp -- ms since 1970, -1: there is no message."""
+
+    timestamp: int
+
+
+class QueryConsumeQueueRequestHeader(NamedTuple):
+    """QueryConsumeQueueRequestHeader: max_count units from first_index on; consumer_group -- whose filter is shown."""
+
+    topic: str
+    queue_id: int = 0
+    first_index: int = 0
+    max_count: int = 0
+    consumer_group: str | None = None
+
+
+class ConsumeQueueData(NamedTuple):
+    """ConsumeQueueData: one unit of a consume queue."""
+
+    physic_offset: int
+    physic_size: int
+    tags_code: int
+
+
+class QueryConsumeQueueResponseBody(NamedTuple):
+    """QueryConsumeQueueResponseBody. filter_data -- text; queue_data -- None where no unit is at the index."""
+
+    subscription_data: SubscriptionData | None
+    filter_data: str | None
+    queue_data: tuple[ConsumeQueueData, ...] | None
+    max_queue_index: int
+    min_queue_index: int
 
 
 class EndTransactionRequestHeader(NamedTuple):
