@@ -36,7 +36,7 @@ class DefaultMQProducer:
     ) -> None:
         """Not started; a client id without a name of its own gets one."""
         self.node, self.namespace = node, client_config.namespace
-        self.config = replace(config, producer_group=self._with_namespace(config.producer_group))
+        self.config = replace(config, producer_group=self.with_namespace(config.producer_group))
         client_config = manager.change_instance_name_to_pid(client_config)
         self.impl = self._impl(manager.get_or_create_mq_client_instance(client_config))
 
@@ -71,7 +71,7 @@ class DefaultMQProducer:
 
     def send_async(self, msg: Message, callback: SendCallback, timeout_ms: int | None = None) -> None:
         """DefaultMQProducer#send(Message, SendCallback)."""
-        msg.topic = self._with_namespace(msg.topic)
+        msg.topic = self.with_namespace(msg.topic)
         self.impl.send_default_async(msg, callback, self._timeout_ms(timeout_ms))
 
     def send_batch_async(
@@ -82,14 +82,14 @@ class DefaultMQProducer:
 
     async def send_oneway(self, msg: Message) -> None:
         """DefaultMQProducer#sendOneway: that it returns says that the message was written to a connection, no more."""
-        msg.topic = self._with_namespace(msg.topic)
+        msg.topic = self.with_namespace(msg.topic)
         await self.impl.send_default_impl(msg, ONEWAY, self.config.send_msg_timeout_ms)
 
     # … where the application does -------------------------------------------------------------------------------------
 
     async def send_to(self, msg: Message, mq: MessageQueue, timeout_ms: int | None = None) -> SendResult:
         """DefaultMQProducer#send(Message, MessageQueue)."""
-        msg.topic = self._with_namespace(msg.topic)
+        msg.topic = self.with_namespace(msg.topic)
         return not_null(await self.impl.send_to(msg, self._queue(mq), SYNC, self._timeout_ms(timeout_ms)))
 
     async def send_batch_to(
@@ -102,19 +102,19 @@ class DefaultMQProducer:
         self, msg: Message, mq: MessageQueue, callback: SendCallback, timeout_ms: int | None = None,
     ) -> None:
         """DefaultMQProducer#send(Message, MessageQueue, SendCallback)."""
-        msg.topic = self._with_namespace(msg.topic)
+        msg.topic = self.with_namespace(msg.topic)
         self.impl.send_async_to(msg, self._queue(mq), callback, self._timeout_ms(timeout_ms))
 
     async def send_oneway_to(self, msg: Message, mq: MessageQueue) -> None:
         """DefaultMQProducer#sendOneway(Message, MessageQueue)."""
-        msg.topic = self._with_namespace(msg.topic)
+        msg.topic = self.with_namespace(msg.topic)
         await self.impl.send_to(msg, self._queue(mq), ONEWAY, self.config.send_msg_timeout_ms)
 
     async def send_select(
         self, msg: Message, selector: MessageQueueSelector, arg: object, timeout_ms: int | None = None,
     ) -> SendResult:
         """DefaultMQProducer#send(Message, MessageQueueSelector, Object)."""
-        msg.topic = self._with_namespace(msg.topic)
+        msg.topic = self.with_namespace(msg.topic)
         return not_null(await self.impl.send_select_impl(msg, selector, arg, SYNC, self._timeout_ms(timeout_ms)))
 
     def send_select_async(
@@ -122,17 +122,17 @@ class DefaultMQProducer:
         timeout_ms: int | None = None,
     ) -> None:
         """DefaultMQProducer#send(Message, MessageQueueSelector, Object, SendCallback)."""
-        msg.topic = self._with_namespace(msg.topic)
+        msg.topic = self.with_namespace(msg.topic)
         self.impl.send_select_async(msg, selector, arg, callback, self._timeout_ms(timeout_ms))
 
     async def send_oneway_select(self, msg: Message, selector: MessageQueueSelector, arg: object) -> None:
         """DefaultMQProducer#sendOneway(Message, MessageQueueSelector, Object)."""
-        msg.topic = self._with_namespace(msg.topic)
+        msg.topic = self.with_namespace(msg.topic)
         await self.impl.send_select_impl(msg, selector, arg, ONEWAY, self.config.send_msg_timeout_ms)
 
     def _prepare(self, msg: Message) -> None:
         check_message(msg, self.config.max_message_size)
-        msg.topic = self._with_namespace(msg.topic)
+        msg.topic = self.with_namespace(msg.topic)
 
     def _batch(self, msgs: Collection[Message]) -> MessageBatch:
         """DefaultMQProducer#batch: whatever is wrong with one of them, none is sent."""
@@ -141,20 +141,20 @@ class DefaultMQProducer:
             for msg in batch:
                 check_message(msg, self.config.max_message_size)
                 self.impl.kernel.set_uniq_id(msg)
-                msg.topic = self._with_namespace(msg.topic)
+                msg.topic = self.with_namespace(msg.topic)
             batch.body = batch.encode()
         except JavaError as error:
             raise SendError("Failed to initiate the MessageBatch", cause=error) from error
-        batch.topic = self._with_namespace(batch.topic)
+        batch.topic = self.with_namespace(batch.topic)
         return batch
 
-    def _with_namespace(self, resource: str) -> str:
+    def with_namespace(self, resource: str) -> str:
         """ClientConfig#withNamespace."""
         return wrap_namespace(self.namespace, resource) or resource
 
     def _queue(self, mq: MessageQueue) -> MessageQueue:
         """ClientConfig#queueWithNamespace."""
-        return mq._replace(topic=self._with_namespace(mq.topic))
+        return mq._replace(topic=self.with_namespace(mq.topic))
 
     def _timeout_ms(self, timeout_ms: int | None) -> int:
         return self.config.send_msg_timeout_ms if timeout_ms is None else timeout_ms

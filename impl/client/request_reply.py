@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from impl.client.client_errors import ClientErrorCode, RequestTimeoutError, SendError
 from impl.client.default_mq_producer import DefaultMQProducer
-from impl.client.request_response_future import RequestCallback, RequestResponseFuture
+from impl.client.request_response_future import RequestCallback, RequestFutureHolder, RequestResponseFuture
 from impl.client.send_kernel import Way
 from impl.client.send_result import CommunicationMode, SendResult
 from impl.common.message import MessageExt
@@ -22,54 +22,56 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.names import get_reply_topic
 
 
-class RequestingProducer(DefaultMQProducer):
-    """`client.producer.DefaultMQProducer`, its methods `request`."""
+async def request(producer: DefaultMQProducer, msg: Message, timeout_ms: int) -> MessageExt:
+    """DefaultMQProducer#request(Message, long): the reply; timeout_ms -- of sending and waiting together.
 
-    async def request(self, msg: Message, timeout_ms: int) -> MessageExt:
-        """DefaultMQProducer#request(Message, long): the reply; timeout_ms -- of sending and waiting together.
-
-        Raises RequestTimeoutError if none comes, MQClientError if the request could not be sent.
-        """
-        begin_ms = self.node.now_ms()
-        msg.topic = self._with_namespace(msg.topic)
-        future = await self._prepare_request(msg, timeout_ms, None)
-        cost_ms = self.node.now_ms() - begin_ms
-        table = self.impl.instance.manager.request_futures.request_future_table
-        try:
-            way = Way(CommunicationMode.ASYNC, _Sent(future))
-            await self.impl.send_default_impl(msg, way, timeout_ms - cost_ms)
-            response = await future.wait_response_message(timeout_ms - cost_ms)
-        except JavaError:
-            table.remove(future.correlation_id)
-            raise
+    Raises RequestTimeoutError if none comes, MQClientError if the request could not be sent.
+    """
+    node, impl = producer.node, producer.impl
+    begin_ms = node.now_ms()
+    future = await _prepare_request(producer, msg, timeout_ms, None)
+    cost_ms = node.now_ms() - begin_ms
+    table = impl.instance.manager.request_futures.request_future_table
+    try:
+        way = Way(CommunicationMode.ASYNC, _Sent(future))
+        await impl.send_default_impl(msg, way, timeout_ms - cost_ms)
+        response = await future.wait_response_message(timeout_ms - cost_ms)
+    except JavaError:
         table.remove(future.correlation_id)
-        if response is None:
-            raise _no_response(msg, timeout_ms, future)
-        return response
+        raise
+    table.remove(future.correlation_id)
+    if response is None:
+        raise _no_response(msg, timeout_ms, future)
+    return response
 
-    async def request_async(self, msg: Message, callback: RequestCallback, timeout_ms: int) -> None:
-        """DefaultMQProducer#request(Message, RequestCallback, long); raises what a send does."""
-        begin_ms = self.node.now_ms()
-        msg.topic = self._with_namespace(msg.topic)
-        future = await self._prepare_request(msg, timeout_ms, callback)
-        way = Way(CommunicationMode.ASYNC, _SentOrFailed(self, future))
-        await self.impl.send_default_impl(msg, way, timeout_ms - (self.node.now_ms() - begin_ms))
 
-    async def _prepare_request(
-        self, msg: Message, timeout_ms: int, callback: RequestCallback | None,
-    ) -> RequestResponseFuture:
-        """DefaultMQProducerImpl#prepareSendRequest: the broker is to know this client before the reply comes."""
-        instance = self.impl.instance
-        correlation_id = instance.manager.create_correlation_id()
-        msg.put_property(PROPERTY_CORRELATION_ID, correlation_id)
-        msg.put_property(PROPERTY_MESSAGE_REPLY_TO_CLIENT, instance.client_id)
-        msg.put_property(PROPERTY_MESSAGE_TTL, str(timeout_ms))
-        if not instance.routes.topic_route_table.contains_key(msg.topic):
-            await self.impl.try_to_find_topic_publish_info(msg.topic)
-            await instance.send_heartbeat_to_all_broker_with_lock()
-        future = RequestResponseFuture(self.node, correlation_id, timeout_ms, callback)
-        instance.manager.request_futures.put(future)
-        return future
+async def request_async(
+    producer: DefaultMQProducer, msg: Message, callback: RequestCallback, timeout_ms: int,
+) -> None:
+    """DefaultMQProducer#request(Message, RequestCallback, long); raises what a send does."""
+    begin_ms = producer.node.now_ms()
+    future = await _prepare_request(producer, msg, timeout_ms, callback)
+    futures = producer.impl.instance.manager.request_futures
+    way = Way(CommunicationMode.ASYNC, _SentOrFailed(futures, future))
+    await producer.impl.send_default_impl(msg, way, timeout_ms - (producer.node.now_ms() - begin_ms))
+
+
+async def _prepare_request(
+    producer: DefaultMQProducer, msg: Message, timeout_ms: int, callback: RequestCallback | None,
+) -> RequestResponseFuture:
+    """DefaultMQProducerImpl#prepareSendRequest: the broker is to know this client before the reply comes."""
+    instance = producer.impl.instance
+    msg.topic = producer.with_namespace(msg.topic)
+    correlation_id = instance.manager.create_correlation_id()
+    msg.put_property(PROPERTY_CORRELATION_ID, correlation_id)
+    msg.put_property(PROPERTY_MESSAGE_REPLY_TO_CLIENT, instance.client_id)
+    msg.put_property(PROPERTY_MESSAGE_TTL, str(timeout_ms))
+    if not instance.routes.topic_route_table.contains_key(msg.topic):
+        await producer.impl.try_to_find_topic_publish_info(msg.topic)
+        await instance.send_heartbeat_to_all_broker_with_lock()
+    future = RequestResponseFuture(producer.node, correlation_id, timeout_ms, callback)
+    instance.manager.request_futures.put(future)
+    return future
 
 
 class _Sent:
@@ -92,15 +94,14 @@ class _Sent:
 class _SentOrFailed(_Sent):
     """The callback of a request whose reply comes by a callback."""
 
-    def __init__(self, producer: RequestingProducer, future: RequestResponseFuture) -> None:
+    def __init__(self, futures: RequestFutureHolder, future: RequestResponseFuture) -> None:
         super().__init__(future)
-        self.producer = producer
+        self.futures = futures
 
     def on_exception(self, error: JavaError) -> None:
         """DefaultMQProducerImpl#requestFail."""
         self.future.cause = error
-        table = self.producer.impl.instance.manager.request_futures.request_future_table
-        if table.remove(self.future.correlation_id) is not None:
+        if self.futures.request_future_table.remove(self.future.correlation_id) is not None:
             super().on_exception(error)
             self.future.execute_request_callback()
 

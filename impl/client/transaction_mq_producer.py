@@ -170,7 +170,7 @@ class TransactionMQProducer(DefaultMQProducer):
 
     async def send_message_in_transaction(self, msg: Message, arg: object = None) -> TransactionSendResult:
         """TransactionMQProducer#sendMessageInTransaction; raises MQClientError."""
-        msg.topic = self._with_namespace(msg.topic)
+        msg.topic = self.with_namespace(msg.topic)
         return await self.transactional.send_message_in_transaction(msg, arg)
 
     async def shutdown(self) -> None:
