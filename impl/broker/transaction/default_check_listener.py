@@ -19,6 +19,7 @@ from impl.decisions.names import RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC
 
 TCMT_QUEUE_NUMS = 1  # AbstractTransactionalMessageCheckListener
 
+
 CreateTopic = Callable[[str, int], Awaitable[None]]
 SendCheck = Callable[[str | None, CheckTransactionStateRequestHeader, MessageExt], None]
 
@@ -39,8 +40,7 @@ class DefaultTransactionalMessageCheckListener:
     def resolve_half_msg(self, half: MessageExt) -> None:
         """AbstractTransactionalMessageCheckListener#sendCheckMessage; Java runs it in a pool of up to five threads."""
         key = half.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)
-        header = CheckTransactionStateRequestHeader(
-            half.queue_offset, half.commit_log_offset, key, key, half.msg_id)
+        header = CheckTransactionStateRequestHeader(half.queue_offset, half.commit_log_offset, key, key, half.msg_id)
         try:
             message = half._replace(
                 topic=not_null(half.get_property(PROPERTY_REAL_TOPIC)), store_size=0,
