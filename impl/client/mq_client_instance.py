@@ -17,9 +17,10 @@ from impl.client.request_response_future import RequestFutureHolder
 from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, DefaultTopic, RouteTables
 from impl.client.send_message_api import SendMessageAPI
 from impl.common.heartbeat_data import ConsumerData, HeartbeatData, ProducerData
-from impl.common.inet_socket_address import address_of_host
+from impl.common.inet_socket_address import InetSocketAddress, socket_address
 from impl.common.message_client_id_setter import MessageClientIDSetter
 from impl.common.request_code import RequestCode
+from impl.common.util_all import ip_to_text
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
@@ -377,6 +378,15 @@ class MQClientInstance:
         """MQClientInstance#findBrokerAddressInSubscribe."""
         return self.routes.find_broker_address_in_subscribe(broker_name, broker_id, only_this_broker=only_this_broker)
 
+    def addr_of(self, store_host: InetSocketAddress) -> str:
+        """RemotingHelper#parseSocketAddressAddr: the address of a broker by the host that stands in its records.
+
+        Where machines have names, a record has a number for each, and the names that are known here are tried.
+        """
+        addrs = (addr for _, broker_addrs in self.routes.broker_addr_table.entries() for addr in broker_addrs.values())
+        text = f"{ip_to_text(store_host.address)}:{store_host.port}"
+        return next((addr for addr in addrs if socket_address(addr) == store_host), text)
+
     async def check_client_in_broker(self) -> None:
         """MQClientInstance#checkClientInBroker: one broker for each expression that is not by tag.
 
@@ -488,7 +498,7 @@ class MQClientManager:
         if self._uniq_ids is None:
             drawn = [self.node.random(256, "MessageClientIDSetter: hashCode of the class loader") for _ in range(4)]
             self._uniq_ids = MessageClientIDSetter(
-                address_of_host(self.node.name), 1, int.from_bytes(drawn, "big"), self.node.now_ms())
+                socket_address(f"{self.node.name}:0").address, 1, int.from_bytes(drawn, "big"), self.node.now_ms())
         return self._uniq_ids.create_uniq_id(self.node.now_ms())
 
     def create_correlation_id(self) -> str:

@@ -43,6 +43,7 @@ def inet_socket_address(address: bytes, port: int) -> InetSocketAddress:
     return InetSocketAddress(address, port)
 
 
-def address_of_host(name: str) -> bytes:
-    """The IPv4 address that a machine of this name has here: one of the network 10, always the same."""
-    return bytes([10]) + zlib.crc32(name.encode()).to_bytes(IPV4_BYTES, "big")[1:]
+def socket_address(address: str) -> InetSocketAddress:
+    """The address that stands in a record for "host:port"; a host without a number has one of the network 10."""
+    host, _, port = address.rpartition(":")
+    return InetSocketAddress(bytes([10]) + zlib.crc32(host.encode()).to_bytes(4, "big")[1:], int(port))

@@ -182,7 +182,7 @@ def seen_by(world: World, broker: str, requests: list[Command]) -> None:
         requests.append(request)
         return await send(channel, request)
 
-    world.brokers[broker].remoting_server.register_processor(RequestCode.SEND_MESSAGE_V2, handler, plane.send_pool)
+    world.brokers[broker].remoting_server.register_processor(RequestCode.SEND_MESSAGE_V2, handler, world.brokers[broker].pools["send"])
 
 
 def answering(world: World, broker: str, code: int, times: int = 100) -> None:
@@ -196,7 +196,7 @@ def answering(world: World, broker: str, code: int, times: int = 100) -> None:
         refused += 1
         return Command(code, remark="no") if refused <= times else await send(channel, request)
 
-    world.brokers[broker].remoting_server.register_processor(RequestCode.SEND_MESSAGE_V2, handler, plane.send_pool)
+    world.brokers[broker].remoting_server.register_processor(RequestCode.SEND_MESSAGE_V2, handler, world.brokers[broker].pools["send"])
 
 
 def test_an_unknown_topic_is_made_after_the_default_topic_with_no_more_queues_than_wished(world: World) -> None:
@@ -275,13 +275,12 @@ def test_a_silent_broker_has_the_whole_time_and_the_next_one_is_sent_a_copy_nobo
 
 def test_another_status_than_ok_is_a_result_unless_another_broker_is_to_have_it(world: World) -> None:
     producer = started(world, ProducerConfig("P", retry_another_broker_when_not_store_ok=True))
-    plane = world.brokers[BROKERS[0]].data_plane
-    assert plane is not None
+    broker = BROKERS[0]
 
     async def handler(_: Connection, request: Command) -> Command:
         return Command(10, SendMessageResponseHeader("0A00000100002A9F0000000000000000", request.header.queue_id, 0))
 
-    world.brokers[BROKERS[0]].remoting_server.register_processor(RequestCode.SEND_MESSAGE_V2, handler, plane.send_pool)
+    world.brokers[broker].remoting_server.register_processor(RequestCode.SEND_MESSAGE_V2, handler, world.brokers[broker].pools["send"])
     for _ in range(4):
         assert outcome(world, lambda: producer.send(Message(TOPIC, b"x"))).message_queue.broker_name == BROKERS[1]
     world.simulation.kill(BROKERS[1])
@@ -350,15 +349,12 @@ def test_a_batch_is_one_request_of_several_messages(world: World) -> None:
     producer, batch = started(world), [Message(TOPIC, b"one"), Message(TOPIC, b"two")]
     requests: list[Command] = []
     for broker in BROKERS:
-        plane = world.brokers[broker].data_plane
-        assert plane is not None
-
         async def handler(_: Connection, request: Command) -> Command:
             requests.append(request)
             return Command(14)
 
         world.brokers[broker].remoting_server.register_processor(
-            RequestCode.SEND_BATCH_MESSAGE, handler, plane.send_pool)
+            RequestCode.SEND_BATCH_MESSAGE, handler, world.brokers[broker].pools["send"])
     outcome(world, lambda: producer.send_batch(batch))
     request = requests[0]
     assert request.header.batch
