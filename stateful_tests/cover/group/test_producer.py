@@ -33,7 +33,7 @@ from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.events import MessageAppended, SendAttempted, SendFailed
 from impl.hosts.simulation.node import Node
-from impl.ports.remoting import Command, Connection, RemotingTimeoutError, RemotingTooMuchRequestError
+from impl.ports.remoting import Command, Connection, Handler, RemotingTimeoutError, RemotingTooMuchRequestError
 from stateful_tests.worlds.workloads import STORE
 from stateful_tests.worlds.world import World
 
@@ -172,6 +172,11 @@ def test_a_long_body_is_compressed_and_is_the_senders_own_afterwards(world: Worl
     assert (short.header.sys_flag, len(short.body)) == (0, 4_095)
 
 
+def serve(world: World, broker: str, code: RequestCode, handler: Handler) -> None:
+    """Let a broker answer requests of this code in this way."""
+    world.brokers[broker].remoting_server.register_processor(code, handler, world.brokers[broker].pools["send"])
+
+
 def seen_by(world: World, broker: str, requests: list[Command]) -> None:
     """Let a broker keep what it is asked, and answer as it does."""
     plane = world.brokers[broker].data_plane
@@ -182,7 +187,7 @@ def seen_by(world: World, broker: str, requests: list[Command]) -> None:
         requests.append(request)
         return await send(channel, request)
 
-    world.brokers[broker].remoting_server.register_processor(RequestCode.SEND_MESSAGE_V2, handler, world.brokers[broker].pools["send"])
+    serve(world, broker, RequestCode.SEND_MESSAGE_V2, handler)
 
 
 def answering(world: World, broker: str, code: int, times: int = 100) -> None:
@@ -196,7 +201,7 @@ def answering(world: World, broker: str, code: int, times: int = 100) -> None:
         refused += 1
         return Command(code, remark="no") if refused <= times else await send(channel, request)
 
-    world.brokers[broker].remoting_server.register_processor(RequestCode.SEND_MESSAGE_V2, handler, world.brokers[broker].pools["send"])
+    serve(world, broker, RequestCode.SEND_MESSAGE_V2, handler)
 
 
 def test_an_unknown_topic_is_made_after_the_default_topic_with_no_more_queues_than_wished(world: World) -> None:
@@ -280,7 +285,7 @@ def test_another_status_than_ok_is_a_result_unless_another_broker_is_to_have_it(
     async def handler(_: Connection, request: Command) -> Command:
         return Command(10, SendMessageResponseHeader("0A00000100002A9F0000000000000000", request.header.queue_id, 0))
 
-    world.brokers[broker].remoting_server.register_processor(RequestCode.SEND_MESSAGE_V2, handler, world.brokers[broker].pools["send"])
+    serve(world, broker, RequestCode.SEND_MESSAGE_V2, handler)
     for _ in range(4):
         assert outcome(world, lambda: producer.send(Message(TOPIC, b"x"))).message_queue.broker_name == BROKERS[1]
     world.simulation.kill(BROKERS[1])
@@ -353,8 +358,7 @@ def test_a_batch_is_one_request_of_several_messages(world: World) -> None:
             requests.append(request)
             return Command(14)
 
-        world.brokers[broker].remoting_server.register_processor(
-            RequestCode.SEND_BATCH_MESSAGE, handler, world.brokers[broker].pools["send"])
+        serve(world, broker, RequestCode.SEND_BATCH_MESSAGE, handler)
     outcome(world, lambda: producer.send_batch(batch))
     request = requests[0]
     assert request.header.batch
