@@ -1,19 +1,8 @@
-"""MessageStore: the port behind which messages are; whoever keeps them fills it."""
+"""MessageStore: what processors that have no messages themselves ask the store."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
-
-from impl.common.message import MessageExt
-from impl.decisions.pull_answer import GetMessageStatus
-
-
-class GetMessageResult(NamedTuple):
-    """`store.GetMessageResult`. messages -- by ascending offset, some of them exactly if the status is FOUND."""
-
-    status: GetMessageStatus
-    next_begin_offset: int
-    messages: tuple[MessageExt, ...] = ()
+from typing import Protocol
 
 
 class MessageStore(Protocol):
@@ -33,12 +22,4 @@ class MessageStore(Protocol):
 
     def check_in_disk_by_consume_offset(self, topic: str, queue_id: int, consume_offset: int) -> bool:
         """MessageStore#checkInDiskByConsumeOffset: whether this message lies too far back to be in memory."""
-        ...
-
-
-class PulledStore(Protocol):
-    """What is asked by whoever answers pulls without a request."""
-
-    def get_message(self, topic: str, queue_id: int, offset: int, max_msg_nums: int) -> GetMessageResult:
-        """MessageStore#getMessage: at most so many messages from this offset on."""
         ...

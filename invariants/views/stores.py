@@ -14,7 +14,7 @@ _Known = tuple[DefaultMessageStore, int, int, tuple[StoredRecord, ...]]
 
 
 class StoreViews:
-    """Of the brokers that live and keep messages; of others everything is empty."""
+    """Of the brokers that live; of others everything is empty."""
 
     living: Living
 
@@ -70,7 +70,7 @@ class StoreViews:
 
     def _store(self, broker: str) -> DefaultMessageStore | None:
         found: BrokerController | None = self.living.broker(broker)
-        return None if found is None or found.data_plane is None else found.data_plane.store
+        return None if found is None else found.data_plane.store
 
 
 def _queue_of(store: DefaultMessageStore, topic: str, queue_id: int) -> ConsumeQueue | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from impl.client.process_queue import ProcessQueue
-from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.headers import ConsumerOffsetRequestHeader, RegisterBrokerBody, RegisterBrokerRequestHeader
 from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY, ConsumerData, HeartbeatData, ProducerData
 from impl.common.request_code import RequestCode, ResponseCode
@@ -41,7 +43,7 @@ FORGETFUL = replace(SMALL, total_physical_memory_bytes=0)
 """The store of a machine whose memory holds no message but the last one."""
 
 
-def stage(world: World, *machines: str, store: MessageStoreConfig = STORE, **settings: object) -> None:
+def stage(world: World, *machines: str, store: MessageStoreConfig = STORE, **settings: Any) -> None:
     """One name server and these brokers, broker-a unless told otherwise, with two topics of four queues.
 
     store -- how the brokers keep messages.
@@ -105,7 +107,7 @@ def in_memory(consumer: DefaultMQPushConsumerImpl, mq: MessageQueue = LAST) -> i
 
 
 def works(consumer: DefaultMQPushConsumerImpl, work_ms: int) -> None:
-    """From now on the listener works for so long on a batch; if it needs no order, a third of it on every second one."""
+    """From now on the listener works for so long on a batch; without order, a third of it on every second one."""
     assert isinstance(consumer.message_listener, Listener)
     consumer.message_listener.work_ms = work_ms
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import MessageAppended, MessagesFound, SendAnswered, StoreRefused
 from impl.hosts.simulation.storage import NOTHING, Storage
 from impl.hosts.simulation.tape import ReplayTape
 from impl.store.message_store_config import FlushDiskType
+from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.producers import SEND_EVERY_MS
 from stateful_tests.worlds.script import PAUSING
-from stateful_tests.worlds.workloads import STORE
 from stateful_tests.worlds.world import World
 
 BROKER, PRODUCER = "broker-a", "producer1"

@@ -9,12 +9,14 @@ from typing import Any
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.controller import BrokerController
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
-from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import MASTER_ID
+from impl.decisions.subscription import SUB_ALL
 from impl.hosts.simulation.host import Boot
 from impl.hosts.simulation.node import Node
 from impl.namesrv.server import NamesrvController
@@ -109,7 +111,7 @@ class Machines(Course):
         self.brokers.pop(machine, None)
 
     def _broker(self, machine: str, config: BrokerConfig, topics: Sequence[TopicConfig]) -> Boot:
-        role = BrokerRole.ASYNC_MASTER if config.broker_id == MASTER_ID else BrokerRole.SLAVE
+        role = self.store_config.broker_role if config.broker_id == MASTER_ID else BrokerRole.SLAVE
         store_config = replace(self.store_config, broker_role=role)
 
         async def boot(node: Node) -> None:
@@ -166,9 +168,10 @@ class Machines(Course):
                 consumer.message_listener = Listener(
                     node, config.consumer_group, self.notes, orderly=config.orderly)
                 self.consumers[machine].append(consumer)
-                for topic, tags in config_now.subscription.items():
-                    self.notes.consumes(machine, config.consumer_group, topic, tags, orderly=config.orderly or None,
-                                        broadcasting=config.message_model == BROADCASTING)
+                for topic, selector in config_now.subscription.items():
+                    self.notes.consumes(
+                        machine, config.consumer_group, topic, selector if isinstance(selector, str) else SUB_ALL,
+                        orderly=config.orderly or None, broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
 
         self._applications[machine] = boot

@@ -58,12 +58,12 @@ class World(Machines):
         Nobody looks at the answers.
         """
         self._meet(tester)
-        machine = next((machine for machine, one in self.brokers.items()
-                        if (one.config.broker_name, one.config.broker_id) == (mq.broker_name, MASTER_ID)), None)
-        for _ in range(count if machine is not None else 0):
+        masters = [one.broker_addr for one in self.brokers.values()
+                   if (one.config.broker_name, one.config.broker_id) == (mq.broker_name, MASTER_ID)]
+        for address in masters[:1] * count:
             header = SendMessageRequestHeader("P", mq.topic, mq.queue_id, self.simulation.nodes[tester].now_ms(), "")
             request = Command(RequestCode.SEND_MESSAGE_V2, header, BODY)
-            self.call(tester, partial(self._sent, tester, self.brokers[machine].broker_addr, request))
+            self.call(tester, partial(self._sent, tester, address, request))
 
     async def _sent(self, tester: str, address: str, request: Command) -> None:
         with suppress(JavaError):

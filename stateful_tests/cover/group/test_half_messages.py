@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from impl.broker.transaction.default_check_listener import CheckTransactionStateRequestHeader
-from impl.broker.transaction.end_transaction_processor import EndTransactionRequestHeader
 from impl.broker.transactions import CHECK_PERMIT_MS
 from impl.common.byte_buffer import ByteBuffer
-from impl.common.headers import PullMessageRequestHeader, SendMessageRequestHeader
+from impl.common.headers import (
+    CheckTransactionStateRequestHeader,
+    EndTransactionRequestHeader,
+    PullMessageRequestHeader,
+    SendMessageRequestHeader,
+)
 from impl.common.heartbeat_data import HeartbeatData, ProducerData
 from impl.common.message_decoder import decode, decodes
 from impl.common.request_code import RequestCode, ResponseCode
@@ -19,7 +22,7 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import FLAG_SUBSCRIPTION, TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE
 from impl.events import MessageAppended
 from impl.ports.remoting import Command, Connection
-from stateful_tests.worlds.workloads import STORE
+from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.world import World
 
 BROKER, ADDRESS, PRODUCER = "broker-a", "broker-a:10911", "producer"
@@ -36,7 +39,7 @@ def world() -> Iterator[World]:
         yield world
 
 
-def begin(world: World, **settings: object) -> None:
+def begin(world: World, **settings: Any) -> None:
     world.store_config = STORE
     world.add_namesrv()
     world.add_broker(BROKER, BROKER, topics=[TopicConfig("orders", 4, 4)], **settings)

@@ -14,10 +14,13 @@ from impl.client.process_queue import ProcessQueue
 from impl.client.pull_callback import PullCallback
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
+from impl.common.headers import SendMessageRequestHeader
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.message import MessageExt
 from impl.common.pull_result import PullResult
+from impl.common.request_code import RequestCode
 from impl.decisions.pull_answer import PullCode, PullStatus
+from impl.decisions.subscription import build
 from impl.events import (
     ListenerEnded,
     ListenerStarted,
@@ -30,7 +33,9 @@ from impl.events import (
     ThreadDied,
 )
 from impl.ports.pools import RejectedExecutionError
+from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import (
+    ADDR,
     BROKER,
     FIRST,
     IN_ORDER,
@@ -160,19 +165,21 @@ def test_too_much_is_also_too_far_apart_and_too_big(
 
 
 def test_an_answer_that_cannot_be_taken_is_asked_for_again_a_second_later(world: World) -> None:
-    consumer = join(world, "c1")
-    pull_request = pull_of(consumer)
+    join(world, "c1")
     since_ms = world.now_ms
-    PullCallback(consumer, pull_request).on_success(PullResult(PullStatus.FOUND, 1, (MessageExt(0, None),)))
-    world.run(2_000)
-    assert [ms for ms, _ in reported(world, PullSuspended, since_ms)] == [1_000]
+    header = SendMessageRequestHeader("P", "orders", 0, since_ms, "")
+    assert world.ask(ADDR, Command(RequestCode.SEND_MESSAGE_V2, header, b"")).code == 0  # no producer of RocketMQ does so
+    world.run(2_500)
+    answered = [ms for ms, _ in reported(world, PullAnswered, since_ms)]
+    assert [ms for ms, _ in reported(world, PullSuspended, since_ms)] == [ms + 1_000 for ms in answered][:2]
+    assert reported(world, MessagesFound) == []
 
 
 def test_an_answer_without_messages_is_asked_for_again_at_once(world: World) -> None:
     consumer = join(world, "c1")
     pull_request = pull_of(consumer)
     since_ms = world.now_ms
-    PullCallback(consumer, pull_request).on_success(PullResult(PullStatus.FOUND, 7))
+    PullCallback(consumer, pull_request, build("orders", "*", "TAG")).on_success(PullResult(PullStatus.FOUND, 7))
     world.run(0)
     assert [(ms, event.offset) for ms, event in reported(world, PullSuspended, since_ms)] == [(0, 7)]
     assert reported(world, MessagesFound) == []
@@ -187,7 +194,7 @@ def test_a_client_that_has_ended_pulls_nothing_more(world: World) -> None:
     service = consumer.instance.pull_message_service
     service.execute_pull_request_immediately(pull_request)
     service.execute_pull_request_later(pull_request, 10)
-    PullCallback(consumer, pull_request).on_exception()
+    PullCallback(consumer, pull_request, build("orders", "*", "TAG")).on_exception()
     world.run(2 * HOLD_MS)
     assert world.events(PullSuspended, since_ms) == []
 
@@ -214,8 +221,8 @@ class Stuck:
         self.world = world
         self.given: list[tuple[int, ...]] = []
 
-    async def consume_message(self, msgs: object, mq: object) -> None:
-        del mq
+    async def consume_message(self, msgs: object, context: object) -> None:
+        del context
         self.given.append(tuple(msg.queue_offset for msg in msgs))  # type: ignore[attr-defined]
         await self.world.simulation.nodes["c1"].sleep(1_000_000)
 
