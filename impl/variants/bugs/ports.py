@@ -58,6 +58,19 @@ async def _no_timer(self: MQClientInstance) -> None:
     del self
 
 
+@around(DefaultMQPushConsumerImpl, "_pull_header")
+def _pulls_commit_nothing(original: Callable[..., Awaitable[PullMessageRequestHeader]],
+                          ) -> Callable[..., Awaitable[PullMessageRequestHeader]]:
+    async def _pull_header(
+        self: DefaultMQPushConsumerImpl, pull_request: PullRequest, subscription_data: SubscriptionData,
+    ) -> PullMessageRequestHeader:
+        """No pull commits the offset in memory."""
+        header = await original(self, pull_request, subscription_data)
+        return header._replace(sys_flag=clear_flag(header.sys_flag, FLAG_COMMIT_OFFSET), commit_offset=0)
+
+    return _pull_header
+
+
 @around(RebalancePushImpl, "remove_unnecessary_message_queue")
 def _forget_unsent(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
     async def remove_unnecessary_message_queue(
@@ -278,7 +291,7 @@ BUGS = (
     ),
     Variant(
         "seeded-offsets-sent-at-the-end-only", "bug", "While a queue is held nothing of it is committed.",
-        "seeded: a timer that was not started", replacements=(_no_timer,),
+        "seeded: a timer that was not started", replacements=(_no_timer, _pulls_commit_nothing),
     ),
     Variant(
         "seeded-given-up-unsent", "bug", "Who gives a queue up does not commit what was settled last.",
