@@ -164,7 +164,7 @@ class producers_are_known(Promise):
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
         right = {pair for one in self.views.consumers() if one.service_state == "RUNNING"
-                 for pair in self.views.producing(one.machine)}
+                 for pair in self.views.producing(one.machine)} | set(self.views.sending())
         for broker in self.views.brokers():
             known = {(group, who) for (group, _), who in self.views.producers(broker.machine).items()}
             for group, client_id in sorted(known ^ right, key=str):
