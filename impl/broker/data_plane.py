@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from impl.broker.pull_message_processor import PullMessageProcessor
 from impl.broker.registration import Registration
+from impl.broker.reported_message_store import ReportedMessageStore
 from impl.broker.send_message_processor import SendMessageProcessor, socket_address
 from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
@@ -11,7 +12,6 @@ from impl.broker.transactions import Transactions
 from impl.common.request_code import RequestCode
 from impl.ports.pools import Pool
 from impl.ports.remoting import RemotingServer
-from impl.store.default_message_store import DefaultMessageStore
 
 SEND_QUEUE, PULL_QUEUE = 10_000, 100_000  # BrokerConfig.sendThreadPoolQueueCapacity, pullThreadPoolQueueCapacity
 END_TRANSACTION_QUEUE = 100_000  # BrokerConfig.endTransactionPoolQueueCapacity
@@ -25,12 +25,14 @@ class DataPlane:
     """
 
     def __init__(
-        self, tables: BrokerTables, store: DefaultMessageStore, remoting_server: RemotingServer,
+        self, tables: BrokerTables, store: ReportedMessageStore, remoting_server: RemotingServer,
         registration: Registration,
     ) -> None:
         """BrokerController#registerProcessor, for these codes."""
         self.node, self.store, self.threads = tables.node, store, StoreThreads(tables.node, store)
-        cores = tables.config.cores
+        cores, self._ha_port = tables.config.cores, tables.config.listen_port + 1
+        if store.config.slave:
+            registration.update_ha_master_address = store.ha_service.update_master_address
         self.send_pool: Pool = self.node.pool("SendMessageThread", min(4, cores), SEND_QUEUE)
         self.pull_pool: Pool = self.node.pool("PullMessageThread", 16 + 2 * cores, PULL_QUEUE)
         self.end_transaction_pool: Pool = self.node.pool(
@@ -50,11 +52,12 @@ class DataPlane:
 
     async def start(self) -> None:
         """BrokerController#start: the store, and who holds pulls."""
-        await self.threads.start()
+        await self.threads.start(self._ha_port)
         self.transactions.start()
         self.node.start_thread("PullRequestHoldService", self.pull_message_processor.hold_service.run())
 
     def shutdown(self) -> None:
         """BrokerController#shutdown: who holds pulls, and the store."""
         self.pull_message_processor.hold_service.stopped = True
+        self.threads.ha.shutdown()
         self.store.shutdown()
