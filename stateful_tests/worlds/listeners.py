@@ -39,4 +39,4 @@ class Listener:
     def _note(self, kind: str, msgs: Sequence[MessageExt], mq: MessageQueue) -> None:
         for msg in msgs:
             self._notes.note(kind, self.node.name, msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX),
-                             group=self._group, mq=mq, offset=msg.queue_offset)
+                             group=self._group, mq=mq, offset=msg.queue_offset, attempt=msg.reconsume_times or None)

@@ -12,6 +12,7 @@ from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.pull_requests import RequestingPullAPIWrapper
 from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.java_errors import JavaError, not_null
@@ -190,6 +191,9 @@ class Machines(Course):
                 consumer.message_listener = Listener(
                     node, config.consumer_group, self.notes, orderly=config.orderly)
                 self.consumers[machine].append(consumer)
+                for topic, tags in config_now.subscription.items():
+                    self.notes.consumes(machine, config.consumer_group, topic, tags, orderly=config.orderly or None,
+                                        broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
 
         self._applications[machine] = boot
