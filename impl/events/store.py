@@ -79,8 +79,8 @@ class StoreRefused(NamedTuple):
 class LogCopied(NamedTuple):
     """DefaultMessageStore#appendToCommitLog: a slave has appended bytes that its master has sent.
 
-    Of a heartbeat, which has none, it is told if it has given the log its first file. master_offset -- where they begin in the master's log, as the master says. offset -- where they begin in the slave's
-    own. size -- in bytes.
+    Of a heartbeat, which has none, it is told if it has given the log its first file. master_offset -- where they begin
+    in the master's log, as the master says. offset -- where they begin in the slave's own. size -- in bytes.
     """
 
     broker: str

@@ -116,7 +116,7 @@ OFFSET = "offset"
 
 def _within(mine: dict[int, int], lately: list[dict[int, int]]) -> bool:
     """Whether each offset is one that the master may have had in between: offsets change more often than one looks."""
-    for queue_id in {*mine, *lately[-1]}:
+    for queue_id in sorted({*mine, *lately[-1]}):
         had = [table.get(queue_id) for table in lately]
         known = [offset for offset in had if offset is not None]
         own = mine.get(queue_id)

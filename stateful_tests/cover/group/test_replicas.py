@@ -32,8 +32,9 @@ def build(world: World, config: MessageStoreConfig = SYNC, *, slave: bool = True
 
 
 def send(world: World, body: bytes = b"body", properties: str | None = None) -> Command:
-    return world.ask(f"{MASTER}:10911", Command(
-        RequestCode.SEND_MESSAGE_V2, SendMessageRequestHeader("P", "orders", 0, 1, properties), body), timeout_ms=CALL_MS)
+    header = SendMessageRequestHeader("P", "orders", 0, 1, properties)
+    request = Command(RequestCode.SEND_MESSAGE_V2, header, body)
+    return world.ask(f"{MASTER}:10911", request, timeout_ms=CALL_MS)
 
 
 def frames(world: World) -> list[LogCopied]:
