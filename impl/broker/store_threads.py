@@ -14,11 +14,15 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.ports.node import Node
 from impl.ports.threads import Signal
+from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.message_store_config import FlushDiskType
+from impl.store.put_message_result import PutMessageResult
+from impl.store.put_message_status import PutMessageStatus
 from impl.store.schedule_message_service import DELAY_FOR_A_WHILE_MS, FIRST_DELAY_TIME_MS, FIRST_PERSIST_MS
 
 REPUT_INTERVAL_MS, WATCH_INTERVAL_MS, START_LOOK_MS = 1, 10, 1_000
 CLEAN_FIRST_MS, SPACE_FIRST_MS, SPACE_PERIOD_MS = 60_000, 1_000, 10_000
+PUT_MESSAGE_MORE_MS = 5_000  # DefaultMessageStore#waitForPutResult
 _NO_PUT_MS = 60_000
 
 
@@ -80,6 +84,19 @@ class StoreThreads:
             if not signal.notified:
                 self.node.wake(signal)
         self.store.allocate_mapped_file_service.mmap_operation()
+
+    async def put_message(self, message: MessageExtBrokerInner) -> PutMessageResult:
+        """DefaultMessageStore#putMessage: put, and wait until disk and slave have answered.
+
+        UNKNOWN_ERROR if they take 5 s longer than they may.
+        """
+        future, answered = self.store.async_put_message(message), Signal("DefaultMessageStore#waitForPutResult")
+        self.put_done(message.topic)
+        future.when_complete(lambda _: self.node.wake(answered))
+        config = self.store.config
+        timeout_ms = max(config.sync_flush_timeout_ms, config.slave_timeout_ms) + PUT_MESSAGE_MORE_MS
+        await self.node.wait(answered, timeout_ms)
+        return future.result() or PutMessageResult(PutMessageStatus.UNKNOWN_ERROR)
 
     async def _reput(self) -> None:
         store = self.store

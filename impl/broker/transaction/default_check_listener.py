@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge, copied
 from impl.common.headers import CheckTransactionStateRequestHeader
@@ -42,8 +43,8 @@ class DefaultTransactionalMessageCheckListener:
         key = half.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)
         header = CheckTransactionStateRequestHeader(half.queue_offset, half.commit_log_offset, key, key, half.msg_id)
         try:
-            message = half._replace(
-                topic=not_null(half.get_property(PROPERTY_REAL_TOPIC)), store_size=0,
+            message = replace(
+                half, topic=not_null(half.get_property(PROPERTY_REAL_TOPIC)), store_size=0,
                 queue_id=parse_integer(not_null(half.get_property(PROPERTY_REAL_QUEUE_ID)), 32))
             self._send_check(half.get_property(PROPERTY_PRODUCER_GROUP), header, message)
         except JavaError:
