@@ -8,9 +8,11 @@ from typing import Any
 
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.controller import BrokerController
+from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
+from impl.client.send_result import LocalTransactionState
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
@@ -26,7 +28,7 @@ from stateful_tests.worlds.course import Course
 from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
 from stateful_tests.worlds.notes import Notes
 from stateful_tests.worlds.past import Past, disk_after
-from stateful_tests.worlds.producers import Producer
+from stateful_tests.worlds.producers import Producer, Sending
 
 MENDED_MS = 10_000
 """After so long an operator starts a broker again that did not come up."""
@@ -47,7 +49,8 @@ class Machines(Course):
     now, in the order of their start. testers -- machine to client. rolled_out -- group to what its members subscribe
     (topic to expression) that start from now on, besides what they were added with. strategy -- of all consumers,
     instead of the one that they were added with. store_config -- how the brokers keep messages that are added from now
-    on. notes -- what its clients observe.
+    on. notes -- what its clients observe. producers -- machine to the application that sends there. transactions --
+    what became of those, by the id of their messages.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -61,6 +64,8 @@ class Machines(Course):
         self.strategy: AllocateMessageQueueStrategy | None = None
         self.store_config = STORE
         self.notes = Notes(self.simulation.kernel)
+        self.producers: dict[str, Producer] = {}
+        self.transactions: dict[str, LocalTransactionState] = {}
         self._applications: dict[str, Boot] = {}
         self._leaving: dict[str, Node] = {}
 
@@ -111,12 +116,9 @@ class Machines(Course):
         self.brokers.pop(machine, None)
 
     def _broker(self, machine: str, config: BrokerConfig, topics: Sequence[TopicConfig]) -> Boot:
-        role = self.store_config.broker_role if config.broker_id == MASTER_ID else BrokerRole.SLAVE
-        store_config = replace(self.store_config, broker_role=role)
-
         async def boot(node: Node) -> None:
             try:
-                controller = BrokerController(node, config, store_config)
+                controller = BrokerController(node, config, self._store_config_of(config))
                 if controller.initialized:
                     _have_topics(controller, topics)
                     self.brokers[machine] = controller
@@ -129,6 +131,12 @@ class Machines(Course):
 
         return boot
 
+    def _store_config_of(self, config: BrokerConfig) -> MessageStoreConfig:
+        """How a broker keeps messages: a slave has the role of one."""
+        if config.broker_id == MASTER_ID:
+            return self.store_config
+        return replace(self.store_config, broker_role=BrokerRole.SLAVE, broker_id=config.broker_id)
+
     def _mend(self, node: Node) -> None:
         """A broker did not come up: its process ends, an operator deletes files without content and starts it again."""
         if node.alive:
@@ -138,13 +146,20 @@ class Machines(Course):
             self.simulation.kill(node.name)
             self.simulation.restart_after(node.name, MENDED_MS)
 
-    def add_producer(self, machine: str, topic: str, queues: int) -> None:
-        """Add a process that sends messages to a topic, at all brokers that are there; queues -- at each of them."""
+    def add_producer(self, machine: str, sending: Sending) -> None:
+        """Add a process that sends messages."""
+
         async def boot(node: Node) -> None:
-            brokers = [(name, controller.broker_addr) for name, controller in self.brokers.items()]
-            await Producer(node, topic, queues, brokers, self.notes).run()
+            self.producers[machine] = Producer(
+                node, self.namesrv_addrs, sending, self.notes, self.transactions)
+            await self.producers[machine].run()
 
         self.simulation.add(machine, boot)
+
+    @property
+    def senders(self) -> dict[str, DefaultMQProducerImpl]:
+        """Machine to the producer of the application that sends there."""
+        return {machine: one.producer.impl for machine, one in self.producers.items()}
 
     def add_consumer(
         self, machine: str, *configs: PushConsumerConfig, client_ip: str = "", idle: bool = False, **settings: Any,

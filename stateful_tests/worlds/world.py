@@ -19,10 +19,9 @@ from impl.ports.remoting import Command
 from invariants.views import Views
 from stateful_tests.worlds.course import STEP_MS
 from stateful_tests.worlds.machines import Machines
-from stateful_tests.worlds.producers import SEND_TIMEOUT_MS
 
 E = TypeVar("E")
-BODY = b"a message" * 6
+BODY, SEND_TIMEOUT_MS = b"a message" * 6, 3_000
 
 
 class World(Machines):

@@ -16,13 +16,16 @@ from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
-from impl.client.rebalance import RebalanceImpl
+from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, RouteTables
+from impl.common.headers import PullMessageRequestHeader
 from impl.common.heartbeat_data import ConsumerData
 from impl.common.message import MessageExt
+from impl.decisions.flags import FLAG_COMMIT_OFFSET, clear_flag
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.subscription import SubscriptionData
 from impl.hash_map import ConcurrentHashMap
 from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.ports.remoting import Channel

@@ -168,7 +168,7 @@ def test_an_answer_that_cannot_be_taken_is_asked_for_again_a_second_later(world:
     join(world, "c1")
     since_ms = world.now_ms
     header = SendMessageRequestHeader("P", "orders", 0, since_ms, "")
-    assert world.ask(ADDR, Command(RequestCode.SEND_MESSAGE_V2, header, b"")).code == 0  # no producer of RocketMQ does so
+    assert world.ask(ADDR, Command(RequestCode.SEND_MESSAGE_V2, header, b"")).code == 0
     world.run(2_500)
     answered = [ms for ms, _ in reported(world, PullAnswered, since_ms)]
     assert [ms for ms, _ in reported(world, PullSuspended, since_ms)] == [ms + 1_000 for ms in answered][:2]
