@@ -13,7 +13,9 @@ from impl.client.pull_message_service import PullMessageService
 from impl.client.rebalance_service import RebalanceService
 from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, RouteTables
 from impl.common.heartbeat_data import ConsumerData, HeartbeatData, ProducerData
+from impl.common.inet_socket_address import InetSocketAddress, socket_address
 from impl.common.request_code import RequestCode
+from impl.common.util_all import ip_to_text
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC, MASTER_ID
@@ -364,6 +366,15 @@ class MQClientInstance:
     ) -> FindBrokerResult | None:
         """MQClientInstance#findBrokerAddressInSubscribe."""
         return self.routes.find_broker_address_in_subscribe(broker_name, broker_id, only_this_broker=only_this_broker)
+
+    def addr_of(self, store_host: InetSocketAddress) -> str:
+        """RemotingHelper#parseSocketAddressAddr: the address of a broker by the host that stands in its records.
+
+        Where machines have names, a record has a number for each, and the names that are known here are tried.
+        """
+        addrs = (addr for _, broker_addrs in self.routes.broker_addr_table.entries() for addr in broker_addrs.values())
+        text = f"{ip_to_text(store_host.address)}:{store_host.port}"
+        return next((addr for addr in addrs if socket_address(addr) == store_host), text)
 
     async def check_client_in_broker(self) -> None:
         """MQClientInstance#checkClientInBroker: one broker for each expression that is not by tag.

@@ -83,11 +83,11 @@ PLANTED = (
     ("settled_is_remembered", "repaired+seeded-last-message-is-not-committed", "listeners", "calm", 3),
     ("no_offset_is_made_up", "repaired+seeded-no-offset-is-zero", "operators", "calm", 0),
     ("acknowledged_survives_crash", "repaired+seeded-answer-before-the-force", "stored_sync", "disks", 51),
-    ("visible_is_durable", "repaired-V16", "stored", "disks", 2),
+    ("visible_is_durable", "repaired-V16", "stored", "disks", 0),
     ("queue_offsets_are_consecutive", "repaired+seeded-offsets-begin-again", "stored", "calm", 0),
     ("unit_names_its_record", "repaired+seeded-units-name-ends", "stored", "calm", 0),
     ("no_record_is_missed", "repaired+seeded-queue-is-left-out", "stored", "calm", 0),
-    ("full_disk_refuses_writes", "repaired+seeded-full-disk-is-ignored", "stored_sync", "disks", 7),
+    ("full_disk_refuses_writes", "repaired+seeded-full-disk-is-ignored", "stored_sync", "disks", 5),
 )
 
 

@@ -11,11 +11,13 @@ from impl.broker.controller import BrokerController
 from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.pull_requests import RequestingPullAPIWrapper
-from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.java_errors import JavaError, not_null
+from impl.decisions.subscription import SUB_ALL
 from impl.hosts.simulation.host import Boot
 from impl.hosts.simulation.node import Node
 from impl.namesrv.server import NamesrvController
@@ -176,14 +178,14 @@ class Machines(Course):
                 )
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
                 if self.store_config is not None:
-                    consumer.pull_api_wrapper = RequestingPullAPIWrapper(
-                        node, consumer.instance, consumer.group, consumer.rebalance_impl.subscription_inner)
+                    consumer.pull_api_wrapper = RequestingPullAPIWrapper(node, consumer.instance, consumer.group)
                 consumer.message_listener = Listener(
                     node, config.consumer_group, self.notes, orderly=config.orderly)
                 self.consumers[machine].append(consumer)
-                for topic, tags in config_now.subscription.items():
-                    self.notes.consumes(machine, config.consumer_group, topic, tags, orderly=config.orderly or None,
-                                        broadcasting=config.message_model == BROADCASTING)
+                for topic, selector in config_now.subscription.items():
+                    self.notes.consumes(
+                        machine, config.consumer_group, topic, selector if isinstance(selector, str) else SUB_ALL,
+                        orderly=config.orderly or None, broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
 
         self._applications[machine] = boot

@@ -13,7 +13,7 @@ from typing import Any
 
 from impl.broker.consumer_offset_manager import topic_at_group
 from impl.broker.given_message_store import QueueRange
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom

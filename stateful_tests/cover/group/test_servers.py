@@ -221,7 +221,8 @@ def test_which_requests_share_a_pool() -> None:
         }
         assert {name: tuple(size) for name, size in pool_sizes(8).items()} == {
             "heartbeat": (8, 50_000), "client_manage": (32, 1_000_000), "consumer_manage": (32, None),
-            "admin": (16, None),
+            "admin": (16, None), "send": (4, 10_000), "pull": (32, 100_000), "reply": (32, 10_000),
+            "query": (16, 20_000), "end_transaction": (24, 100_000),
         }
         assert world.ask(ADDR, Command(9_999)).code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
 
