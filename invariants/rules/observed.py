@@ -23,8 +23,15 @@ from invariants.rules.rule import Rule, Told
 
 ELSEWHERE: Mapping[str, str] = {
     "two_owners": "one_owner_per_queue judges the same reports in each state",
+    "reordered": "no member of a world with messages reads in order, and nobody sends with a key",
+    "transaction_reordered": "nobody sends half messages",
+    "skipped": "no listener of a world with messages is still at work when its process ends",
+    "unresolved": "nobody sends half messages",
+    "early": "nobody sends delayed messages, or sends one back",
+    "misfiltered": "nobody subscribes some tags of messages only",
+    "dead_letter": "nobody sends a message back",
 }
-"""Checks that no world is judged by, and who judges it there."""
+"""Checks that no world is judged by, and why."""
 
 _Place = tuple[str | None, str, int, int]
 """Key, topic, queue id and queue offset of a message."""
@@ -120,12 +127,14 @@ def _was_not_forced(rule: Observed, told: Told) -> bool:
 
 
 def _was_deleted(rule: Observed, told: Told) -> bool:
-    """Whether the disk of the broker was full, and its log begins behind the message now."""
+    """Whether the disk of the broker was full, and its log begins behind the message now, or did for a member."""
     record = _appended(rule, told)
     if record is None or not any(one.event.percent for one in rule.past.of(events.DiskFilled, at=record.at)):
         return False
+    mq, offset, _, group = told.about
     least = next((one.commit_log_offset for one in rule.views.log_records(record.at)), None)
-    return least is not None and least > record.event.commit_log_offset
+    return (least is not None and least > record.event.commit_log_offset) or any(
+        one.event.offset > offset for one in rule.past.of(events.OffsetCorrected, group=group, mq=mq))
 
 
 def _force_failed(rule: Observed, told: Told) -> bool:

@@ -41,9 +41,9 @@ def loaded(ms: int, end: int, how: str = "SYNC_FLUSH") -> Told:
     return ms, B, StoreLoaded(B, 0, end, how)
 
 
-def corrected(ms: int, mq: MessageQueue = MQ) -> Told:
+def corrected(ms: int, mq: MessageQueue = MQ, offset: int = 1) -> Told:
     """The member goes on where its broker says."""
-    return ms, C, OffsetCorrected("c1@1", "G", mq, 1)
+    return ms, C, OffsetCorrected("c1@1", "G", mq, offset)
 
 
 def has(*offsets: int, unit: int | None = 100) -> Tables:
@@ -65,7 +65,7 @@ def lost(*records: Told, kept: tuple[Told, ...] = (), views: Any = None, kept_vi
 SHORT, LONG = loaded(40, 100), loaded(40, 200)
 ASYNC = loaded(40, 100, "ASYNC_FLUSH")
 FULL, FREE = (35, B, DiskFilled(95)), (35, B, DiskFilled(0))
-FORCE = (30, B, ForceFailed(B, "commitlog"))
+FORCE = (30, B, ForceFailed("store/commitlog/00000000000000000000", lost=True))
 
 HISTORIES = (
     lost(appended(15)),
@@ -79,6 +79,9 @@ HISTORIES = (
     lost(appended(15), FREE, views=has(200), kept=(appended(15), FULL), kept_views=has(101)),
     lost(appended(15), FULL, views=has(100), kept=(appended(15), FULL), kept_views=has(101)),
     lost(appended(15), FULL, views=has(), kept=(appended(15), FULL), kept_views=has(101)),
+    lost(appended(15), FULL, corrected(36, offset=0), kept=(appended(15), FULL, corrected(36, offset=1))),
+    lost(appended(15), FREE, corrected(36), kept=(appended(15), FULL, corrected(36))),
+    lost(appended(15), FULL, corrected(36, MQ._replace(queue_id=1)), kept=(appended(15), FULL, corrected(36))),
     lost(appended(15), FORCE, killed(39), SHORT, causes=("V6",)),
     lost(appended(15), FORCE, killed(39), LONG, causes=()),
     lost(appended(15), FORCE, killed(39, power_loss=False), ASYNC, causes=()),
