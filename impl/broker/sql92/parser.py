@@ -259,11 +259,11 @@ class SelectorParser:
         """SelectorParser#jj_2_1 and its kin: whether a rule fits, as far as so many tokens tell."""
         self._ahead, self._scan_place, self._last_place = depth, self._token, self._token
         try:
-            return not self._fails(_AHEAD[index])
+            fits = not self._fails(_AHEAD[index])
         except _LookaheadSuccess:
-            return True
-        finally:
-            self._save(index, depth)
+            fits = True
+        self._save(index, depth)
+        return fits
 
     def _save(self, index: int, depth: int) -> None:
         """SelectorParser#jj_save."""
