@@ -64,6 +64,13 @@ def _was_reset(rule: committed_offset_never_regresses, told: Told) -> bool:
     return offset == reset_to and machine_of(connection) == machine_of(former) and is_late
 
 
+def _was_corrected(rule: committed_offset_never_regresses, told: Told) -> bool:
+    """Whether its sender, from which the greater one came too, was told that its offset is illegal."""
+    _, group, mq, offset, connection, _, former = told.about
+    sender = machine_of(connection)
+    return sender == machine_of(former) and rule.corrected.get((sender, group, mq)) == offset
+
+
 def _was_begun_before(rule: committed_offset_never_regresses, told: Told) -> bool:
     """Whether what was greater is of a reset, and its sender had begun the queue again before that came."""
     _, group, mq, offset, connection, last, former = told.about
@@ -90,6 +97,7 @@ class committed_offset_never_regresses(Rule):
                when=_was_reset),
         Excuse("the greater one is that of a reset, and came when its sender had asked for the offset to begin at",
                when=_was_begun_before),
+        Excuse("the broker has not what its sender had read, and has told it to go back", when=_was_corrected),
         cause("B-19", "another member has sent what came last", when=_of_another_member),
         cause("B-32", "it came on another connection of the same client",
               when=lambda _, told: is_on_another(told.about[4], told.about[6])),
@@ -98,6 +106,8 @@ class committed_offset_never_regresses(Rule):
     last = Kept("at group mq", ends=(events.GroupOffsetsRemoved, events.BrokerStarted))
     begun = Kept("at group mq", survives="all", begins=(events.QueueTaken,), value=lambda ms, event: (ms, event.offset))
     reset = Kept("at group mq", survives="all")
+    corrected = Kept("at group mq", survives="all", begins=(events.OffsetCorrected,),
+                     value=lambda _, event: event.offset)
 
     @on(events.OffsetReset)
     def resets(self, ms: int, at: str, event: events.OffsetReset) -> None:

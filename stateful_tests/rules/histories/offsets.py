@@ -13,6 +13,7 @@ from impl.events import (
     GroupOffsetsRemoved,
     OffsetAnswered,
     OffsetCommitted,
+    OffsetCorrected,
     OffsetReset,
     OffsetSent,
     ProcessKilled,
@@ -28,6 +29,7 @@ SLAVE = (0, B, BrokerStarted(B, B, 1))
 DIES = (200_000, B, ProcessKilled(1, power_loss=False))
 AGAIN = (200_010, B, BrokerStarted(B, B, 0))
 RESET = (2, C, OffsetReset(C, G, MQ, 4))
+CORRECTED = (2, C, OffsetCorrected(C, G, MQ, 4))
 LATE = (4, B, OffsetCommitted(B, G, "orders", 0, 9, AT)), (5, B, OffsetCommitted(B, G, "orders", 0, 4, AT))
 TOO_LATE = tuple((ms + 5_000, at, event) for ms, at, event in LATE)
 REMOVED = (2, B, GroupOffsetsRemoved(B, G))
@@ -91,6 +93,12 @@ HISTORIES = (
             (START, committed(1, 5), REMOVED, committed(3, 4))),
     Written("committed_offset_never_regresses", (START, committed(1, 5), committed(2, 4, "c1:32769")),
             (START, RESET, committed(3, 5), committed(4, 4))),
+    Written("committed_offset_never_regresses", (START, committed(1, 5), CORRECTED, committed(3, 3)),
+            (START, committed(1, 5), CORRECTED, committed(3, 4))),
+    Written("committed_offset_never_regresses", (START, committed(1, 5, "c2:1"), CORRECTED, committed(3, 4)),
+            (START, committed(1, 5), CORRECTED, committed(3, 4, "c1:32769"))),
+    Written("committed_offset_never_regresses", (START, committed(1, 5), CORRECTED, committed(3, 4, "c2:1")),
+            causes=("B-19",)),
     Written("group_offsets_go_with_the_group", (REMOVED,), (REMOVED,),
             views=Tables(groups_with_offsets={(G, "orders")}),
             kept_views=Tables(groups_with_offsets={("H", "orders")})),
