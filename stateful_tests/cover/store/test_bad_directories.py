@@ -17,7 +17,7 @@ from impl.ports.disk import DiskFullError
 from impl.store.default_message_store import DefaultMessageStore
 from invariants.__main__ import app
 from stateful_tests.cover.store.brokers import SMALL, T0, Broker
-from stateful_tests.cover.store.test_inspection import on_files, put_four_files, put_ten
+from stateful_tests.cover.store.directories import on_files, put_four_files, put_ten
 from stateful_tests.worlds.workloads import STORE
 from stateful_tests.worlds.world import World
 
