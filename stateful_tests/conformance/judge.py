@@ -115,9 +115,10 @@ def verdict(result: FileResult, *, own: bool) -> Verdict:
     outcome, note = _outcome(result, own=own)
     cost: dict[str, float] = {
         "rows": result.rows, "different": result.different, "not_understood": result.not_understood,
-        "deviating": sum(result.deviating.values()), "aside": sum(result.aside.values()),
-        "seconds": round(result.seconds, 3),
+        "deviating": sum(result.deviating.values()), "seconds": round(result.seconds, 3),
     }
+    if result.aside:
+        cost["aside"] = sum(result.aside.values())
     directory = "" if own else f" --vectors {shlex.quote(str(result.folder))}"
     kind = "recording" if not result.label else SCENARIO if result.label.startswith("wire/") else IMAGE
     subject = Subject(kind, result.name, {"java": result.header.get("java", "")})

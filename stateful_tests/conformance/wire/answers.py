@@ -99,7 +99,7 @@ def kept_ext(code: int, ext: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in ext.items() if (code, key) not in ASIDE}
     if code == 326 and kept.get("properties"):  # noqa: PLR2004  PUSH_REPLY_MESSAGE_TO_CLIENT
         kept["properties"] = re.sub(r"PUSH_REPLY_TIME\x01\d+", "PUSH_REPLY_TIME", str(kept["properties"]))
-    for key in _IDS & set(kept):
+    for key in sorted(_IDS & set(kept)):
         if kept[key]:
             kept[key] = f"{kept[key].count(',') + 1} ids"
     return kept
