@@ -15,6 +15,7 @@ from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_CONSUME_START_TIMESTAMP
 from impl.decisions.java_errors import IndexOutOfBoundsError, JavaError
 from impl.decisions.message_queue import MessageQueue
+from impl.events import MessagesExpired
 from impl.ports.pools import Job, RejectedExecutionError
 
 if TYPE_CHECKING:  # a consumer has a service
@@ -162,7 +163,8 @@ class ConsumeMessageConcurrentlyService(ConsumeMessageService):
             except JavaError:
                 continue  # logged
             if pq.remove_if_first(msg):
-                self._settle(mq, [msg])
+                client_id, group = self.consumer.instance.client_id, self.consumer.group
+                self.node.trace(MessagesExpired(client_id, group, mq, (msg.queue_offset,)))
 
 
 def _ack_index(status: ConsumeConcurrentlyStatus, ack_index: int, size: int) -> int:

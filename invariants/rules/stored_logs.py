@@ -30,29 +30,29 @@ class acknowledged_survives_crash(Rule):
         cause("V6", "a force has failed at the broker", by=Match(events.ForceFailed, of="broker=at"), lasts=FOR_EVER),
     )
 
-    # Where its producer was told that it is; when it was appended.
+    # Where its producer was told that it is; when it was appended there. A copy for a retry has the same key.
     acknowledged = Kept("broker key", survives="all", value=lambda _, event: event.commit_log_offset, begins=(
         Match(events.SendAnswered, of="broker key", having=lambda event: event.code == _SUCCESS),))
-    appended_ms = Kept("at key", survives="all", begins=(
+    appended_ms = Kept("at key commit_log_offset", survives="all", begins=(
         Match(events.MessageAppended, having=lambda event: event.key is not None),))
     powerless_ms = Kept("at", survives="all", begins=(
         Match(events.ProcessKilled, having=lambda event: event.power_loss),))
 
     @after(events.StoreLoaded)
     def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
-        there = {one.key: one.commit_log_offset for one in self.views.log_records(at)}
+        there = {(one.key, one.commit_log_offset) for one in self.views.log_records(at)}
         for key, offset in [one for one in self.acknowledged.items() if one[0][0] == at]:
-            if there.get(key[1]) == offset:
+            if (key[1], offset) in there:
                 continue
             del self.acknowledged[key]
-            if offset >= event.min_offset and not self._may_be_lost(at, key[1], event.flush_disk_type):
+            if offset >= event.min_offset and not self._may_be_lost(at, key[1], offset, event.flush_disk_type):
                 yield self.told(f"{at} has recovered its log to {event.max_offset} without {key[1]}, which it had "
                                 f"acknowledged at {offset}", *key)
 
-    def _may_be_lost(self, at: str, key: str, flush_disk_type: str) -> bool:
+    def _may_be_lost(self, at: str, key: str, offset: int, flush_disk_type: str) -> bool:
         """Whether nothing is promised of it: the machine lost its power when it was there, and nobody had forced it."""
         lost_ms = self.powerless_ms.get((at,), -1)
-        return flush_disk_type == _ASYNC and self.appended_ms.get((at, key), lost_ms) <= lost_ms
+        return flush_disk_type == _ASYNC and self.appended_ms.get((at, key, offset), lost_ms) <= lost_ms
 
 
 class recovery_is_a_prefix(Rule):

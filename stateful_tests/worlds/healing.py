@@ -29,11 +29,12 @@ def bounds_of(profile: FaultProfile) -> Bounds:
 def applying(of_models: Sequence[str] | None = None) -> list[type[Rule]]:
     """The rules that apply to a world.
 
-    of_models -- names of the declared properties of models that must come true in it; None: all. Other rules always
-    apply.
+    of_models -- names of the declared properties of models that must come true in it, and of rules that apply only
+    where they are named; None: all. Other rules always apply.
     """
     return [rule for rule in RULES.values()
-            if not issubclass(rule, Promise) or of_models is None or not rule.judges or rule.judges in of_models]
+            if not issubclass(rule, Promise) or of_models is None or not (rule.judges or rule.named)
+            or rule.name in of_models]
 
 
 def promised(of_models: Sequence[str] | None = None) -> list[type[Rule]]:

@@ -26,6 +26,7 @@ from invariants.concepts import FOLLOWED
 from invariants.refinement.follower import Follower
 from stateful_tests.worlds import deeds
 from stateful_tests.worlds.deeds import BROKERS, GROUP, HOUR_MS, OPERATOR, OTHER_TOPIC, TOPIC
+from stateful_tests.worlds.listeners import EXCEPTION, LATER, NEVER, NULL, POISON
 from stateful_tests.worlds.world import World
 
 PERIOD_MS, RATE = 5_000, 2
@@ -44,6 +45,9 @@ STORE = MessageStoreConfig(
     max_hash_slot_num=64, max_index_num=400,
 )
 """A store with files so small that a run has several of each kind."""
+
+FAILS = (POISON, POISON, EXCEPTION, EXCEPTION, LATER, LATER, NULL, NULL)
+"""What becomes of so many messages, of as many as are drawn from."""
 
 _REFINEMENTS = {concept.name: import_module(f"invariants.refinement.{concept.name}") for concept in FOLLOWED}
 
@@ -154,14 +158,19 @@ def routes(world: World) -> None:
         world.add_consumer(machine, ONE)
 
 
-def stored(flush_disk_type: FlushDiskType) -> Callable[[World], None]:
-    """A world in which brokers keep messages, a producer sends them, and members of a group pull them."""
+def stored(
+    flush_disk_type: FlushDiskType, *configs: PushConsumerConfig, fates: Sequence[str] = (),
+) -> Callable[[World], None]:
+    """A world in which brokers keep messages, a producer sends them, and members of a group pull them.
+
+    configs -- of each member; none: of a group that begins at the first message. fates -- what may become of messages.
+    """
 
     def build(world: World) -> None:
-        world.store_config = replace(STORE, flush_disk_type=flush_disk_type)
+        world.store_config, world.fates = replace(STORE, flush_disk_type=flush_disk_type), tuple(fates)
         servers(world)
         for machine in (*CONSUMERS[:2], *SPARE[:1]):
-            world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+            world.add_consumer(machine, *(configs or (FROM_FIRST,)), idle=machine in SPARE)
         world.add_producer(PRODUCER, TOPIC, 4)
 
     return build
@@ -190,6 +199,8 @@ BOTH_TOPICS = replace(ONE, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
 OTHER = PushConsumerConfig(OTHER_GROUP, {OTHER_TOPIC: "*"})
 TO_ALL = replace(ONE, message_model=BROADCASTING, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 FROM_FIRST = replace(ONE, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+RETRIED = replace(FROM_FIRST, max_reconsume_times=2, consume_timeout_minutes=1)
+RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)
 IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:])))
 """Members of GROUP with this strategy read at the second broker only."""
 
@@ -243,6 +254,15 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              stored(FlushDiskType.ASYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
     Workload("stored_sync", "Messages are sent, and acknowledged when the disk has them.",
              stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
+    Workload("stored_retry", "Listeners fail now and then, with some messages always, and sometimes do not return.",
+             stored(FlushDiskType.SYNC_FLUSH, RETRIED, fates=(*FAILS, NEVER)), (*_COME_AND_GO, deeds.stop_broker),
+             (*_GROUPS, "every_message_is_settled")),
+    Workload("stored_orderly", "Listeners that work in order fail now and then, with some messages always.",
+             stored(FlushDiskType.SYNC_FLUSH, RETRIED_IN_ORDER, fates=FAILS), (*_COME_AND_GO, deeds.stop_broker),
+             (*_ORDERED, "every_message_is_settled")),
+    Workload("stored_broadcast", "Every member is given every message that is sent, and some fail.",
+             stored(FlushDiskType.SYNC_FLUSH, TO_ALL, fates=FAILS), (*_COME_AND_GO, deeds.stop_broker),
+             (*_ROUTES, "list_is_exactly_the_living", "broadcast_reaches_everyone"), ()),
     Workload("renaming", "Brokers are given other names, and members come and go.", members(ONE),
              (deeds.rename_broker, deeds.rename_broker, deeds.stop_broker, deeds.create_topic, *_COME_AND_GO),
              _RENAMED, (), storm_ms=300_000, concepts=()),
