@@ -18,14 +18,9 @@ from impl.events import (
     QueueTaken,
 )
 from invariants.rules import deadlines
-from invariants.rules.excuse import FOR_EVER, Excuse
+from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
-from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
-
-
-def _failed(event: MessagesAnswered) -> bool:
-    return any(answer != "SUCCESS" for answer in event.answers)
 
 
 class pulls_follow_one_another(Rule):
@@ -90,11 +85,18 @@ class found_is_settled(Duty):
         Excuse("its consumer shuts down", by=ConsumerStopping),
         Excuse("it listens in order, and something has failed: its locks may be out of reach",
                when=lambda rule, told: rule.facts.is_orderly(told.about[0], told.about[2]) and not rule.views.calm()),
-        Excuse("a listener of the group has not succeeded", by=Match(MessagesAnswered, of="at group", having=_failed),
-               lasts=FOR_EVER),
+        Excuse("a listener of the group has not succeeded there",
+               when=lambda rule, told: (told.about[0], told.about[2]) in rule.failed),
     )
 
+    failed = Kept("at group")
+
     late = "{at} has found {what} in group {group}, and has settled nothing for {waited_ms} ms"
+
+    @on(MessagesAnswered)
+    def answers(self, ms: int, at: str, event: MessagesAnswered) -> None:
+        if any(answer != "SUCCESS" for answer in event.answers):
+            self.failed.setdefault((at, event.group), ms)
 
     @on(MessagesSettled)
     def settles(self, _: int, at: str, event: MessagesSettled) -> None:

@@ -12,7 +12,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
 from impl.events import MessageAppended, MessagesAnswered, MessagesGiven
 from invariants.rules import deadlines
-from invariants.rules.excuse import cause
+from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
 
@@ -21,19 +21,31 @@ BROADCASTING, CLUSTERING = "BROADCASTING", "CLUSTERING"  # MessageModel
 
 
 class attempts_are_bounded(Rule):
-    """No listener is given a message after more attempts than its group allows, or of a retry without their number."""
+    """No listener is given a message after more attempts than its group allows, or a retry without their number.
+
+    What cannot be sent back is tried again where it is, and counts on there.
+    """
 
     shipped = "violated: X20 the count is lost when the inner producer sends a second time"
-    cite = "SendMessageProcessor#asyncConsumerSendMsgBack, #handleRetryAndDLQ, DefaultMQPushConsumerImpl#sendMessageBack"
+    cite = "SendMessageProcessor#asyncConsumerSendMsgBack, #handleRetryAndDLQ"
     about = "at group key"
-    excuses = (cause("X20", "the number of attempts is lost", when=lambda rule, told: told.about[2] in rule.anew),)
+    excuses = (
+        Excuse("it is tried again where it is, and something has failed: it may not have been sent back",
+               when=lambda rule, _: rule.in_place and not rule.views.calm()),
+        cause("X20", "the number of attempts is lost", when=lambda rule, told: (told.about[2],) in rule.anew),
+    )
 
-    # Messages that came from a retry topic without a number.
+    # Messages that came from a retry topic without a number; how often each was tried, in its queue, when it was given.
     anew = Kept("key", survives="all")
+    tried = Kept("at group mq offset")
+    in_place = False
 
     @on(MessagesGiven)
     def gives(self, ms: int, at: str, event: MessagesGiven) -> Iterator[Told]:
-        for key, attempt in zip(event.keys, event.attempts, strict=True):
+        for key, offset, attempt in zip(event.keys, event.offsets, event.attempts, strict=True):
+            place = at, event.group, event.mq, offset
+            self.in_place = 0 <= self.tried.get(place, -1) < attempt
+            self.tried[place] = attempt
             if event.mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX) and not attempt:
                 self.anew[key,] = ms
                 yield self.told(f"{at} is given {key} of the retry topic, as if it had never been tried", at,
