@@ -1,6 +1,6 @@
 """BrokerFastFailure: answers SYSTEM_BUSY to what has waited too long in the queue of a pool.
 
-Java looks every 10 ms, first after a second. Here it looks as often while something waits, and rests otherwise.
+Java looks every 10 ms, first after a second. Here it leaves out the looks that would find nothing.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from impl.common.request_code import ResponseCode
 from impl.ports.node import Node
 from impl.ports.pools import Pool
 from impl.ports.remoting import RequestTask
-from impl.ports.threads import Signal
 from impl.store.default_message_store import DefaultMessageStore
 
 FIRST_MS, PERIOD_MS = 1_000, 10  # BrokerFastFailure#start
-_NOTHING_WAITS_MS = 60_000
 
 
 class _Watched(NamedTuple):
@@ -41,23 +39,42 @@ class BrokerFastFailure:
             _Watched(pools["heartbeat"], config.wait_time_in_heartbeat_queue_ms),
             _Watched(pools["end_transaction"], config.wait_time_in_transaction_queue_ms),
         )
-        self._queued = Signal("BrokerFastFailure")
+        self._scheduler = node.scheduler("BrokerFastFailureScheduledThread")
+        self._first_ms = 0
+        self._due_ms: int | None = None
         self.stopped = False
 
     def start(self) -> None:
         """BrokerFastFailure#start."""
+        self._first_ms = self._node.now_ms() + FIRST_MS
         for pool, _ in self._watched:
-            pool.when_queued(lambda: self._node.wake(self._queued))
-        self._node.start_thread("BrokerFastFailureScheduledThread", self._run())
+            pool.when_queued(self._look)
 
-    async def _run(self) -> None:
-        await self._node.sleep(FIRST_MS)
-        while not self.stopped:
+    def _look(self) -> None:
+        """Something waits: let the thread look, unless it is about to."""
+        now_ms = self._node.now_ms()
+        due_ms = max(now_ms + self._rest_ms(), self._first_ms)
+        if not self.stopped and (self._due_ms is None or due_ms < self._due_ms):
+            self._due_ms = due_ms
+            self._scheduler.schedule(self._run, due_ms - now_ms)
+
+    def _rest_ms(self) -> int:
+        """How long a look would find nothing to do: until a request has waited too long.
+
+        The page cache can be busy at any time, while sends wait.
+        """
+        if self._send_pool.queue:
+            return PERIOD_MS
+        tasks = ((cast("RequestTask", pool.queue[0]), wait_ms) for pool, wait_ms in self._watched if pool.queue)
+        due_ms = min(task.create_timestamp + wait_ms for task, wait_ms in tasks)
+        return max(PERIOD_MS, due_ms - self._node.now_ms())
+
+    def _run(self) -> None:
+        self._due_ms = None
+        if not self.stopped:
             self._clean_expired_request()
-            if any(pool.queue for pool, _ in self._watched):
-                await self._node.sleep(PERIOD_MS)
-            else:
-                await self._node.wait(self._queued, _NOTHING_WAITS_MS)
+        if any(pool.queue for pool, _ in self._watched):
+            self._look()
 
     def _clean_expired_request(self) -> None:
         """BrokerFastFailure#cleanExpiredRequest: no send waits while the page cache is busy, others their time."""

@@ -307,6 +307,21 @@ from impl.events.registration import (
 from impl.events.registration import (
     TopicConfigUpdated as TopicConfigUpdated,
 )
+from impl.events.sending import (
+    HalfMessageEnded as HalfMessageEnded,
+)
+from impl.events.sending import (
+    ProducerShutDown as ProducerShutDown,
+)
+from impl.events.sending import (
+    ProducerStarted as ProducerStarted,
+)
+from impl.events.sending import (
+    SendAttempted as SendAttempted,
+)
+from impl.events.sending import (
+    SendFailed as SendFailed,
+)
 from impl.events.store import (
     MessageAppended as MessageAppended,
 )

@@ -56,6 +56,10 @@ class Node(Clock, Threads, Protocol):
         """Start a thread; an exception that leaves `run` ends it."""
         ...
 
+    def current_thread(self) -> str:
+        """Thread#currentThread: the name of the thread that runs; threads of a pool, and of one name, count as one."""
+        ...
+
     def pool(self, name: str, threads: int, queue_bound: int | None = None) -> Pool:
         """Make a pool; None: its queue has no bound."""
         ...

@@ -60,7 +60,7 @@ PLANTED = (
     ("closed_broker_is_dropped", "repaired+seeded-closed-brokers-stay", "one_topic", "storm", 26),
     ("held_queue_is_pulled", "repaired+seeded-moved-pull-is-the-last", "broadcasting", "calm", 0),
     ("given_up_lock_is_freed", "repaired+seeded-given-up-stays-locked", "orderly", "calm", 0),
-    ("closed_connection_is_delisted", "repaired+seeded-close-in-one-group", "shared", "storm", 0),
+    ("closed_connection_is_delisted", "repaired+seeded-close-in-one-group", "shared", "storm", 11),
     ("cluster_info_fits_together", "repaired+ns-clusterinfo-unlocked", "operators", "threads", 20),
     ("members_share_at_once", "repaired+rb-unsigned-underflow", "clustering", "calm", 0),
     ("members_share_at_once", "repaired+seeded-notification-is-ignored", "groups", "calm", 0),

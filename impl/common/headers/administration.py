@@ -10,7 +10,7 @@ from impl.common.headers.shape import java_header, only_shape
 @java_header(
     "CreateTopicRequestHeader",
     "topic:String! defaultTopic:String! readQueueNums:Integer! writeQueueNums:Integer! perm:Integer! "
-    "topicFilterType:String! topicSysFlag:Integer order:Boolean!")
+    "topicFilterType:String! topicSysFlag:Integer order:Boolean!(false)")
 class CreateTopicRequestHeader(NamedTuple):
     """CreateTopicRequestHeader; `order` is ignored by 4.9.3.
 

@@ -10,7 +10,7 @@ from impl.common.headers.shape import java_header, only_shape
 @java_header(
     "namesrv.RegisterBrokerRequestHeader",
     "brokerName:String! brokerAddr:String! clusterName:String! haServerAddr:String! brokerId:Long! compressed:boolean "
-    "bodyCrc32:Integer")
+    "bodyCrc32:Integer(0)")
 @java_header(
     "namesrv.UnRegisterBrokerRequestHeader",
     "brokerName:String! brokerAddr:String! clusterName:String! brokerId:Long!")

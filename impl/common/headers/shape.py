@@ -2,23 +2,28 @@
 
 `java_header` stands above the Python class of a header and names the Java class, with its fields in their order.
 Several Java classes of one shape can share a Python class. A field reads `name:type`, then `!` for @CFNotNull or `?`
-for @CFNullable. Its attribute in Python is the name in Python spelling, or what stands behind `=`.
+for @CFNullable, then in brackets what a new object has. Its attribute is the name in Python spelling, or what stands
+behind `=`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
 _ANNOTATIONS = {"!": "CFNotNull", "?": "CFNullable", "": None}
-_FIELD = re.compile(r"(\w+):(\w+)([!?]?)(?:=(\w+))?")
+_FIELD = re.compile(r"(\w+):(\w+)([!?]?)(\(\w+\))?(?:=(\w+))?")
+_INITIAL: Mapping[str, Any] = {"(0)": 0, "(false)": False}
+_ZERO: Mapping[str, Any] = {"int": 0, "long": 0, "boolean": False, "double": 0.0}
 
 
 class Field(NamedTuple):
     """A declared field. type -- the simple name of its Java type; annotation -- None: neither of the two.
+
+    initial -- its value in a new object.
 
     No annotation is enforced when a header is decoded (RemotingCommand#decodeCommandCustomHeader logs and goes on).
     """
@@ -27,6 +32,7 @@ class Field(NamedTuple):
     type: str
     annotation: str | None
     attribute: str
+    initial: Any
 
 
 class Shape(NamedTuple):
@@ -67,8 +73,9 @@ def _fields(text: str) -> Iterator[Field]:
         if match is None:
             message = f"not a field of a header: {word}"
             raise ValueError(message)
-        name, java_type, mark, attribute = match.groups()
-        yield Field(name, java_type, _ANNOTATIONS[mark], attribute or _python_spelling(name))
+        name, java_type, mark, initial, attribute = match.groups()
+        value = _ZERO.get(java_type) if initial is None else _INITIAL[initial]
+        yield Field(name, java_type, _ANNOTATIONS[mark], attribute or _python_spelling(name), value)
 
 
 def _python_spelling(name: str) -> str:

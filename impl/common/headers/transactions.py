@@ -10,7 +10,7 @@ from impl.common.headers.shape import java_header
 @java_header(
     "EndTransactionRequestHeader",
     "producerGroup:String! tranStateTableOffset:Long! commitLogOffset:Long! commitOrRollback:Integer! "
-    "fromTransactionCheck:Boolean? msgId:String! transactionId:String")
+    "fromTransactionCheck:Boolean?(false) msgId:String! transactionId:String")
 class EndTransactionRequestHeader(NamedTuple):
     """EndTransactionRequestHeader: what a producer decided.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from impl.broker.given_message_store import QueueRange
+from impl.client.default_mq_producer_impl import CLIENT_INNER_PRODUCER_GROUP
 from impl.client.local_file_offset_store import LocalFileOffsetStore
-from impl.client.mq_client_instance import CLIENT_INNER_PRODUCER_GROUP
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
