@@ -29,7 +29,7 @@ async def send_message_back(
 
     broker_name -- whose master is asked, and a name server, which does not answer, if it is not known; None: the host
     that has stored the message. If that fails, the message may be stored there all the same, and is sent anew: the
-    level that was asked for is then forgotten, also that for the dead letters (L14).
+    level that was asked for is then forgotten, also that for the dead letters.
     """
     try:
         addr = (instance.addr_of(msg.store_host) if broker_name is None

@@ -85,7 +85,8 @@ class failure_is_retried_once(Rule):
 class ordered_messages_stay_in_order(Rule):
     """Of an ordered queue no listener of a group is given a message before all that it was given before are settled.
 
-    What was given again from an earlier one on, by another owner or by the same, begins there anew.
+    What was given again from an earlier one on, by another owner or by the same, begins there anew. One with which its
+    last attempt has failed is settled: it is a dead letter.
     """
 
     shipped = ("violated: D7 a batch outlives the lease, D8 the broker has lost its locks, D9 an unlock comes late, "
@@ -93,7 +94,7 @@ class ordered_messages_stay_in_order(Rule):
     cite = "ConsumeMessageOrderlyService.ConsumeRequest#run, RebalanceLockManager#tryLockBatch"
     about = "at group mq"
 
-    # The offsets that listeners of a group work on, and at which machine.
+    # The offsets that listeners of a group work on, at which machine, and whether it is their last attempt.
     open = Kept("group mq", survives="all")
 
     @on(MessagesGiven)
@@ -105,15 +106,17 @@ class ordered_messages_stay_in_order(Rule):
             del open_at[offset]
         if open_at:
             least = min(open_at)
-            yield self.told(f"{at} is given {event.offsets[0]} of {queue_text(event.mq)}, and {open_at[least]} has not "
-                            f"settled {least}", at, event.group, event.mq)
-        open_at.update(dict.fromkeys(event.offsets, at))
+            yield self.told(f"{at} is given {event.offsets[0]} of {queue_text(event.mq)}, and {open_at[least][0]} has "
+                            f"not settled {least}", at, event.group, event.mq)
+        for offset, attempt in zip(event.offsets, event.attempts, strict=True):
+            open_at[offset] = at, attempt >= event.most
 
     @on(MessagesAnswered)
     def answers(self, _: int, at: str, event: MessagesAnswered) -> None:
         open_at = self.open.get((event.group, event.mq), {})
         for offset, answer in zip(event.offsets, event.answers, strict=True):
-            if answer == SUCCESS and open_at.get(offset) == at:
+            worker, is_last = open_at.get(offset, ("", False))
+            if worker == at and (answer == SUCCESS or is_last):
                 del open_at[offset]
 
 

@@ -89,6 +89,10 @@ HISTORIES = (
             kept=(given(1, 5, orderly=True), given(2, 6, orderly=True, mq=ELSEWHERE),
                   given(3, 6, orderly=True, group="H"))),
 
+    Written("ordered_messages_stay_in_order",
+            broken=(given(1, 5, orderly=True, attempt=1), answered(2, 5, answer=LATER), given(3, 6, orderly=True)),
+            kept=(given(1, 5, orderly=True, attempt=2), answered(2, 5, answer=LATER), given(3, 6, orderly=True))),
+
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
             kept=(appended(1, 5), HEALED, answered(10, 5)), kept_views=has(5), says="has not consumed k5 at 5"),
     Written("every_message_is_settled", broken=(appended(1, 5), answered(2, 5, answer=LATER), HEALED), views=has(5),
