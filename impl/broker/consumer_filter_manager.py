@@ -26,12 +26,11 @@ class Expression(Protocol):
         ...
 
 
-def compile_expression(expression: str, expression_type: str | None) -> Expression | None:
+def compile_expression(expression: str, expression_type: str | None) -> Expression:
     """FilterFactory#get(type).compile: raises a JavaError for a text or a type that is none."""
     if expression_type != SQL92:
         raise NullPointerError  # FilterFactory#get knows no other type
-    compile_sql92(expression)
-    return None
+    return compile_sql92(expression)
 
 
 @dataclass(slots=True, eq=False)

@@ -8,6 +8,7 @@ from impl.broker.pull_request_hold_service import LONG_POLLING_INTERVAL_MS
 from impl.broker.query_message_processor import QueryMessageProcessor
 from impl.broker.registration import Registration
 from impl.broker.reply_message_processor import ReplyMessageProcessor
+from impl.broker.reported_message_store import ReportedMessageStore
 from impl.broker.send_message_back import SendMessageBack
 from impl.broker.send_message_processor import SendMessageProcessor
 from impl.broker.store_admin_processor import StoreAdminProcessor
@@ -17,7 +18,6 @@ from impl.broker.transactions import Transactions
 from impl.common.inet_socket_address import socket_address
 from impl.ports.pools import Pool
 from impl.ports.remoting import RemotingServer
-from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DispatchRequest
 
 
@@ -25,12 +25,15 @@ class DataPlane:
     """The part of `broker.BrokerController` that has messages. The processors are in the request table."""
 
     def __init__(
-        self, tables: BrokerTables, store: DefaultMessageStore, remoting_server: RemotingServer,
+        self, tables: BrokerTables, store: ReportedMessageStore, remoting_server: RemotingServer,
         registration: Registration, pull_pool: Pool,
     ) -> None:
         """Make the processors; pull_pool -- in which pulls that were held run again."""
         self.tables, self.node, self.store = tables, tables.node, store
         self.threads = threads = StoreThreads(tables.node, store)
+        self._ha_port = tables.config.listen_port + 1
+        if store.config.slave:
+            registration.update_ha_master_address = store.ha_service.update_master_address
         host = socket_address(f"{self.node.name}:{tables.config.listen_port}")
         self.transactions = Transactions(tables, threads, remoting_server, registration, host)
         self.send_message_processor = SendMessageProcessor(
@@ -43,7 +46,7 @@ class DataPlane:
 
     async def start(self) -> None:
         """BrokerController#start: the store, and who holds pulls."""
-        await self.threads.start()
+        await self.threads.start(self._ha_port)
         self.transactions.start()
         long_polling = self.store.config.long_polling_enable
         interval_ms = LONG_POLLING_INTERVAL_MS if long_polling else self.tables.config.short_polling_time_ms
@@ -58,4 +61,5 @@ class DataPlane:
     def shutdown(self) -> None:
         """BrokerController#shutdown: who holds pulls, and the store."""
         self.pull_message_processor.hold_service.stopped = True
+        self.threads.ha.shutdown()
         self.store.shutdown()

@@ -53,7 +53,7 @@ class ExpressionMessageFilter:
         """
         if self.subscription.class_filter_mode or is_tag_type(self.subscription.expression_type):
             return True
-        return _evaluated(self._filter_data, _properties(record, properties))
+        return matches_expression(self._filter_data, _properties(record, properties))
 
 
 class ExpressionForRetryMessageFilter(ExpressionMessageFilter):
@@ -72,7 +72,7 @@ class ExpressionForRetryMessageFilter(ExpressionMessageFilter):
         read = _properties(record, properties)
         real_topic = not_null(not_null(read).get(PROPERTY_RETRY_TOPIC))
         group = topic.removeprefix(RETRY_GROUP_TOPIC_PREFIX)
-        return _evaluated(self._manager.get(real_topic, group), read)
+        return matches_expression(self._manager.get(real_topic, group), read)
 
 
 def _properties(record: bytes | None, properties: Mapping[str, str] | None) -> Mapping[str, str] | None:
@@ -81,8 +81,11 @@ def _properties(record: bytes | None, properties: Mapping[str, str] | None) -> M
     return decode_properties(ByteBuffer(record))
 
 
-def _evaluated(data: ConsumerFilterData | None, properties: Mapping[str, str] | None) -> bool:
-    """Whether the expression is true; one that is missing matches all, one that is no truth value nothing."""
+def matches_expression(data: ConsumerFilterData | None, properties: Mapping[str, str] | None) -> bool:
+    """Whether the expression is true; one that is missing matches all, one that is no truth value nothing.
+
+    The end of ExpressionMessageFilter#isMatchedByCommitLog.
+    """
     if data is None or data.compiled_expression is None:
         return True
     try:

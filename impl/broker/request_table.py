@@ -120,6 +120,7 @@ def _admin_rows(
         RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: Row(admin.query_topic_consume_by_who, "admin"),
         RequestCode.GET_ALL_TOPIC_CONFIG: Row(admin.get_all_topic_config, "admin"),
         RequestCode.GET_ALL_CONSUMER_OFFSET: Row(admin.get_all_consumer_offset, "admin"),
+        RequestCode.GET_ALL_DELAY_OFFSET: Row(admin.get_all_delay_offset, "admin"),
         RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: Row(admin.get_all_subscription_group, "admin"),
     }
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from impl.broker.ha_threads import HAThreads
+from impl.broker.reported_message_store import ReportedMessageStore
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.ports.node import Node
 from impl.ports.threads import Signal
-from impl.store.default_message_store import DefaultMessageStore
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.message_store_config import FlushDiskType
 from impl.store.put_message_result import PutMessageResult
@@ -26,9 +27,12 @@ _NO_PUT_MS = 60_000
 
 
 class StoreThreads:
-    """ReputMessageService, CommitLog's flush services, FlushConsumeQueueService, and the cleaning of a store."""
+    """ReputMessageService, CommitLog's flush services, FlushConsumeQueueService, and the cleaning of a store.
 
-    def __init__(self, node: Node, store: DefaultMessageStore) -> None:
+    ha -- the threads of replication.
+    """
+
+    def __init__(self, node: Node, store: ReportedMessageStore) -> None:
         """Run nothing yet."""
         self.node, self.store = node, store
         self._dispatch = Signal("ReputMessageService")
@@ -38,17 +42,23 @@ class StoreThreads:
         self._flush_queues = Signal("FlushConsumeQueueService")
         self._signals = (self._dispatch, self._commit, self._watch, self._flush_log, self._flush_queues)
         self._delayed = Signal("DeliverDelayedMessageTimerThread")
+        self.ha = HAThreads(node, store, self.log_has_grown)
 
-    async def start(self) -> None:
-        """DefaultMessageStore#start: wait until all is dispatched, a second at a time and for ever, and run."""
+    async def start(self, ha_port: int) -> None:
+        """DefaultMessageStore#start: wait until all is dispatched, a second at a time and for ever, and run.
+
+        ha_port -- MessageStoreConfig.haListenPort, where slaves connect.
+        """
         if not self.store.start():
             await self.node.sleep(START_LOOK_MS)
             while not self.store.go_on_starting():
                 await self.node.sleep(START_LOOK_MS)
+        self.ha.start(ha_port)
         config, start_thread = self.store.config, self.node.start_thread
         start_thread("ReputMessageService", self._reput())
         start_thread("FlushConsumeQueueService", self._flush_consume_queues())
-        start_thread("DeliverDelayedMessageTimerThread", self._deliver())
+        if not config.slave:
+            start_thread("DeliverDelayedMessageTimerThread", self._deliver())
         if config.flush_disk_type is FlushDiskType.SYNC_FLUSH:
             start_thread("GroupCommitService", self._group_commit())
             start_thread("FlushDiskWatcher", self._watch_disk())
@@ -65,6 +75,11 @@ class StoreThreads:
         """Tell the threads that something was appended to a topic; the allocator makes the file that comes next."""
         if topic == RMQ_SYS_SCHEDULE_TOPIC:
             self.node.wake(self._delayed)
+        self.ha.put_done()
+        self.log_has_grown()
+
+    def log_has_grown(self) -> None:
+        """Wake whoever waits for the log, and let the allocator work."""
         for signal in self._signals:
             if not signal.notified:
                 self.node.wake(signal)

@@ -61,5 +61,7 @@ async def send_to_retry_topic(
     producer = instance.inner_producer
     try:
         await producer.send_default_impl(new_msg, SYNC, producer.config.send_msg_timeout_ms)
-    finally:
+    except JavaError:
         msg.properties = dict(new_msg.properties.entries())
+        raise
+    msg.properties = dict(new_msg.properties.entries())

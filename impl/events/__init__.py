@@ -323,13 +323,25 @@ from impl.events.sending import (
     SendFailed as SendFailed,
 )
 from impl.events.store import (
+    LogCopied as LogCopied,
+)
+from impl.events.store import (
     MessageAppended as MessageAppended,
 )
 from impl.events.store import (
     MessageDispatched as MessageDispatched,
 )
 from impl.events.store import (
+    ReplicaReported as ReplicaReported,
+)
+from impl.events.store import (
     SendAnswered as SendAnswered,
+)
+from impl.events.store import (
+    SlaveConnected as SlaveConnected,
+)
+from impl.events.store import (
+    SlaveDisconnected as SlaveDisconnected,
 )
 from impl.events.store import (
     StoreLoaded as StoreLoaded,

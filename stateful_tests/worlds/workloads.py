@@ -21,7 +21,7 @@ from impl.decisions.names import get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hash_map import ConcurrentHashMap
 from impl.hosts.simulation.clock import EPOCH_MS
-from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
+from impl.store.message_store_config import BrokerRole, FlushDiskType, MessageStoreConfig
 from invariants.concepts import FOLLOWED
 from invariants.refinement.follower import Follower
 from stateful_tests.worlds import deeds
@@ -160,15 +160,18 @@ def routes(world: World) -> None:
 
 def stored(
     flush_disk_type: FlushDiskType, *configs: PushConsumerConfig, fates: Sequence[str] = (),
+    broker_role: BrokerRole = BrokerRole.ASYNC_MASTER, slaves: bool = False,
 ) -> Callable[[World], None]:
     """A world in which brokers keep messages, a producer sends them, and members of a group pull them.
 
     configs -- of each member; none: of a group that begins at the first message. fates -- what may become of messages.
+    broker_role -- of the masters. slaves -- each has one, which copies its log.
     """
 
     def build(world: World) -> None:
-        world.store_config, world.fates = replace(STORE, flush_disk_type=flush_disk_type), tuple(fates)
-        servers(world)
+        world.store_config = replace(STORE, flush_disk_type=flush_disk_type, broker_role=broker_role)
+        world.fates = tuple(fates)
+        servers(world, slaves=slaves)
         for machine in (*CONSUMERS[:2], *SPARE[:1]):
             world.add_consumer(machine, *(configs or (FROM_FIRST,)), idle=machine in SPARE)
         world.add_producer(PRODUCER, TOPIC, 4)
@@ -207,6 +210,7 @@ IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(
 _ROUTES = ("every_name_server_learns", "full_registration_installs_all_topics", "dead_broker_is_dropped",
            "route_cache_becomes_true")
 _GROUPS = (*_ROUTES, "list_is_exactly_the_living", "pull_finds_its_subscription", "ownership_converges")
+_REPLICATED = (*_GROUPS, "lagging_slave_catches_up")
 _ORDERED = (*_GROUPS, "abandoned_lock_is_freed")
 _COME_AND_GO, _CONSUME = (deeds.join, deeds.leave), (deeds.consume,) * 3
 
@@ -263,6 +267,12 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("stored_broadcast", "Every member is given every message that is sent, and some fail.",
              stored(FlushDiskType.SYNC_FLUSH, TO_ALL, fates=FAILS), (*_COME_AND_GO, deeds.stop_broker),
              (*_ROUTES, "list_is_exactly_the_living", "broadcast_reaches_everyone"), ()),
+    Workload("replicated", "Messages are sent, and slaves copy what masters have; a slave takes its master's place.",
+             stored(FlushDiskType.ASYNC_FLUSH, slaves=True),
+             (*_COME_AND_GO, deeds.stop_broker, deeds.promote, deeds.switch), _REPLICATED),
+    Workload("replicated_sync", "Messages are sent, and acknowledged when a slave has them.",
+             stored(FlushDiskType.ASYNC_FLUSH, broker_role=BrokerRole.SYNC_MASTER, slaves=True),
+             (*_COME_AND_GO, deeds.stop_broker), _REPLICATED),
     Workload("renaming", "Brokers are given other names, and members come and go.", members(ONE),
              (deeds.rename_broker, deeds.rename_broker, deeds.stop_broker, deeds.create_topic, *_COME_AND_GO),
              _RENAMED, (), storm_ms=300_000, concepts=()),

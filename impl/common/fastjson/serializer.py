@@ -5,11 +5,13 @@ A key that is no string is not quoted, a bean as key is an object; strict reader
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 from impl.common.fastjson.beans import Bean
+from impl.decisions.java_doubles import double_text
 from impl.decisions.java_text import utf16_text, utf16_units
 from impl.hash_map import HashMap
 
@@ -101,17 +103,6 @@ def _plain(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, int | Decimal) else java_double(value)
-
-
-def java_double(value: float) -> str:
-    """Double#toString, as far as the shortest text of Python has the same digits."""
-    if value != value or value in {float("inf"), float("-inf")}:  # noqa: PLR0124  NaN
-        return "null"
-    size = abs(value)
-    if size == 0 or 1e-3 <= size < 1e7:  # noqa: PLR2004  Double#toString
-        return repr(value) if "e" not in repr(value) else f"{Decimal(repr(value)):f}"
-    digits = Decimal(repr(value)).normalize().as_tuple()
-    text = "".join(map(str, digits.digits))
-    exponent = int(digits.exponent) + len(text) - 1
-    return f"{'-' * digits.sign}{text[0]}.{text[1:] or '0'}E{exponent}"
+    if isinstance(value, int | Decimal):
+        return str(value)
+    return double_text(value) if math.isfinite(value) else "null"

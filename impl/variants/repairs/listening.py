@@ -39,10 +39,13 @@ class _UnansweredError(Exception):
 
 @around(MQClientAPI, "consumer_send_message_back")
 def _tell_refusals_from_silence(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    async def consumer_send_message_back(self: MQClientAPI, *asked: object) -> None:
+    async def consumer_send_message_back(  # as MQClientAPIImpl has it
+        self: MQClientAPI, addr: str | None, msg: MessageExt, group: str, delay_level: int, timeout_ms: int,
+        max_consume_retry_times: int,
+    ) -> None:
         """A refusal is an answer; whatever else goes wrong is none."""
         try:
-            await original(self, *asked)
+            await original(self, addr, msg, group, delay_level, timeout_ms, max_consume_retry_times)
         except MQBrokerError:
             raise
         except JavaError as error:

@@ -17,6 +17,7 @@ from stateful_tests.conformance.adapters import (
     queue_choice,
     remoting,
     route_info,
+    sql_filter,
     store,
     store_files,
 )
@@ -33,6 +34,7 @@ ADAPTERS: dict[str, Adapter] = {
     **queue_choice.ADAPTERS,
     **remoting.ADAPTERS,
     **route_info.ADAPTERS,
+    **sql_filter.ADAPTERS,
     **store.ADAPTERS,
     **store_files.ADAPTERS,
 }
