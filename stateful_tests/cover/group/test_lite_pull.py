@@ -16,6 +16,7 @@ from impl.decisions.java_errors import MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hosts.simulation.node import Node
+from stateful_tests.worlds.producers import Sending
 from stateful_tests.worlds.workloads import STORE
 from stateful_tests.worlds.world import World
 
@@ -32,7 +33,7 @@ def world() -> Iterator[World]:
         made.add_namesrv()
         made.add_broker(BROKER, BROKER, topics=[TopicConfig(TOPIC, 2, 2)])
         made.run(100)
-        made.add_producer("producer1", TOPIC, 2)
+        made.add_producer("producer1", Sending(TOPIC))
         yield made
 
 
