@@ -71,7 +71,8 @@ class Workload:
     name, sentence -- for people. build -- adds the machines to an empty world. deeds -- what is chosen from, as often
     as it stands there. storm_ms -- how long anything may fail. promises -- names of what must come true afterwards.
     groups -- group and topic that are followed. concepts -- whose models follow; None: all. scopes -- names of the
-    enumerable scopes that it stays in, mostly; see `invariants.refinement.coverage`.
+    enumerable scopes that it stays in, mostly; see `invariants.refinement.coverage`. observed -- names of the checks of
+    histories that judge what its applications note.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Workload:
     scopes: tuple[str, ...] = ()
     storm_ms: int = 120_000
     concepts: tuple[str, ...] | None = None
+    observed: tuple[str, ...] = ()
 
     def followers(self, world: World) -> list[Follower]:
         """The models that follow a world of this workload, concept by concept: its machines, and each of the groups."""
@@ -243,6 +245,8 @@ _ROUTES = ("every_name_server_learns", "full_registration_installs_all_topics", 
 _GROUPS = (*_ROUTES, "list_is_exactly_the_living", "pull_finds_its_subscription", "ownership_converges")
 _REPLICATED = (*_GROUPS, "lagging_slave_catches_up")
 _ORDERED = (*_GROUPS, "abandoned_lock_is_freed")
+_PLAIN = ("lost", "phantom", "duplicated", "regressed")
+"""Checks of what everybody observes who sends and consumes messages."""
 _COME_AND_GO, _CONSUME = (deeds.join, deeds.leave), (deeds.consume,) * 3
 
 _RENAMED = ("every_name_server_learns", "dead_broker_is_dropped")
@@ -286,9 +290,9 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("rooms", "Members read in one room only.", members(IN_ONE_ROOM, rooms=[f"{room}@" for room in ROOMS]),
              (*_COME_AND_GO, deeds.create_topic), _GROUPS, ()),
     Workload("stored", "Messages are sent, kept on disks that are flushed now and then, and pulled.",
-             stored(FlushDiskType.ASYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
+             stored(FlushDiskType.ASYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=_PLAIN),
     Workload("stored_sync", "Messages are sent, and acknowledged when the disk has them.",
-             stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
+             stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=_PLAIN),
     Workload("stored_retry", "Listeners fail now and then, with some messages always, and sometimes do not return.",
              stored(FlushDiskType.SYNC_FLUSH, RETRIED, fates=(*FAILS, NEVER)), (*_COME_AND_GO, deeds.stop_broker),
              (*_GROUPS, "every_message_is_settled")),
