@@ -111,7 +111,8 @@ class _Painter:
         most = sum(map(self._counts, shown))
         while most < len(shown) and len(self._rows(shown[:most])) < FEWEST:
             most += 1
-        for number in range(most, -1, -1):
+        least = 0 if self.at.shown is None else 1  # what shows the finding stays
+        for number in range(max(most, least), least - 1, -1):
             rows = self._rows(shown[:number])
             lifelines = _lifelines(self.log, rows)
             left_out = len(self.distance) - number
