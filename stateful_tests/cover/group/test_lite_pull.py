@@ -16,8 +16,8 @@ from impl.decisions.java_errors import MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hosts.simulation.node import Node
-from stateful_tests.worlds.producers import Sending
 from stateful_tests.worlds.machines import STORE
+from stateful_tests.worlds.producers import Sending
 from stateful_tests.worlds.world import World
 
 BROKER, TOPIC = "broker-a", "orders"
