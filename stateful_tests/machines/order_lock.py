@@ -55,7 +55,8 @@ class OrderLockMachine(Members, Processes, Brokers, Clocks, Time):
             if isinstance(consumer.message_listener, Listener):
                 consumer.message_listener.work_ms = max(WORK_MS)
             for mq in consumer.rebalance_impl.process_queue_table.key_set():
-                self.world.send(OPERATOR, mq)
+                if mq.topic == TOPIC:
+                    self.world.send(OPERATOR, mq)
         return bool(found)
 
     @deed("the next thread at {where} is paused for {s} s", lasts_ms=0, where=PLACES, s=PAUSES)

@@ -181,7 +181,8 @@ def consume(world: World) -> Done:
     async def arrivals() -> None:
         for _ in range(ARRIVALS):
             for mq in consumer.rebalance_impl.process_queue_table.key_set():
-                world.send(OPERATOR, mq, ARRIVING)
+                if mq.topic in consumer.config.subscription:  # nobody sends to a retry topic
+                    world.send(OPERATOR, mq, ARRIVING)
             await world.simulation.nodes[OPERATOR].sleep(ARRIVAL_MS)
 
     if isinstance(consumer.message_listener, Listener):

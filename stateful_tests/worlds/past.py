@@ -6,6 +6,8 @@ from functools import cache
 from typing import NamedTuple
 
 from impl.common.inet_socket_address import InetSocketAddress
+from impl.common.message_const import PROPERTY_RETRY_TOPIC
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
 from impl.hosts.simulation.disk import MachineDisk
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.node import Node
@@ -45,7 +47,7 @@ def disk_after(past: Past, config: MessageStoreConfig) -> MachineDisk:
             for number in range(count):
                 for topic, queues, one_in in past.queues:
                     if number % one_in == 0:
-                        _put_in_each(store, topic, queues)
+                        _put_in_each(store, past, topic, queues)
                 await node.sleep(MESSAGE_MS)
         store.shutdown()
 
@@ -55,10 +57,14 @@ def disk_after(past: Past, config: MessageStoreConfig) -> MachineDisk:
         return simulation.disks["past"]
 
 
-def _put_in_each(store: DefaultMessageStore, topic: str, queues: int) -> None:
-    """Put a message in each queue of a topic, and dispatch it."""
+def _put_in_each(store: DefaultMessageStore, past: Past, topic: str, queues: int) -> None:
+    """Put a message in each queue of a topic, and dispatch it; what is to be tried again is of the first topic."""
     for queue_id in range(queues):
-        store.async_put_message(MessageExtBrokerInner(
-            topic, _BODY, _HOST, _HOST, queue_id, born_timestamp=store.now_ms()))
+        message = MessageExtBrokerInner(topic, _BODY, _HOST, _HOST, queue_id, born_timestamp=store.now_ms())
+        if topic.startswith(RETRY_GROUP_TOPIC_PREFIX):  # it has been sent back once
+            message.reconsume_times = 1
+            message.put_property(PROPERTY_RETRY_TOPIC, past.queues[0][0])
+            message.write_properties()
+        store.async_put_message(message)
         store.allocate_mapped_file_service.mmap_operation()
         store.reput_message_service.do_reput()
