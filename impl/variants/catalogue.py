@@ -92,7 +92,6 @@ NO_REPAIR: dict[str, str] = {
 NOT_EXPRESSIBLE: dict[str, str] = {
     "bc-divergent-member-view": "4.9.3 as shipped: D2 and D4, which have no repair; so it is in every subject",
     "rb-nearby-leftover-imbalance": "4.9.3 as shipped (A-2), and kept by its maintainers; so it is in every subject",
-    "ol-go-retrylater-skips": "the listeners of worlds succeed always: there is no other result to be answered to",
-    "po-commit-flag-to-slave": "pulls are not sent here, so that no request can carry a commit to a slave",
+    "po-commit-flag-to-slave": "a slave of 4.9.3 stores no offset that comes with a pull, so that nobody can tell",
 }
 """Entries of the groups NS, BC, RB, OL, PO and XL of known bugs that cannot be planted, and why."""

@@ -289,7 +289,7 @@ ol-consume-while-releasing ol-locked-flag-not-set ol-lock-everyone ol-fast-path-
 ol-unlock-missing-on-leave ol-go-retrylater-skips
 po-error-read-as-absent po-fetch-failure-commits-zero po-commit-map-race po-reset-vs-inflight po-commit-flag-to-slave
 po-search-by-time po-broadcast-illegal-loop po-deleted-group-keeps-offset po-cpp-ordered-early-commit
-po-shadowed-result
+po-shadowed-result rt-wrong-batch-sent-back
 xl-subversion-units xl-allocation-functions-differ xl-shared-client-closed
 """
 KNOWN = KNOWN_ENTRIES.split()
