@@ -22,6 +22,7 @@ from impl.variants.repairs import (
     subscriptions,
     tables,
 )
+from impl.variants.repairs import listening as failures
 from impl.variants.repairs import rebalancing as runs
 from impl.variants.variant import Variant
 
@@ -29,7 +30,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
     *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
     *store_recovery.REPAIRS, *store_reads.REPAIRS,
-    *stores.REPAIRS, *messages.REPAIRS,
+    *stores.REPAIRS, *messages.REPAIRS, *failures.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
 
