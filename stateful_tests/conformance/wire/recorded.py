@@ -68,8 +68,8 @@ class Scenario:
         """All of them; raises BadInputError."""
         found: list[Frame] = []
         try:
-            for line, row in enumerate(self.rows(), start=1):
-                found.append(_frame(line, row))
+            for row in self.rows():
+                found.append(_frame(len(found) + 1, row))
         except (ValueError, KeyError, TypeError) as error:
             place = f"{self.path}:{len(found) + 1}"
             raise BadInputError(f"{place}: not a frame ({error}); record the scenario again") from error
@@ -80,7 +80,7 @@ class Scenario:
         line = 0
         try:
             with gzip.open(self.path, "rb") if self.path.name.endswith(".gz") else self.path.open("rb") as file:
-                for line, text in enumerate(file, start=1):
+                for line, text in enumerate(file, start=1):  # noqa: B007  an error names it
                     row = json.loads(text)
                     if not isinstance(row, dict):
                         raise TypeError("no object")  # noqa: TRY301  told below
