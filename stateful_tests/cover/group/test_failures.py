@@ -14,7 +14,6 @@ from impl.client.message_listener import (
     ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
     ConsumeStatus,
-    later,
     success,
 )
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
@@ -52,8 +51,10 @@ class Bad:
     given -- the topic, and the number of attempts, of each time that it was given the first message.
     """
 
-    def __init__(self, answer: ConsumeStatus | type[JavaRuntimeError] | str | None) -> None:
-        self.answer, self.first = answer, ""
+    def __init__(
+        self, answer: ConsumeStatus | type[JavaRuntimeError] | None, *, at_once: bool = False,
+    ) -> None:
+        self.answer, self.at_once, self.first = answer, at_once, ""
         self.given: list[tuple[str, int]] = []
 
     async def consume_message(self, msgs: Sequence[MessageExt], context: ConsumeContext) -> ConsumeStatus | None:
@@ -62,11 +63,11 @@ class Bad:
             return success(context)
         self.given.append((context.message_queue.topic, msgs[0].reconsume_times))
         assert {msg.topic for msg in msgs} == {TOPIC}
-        if isinstance(context, ConsumeConcurrentlyContext) and self.answer == "DEAD":
+        if isinstance(context, ConsumeConcurrentlyContext) and self.at_once:
             context.delay_level_when_next_consume = -1
         if isinstance(self.answer, type):
             raise self.answer("bad")
-        return later(context) if isinstance(self.answer, str) and self.answer == "DEAD" else self.answer
+        return self.answer
 
 
 def listening(world: World, listener: Bad, config: PushConsumerConfig = CONFIG) -> DefaultMQPushConsumerImpl:
@@ -97,7 +98,7 @@ def test_a_message_that_never_succeeds_is_tried_three_times_and_is_a_dead_letter
 
 
 def test_below_0_there_is_no_second_attempt(world: World) -> None:
-    listener = Bad("DEAD")
+    listener = Bad(ConsumeConcurrentlyStatus.RECONSUME_LATER, at_once=True)
     listening(world, listener)
     world.run(60_000)
     assert listener.given == [(TOPIC, 0)]
