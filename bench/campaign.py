@@ -103,23 +103,28 @@ def cpu_seconds() -> dict[str, float]:
 
     That of a process that has ended counts for the one that waited for it. Linux tells it, in /proc.
     """
+    kinds = {"driver": 0.0, "jvm": 0.0, "workers": 0.0}
+    for process, name in ours().items():
+        with suppress(OSError):  # it has ended meanwhile
+            fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            kind = "driver" if process == os.getpid() else "jvm" if name == "java" else "workers"
+            kinds[kind] += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return kinds
+
+
+def ours() -> dict[int, str]:
+    """This process, and what it and its children have started: numbers and names."""
     parents: dict[int, int] = {}
-    spent: dict[int, tuple[str, int]] = {}
+    names: dict[int, str] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended meanwhile
             before, _, after = stat.read_text(encoding="utf-8").rpartition(")")
-            process, fields = int(stat.parent.name), after.split()
-            parents[process] = int(fields[1])
-            spent[process] = before.partition("(")[2], sum(map(int, fields[11:15]))
-    ours = {os.getpid()}
-    while found := {process for process, parent in parents.items() if parent in ours} - ours:
-        ours |= found
-    kinds = {"driver": 0.0, "jvm": 0.0, "workers": 0.0}
-    for process in ours:
-        name, ticks = spent[process]
-        kind = "driver" if process == os.getpid() else "jvm" if name == "java" else "workers"
-        kinds[kind] += ticks / os.sysconf("SC_CLK_TCK")
-    return kinds
+            process = int(stat.parent.name)
+            parents[process], names[process] = int(after.split()[1]), before.partition("(")[2]
+    found = {os.getpid()}
+    while more := {process for process, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {process: names[process] for process in sorted(found)}
 
 
 def spent_since(before: Mapping[str, float]) -> dict[str, float]:

@@ -267,7 +267,8 @@ def _sound(scope: Scope) -> Scope:
 def _explored(scope: Scope, claims: Sequence[Property], *, until_decided: bool) -> Exploration | None:
     """Search a scope; None if no state is initial there, or too many are."""
     try:
-        return explore(scope, claims, memory_bytes=MEMORY_BYTES, until_decided=until_decided)
+        return explore(scope, claims, memory_bytes=MEMORY_BYTES, until_decided=until_decided,
+                       findings_only=True)
     except ValueError:
         return None
 

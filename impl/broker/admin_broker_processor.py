@@ -43,6 +43,7 @@ from impl.ports.message_store import MessageStore
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection
 from impl.ports.threads import Lock
+from impl.store.default_message_store import DefaultMessageStore
 
 LANGUAGE_CODES = (  # LanguageCode; any other word is decoded to null
     "JAVA", "CPP", "DOTNET", "PYTHON", "DELPHI", "ERLANG", "RUBY", "OTHER", "HTTP", "GO", "PHP", "OMS",
@@ -212,6 +213,12 @@ class AdminBrokerProcessor:
         """AdminBrokerProcessor#getAllConsumerOffset."""
         table = self.consumer_offset_manager.offset_table.entries()
         return Command(ResponseCode.SUCCESS, body={key: dict(offsets.entries()) for key, offsets in table})
+
+    def get_all_delay_offset(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#getAllDelayOffset: the text of the file, as it would be written now."""
+        if not isinstance(self.message_store, DefaultMessageStore):
+            return Command(ResponseCode.SYSTEM_ERROR, remark="Delay offset not supported in this messagetore")
+        return Command(ResponseCode.SUCCESS, body=self.message_store.schedule_message_service.encode())
 
     async def get_all_subscription_group(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # same
         """AdminBrokerProcessor#getAllSubscriptionGroup: as get_all_topic_config."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from impl.decisions.java_arithmetic import INT_MAX, smaller, wrap32
@@ -56,14 +57,22 @@ class BloomFilter:
 
         Raises IllegalArgumentError for a map of another length.
         """
+        self.set_at(self.calc_bit_positions(text), bits)
+
+    def set_at(self, bit_positions: Iterable[int], bits: bytearray) -> None:
+        """BloomFilter#hashTo of positions that are known; raises as hash_to does."""
         self._check(bits)
-        for position in self.calc_bit_positions(text):
+        for position in bit_positions:
             bits[position // 8] |= 1 << position % 8
 
     def is_hit(self, text: str, bits: bytes | bytearray) -> bool:
         """BloomFilter#isHit: whether all bits of a text are set; raises as hash_to does."""
+        return self.is_hit_at(self.calc_bit_positions(text), bits)
+
+    def is_hit_at(self, bit_positions: Iterable[int], bits: bytes | bytearray) -> bool:
+        """BloomFilter#isHit of positions that are known; raises as hash_to does."""
         self._check(bits)
-        return all(bits[position // 8] >> position % 8 & 1 for position in self.calc_bit_positions(text))
+        return all(bits[position // 8] >> position % 8 & 1 for position in bit_positions)
 
     def empty_bits(self) -> bytearray:
         """BitsArray#create of the filter's length: no bit is set."""

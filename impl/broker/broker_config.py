@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from impl.common.headers import DEFAULT_TRACE_REGION_ID
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.names import MASTER_ID
 from impl.decisions.transaction_check import (
@@ -15,7 +16,10 @@ from impl.decisions.transaction_check import (
 
 @dataclass(frozen=True, slots=True)
 class BrokerConfig:
-    """`common.BrokerConfig`, what is read here, with its defaults. namesrv_addrs -- "host:port" each."""
+    """`common.BrokerConfig`, what is read here, with its defaults; a name has its unit where Java's has none.
+
+    namesrv_addrs -- "host:port" each. start_accept_send_request_timestamp -- ms since 1970.
+    """
 
     broker_name: str
     namesrv_addrs: tuple[str, ...]
@@ -37,6 +41,20 @@ class BrokerConfig:
     transaction_timeout_ms: int = TRANSACTION_TIMEOUT_MS
     transaction_check_max: int = TRANSACTION_CHECK_MAX
     transaction_check_interval_ms: int = TRANSACTION_CHECK_INTERVAL_MS
+    region_id: str = DEFAULT_TRACE_REGION_ID
+    trace_on: bool = True
+    start_accept_send_request_timestamp: int = 0
+    store_reply_message_enable: bool = True
+    slave_read_enable: bool = False
+    short_polling_time_ms: int = 1_000
+    transfer_msg_by_heap: bool = True
+    filter_support_retry: bool = False
+    enable_calc_filter_bit_map: bool = False
+    broker_fast_failure_enable: bool = True
+    wait_time_in_send_queue_ms: int = 200
+    wait_time_in_pull_queue_ms: int = 5_000
+    wait_time_in_heartbeat_queue_ms: int = 31_000
+    wait_time_in_transaction_queue_ms: int = 3_000
 
     def switched(self) -> tuple[str, ...]:
         """The switches, and the cluster, that are not as they are shipped, as the file has them.

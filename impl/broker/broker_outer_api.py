@@ -183,6 +183,11 @@ class BrokerOuterAPI:
         table: Mapping[str, Mapping[int, int]] = (await self._get_all(addr, RequestCode.GET_ALL_CONSUMER_OFFSET)).body
         return table
 
+    async def get_all_delay_offset(self, addr: str) -> str:
+        """BrokerOuterAPI#getAllDelayOffset: the text of delayOffset.json."""
+        text: str = (await self._get_all(addr, RequestCode.GET_ALL_DELAY_OFFSET)).body
+        return text
+
     async def get_all_subscription_group_config(self, addr: str) -> SubscriptionGroupWrapper:
         """BrokerOuterAPI#getAllSubscriptionGroupConfig."""
         response = await self._get_all(addr, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)

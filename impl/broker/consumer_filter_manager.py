@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from impl.broker.bloom_filter import BloomFilter, BloomFilterData
 from impl.broker.sql_filter import compile_sql92
@@ -18,11 +18,19 @@ FILTER_DATA_CLEAN_TIME_SPAN_MS = 24 * 3600 * 1000  # BrokerConfig.filterDataClea
 _DEAD_BEFORE_LOAD_MS = 30 * 1000
 
 
-def compile_expression(expression: str, expression_type: str | None) -> None:
+class Expression(Protocol):
+    """`filter.expression.Expression`: an expression over the properties of a message."""
+
+    def evaluate(self, properties: Mapping[str, str] | None) -> object:
+        """Expression#evaluate: a truth value, or something else; raises a JavaError."""
+        ...
+
+
+def compile_expression(expression: str, expression_type: str | None) -> Expression:
     """FilterFactory#get(type).compile: raises a JavaError for a text or a type that is none."""
     if expression_type != SQL92:
         raise NullPointerError  # FilterFactory#get knows no other type
-    compile_sql92(expression)
+    return compile_sql92(expression)
 
 
 @dataclass(slots=True, eq=False)
@@ -30,7 +38,8 @@ class ConsumerFilterData:
     """`broker.filter.ConsumerFilterData`: one group's filter of one topic.
 
     born_time, dead_time -- milliseconds since 1970 by the broker's clock; 0 for never.
-    client_version -- the subVersion that it came with.
+    client_version -- the subVersion that it came with. bloom_filter_data -- None: of one that came with a pull.
+    compiled_expression -- None: the text of a file that does not compile any more.
     """
 
     consumer_group: str
@@ -39,12 +48,17 @@ class ConsumerFilterData:
     expression_type: str
     born_time: int
     client_version: int
-    bloom_filter_data: BloomFilterData
+    bloom_filter_data: BloomFilterData | None
+    compiled_expression: Expression | None = None
     dead_time: int = 0
 
     def is_dead(self) -> bool:
         """ConsumerFilterData#isDead: also of what was born and died in the same millisecond."""
         return self.dead_time >= self.born_time
+
+    def is_msg_in_live(self, msg_store_time_ms: int) -> bool:
+        """ConsumerFilterData#isMsgInLive: whether a message is younger than the filter."""
+        return msg_store_time_ms > self.born_time
 
     def how_long_after_death(self, now_ms: int) -> int:
         """ConsumerFilterData#howLongAfterDeath, -1 for the living."""
@@ -98,14 +112,21 @@ class FilterDataMapByTopic:
         self, subscription: SubscriptionData, consumer_group: str, bloom: BloomFilterData,
     ) -> ConsumerFilterData | None:
         """ConsumerFilterManager#build: None for a text that does not compile, whatever is wrong with it."""
-        expression, expression_type = subscription.sub_string, subscription.expression_type or ""
-        try:
-            compile_expression(expression, expression_type)
-        except JavaError:
-            return None
-        return ConsumerFilterData(
-            consumer_group, self.topic, expression, expression_type, self.now_ms(), subscription.sub_version, bloom,
-        )
+        return built_filter_data(consumer_group, subscription, subscription.sub_version, self.now_ms(), bloom)
+
+
+def built_filter_data(
+    consumer_group: str, subscription: SubscriptionData, client_version: int, born_ms: int = 0,
+    bloom: BloomFilterData | None = None,
+) -> ConsumerFilterData | None:
+    """ConsumerFilterManager#build: None for a text that does not compile, whatever is wrong with it."""
+    expression, expression_type = subscription.sub_string, subscription.expression_type or ""
+    try:
+        compiled = compile_expression(expression, expression_type)
+    except JavaError:
+        return None
+    return ConsumerFilterData(
+        consumer_group, subscription.topic or "", expression, expression_type, born_ms, client_version, bloom, compiled)
 
 
 _TEXT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -204,9 +225,15 @@ class ConsumerFilterManager:
         self.filter_data_by_topic = loaded
 
 
+def filter_data_text(data: ConsumerFilterData | None) -> str:
+    """JSON#toJSONString of a filter, without the indentation that Java asks for."""
+    return "null" if data is None else _TEXT.encode(_to_json(data))
+
+
 def _to_json(data: ConsumerFilterData) -> dict[str, Any]:
+    bloom = not_null(data.bloom_filter_data)
     return {
-        "bloomFilterData": {"bitNum": data.bloom_filter_data.bit_num, "bitPos": data.bloom_filter_data.bit_pos},
+        "bloomFilterData": {"bitNum": bloom.bit_num, "bitPos": bloom.bit_pos},
         "bornTime": data.born_time,
         "clientVersion": data.client_version,
         "consumerGroup": data.consumer_group,
@@ -228,5 +255,14 @@ def _from_json(document: Mapping[str, Any]) -> ConsumerFilterData:
         born_time=document["bornTime"],
         client_version=document["clientVersion"],
         bloom_filter_data=BloomFilterData(tuple(bloom["bitPos"]), bloom["bitNum"]),
+        compiled_expression=_compiled(document["expression"], document["expressionType"]),
         dead_time=document["deadTime"],
     )
+
+
+def _compiled(expression: str, expression_type: str) -> Expression | None:
+    """What a text in the file means; None for one that does not compile, which is only logged."""
+    try:
+        return compile_expression(expression, expression_type)
+    except JavaError:
+        return None

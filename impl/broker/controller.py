@@ -1,17 +1,18 @@
 """BrokerController: the process of a broker, as far as clients and name servers are concerned.
 
-Left out: filter servers, the fast port, BrokerFastFailure (it answers what has waited too long in the queue of a pool).
+Left out: filter servers, the fast port.
 """
 
 from __future__ import annotations
 
 from impl.broker.broker_config import BrokerConfig
+from impl.broker.broker_fast_failure import BrokerFastFailure
 from impl.broker.broker_outer_api import BrokerOuterAPI
 from impl.broker.client_housekeeping_service import ClientHousekeepingService
 from impl.broker.data_plane import DataPlane
 from impl.broker.registration import Registration
 from impl.broker.reported_message_store import ReportedMessageStore
-from impl.broker.request_table import pool_sizes, request_not_supported, request_table
+from impl.broker.request_table import pool_sizes, rejects, request_not_supported, request_table
 from impl.broker.slave_synchronize import INITIAL_DELAY_MS, PERIOD_MS, SlaveSynchronize
 from impl.broker.tables import BrokerTables
 from impl.decisions.java_errors import JavaError
@@ -28,7 +29,7 @@ class BrokerController(BrokerTables):
     """`broker.BrokerController`: the tables, and what serves them to clients, slaves and name servers.
 
     processors -- request code to its row in the request table. pools -- by the names that the rows give. data_plane --
-    sends and pulls; None: others fill the message store. initialized -- the store has loaded, so that it may start.
+    messages; None: others fill the message store. initialized -- the store has loaded, so that it may start.
     """
 
     def __init__(self, node: Node, config: BrokerConfig, message_store: MessageStore | MessageStoreConfig) -> None:
@@ -52,8 +53,13 @@ class BrokerController(BrokerTables):
         self.registration = Registration(
             node, config, self.topic_config_manager, self.broker_outer_api, self.slave_synchronize,
         )
+        self.pools = {
+            name: node.pool(name, size.threads, size.queue) for name, size in pool_sizes(config.cores).items()
+        }
+        self.data_plane = None if store is None else DataPlane(
+            self, store, self.remoting_server, self.registration, self.pools["pull"])
         self._register_processors()
-        self.data_plane = None if store is None else DataPlane(self, store, self.remoting_server, self.registration)
+        self.broker_fast_failure = BrokerFastFailure(node, config, self.pools, store)
         self.initialized = store is None or store.load()
         self.scheduler = node.scheduler("BrokerControllerScheduledThread")
         self.scheduler.schedule_at_fixed_rate(
@@ -64,17 +70,13 @@ class BrokerController(BrokerTables):
     def _message_arriving(self, request: DispatchRequest) -> None:
         """The listener that the store is made with, before who holds pulls is there."""
         if self.data_plane is not None:
-            self.data_plane.pull_message_processor.hold_service.message_arriving(request)
+            self.data_plane.message_arriving(request)
 
     def _register_processors(self) -> None:
         """BrokerController#registerProcessor."""
-        self.processors = request_table(self, self.remoting_server, self.registration)
-        self.pools = {
-            name: self.node.pool(name, size.threads, size.queue)
-            for name, size in pool_sizes(self.config.cores).items()
-        }
+        self.processors = request_table(self, self.remoting_server, self.registration, self.data_plane)
         for code, (handler, pool) in self.processors.items():
-            self.remoting_server.register_processor(code, handler, self.pools[pool])
+            self.remoting_server.register_processor(code, handler, self.pools[pool], rejects(pool, self.data_plane))
         self.remoting_server.register_default_processor(request_not_supported, self.pools["admin"])
 
     async def start(self) -> None:
@@ -87,6 +89,8 @@ class BrokerController(BrokerTables):
         self.remoting_server.start()
         self.broker_outer_api.start()
         self.client_housekeeping_service.start()
+        if self.config.broker_fast_failure_enable:
+            self.broker_fast_failure.start()
         self.node.trace(BrokerStarted(
             self.node.name, self.config.broker_name, self.config.broker_id, self.config.switched()))
         if self.config.broker_id != MASTER_ID:
@@ -110,6 +114,7 @@ class BrokerController(BrokerTables):
         self.remoting_server.shutdown()
         if self.data_plane is not None:
             self.data_plane.shutdown()
+        self.broker_fast_failure.stopped = True
         self.scheduler.shutdown()
         await self.broker_outer_api.unregister_broker_all(self.registration.header)
         self.broker_outer_api.shutdown()

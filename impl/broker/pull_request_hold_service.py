@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from impl.broker.expression_message_filter import ExpressionMessageFilter
 from impl.common.headers import PullMessageRequestHeader
-from impl.decisions.subscription import SubscriptionData, matches_by_consume_queue
+from impl.decisions.java_errors import JavaError
 from impl.hash_map import ConcurrentHashMap
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection
 from impl.store.dispatch_request import DispatchRequest
+from impl.store.message_reads import CqExtUnit, MessageReads
 
 LONG_POLLING_INTERVAL_MS = 5_000  # PullRequestHoldService#run
 
@@ -21,7 +23,7 @@ class PullRequest:
 
     channel: Connection
     request: Command
-    subscription: SubscriptionData
+    message_filter: ExpressionMessageFilter
     suspend_timestamp: int
     timeout_ms: int
 
@@ -35,24 +37,26 @@ class PullRequest:
 class PullRequestHoldService:
     """`longpolling.PullRequestHoldService`.
 
-    pull_request_table -- topic and queue id to the pulls that are held. execute -- executeRequestWhenWakeup: runs a
-    pull again, which is answered then in any case.
+    pull_request_table -- topic and queue id to the pulls that are held. short_polling_time_ms -- how often all of them
+    are looked at where long polling is off. execute -- executeRequestWhenWakeup: runs a pull again, which is answered
+    then in any case.
     """
 
-    def __init__(
-        self, node: Node, max_offset: Callable[[str, int], int], execute: Callable[[PullRequest], None],
-    ) -> None:
-        """Hold nothing; max_offset -- of a queue, by topic and id."""
-        self.node, self._max_offset, self._execute = node, max_offset, execute
+    def __init__(self, node: Node, store: MessageReads, execute: Callable[[PullRequest], None]) -> None:
+        """Hold nothing; store -- whose queues they are of."""
+        self.node, self.store, self._execute = node, store, execute
         self.pull_request_table: ConcurrentHashMap[tuple[str, int], list[PullRequest]] = ConcurrentHashMap(1024)
         self.stopped = False
 
-    async def run(self) -> None:
-        """PullRequestHoldService#run: look at all that is held, every 5 s."""
+    async def run(self, interval_ms: int = LONG_POLLING_INTERVAL_MS) -> None:
+        """PullRequestHoldService#run: look at all that is held, every so many ms."""
         while not self.stopped:
-            await self.node.sleep(LONG_POLLING_INTERVAL_MS)
+            await self.node.sleep(interval_ms)
             for topic, queue_id in self.pull_request_table.key_set():
-                self._notify(topic, queue_id, self._max_offset(topic, queue_id))
+                try:
+                    self._notify(topic, queue_id, self.store.get_max_offset_in_queue(topic, queue_id))
+                except JavaError:
+                    continue  # logged
 
     def suspend_pull_request(self, topic: str, queue_id: int, pull_request: PullRequest) -> None:
         """PullRequestHoldService#suspendPullRequest."""
@@ -62,20 +66,44 @@ class PullRequestHoldService:
         else:
             held.append(pull_request)
 
-    def message_arriving(self, request: DispatchRequest) -> None:
-        """NotifyMessageArrivingListener#arriving."""
-        self._notify(request.topic, request.queue_id, request.consume_queue_offset + 1, request.tags_code)
+    def message_arriving(self, request: DispatchRequest, filter_bit_map: bytes | None) -> None:
+        """NotifyMessageArrivingListener#arriving; raises what a filter raises, and who was held is lost then.
 
-    def _notify(self, topic: str, queue_id: int, max_offset: int, tags_code: int | None = None) -> None:
-        """PullRequestHoldService#notifyMessageArriving; tags_code -- None: of any message."""
+        filter_bit_map -- which of the groups' expressions the message fulfils, if that was worked out.
+        """
+        self._notify(request.topic, request.queue_id, request.consume_queue_offset + 1, request, filter_bit_map)
+
+    def _notify(
+        self, topic: str, queue_id: int, max_offset: int, arrived: DispatchRequest | None = None,
+        filter_bit_map: bytes | None = None,
+    ) -> None:
+        """PullRequestHoldService#notifyMessageArriving; arrived -- None: of any message."""
         held = self.pull_request_table.get((topic, queue_id))
         if not held:
             return
         pull_requests, held[:] = [*held], []
         for one in pull_requests:
-            newest = max_offset if max_offset > one.offset else self._max_offset(topic, queue_id)
-            matches = newest > one.offset and matches_by_consume_queue(one.subscription, tags_code)
+            newest = max_offset if max_offset > one.offset else self.store.get_max_offset_in_queue(topic, queue_id)
+            matches = newest > one.offset and _matches(one, arrived, filter_bit_map)
             if matches or self.node.now_ms() >= one.suspend_timestamp + one.timeout_ms:
-                self._execute(one)
+                self._wake(one)
             else:
                 held.append(one)
+
+    def _wake(self, pull_request: PullRequest) -> None:
+        """Run it again; one that the pool does not take is neither held any more nor ever answered."""
+        try:
+            self._execute(pull_request)
+        except JavaError:
+            return  # logged
+
+
+def _matches(pull_request: PullRequest, arrived: DispatchRequest | None, filter_bit_map: bytes | None) -> bool:
+    message_filter = pull_request.message_filter
+    if arrived is None:
+        return message_filter.is_matched_by_consume_queue(None, CqExtUnit(None, 0, None))
+    unit = CqExtUnit(arrived.tags_code, arrived.store_timestamp, filter_bit_map)
+    if not message_filter.is_matched_by_consume_queue(arrived.tags_code, unit):
+        return False
+    properties = arrived.properties_map
+    return properties is None or message_filter.is_matched_by_commit_log(None, properties)

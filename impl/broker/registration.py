@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from impl.broker.broker_config import BrokerConfig
@@ -21,7 +22,8 @@ from impl.ports.threads import Lock
 class Registration:
     """The part of `broker.BrokerController` that registers with the name servers.
 
-    header -- what name servers are told of the broker itself.
+    header -- what name servers are told of the broker itself. update_ha_master_address -- is told from where a slave
+    is to copy its master's log.
     """
 
     def __init__(
@@ -32,6 +34,7 @@ class Registration:
         self.node, self.config = node, config
         self.topic_config_manager, self.broker_outer_api = topic_config_manager, broker_outer_api
         self.slave_synchronize = slave_synchronize
+        self.update_ha_master_address: Callable[[str], None] = _copy_nothing
         self.monitor = Lock("BrokerController: synchronized registerBrokerAll, registerIncrementBrokerData")
         self.header = RegisterBrokerRequestHeader(
             config.broker_name, f"{node.name}:{config.listen_port}", config.cluster_name, config.broker_id,
@@ -91,6 +94,8 @@ class Registration:
             self.header, wrapper, REGISTER_BROKER_TIMEOUT_MS, oneway=oneway, increment=increment,
         )
         if results:
+            if results[0].ha_server_addr is not None:
+                self.update_ha_master_address(results[0].ha_server_addr)
             master_addr = self.slave_synchronize.master_addr = self._master_of(results)
             if self.config.broker_id != MASTER_ID:
                 answers = tuple(result.master_addr for result in results)
@@ -101,3 +106,8 @@ class Registration:
     def _master_of(self, results: list[RegisterResult]) -> str | None:
         """Whom the name server that answered first has for the master (N-19)."""
         return results[0].master_addr
+
+
+def _copy_nothing(ha_server_addr: str) -> None:
+    """A master, or a broker that keeps no messages, has no use for it."""
+    del ha_server_addr

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from impl.broker.master_stream import MasterStream
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
-from impl.events import MessageAppended, MessageDispatched, StoreLoaded, StoreRefused
+from impl.events import LogCopied, MessageAppended, MessageDispatched, StoreLoaded, StoreRefused
 from impl.ports.node import Node
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DispatchRequest
@@ -15,14 +16,14 @@ from impl.store.put_message_result import PutMessageFuture
 
 
 class ReportedMessageStore(DefaultMessageStore):
-    """See `impl.store.default_message_store`."""
+    """See `impl.store.default_message_store`. master_stream -- by which a slave reaches its master."""
 
     def __init__(
         self, node: Node, config: MessageStoreConfig, message_arriving: Callable[[DispatchRequest], None],
     ) -> None:
         """Open the lock file on the disk of the node; raises DiskError."""
-        super().__init__(node.disk, config, node.now_ms, message_arriving)
-        self.node = node
+        self.node, self.master_stream = node, MasterStream(node)
+        super().__init__(node.disk, config, node.now_ms, message_arriving, connect=self.master_stream)
 
     def load(self) -> bool:
         """DefaultMessageStore#load."""
@@ -30,7 +31,7 @@ class ReportedMessageStore(DefaultMessageStore):
         loaded = super().load()
         if loaded:
             self.node.trace(StoreLoaded(self.node.name, max(self.get_min_phy_offset(), 0), self.get_max_phy_offset(),
-                                        self.config.flush_disk_type, last_exit_ok))
+                                        self.config.flush_disk_type, last_exit_ok, self.config.broker_role))
         else:
             self.node.trace(StoreRefused(self.node.name, *self._of_odd_length()))
         return loaded
@@ -51,6 +52,15 @@ class ReportedMessageStore(DefaultMessageStore):
                 self.node.name, message.topic, message.queue_id, result.logics_offset, result.wrote_offset,
                 result.wrote_bytes, message.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)))
         return future
+
+    def append_to_commit_log(self, start_offset: int, data: bytes) -> bool:
+        """DefaultMessageStore#appendToCommitLog."""
+        filed = bool(self.commit_log.mapped_file_queue.mapped_files)
+        appended = super().append_to_commit_log(start_offset, data)
+        if appended and (data or not filed):
+            end = self.get_max_phy_offset()
+            self.node.trace(LogCopied(self.node.name, start_offset, end - len(data), len(data)))
+        return appended
 
     def do_dispatch(self, request: DispatchRequest) -> None:
         """DefaultMessageStore#doDispatch."""

@@ -7,12 +7,14 @@ each other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from impl.broker.admin_broker_processor import AdminBrokerProcessor
 from impl.broker.broker2client import Broker2Client
 from impl.broker.client_manage_processor import ClientManageProcessor
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
+from impl.broker.data_plane import DataPlane
 from impl.broker.registration import Registration
 from impl.broker.tables import BrokerTables
 from impl.common.request_code import RequestCode, ResponseCode
@@ -33,6 +35,11 @@ def pool_sizes(cores: int) -> dict[str, PoolSize]:
         "client_manage": PoolSize(32, 1_000_000),
         "consumer_manage": PoolSize(32, None),
         "admin": PoolSize(16, None),
+        "send": PoolSize(min(4, cores), 10_000),
+        "pull": PoolSize(16 + 2 * cores, 100_000),
+        "reply": PoolSize(16 + 2 * cores, 10_000),
+        "query": PoolSize(8 + cores, 20_000),
+        "end_transaction": PoolSize(max(8 + 2 * cores, 4 * min(4, cores)), 100_000),
     }
 
 
@@ -44,9 +51,9 @@ class Row(NamedTuple):
 
 
 def request_table(
-    tables: BrokerTables, remoting_server: RemotingServer, registration: Registration,
+    tables: BrokerTables, remoting_server: RemotingServer, registration: Registration, data_plane: DataPlane | None,
 ) -> dict[RequestCode, Row]:
-    """The processors of one broker, by request code."""
+    """The processors of one broker, by request code; data_plane -- None: a broker without messages."""
     client = ClientManageProcessor(
         tables.node, tables.consumer_manager, tables.producer_manager, tables.subscription_group_manager,
         tables.topic_config_manager, registration, enable_property_filter=tables.config.enable_property_filter,
@@ -62,6 +69,27 @@ def request_table(
         RequestCode.UPDATE_CONSUMER_OFFSET: Row(consumer.update_consumer_offset, "consumer_manage"),
         RequestCode.QUERY_CONSUMER_OFFSET: Row(consumer.query_consumer_offset, "consumer_manage"),
         **_admin_rows(tables, remoting_server, registration),
+        **({} if data_plane is None else _message_rows(data_plane)),
+    }
+
+
+def _message_rows(plane: DataPlane) -> dict[RequestCode, Row]:
+    """What a broker with messages serves besides."""
+    sends = Row(plane.send_message_processor.send_message, "send")
+    replies = Row(plane.reply_message_processor.process_request, "reply")
+    return {
+        RequestCode.SEND_MESSAGE: sends,
+        RequestCode.SEND_MESSAGE_V2: sends,
+        RequestCode.SEND_BATCH_MESSAGE: sends,
+        RequestCode.CONSUMER_SEND_MSG_BACK: Row(plane.send_message_back.consumer_send_msg_back, "send"),
+        RequestCode.PULL_MESSAGE: Row(plane.pull_message_processor.process_request, "pull"),
+        RequestCode.SEND_REPLY_MESSAGE: replies,
+        RequestCode.SEND_REPLY_MESSAGE_V2: replies,
+        RequestCode.QUERY_MESSAGE: Row(plane.query_message_processor.query_message, "query"),
+        RequestCode.VIEW_MESSAGE_BY_ID: Row(plane.query_message_processor.view_message_by_id, "query"),
+        RequestCode.END_TRANSACTION: Row(plane.transactions.end_transaction, "end_transaction"),
+        RequestCode.GET_EARLIEST_MSG_STORETIME: Row(plane.store_admin_processor.get_earliest_msg_storetime, "admin"),
+        RequestCode.QUERY_CONSUME_QUEUE: Row(plane.store_admin_processor.query_consume_queue, "admin"),
     }
 
 
@@ -92,8 +120,17 @@ def _admin_rows(
         RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: Row(admin.query_topic_consume_by_who, "admin"),
         RequestCode.GET_ALL_TOPIC_CONFIG: Row(admin.get_all_topic_config, "admin"),
         RequestCode.GET_ALL_CONSUMER_OFFSET: Row(admin.get_all_consumer_offset, "admin"),
+        RequestCode.GET_ALL_DELAY_OFFSET: Row(admin.get_all_delay_offset, "admin"),
         RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: Row(admin.get_all_subscription_group, "admin"),
     }
+
+
+def rejects(pool: str, data_plane: DataPlane | None) -> Callable[[], bool] | None:
+    """NettyRequestProcessor#rejectRequest: what says that a request is answered SYSTEM_BUSY before it is queued.
+
+    Only the processor of the send pool ever does.
+    """
+    return None if data_plane is None or pool != "send" else data_plane.send_message_processor.reject_request
 
 
 def request_not_supported(channel: Connection, request: Command) -> Command:  # noqa: ARG001  # a Handler

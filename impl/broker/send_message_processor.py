@@ -1,66 +1,50 @@
-"""SendMessageProcessor: SEND_MESSAGE and SEND_MESSAGE_V2, in sendMessageExecutor.
-
-Left out: batches, the dead-letter queue for what was tried too often, messages that consumers send back.
-"""
+"""SendMessageProcessor: SEND_MESSAGE, SEND_MESSAGE_V2 and SEND_BATCH_MESSAGE, in sendMessageExecutor."""
 
 from __future__ import annotations
 
-import zlib
-
+from impl.broker.abstract_send_message_processor import (
+    DLQ_NUMS_PER_GROUP,
+    AbstractSendMessageProcessor,
+    sys_flag_of,
+)
+from impl.broker.put_message_answer import put_message_answer
 from impl.broker.refusal import Refusal
 from impl.broker.registration import Registration
 from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
 from impl.broker.transactions import Transactions
-from impl.common.headers import SendMessageRequestHeader, SendMessageResponseHeader
-from impl.common.inet_socket_address import InetSocketAddress
+from impl.common.faq_url import SUGGEST_TODO
+from impl.common.headers import SendMessageRequestHeader
+from impl.common.inet_socket_address import socket_address
 from impl.common.message_const import (
     PROPERTY_CLUSTER,
-    PROPERTY_TAGS,
     PROPERTY_TRANSACTION_PREPARED,
     PROPERTY_WAIT_STORE_MSG_OK,
 )
 from impl.common.message_properties import message_properties2_string, string2_message_properties
 from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
-from impl.decisions.flags import PERM_READ, PERM_WRITE, has_flag
-from impl.decisions.java_text import parse_boolean
-from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, is_not_allowed_send_topic, validate_topic
-from impl.decisions.subscription import tags_string_to_tags_code
+from impl.decisions.java_text import parse_boolean, utf16_length
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, get_dlq_topic
+from impl.decisions.put_rules import BYTE_MAX
+from impl.hash_map import HashMap
 from impl.ports.remoting import Command, Connection, RemotingServer
-from impl.store.message_ext_broker_inner import MessageExtBrokerInner
-from impl.store.put_message_result import PutMessageResult
-from impl.store.put_message_status import PutMessageStatus
+from impl.store.message_ext_broker_inner import MessageExtBatch, MessageExtBrokerInner
+from impl.store.put_message_result import PutMessageFuture, PutMessageResult
 
-_CODES = {
-    PutMessageStatus.PUT_OK: ResponseCode.SUCCESS,
-    PutMessageStatus.FLUSH_DISK_TIMEOUT: ResponseCode.FLUSH_DISK_TIMEOUT,
-    PutMessageStatus.FLUSH_SLAVE_TIMEOUT: ResponseCode.FLUSH_SLAVE_TIMEOUT,
-    PutMessageStatus.SLAVE_NOT_AVAILABLE: ResponseCode.SLAVE_NOT_AVAILABLE,
-    PutMessageStatus.SERVICE_NOT_AVAILABLE: ResponseCode.SERVICE_NOT_AVAILABLE,
-    PutMessageStatus.MESSAGE_ILLEGAL: ResponseCode.MESSAGE_ILLEGAL,
-    PutMessageStatus.PROPERTIES_SIZE_EXCEEDED: ResponseCode.MESSAGE_ILLEGAL,
-}
-"""SendMessageProcessor#handlePutMessageResult; every other status is SYSTEM_ERROR."""
-STORED = frozenset(_CODES[status] for status in (
-    PutMessageStatus.PUT_OK, PutMessageStatus.FLUSH_DISK_TIMEOUT, PutMessageStatus.FLUSH_SLAVE_TIMEOUT,
-    PutMessageStatus.SLAVE_NOT_AVAILABLE))
-"""The codes that say that the message is in the log."""
+V3_4_9 = 121  # its ordinal in MQVersion
 
 
-class SendMessageProcessor:
-    """`broker.processor.SendMessageProcessor`."""
+class SendMessageProcessor(AbstractSendMessageProcessor):
+    """`broker.processor.SendMessageProcessor`, what producers send."""
 
     def __init__(
         self, tables: BrokerTables, threads: StoreThreads, remoting_server: RemotingServer, registration: Registration,
         transactions: Transactions,
     ) -> None:
-        """Put into the store of these threads; registration -- announces topics that are made for a message.
-
-        transactions -- take half messages.
-        """
-        self.tables, self.node, self.threads, self.store = tables, tables.node, threads, threads.store
-        self.remoting_server, self.registration, self.transactions = remoting_server, registration, transactions
+        """Put into the store of these threads; transactions -- take half messages."""
+        super().__init__(tables, threads, registration)
+        self.remoting_server, self.transactions = remoting_server, transactions
 
     def reject_request(self) -> bool:
         """SendMessageProcessor#rejectRequest: somebody has been writing for too long, or no buffer is free."""
@@ -69,23 +53,75 @@ class SendMessageProcessor:
         return self.store.is_os_page_cache_busy() or no_buffer
 
     async def send_message(self, channel: Connection, request: Command) -> Command | None:
-        """SendMessageProcessor#asyncSendMessage; None: the answer comes when disk and slave have answered."""
+        """SendMessageProcessor#asyncProcessRequest; None: the answer comes when disk and slave have answered.
+
+        The header says whether it is a batch, not the code. Raises what the store raises of a message that it cannot
+        read, such as a DELAY that is no number.
+        """
         header: SendMessageRequestHeader = request.header
+        send = self._send_batch_message if header.batch else self._send_message
         try:
-            topic_config = await self._msg_check(header)
-            message = self._message(channel, header, topic_config, request.body)
-            queue_id, half = message.queue_id, self._is_half(message)
+            topic_config = await self.pre_send(channel, header)
+            future, queue_id = await send(channel, request, topic_config)
         except Refusal as refusal:
-            return refusal.response
-        future = self.transactions.prepare(message) if half else self.store.async_put_message(message)
-        self.threads.put_done(message.topic)
+            return self.refused(refusal)
+        response_header = self.response_header()
 
         def answer(result: PutMessageResult) -> None:
             if not request.oneway:
-                self.remoting_server.respond(channel, request, _answer(result, queue_id))
+                response = put_message_answer(result, response_header, queue_id, self.store)
+                self.remoting_server.respond(channel, request, response)
 
         future.when_complete(answer)
         return None
+
+    async def _send_message(
+        self, channel: Connection, request: Command, topic_config: TopicConfig,
+    ) -> tuple[PutMessageFuture, int]:
+        """SendMessageProcessor#asyncSendMessage: the put, and the queue that the answer names; raises Refusal.
+
+        That is the queue that was asked for, also of a message that has become a dead letter.
+        """
+        header: SendMessageRequestHeader = request.header
+        queue_id = self.queue_of(header, topic_config)
+        topic, real_queue_id, topic_config = await self._handle_retry_and_dlq(request, queue_id, topic_config)
+        properties = string2_message_properties(header.properties)
+        properties.put(PROPERTY_CLUSTER, self.tables.config.cluster_name)
+        message = MessageExtBrokerInner(
+            topic, request.body, socket_address(channel.remote_address), self.store_host, real_queue_id, header.flag,
+            sys_flag_of(header, topic_config), header.born_timestamp, reconsume_times=header.reconsume_times or 0,
+            properties=properties, properties_string=_without_wait(properties))
+        half = self._is_half(message)
+        future = self.transactions.prepare(message) if half else self.store.async_put_message(message)
+        self.threads.put_done(message.topic)
+        return future, queue_id
+
+    async def _handle_retry_and_dlq(
+        self, request: Command, queue_id: int, topic_config: TopicConfig,
+    ) -> tuple[str, int, TopicConfig]:
+        """SendMessageProcessor#handleRetryAndDLQ: topic, queue and topic configuration of the record; raises Refusal.
+
+        Java also sets DELAY to 0 for a dead letter, in a map that the properties of the request then replace: what a
+        consumer sends itself after its last try waits for its delay level once more (#2724).
+        """
+        header: SendMessageRequestHeader = request.header
+        if not header.topic.startswith(RETRY_GROUP_TOPIC_PREFIX):
+            return header.topic, queue_id, topic_config
+        group = header.topic.removeprefix(RETRY_GROUP_TOPIC_PREFIX)
+        group_config = self.tables.subscription_group_manager.find_subscription_group_config(group)
+        if group_config is None:
+            remark = f"subscription group not exist, {group} {SUGGEST_TODO}"
+            raise Refusal(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+        limit = group_config.retry_max_times
+        if request.version >= V3_4_9 and header.max_reconsume_times is not None:
+            limit = header.max_reconsume_times
+        if (header.reconsume_times or 0) < limit:
+            return header.topic, queue_id, topic_config
+        dead_letters = get_dlq_topic(group)
+        dlq_config = await self.topic_for_send_back(dead_letters, DLQ_NUMS_PER_GROUP)
+        if dlq_config is None:
+            raise Refusal(ResponseCode.SYSTEM_ERROR, f"topic[{dead_letters}] not exist")
+        return dead_letters, 0, dlq_config
 
     def _is_half(self, message: MessageExtBrokerInner) -> bool:
         """Whether nobody is to get the message before its producer says so; raises Refusal."""
@@ -95,66 +131,29 @@ class SendMessageProcessor:
             raise Refusal(ResponseCode.NO_PERMISSION, remark)
         return half
 
-    async def _msg_check(self, header: SendMessageRequestHeader) -> TopicConfig:
-        """AbstractSendMessageProcessor#msgCheck: a topic is made if need be, its permission is not looked at.
+    async def _send_batch_message(
+        self, channel: Connection, request: Command, topic_config: TopicConfig,
+    ) -> tuple[PutMessageFuture, int]:
+        """SendMessageProcessor#asyncSendBatchMessage: neither a retry topic nor TRAN_MSG means anything here.
 
         Raises Refusal.
         """
-        manager, config = self.tables.topic_config_manager, self.tables.config
-        if not has_flag(config.broker_permission, PERM_WRITE) and manager.is_order_topic(header.topic):
-            raise Refusal(ResponseCode.NO_PERMISSION, f"the broker[{self.node.name}] sending message is forbidden")
-        legal, _, remark = validate_topic(header.topic)
-        if not legal:
-            raise Refusal(ResponseCode.SYSTEM_ERROR, remark)
-        if is_not_allowed_send_topic(header.topic):
-            raise Refusal(ResponseCode.NO_PERMISSION, f"Sending message to topic[{header.topic}] is forbidden.")
-        topic_config = manager.select_topic_config(header.topic) or await self._made_topic(header)
-        if topic_config is None:
-            remark = f"topic[{header.topic}] not exist, apply first please!"
-            raise Refusal(ResponseCode.TOPIC_NOT_EXIST, remark)
-        if header.queue_id >= max(topic_config.write_queue_nums, topic_config.read_queue_nums):
-            raise Refusal(ResponseCode.SYSTEM_ERROR, f"request queueId[{header.queue_id}] is illegal")
-        return topic_config
-
-    async def _made_topic(self, header: SendMessageRequestHeader) -> TopicConfig | None:
-        manager = self.tables.topic_config_manager
-        topic_config, is_new = await manager.create_topic_in_send_message(
-            header.topic, header.default_topic, header.default_topic_queue_nums, 0, self.node)
-        if topic_config is None and header.topic.startswith(RETRY_GROUP_TOPIC_PREFIX):
-            topic_config, is_new = await manager.create_topic_in_send_message_back(
-                header.topic, 1, PERM_READ | PERM_WRITE, 0, self.node)
-        if is_new:
-            await self.registration.register_broker_all(check_order_config=False, oneway=True, force_register=True)
-        return topic_config
-
-    def _message(
-        self, channel: Connection, header: SendMessageRequestHeader, topic_config: TopicConfig, body: bytes,
-    ) -> MessageExtBrokerInner:
-        """What is put: WAIT is obeyed, and not stored."""
-        queue_id = header.queue_id
-        if queue_id < 0:
-            queue_id = self.node.random(topic_config.write_queue_nums, "SendMessageProcessor#randomQueueId")
-        properties = string2_message_properties(header.properties)
-        properties.put(PROPERTY_CLUSTER, self.tables.config.cluster_name)
-        stored = [entry for entry in properties.entries() if entry[0] != PROPERTY_WAIT_STORE_MSG_OK]
-        return MessageExtBrokerInner(
-            header.topic, body, socket_address(channel.remote_address),
-            socket_address(f"{self.node.name}:{self.tables.config.listen_port}"), queue_id, header.flag,
-            header.sys_flag, header.born_timestamp, reconsume_times=header.reconsume_times or 0,
-            properties=properties, properties_string=message_properties2_string(stored),
-            tags_code=tags_string_to_tags_code(properties.get(PROPERTY_TAGS)))
+        header: SendMessageRequestHeader = request.header
+        queue_id = self.queue_of(header, topic_config)
+        if utf16_length(header.topic) > BYTE_MAX:
+            remark = f"message topic length too long {utf16_length(header.topic)}"
+            raise Refusal(ResponseCode.MESSAGE_ILLEGAL, remark)
+        batch = MessageExtBatch(
+            header.topic, request.body, socket_address(channel.remote_address), self.store_host, queue_id, header.flag,
+            sys_flag_of(header, topic_config), header.born_timestamp, reconsume_times=header.reconsume_times or 0,
+            properties=string2_message_properties(header.properties))
+        batch.put_property(PROPERTY_CLUSTER, self.tables.config.cluster_name)
+        future = self.store.async_put_messages(batch)
+        self.threads.put_done(batch.topic)
+        return future, queue_id
 
 
-def _answer(result: PutMessageResult, queue_id: int) -> Command:
-    """SendMessageProcessor#handlePutMessageResult."""
-    code = _CODES.get(result.status, ResponseCode.SYSTEM_ERROR)
-    appended = result.append_message_result
-    if code not in STORED or appended is None:
-        return Command(code, remark=result.status.name)
-    return Command(code, header=SendMessageResponseHeader(appended.get_msg_id(), queue_id, appended.logics_offset))
-
-
-def socket_address(address: str) -> InetSocketAddress:
-    """The address that stands in a record for "host:port"; a host without a number has one of the network 10."""
-    host, _, port = address.rpartition(":")
-    return InetSocketAddress(bytes([10]) + zlib.crc32(host.encode()).to_bytes(4, "big")[1:], int(port))
+def _without_wait(properties: HashMap[str, str]) -> str:
+    """The text that is stored: WAIT is obeyed, and left out."""
+    return message_properties2_string(
+        entry for entry in properties.entries() if entry[0] != PROPERTY_WAIT_STORE_MSG_OK)

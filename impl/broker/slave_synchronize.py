@@ -1,15 +1,17 @@
 """SlaveSynchronize: what a slave copies from its master, apart from messages.
 
-Left out: the offsets of the delay queues, and the fast port by which Java asks for the topics.
+Left out: the fast port by which Java asks for the topics.
 """
 
 from __future__ import annotations
 
 from impl.broker.broker_outer_api import BrokerOuterAPI
 from impl.broker.tables import BrokerTables
+from impl.common.config_manager import persist
 from impl.decisions.java_errors import JavaError
 from impl.hash_map import ConcurrentHashMap
 
+DELAY_OFFSET_PATH = "store/config/delayOffset.json"
 INITIAL_DELAY_MS, PERIOD_MS = 3_000, 10_000  # BrokerController#handleSlaveSynchronize
 
 
@@ -30,7 +32,8 @@ class SlaveSynchronize:
 
     async def sync_all(self) -> None:
         """SlaveSynchronize#syncAll: each part asks anew who the master is, and logs what goes wrong with it."""
-        for sync in (self.sync_topic_config, self.sync_consumer_offset, self.sync_subscription_group_config):
+        for sync in (self.sync_topic_config, self.sync_consumer_offset, self.sync_delay_offset,
+                     self.sync_subscription_group_config):
             master_addr = self.master_addr
             if master_addr is None or master_addr == self.broker_addr:
                 continue
@@ -60,6 +63,11 @@ class SlaveSynchronize:
         for key, offsets in offset_table.items():
             self.tables.consumer_offset_manager.offset_table.put(key, ConcurrentHashMap(entries=offsets.items()))
         self.tables.persist_consumer_offset()
+
+    async def sync_delay_offset(self, master_addr: str) -> None:
+        """SlaveSynchronize#syncDelayOffset: the text goes into the file; the table of this broker stays as it is."""
+        text = await self.broker_outer_api.get_all_delay_offset(master_addr)
+        persist(self.node.disk, DELAY_OFFSET_PATH, text)
 
     async def sync_subscription_group_config(self, master_addr: str) -> None:
         """SlaveSynchronize#syncSubscriptionGroupConfig: as the topics."""

@@ -1,48 +1,64 @@
 """The threads of a store: each steps a service of `impl.store` as the thread of that name does in Java.
 
-A thread that finds nothing to do in most of its rounds waits here for a put instead of looking each millisecond: the
-rounds that it leaves out would change nothing.
+A thread that finds nothing to do in most of its rounds waits here for a put instead of looking each time: the rounds
+that it leaves out would change nothing, and those that come then come when they would.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 
+from impl.broker.ha_threads import HAThreads
+from impl.broker.reported_message_store import ReportedMessageStore
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.ports.node import Node
 from impl.ports.threads import Signal
-from impl.store.default_message_store import DefaultMessageStore
+from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.message_store_config import FlushDiskType
+from impl.store.put_message_result import PutMessageResult
+from impl.store.put_message_status import PutMessageStatus
 from impl.store.schedule_message_service import DELAY_FOR_A_WHILE_MS, FIRST_DELAY_TIME_MS, FIRST_PERSIST_MS
 
 REPUT_INTERVAL_MS, WATCH_INTERVAL_MS, START_LOOK_MS = 1, 10, 1_000
 CLEAN_FIRST_MS, SPACE_FIRST_MS, SPACE_PERIOD_MS = 60_000, 1_000, 10_000
+PUT_MESSAGE_MORE_MS = 5_000  # DefaultMessageStore#waitForPutResult
 _NO_PUT_MS = 60_000
 
 
 class StoreThreads:
-    """ReputMessageService, CommitLog's flush services, FlushConsumeQueueService, and the cleaning of a store."""
+    """ReputMessageService, CommitLog's flush services, FlushConsumeQueueService, and the cleaning of a store.
 
-    def __init__(self, node: Node, store: DefaultMessageStore) -> None:
+    ha -- the threads of replication.
+    """
+
+    def __init__(self, node: Node, store: ReportedMessageStore) -> None:
         """Run nothing yet."""
         self.node, self.store = node, store
         self._dispatch = Signal("ReputMessageService")
         self._commit = Signal("GroupCommitService")
         self._watch = Signal("FlushDiskWatcher")
-        self._signals = (self._dispatch, self._commit, self._watch)
+        self._flush_log = Signal("FlushRealTimeService")
+        self._flush_queues = Signal("FlushConsumeQueueService")
+        self._signals = (self._dispatch, self._commit, self._watch, self._flush_log, self._flush_queues)
         self._delayed = Signal("DeliverDelayedMessageTimerThread")
+        self.ha = HAThreads(node, store, self.log_has_grown)
 
-    async def start(self) -> None:
-        """DefaultMessageStore#start: wait until all is dispatched, a second at a time and for ever, and run."""
+    async def start(self, ha_port: int) -> None:
+        """DefaultMessageStore#start: wait until all is dispatched, a second at a time and for ever, and run.
+
+        ha_port -- MessageStoreConfig.haListenPort, where slaves connect.
+        """
         if not self.store.start():
             await self.node.sleep(START_LOOK_MS)
             while not self.store.go_on_starting():
                 await self.node.sleep(START_LOOK_MS)
+        self.ha.start(ha_port)
         config, start_thread = self.store.config, self.node.start_thread
         start_thread("ReputMessageService", self._reput())
         start_thread("FlushConsumeQueueService", self._flush_consume_queues())
-        start_thread("DeliverDelayedMessageTimerThread", self._deliver())
+        if not config.slave:
+            start_thread("DeliverDelayedMessageTimerThread", self._deliver())
         if config.flush_disk_type is FlushDiskType.SYNC_FLUSH:
             start_thread("GroupCommitService", self._group_commit())
             start_thread("FlushDiskWatcher", self._watch_disk())
@@ -59,10 +75,28 @@ class StoreThreads:
         """Tell the threads that something was appended to a topic; the allocator makes the file that comes next."""
         if topic == RMQ_SYS_SCHEDULE_TOPIC:
             self.node.wake(self._delayed)
+        self.ha.put_done()
+        self.log_has_grown()
+
+    def log_has_grown(self) -> None:
+        """Wake whoever waits for the log, and let the allocator work."""
         for signal in self._signals:
             if not signal.notified:
                 self.node.wake(signal)
         self.store.allocate_mapped_file_service.mmap_operation()
+
+    async def put_message(self, message: MessageExtBrokerInner) -> PutMessageResult:
+        """DefaultMessageStore#putMessage: put, and wait until disk and slave have answered.
+
+        UNKNOWN_ERROR if they take 5 s longer than they may.
+        """
+        future, answered = self.store.async_put_message(message), Signal("DefaultMessageStore#waitForPutResult")
+        self.put_done(message.topic)
+        future.when_complete(lambda _: self.node.wake(answered))
+        config = self.store.config
+        timeout_ms = max(config.sync_flush_timeout_ms, config.slave_timeout_ms) + PUT_MESSAGE_MORE_MS
+        await self.node.wait(answered, timeout_ms)
+        return future.result() or PutMessageResult(PutMessageStatus.UNKNOWN_ERROR)
 
     async def _reput(self) -> None:
         store = self.store
@@ -113,13 +147,24 @@ class StoreThreads:
             watcher.run_once()
 
     async def _flush_real_time(self) -> None:
-        service = self.store.commit_log.flush_real_time_service
+        service, queue = self.store.commit_log.flush_real_time_service, self.store.commit_log.mapped_file_queue
+        interval_ms = self.store.config.flush_interval_commit_log_ms
         while not self.store.stopped:
             least_pages = service.least_pages()
-            await self.node.sleep(self.store.config.flush_interval_commit_log_ms)
+            await self.node.sleep(interval_ms)
             await self.node.force_delay()
             service.flush(least_pages)
             self._flushed()
+            if least_pages == 0 and queue.remain_how_many_data_to_flush() == 0:
+                await self._idle(self._flush_log, interval_ms)
+                service.pass_over()
+
+    async def _idle(self, signal: Signal, interval_ms: int) -> None:
+        """Leave rounds of a service out until something is put, and then wait for the end of the one that runs."""
+        idle_since_ms = self.node.now_ms()
+        while not await self.node.wait(signal, _NO_PUT_MS):
+            pass
+        await self.node.sleep(interval_ms - (self.node.now_ms() - idle_since_ms) % interval_ms)
 
     async def _commit_real_time(self) -> None:
         service = self.store.commit_log.commit_real_time_service
@@ -128,12 +173,17 @@ class StoreThreads:
             await self.node.sleep(self.store.config.commit_interval_commit_log_ms)
 
     async def _flush_consume_queues(self) -> None:
+        service, interval_ms = self.store.flush_consume_queue_service, self.store.config.flush_interval_consume_queue_ms
         while not self.store.stopped:
-            await self.node.sleep(self.store.config.flush_interval_consume_queue_ms)
+            await self.node.sleep(interval_ms)
             await self.node.force_delay()
+            nothing_left = False
             if not self.store.stopped:
                 with suppress(JavaError):  # logged; the force of the checkpoint may fail
-                    self.store.flush_consume_queue_service.do_flush()
+                    nothing_left = service.do_flush() and self.store.dispatch_behind_bytes() <= 0
+            if nothing_left:
+                await self._idle(self._flush_queues, interval_ms)
+                service.pass_over()
 
     def _clean(self) -> None:
         if not self.store.stopped:

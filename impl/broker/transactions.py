@@ -7,16 +7,14 @@ from typing import cast
 from impl.broker.registration import Registration
 from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
-from impl.broker.transaction.default_check_listener import (
-    CheckTransactionStateRequestHeader,
-    DefaultTransactionalMessageCheckListener,
-)
+from impl.broker.transaction.default_check_listener import DefaultTransactionalMessageCheckListener
 from impl.broker.transaction.end_transaction_processor import Answer, EndTransactionProcessor
 from impl.broker.transaction.transactional_message_bridge import Tables, TransactionalMessageBridge
 from impl.broker.transaction.transactional_message_service import (
     TransactionalMessageCheckService,
     TransactionalMessageServiceImpl,
 )
+from impl.common.headers import CheckTransactionStateRequestHeader
 from impl.common.inet_socket_address import InetSocketAddress
 from impl.common.message import MessageExt
 from impl.common.message_decoder import encode

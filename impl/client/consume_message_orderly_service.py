@@ -1,6 +1,6 @@
 """ConsumeMessageOrderlyService: one listener at a time works on a queue, under the broker's lock.
 
-Left out: messages of which the listener says that they are to be consumed again, or rolled back.
+Left out: an end to the attempts, which is not set by default.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from impl.client.consume_message_service import ConsumeMessageService, is_dropped
+from impl.client.message_listener import ConsumeOrderlyContext, ConsumeOrderlyStatus
 from impl.client.process_queue import REBALANCE_LOCK_INTERVAL_MS, ProcessQueue
 from impl.common.heartbeat_data import CLUSTERING
 from impl.common.message import MessageExt
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # a consumer has a service
 MAX_TIME_CONSUME_CONTINUOUSLY_MS = 60_000  # property rocketmq.client.maxTimeConsumeContinuously
 AGAIN_MS, AGAIN_UNLOCKED_MS = 10, 3_000  # submitConsumeRequestLater in tryLockLaterAndReconsume
 LOCK_LATER_MS, LOCK_LATER_AT_FIRST_MS = 10, 100
+AS_CONFIGURED, LEAST_SUSPEND_MS, GREATEST_SUSPEND_MS = -1, 10, 30_000  # submitConsumeRequestLater
 
 
 class ConsumeMessageOrderlyService(ConsumeMessageService):
@@ -50,15 +52,15 @@ class ConsumeMessageOrderlyService(ConsumeMessageService):
             await self.consumer.rebalance_impl.lock_all()
 
     async def shutdown(self) -> None:
-        """#shutdown(0): nobody waits for a listener that is at work before the locks go."""
-        self._stop()
+        """#shutdown: by default nobody waits for a listener that is at work before the locks go."""
+        await self._stop()
         if self.in_clustering:
             await self.consumer.rebalance_impl.unlock_all(oneway=False)
 
-    def _stop(self) -> None:
+    async def _stop(self) -> None:
         self.stopped = True
         self.scheduler.shutdown()
-        self.consume_executor.shutdown_now()
+        await self._shutdown_gracefully()
 
     # Tasks ------------------------------------------------------------------------------------------------------------
 
@@ -70,10 +72,13 @@ class ConsumeMessageOrderlyService(ConsumeMessageService):
         if dispatch_to_consume:
             self.consume_executor.execute(lambda: self._run(mq, pq))
 
-    def _submit_consume_request_later(self, mq: MessageQueue, pq: ProcessQueue, delay_ms: int) -> None:
-        """#submitConsumeRequestLater."""
+    def _submit_consume_request_later(self, mq: MessageQueue, pq: ProcessQueue, suspend_time_ms: int) -> None:
+        """#submitConsumeRequestLater: in 10 ms to 30 s; -1: as the consumer has it."""
+        if suspend_time_ms == AS_CONFIGURED:
+            suspend_time_ms = self.consumer.config.suspend_current_queue_time_ms
         self.scheduler.schedule(
-            lambda: self.submit_consume_request((), pq, mq, dispatch_to_consume=True), delay_ms,
+            lambda: self.submit_consume_request((), pq, mq, dispatch_to_consume=True),
+            min(max(suspend_time_ms, LEAST_SUSPEND_MS), GREATEST_SUSPEND_MS),
         )
 
     def _try_lock_later_and_reconsume(self, mq: MessageQueue, pq: ProcessQueue, delay_ms: int) -> None:
@@ -114,39 +119,82 @@ class ConsumeMessageOrderlyService(ConsumeMessageService):
                 self._submit_consume_request_later(mq, pq, AGAIN_MS)
                 return
             msgs = pq.take_messages(self.consumer.config.consume_message_batch_max_size)
-            if not msgs:
+            self.consumer.reset_retry_topic(msgs)
+            if not msgs or not await self.consume(mq, pq, msgs):
                 return
-            await self.consume(mq, pq, msgs)
 
     def _may_consume(self, pq: ProcessQueue) -> bool:
         """Whether the broker's lock is believed in; it is looked at before each batch, never during one (D7)."""
         return not self.in_clustering or (pq.locked and not pq.is_lock_expired())
 
-    async def consume(self, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[MessageExt]) -> None:
-        """One batch that was taken: the listener works under the lock of the process queue."""
+    async def consume(self, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[MessageExt]) -> bool:
+        """One batch that was taken: the listener works under the lock of the process queue.
+
+        Whether the next one may follow at once.
+        """
+        context = ConsumeOrderlyContext(mq)
         await self.node.lock(pq.consume_lock)
         if pq.dropped:
             self.node.unlock(pq.consume_lock)
-            return
-        await self._listen(mq, msgs)
+            return False
+        status = await self._listen(msgs, context)
         self.node.unlock(pq.consume_lock)
-        await self.process_consume_result(mq, pq, msgs)
+        return await self.process_consume_result(status, context, pq, msgs)
 
-    async def _listen(self, mq: MessageQueue, msgs: Sequence[MessageExt]) -> None:
+    async def _listen(self, msgs: Sequence[MessageExt], context: ConsumeOrderlyContext) -> ConsumeOrderlyStatus:
+        """What the listener answers; an exception, and no answer, count as SUSPEND_CURRENT_QUEUE_A_MOMENT."""
         client_id, group = self.consumer.instance.client_id, self.consumer.group
-        self.node.trace(ListenerStarted(client_id, group, mq))
-        await self.consumer.message_listener.consume_message(msgs, mq)
-        self.node.trace(ListenerEnded(client_id, group, mq))
+        self.node.trace(ListenerStarted(client_id, group, context.message_queue))
+        try:
+            status = await self.consumer.message_listener.consume_message(msgs, context)
+        except JavaError:
+            status = None  # logged
+        self.node.trace(ListenerEnded(client_id, group, context.message_queue))
+        return ConsumeOrderlyStatus(status or ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT)
 
-    async def process_consume_result(self, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[MessageExt]) -> None:
-        """#processConsumeResult with SUCCESS: everything taken is settled."""
+    # Results ----------------------------------------------------------------------------------------------------------
+
+    async def process_consume_result(
+        self, status: ConsumeOrderlyStatus, context: ConsumeOrderlyContext, pq: ProcessQueue,
+        msgs: Sequence[MessageExt],
+    ) -> bool:
+        """#processConsumeResult: whether the next batch may follow at once.
+
+        Where success commits, so do COMMIT and ROLLBACK (L7). Raises NoSuchElementError if nothing is taken any more.
+        """
+        mq = context.message_queue
         await self.node.interleave("processConsumeResult: before commit")
-        if self._counts(mq, pq):
-            offset = pq.commit()
-            self._settle(mq, msgs)
+        if status is ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT:
+            if await self._check_reconsume_times(msgs):
+                pq.make_message_to_consume_again(msgs)
+                self._submit_consume_request_later(mq, pq, context.suspend_current_queue_time_ms)
+                return False
+            commits = context.auto_commit
+        else:
+            commits = context.auto_commit or status is ConsumeOrderlyStatus.COMMIT
+        if commits:
+            self._commit(mq, pq)
+        elif status is ConsumeOrderlyStatus.ROLLBACK:
+            pq.rollback()
+            self._submit_consume_request_later(mq, pq, context.suspend_current_queue_time_ms)
+            return False
+        return True
+
+    def _commit(self, mq: MessageQueue, pq: ProcessQueue) -> None:
+        """Everything taken is settled, also if the offset goes down by it."""
+        counts, taken = self._counts(mq, pq), pq.consuming_msg_orderly_tree_map.values()
+        offset = pq.commit()
+        if offset >= 0 and counts:
+            self._settle(mq, taken)
             self._put(mq, offset, increase_only=False)
 
     def _counts(self, mq: MessageQueue, pq: ProcessQueue) -> bool:
         """What is read of a queue that has been dropped meanwhile is not settled (X11)."""
         del mq
         return not pq.dropped
+
+    async def _check_reconsume_times(self, msgs: Sequence[MessageExt]) -> bool:
+        """#checkReconsumeTimes: whether any is to be consumed again; the number is that of the cached object."""
+        for msg in msgs:
+            msg.reconsume_times += 1
+        return bool(msgs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from impl.client.process_queue import ProcessQueue
 from impl.common.message import MessageExt
@@ -14,23 +14,6 @@ from impl.events import MessagesSettled, OffsetUpdated
 if TYPE_CHECKING:  # a consumer has a service
     from impl.client.push_consumer import DefaultMQPushConsumerImpl
 
-CONSUME_THREAD_MIN = 20  # DefaultMQPushConsumer.consumeThreadMin: the pool never grows beyond it
-
-
-class MessageListener(Protocol):
-    """What users write: a MessageListenerConcurrently, or a MessageListenerOrderly."""
-
-    async def consume_message(self, msgs: Sequence[MessageExt], mq: MessageQueue) -> None:
-        """Work on some messages of a queue; when it returns it has succeeded, and it does nothing else."""
-        ...
-
-
-class SucceedingListener:
-    """A MessageListener that has nothing to do."""
-
-    async def consume_message(self, msgs: Sequence[MessageExt], mq: MessageQueue) -> None:
-        """Succeed at once."""
-
 
 class ConsumeMessageService(ABC):
     """`client.impl.consumer.ConsumeMessageService`: of one consumer.
@@ -39,9 +22,9 @@ class ConsumeMessageService(ABC):
     """
 
     def __init__(self, consumer: DefaultMQPushConsumerImpl) -> None:
-        """Not started."""
+        """Not started; its pool never grows beyond the least number of threads, as its queue has no end."""
         self.consumer, self.node = consumer, consumer.node
-        self.consume_executor = consumer.node.pool("ConsumeMessageThread", CONSUME_THREAD_MIN)
+        self.consume_executor = consumer.node.pool("ConsumeMessageThread", consumer.config.consume_thread_min)
         self.stopped = False
 
     @abstractmethod
@@ -50,7 +33,7 @@ class ConsumeMessageService(ABC):
 
     @abstractmethod
     async def shutdown(self) -> None:
-        """ConsumeMessageService#shutdown(0): nobody waits for a listener that is at work."""
+        """ConsumeMessageService#shutdown: by default nobody waits for a listener that is at work."""
 
     @abstractmethod
     def submit_consume_request(
@@ -61,9 +44,20 @@ class ConsumeMessageService(ABC):
         dispatch_to_consume -- no task for the queue is on its way.
         """
 
+    async def _shutdown_gracefully(self) -> None:
+        """ThreadUtils#shutdownGracefully: wait, take away what is queued, wait once more."""
+        wait_ms = self.consumer.config.await_termination_ms_when_shutdown
+        self.consume_executor.shutdown()
+        if wait_ms > 0 and await self.consume_executor.await_termination(wait_ms):
+            return
+        self.consume_executor.shutdown_now()
+        if wait_ms > 0:
+            await self.consume_executor.await_termination(wait_ms)
+
     def _settle(self, mq: MessageQueue, msgs: Sequence[MessageExt]) -> None:
         offsets = tuple(msg.queue_offset for msg in msgs)
-        self.node.trace(MessagesSettled(self.consumer.instance.client_id, self.consumer.group, mq, offsets))
+        if offsets:
+            self.node.trace(MessagesSettled(self.consumer.instance.client_id, self.consumer.group, mq, offsets))
 
     def _put(self, mq: MessageQueue, offset: int, *, increase_only: bool) -> None:
         self.consumer.offset_store.update_offset(mq, offset, increase_only=increase_only)

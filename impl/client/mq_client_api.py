@@ -3,25 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Coroutine, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from impl.client.offset_store import MQBrokerError
 from impl.common.headers import (
     CheckClientRequestBody,
     ConsumerGroupRequestHeader,
     ConsumerOffsetRequestHeader,
+    ConsumerSendMsgBackRequestHeader,
     LockBatchRequestBody,
+    PullMessageRequestHeader,
     QueueOffsetRequestHeader,
     TopicRequestHeader,
     UnregisterClientRequestHeader,
 )
 from impl.common.heartbeat_data import HeartbeatData
+from impl.common.message import MessageExt
+from impl.common.pull_result import PullResult
 from impl.common.request_code import RequestCode, ResponseCode
-from impl.decisions.java_errors import MQClientError
+from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import PullCode, PullStatus
 from impl.decisions.route_queues import TopicRouteData
 from impl.decisions.subscription import SubscriptionData
-from impl.ports.remoting import Command, RemotingClient
+from impl.ports.remoting import Command, RemotingClient, ResponseFuture
+
+STATUSES = {
+    PullCode.SUCCESS: PullStatus.FOUND,
+    PullCode.PULL_NOT_FOUND: PullStatus.NO_NEW_MSG,
+    PullCode.PULL_RETRY_IMMEDIATELY: PullStatus.NO_MATCHED_MSG,
+    PullCode.PULL_OFFSET_MOVED: PullStatus.OFFSET_ILLEGAL,
+}
+"""What clients make of what a broker says of messages."""
+CODES = {status: code for code, status in STATUSES.items()}
+"""The other way round."""
+
+
+class PullCallback(Protocol):
+    """`client.consumer.PullCallback`."""
+
+    def on_success(self, pull_result: PullResult) -> None:
+        """PullCallback#onSuccess; what it throws ends in on_exception."""
+        ...
+
+    def on_exception(self) -> None:
+        """PullCallback#onException."""
+        ...
 
 
 class MQClientAPI:
@@ -110,6 +137,39 @@ class MQClientAPI:
         else:
             _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
 
+    async def pull_message_sync(self, addr: str, header: PullMessageRequestHeader, timeout_ms: int) -> PullResult:
+        """MQClientAPIImpl#pullMessageSync; raises MQBrokerError for a code that says nothing of messages."""
+        request = Command(RequestCode.PULL_MESSAGE, header)
+        return process_pull_response(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
+
+    async def pull_message_async(
+        self, addr: str, header: PullMessageRequestHeader, timeout_ms: int, pull_callback: PullCallback,
+    ) -> None:
+        """MQClientAPIImpl#pullMessageAsync: without an answer, or with another code, there is an exception."""
+
+        def operation_complete(future: ResponseFuture) -> None:
+            if future.response_command is None:
+                pull_callback.on_exception()
+                return
+            try:
+                pull_callback.on_success(process_pull_response(future.response_command))
+            except JavaError:
+                pull_callback.on_exception()
+
+        request = Command(RequestCode.PULL_MESSAGE, header)
+        await self.remoting_client.invoke_async(addr, request, timeout_ms, operation_complete)
+
+    async def consumer_send_message_back(
+        self, addr: str | None, msg: MessageExt, group: str, delay_level: int, timeout_ms: int,
+        max_consume_retry_times: int,
+    ) -> None:
+        """MQClientAPIImpl#consumerSendMessageBack; without an address a name server is asked, which does not answer."""
+        header = ConsumerSendMsgBackRequestHeader(
+            msg.commit_log_offset, group, delay_level, msg.msg_id, msg.topic,
+            max_reconsume_times=max_consume_retry_times)
+        request = Command(RequestCode.CONSUMER_SEND_MSG_BACK, header)
+        _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
+
     async def get_max_offset(self, addr: str, mq: MessageQueue, timeout_ms: int) -> int:
         """MQClientAPIImpl#getMaxOffset."""
         header = QueueOffsetRequestHeader(mq.topic, mq.queue_id)
@@ -123,6 +183,16 @@ class MQClientAPI:
         request = Command(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header)
         response = _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
         return int(response.header.offset)
+
+
+def process_pull_response(response: Command) -> PullResult:
+    """MQClientAPIImpl#processPullResponse; raises MQBrokerError for a code that says nothing of messages."""
+    if response.code not in STATUSES:
+        raise MQBrokerError(response.code, response.remark)
+    header = response.header
+    return PullResult(
+        STATUSES[PullCode(response.code)], header.next_begin_offset, (), header.min_offset, header.max_offset,
+        header.suggest_which_broker_id, response.body)
 
 
 def _success(response: Command) -> Command:

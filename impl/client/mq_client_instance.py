@@ -7,17 +7,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from impl.client.client_remoting_processor import ClientRemotingProcessor
+from impl.client.default_mq_producer_impl import CLIENT_INNER_PRODUCER_GROUP, DefaultMQProducerImpl
 from impl.client.mq_client_api import MQClientAPI
 from impl.client.offset_store import FindBrokerResult
+from impl.client.producer_config import ProducerConfig
 from impl.client.pull_message_service import PullMessageService
 from impl.client.rebalance_service import RebalanceService
-from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, RouteTables
+from impl.client.request_response_future import RequestFutureHolder
+from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, DefaultTopic, RouteTables
+from impl.client.send_message_api import SendMessageAPI
 from impl.common.heartbeat_data import ConsumerData, HeartbeatData, ProducerData
+from impl.common.inet_socket_address import InetSocketAddress, socket_address
+from impl.common.message_client_id_setter import MessageClientIDSetter
 from impl.common.request_code import RequestCode
+from impl.common.util_all import ip_to_text
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC, MASTER_ID
-from impl.decisions.route_queues import PublishQueues, TopicRouteData
+from impl.decisions.names import MASTER_ID
 from impl.decisions.subscription import SubscriptionData, is_tag_type
 from impl.events import (
     ConsumerIdsFetched,
@@ -36,7 +42,6 @@ if TYPE_CHECKING:  # a consumer has an instance
     from impl.client.push_consumer import DefaultMQPushConsumerImpl
 
 CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED = "CREATE_JUST", "RUNNING", "SHUTDOWN_ALREADY", "START_FAILED"
-CLIENT_INNER_PRODUCER_GROUP = "CLIENT_INNER_PRODUCER"
 OFFSET_OF_QUEUE_TIMEOUT_MS = 6_000  # MQAdminImpl.timeoutMillis
 RESET_OFFSET_SLEEP_MS = 10_000  # MQClientInstance#resetOffset
 DEFAULT_INSTANCE_NAME = "DEFAULT"
@@ -44,7 +49,10 @@ DEFAULT_INSTANCE_NAME = "DEFAULT"
 
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
-    """`client.ClientConfig`, what is read here, with its defaults. namesrv_addrs -- "host:port" each."""
+    """`client.ClientConfig`, what is read here, with its defaults.
+
+    namesrv_addrs -- "host:port" each. namespace -- put before the names of topics and groups of its producers.
+    """
 
     namesrv_addrs: tuple[str, ...]
     client_ip: str
@@ -53,37 +61,11 @@ class ClientConfig:
     heartbeat_broker_interval_ms: int = 30_000
     persist_consumer_offset_interval_ms: int = 5_000
     client_callback_executor_threads: int = 4
+    namespace: str | None = None
 
     def build_mq_client_id(self) -> str:
         """ClientConfig#buildMQClientId, without a unit."""
         return f"{self.client_ip}@{self.instance_name}"
-
-
-class InnerProducer:
-    """The producer that each instance has for messages sent back: here, what it does to routes and heartbeats.
-
-    topic_publish_info_table -- DefaultMQProducerImpl.topicPublishInfoTable; TBW102 is in it from the start, so every
-    client polls the route of TBW102, and thereby learns of all brokers that create topics by themselves.
-    """
-
-    def __init__(self) -> None:
-        """DefaultMQProducerImpl#start."""
-        self.topic_publish_info_table: ConcurrentHashMap[str, PublishQueues] = ConcurrentHashMap()
-        self.topic_publish_info_table.put(AUTO_CREATE_TOPIC_KEY_TOPIC, PublishQueues([], order_topic=False))
-
-    def publish_topics(self) -> tuple[str, ...]:
-        """DefaultMQProducerImpl#getPublishTopicList."""
-        return self.topic_publish_info_table.key_set()
-
-    def is_publish_topic_need_update(self, topic: str) -> bool:
-        """DefaultMQProducerImpl#isPublishTopicNeedUpdate."""
-        publish = self.topic_publish_info_table.get(topic)
-        return publish is None or not publish.queues
-
-    def update_topic_publish_info(self, topic: str, publish: PublishQueues, route: TopicRouteData) -> None:
-        """DefaultMQProducerImpl#updateTopicPublishInfo."""
-        del route
-        self.topic_publish_info_table.put(topic, publish)
 
 
 class MQClientInstance:
@@ -91,7 +73,9 @@ class MQClientInstance:
 
     All periodic tasks and the delayed unlocks of orderly consumers run on ONE thread: a slow one holds up the others.
 
-    consumer_table -- group to consumer. producer_table -- group to producer; only the inner one here.
+    consumer_table -- group to consumer. producer_table -- group to producer; one of them is the inner one, which each
+    instance has for messages that are sent back: since TBW102 is among its topics, every client polls the route of
+    TBW102, and thereby learns of all brokers that create topics by themselves.
     """
 
     def __init__(self, node: Node, config: ClientConfig, manager: MQClientManager) -> None:
@@ -100,13 +84,17 @@ class MQClientInstance:
         self.client_id = config.build_mq_client_id()
         self.service_state = CREATE_JUST
         self.consumer_table: ConcurrentHashMap[str, DefaultMQPushConsumerImpl] = ConcurrentHashMap()
-        self.producer_table: ConcurrentHashMap[str, InnerProducer] = ConcurrentHashMap()
+        self.producer_table: ConcurrentHashMap[str, DefaultMQProducerImpl] = ConcurrentHashMap()
         self.monitor = Lock("MQClientInstance: synchronized start, shutdown, resetOffset")
         self.lock_heartbeat = Lock("MQClientInstance.lockHeartbeat")
         self.remoting_client = node.remoting_client("NettyClient", config.client_callback_executor_threads)
         self.remoting_client.update_name_server_address_list(config.namesrv_addrs)
-        processor = ClientRemotingProcessor(self.rebalance_immediately, self._be_reset, self.get_consumer_status)
+        processor = ClientRemotingProcessor(
+            node, self.rebalance_immediately, self._be_reset, self.get_consumer_status, self.producer_table.get,
+            manager.request_futures)
         for code, handler in (
+            (RequestCode.CHECK_TRANSACTION_STATE, processor.check_transaction_state),
+            (RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT, processor.receive_reply_message),
             (RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, processor.notify_consumer_ids_changed),
             (RequestCode.RESET_CONSUMER_CLIENT_OFFSET, processor.reset_offset),
             (RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT, processor.get_consume_status),
@@ -114,6 +102,10 @@ class MQClientInstance:
             self.remoting_client.register_processor(code, handler)
         self.api = MQClientAPI(self.remoting_client, self.client_id)
         self.routes = RouteTables(self.api, self.producer_table.values, self.consumer_table.values)
+        self.send_message_api = SendMessageAPI(
+            node, self.remoting_client, config.namespace, self.routes.find_broker_address_in_publish)
+        self.inner_producer = DefaultMQProducerImpl(
+            node, self, ProducerConfig(CLIENT_INNER_PRODUCER_GROUP), config.namespace)
         self.scheduler = node.scheduler("MQClientFactoryScheduledThread")
         self.pull_message_service = PullMessageService(node, self.consumer_table.get)
         self.rebalance_service = RebalanceService(node, self.do_rebalance)
@@ -131,8 +123,7 @@ class MQClientInstance:
             self.remoting_client.start()
             self._start_scheduled_task()
             self.rebalance_service.start()
-            self.producer_table.put_if_absent(CLIENT_INNER_PRODUCER_GROUP, InnerProducer())
-            await self.send_heartbeat_to_all_broker_with_lock()
+            await self.inner_producer.start(start_factory=False)
             self.service_state = RUNNING
         self.node.unlock(self.monitor)
 
@@ -167,8 +158,7 @@ class MQClientInstance:
             return
         await self.node.lock(self.monitor)
         if self.service_state == RUNNING:
-            self.producer_table.remove(CLIENT_INNER_PRODUCER_GROUP)
-            await self.unregister_client(CLIENT_INNER_PRODUCER_GROUP, None)
+            await self.inner_producer.shutdown(shutdown_factory=False)
             self.service_state = SHUTDOWN_ALREADY
             self.pull_message_service.shutdown()
             self.scheduler.shutdown()
@@ -180,6 +170,27 @@ class MQClientInstance:
     def register_consumer(self, group: str, consumer: DefaultMQPushConsumerImpl) -> bool:
         """MQClientInstance#registerConsumer: False if the instance has a consumer of the group already."""
         return self.consumer_table.put_if_absent(group, consumer) is None
+
+    async def register_producer(self, group: str, producer: DefaultMQProducerImpl, *, synchronized: bool) -> bool:
+        """MQClientInstance#registerProducer: False if the instance has a producer of the group already.
+
+        synchronized -- False: the thread holds the monitor.
+        """
+        if synchronized:
+            await self.node.lock(self.monitor)
+        registered = self.producer_table.put_if_absent(group, producer) is None
+        if synchronized:
+            self.node.unlock(self.monitor)
+        return registered
+
+    async def unregister_producer(self, group: str, *, synchronized: bool) -> None:
+        """MQClientInstance#unregisterProducer: out of the table, then a goodbye to every known broker address."""
+        if synchronized:
+            await self.node.lock(self.monitor)
+        self.producer_table.remove(group)
+        await self.unregister_client(group, None)
+        if synchronized:
+            self.node.unlock(self.monitor)
 
     async def unregister_consumer(self, group: str) -> None:
         """MQClientInstance#unregisterConsumer: out of the table, then a goodbye to every known broker address."""
@@ -355,15 +366,26 @@ class MQClientInstance:
 
     # What consumers ask -----------------------------------------------------------------------------------------------
 
-    def update_topic_route_info_from_name_server(self, topic: str) -> Coroutine[Any, Any, bool]:
-        """MQClientInstance#updateTopicRouteInfoFromNameServer(topic)."""
-        return self.routes.update_topic_route_info_from_name_server(topic, self.node)
+    def update_topic_route_info_from_name_server(
+        self, topic: str, default: DefaultTopic | None = None,
+    ) -> Coroutine[Any, Any, bool]:
+        """MQClientInstance#updateTopicRouteInfoFromNameServer."""
+        return self.routes.update_topic_route_info_from_name_server(topic, self.node, default)
 
     def find_broker_address_in_subscribe(
         self, broker_name: str, broker_id: int, *, only_this_broker: bool,
     ) -> FindBrokerResult | None:
         """MQClientInstance#findBrokerAddressInSubscribe."""
         return self.routes.find_broker_address_in_subscribe(broker_name, broker_id, only_this_broker=only_this_broker)
+
+    def addr_of(self, store_host: InetSocketAddress) -> str:
+        """RemotingHelper#parseSocketAddressAddr: the address of a broker by the host that stands in its records.
+
+        Where machines have names, a record has a number for each, and the names that are known here are tried.
+        """
+        addrs = (addr for _, broker_addrs in self.routes.broker_addr_table.entries() for addr in broker_addrs.values())
+        text = f"{ip_to_text(store_host.address)}:{store_host.port}"
+        return next((addr for addr in addrs if socket_address(addr) == store_host), text)
 
     async def check_client_in_broker(self) -> None:
         """MQClientInstance#checkClientInBroker: one broker for each expression that is not by tag.
@@ -451,13 +473,16 @@ class MQClientManager:
     """`client.impl.MQClientManager`: the instances of one process, by client id.
 
     factory_table -- client id to instance; the first one's configuration counts for all that share it.
+    request_futures -- of all producers of the process.
     """
 
     def __init__(self, node: Node) -> None:
         """Start empty, as every process does."""
         self.node = node
         self.factory_table: ConcurrentHashMap[str, MQClientInstance] = ConcurrentHashMap()
-        self._names = 0
+        self.request_futures = RequestFutureHolder(node)
+        self._names, self._correlations = 0, 0
+        self._uniq_ids: MessageClientIDSetter | None = None
 
     def get_or_create_mq_client_instance(self, config: ClientConfig) -> MQClientInstance:
         """MQClientManager#getOrCreateMQClientInstance."""
@@ -467,6 +492,19 @@ class MQClientManager:
             instance = MQClientInstance(self.node, config, self)
             self.factory_table.put(client_id, instance)
         return instance
+
+    def create_uniq_id(self) -> str:
+        """MessageClientIDSetter#createUniqID: its first four bytes are the address of the machine."""
+        if self._uniq_ids is None:
+            drawn = [self.node.random(256, "MessageClientIDSetter: hashCode of the class loader") for _ in range(4)]
+            self._uniq_ids = MessageClientIDSetter(
+                socket_address(f"{self.node.name}:0").address, 1, int.from_bytes(drawn, "big"), self.node.now_ms())
+        return self._uniq_ids.create_uniq_id(self.node.now_ms())
+
+    def create_correlation_id(self) -> str:
+        """CorrelationIdUtil#createCorrelationId; in Java a random UUID, here one that no other request has."""
+        self._correlations += 1
+        return f"{self.node.name}-{self.node.now_ms():x}-{self._correlations}"
 
     def change_instance_name_to_pid(self, config: ClientConfig) -> ClientConfig:
         """ClientConfig#changeInstanceNameToPID: "DEFAULT" becomes a name that no other client has, nor had."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from impl.common.message import MessageExt
+from impl.common.message_const import PROPERTY_CONSUME_START_TIMESTAMP, PROPERTY_MAX_OFFSET
 from impl.decisions.java_arithmetic import quotient
 from impl.decisions.java_errors import not_null
 from impl.decisions.java_text import parse_integer
@@ -19,8 +20,6 @@ PULL_MAX_IDLE_TIME_MS = 120000  # property rocketmq.client.pull.pullMaxIdleTime
 CLEAN_EXPIRED_BATCH = 16  # ProcessQueue#cleanExpiredMsg looks at no more messages in one run
 BYTES_PER_MIB = 1024 * 1024
 LONG_BITS = 64
-PROPERTY_MAX_OFFSET = "MAX_OFFSET"  # MessageConst
-PROPERTY_CONSUME_START_TIMESTAMP = "CONSUME_START_TIME"  # MessageConst
 
 
 class TreeMap:
@@ -254,10 +253,12 @@ class ProcessQueue:
             return msg
         return None
 
-    def remove_if_first(self, msg: MessageExt) -> None:
-        """The removal of ProcessQueue#cleanExpiredMsg; the offset it would answer is not used by anybody."""
-        if self.msg_tree_map and self.msg_tree_map.first_key() == msg.queue_offset:
+    def remove_if_first(self, msg: MessageExt) -> bool:
+        """The removal of ProcessQueue#cleanExpiredMsg, if it is one; the offset it would answer is used by nobody."""
+        is_first = bool(self.msg_tree_map) and self.msg_tree_map.first_key() == msg.queue_offset
+        if is_first:
             self.remove_message([msg])
+        return is_first
 
     def fill_process_queue_info(self) -> ProcessQueueInfo:
         """ProcessQueue#fillProcessQueueInfo."""

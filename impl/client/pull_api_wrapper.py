@@ -9,22 +9,27 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from impl.client.mq_client_api import STATUSES
 from impl.client.mq_client_instance import MQClientInstance
-from impl.client.pull_callback import PullCallback, process_pull_response
+from impl.client.pull_callback import (
+    BROKER_SUSPEND_MAX_TIME_MS,
+    CONSUMER_TIMEOUT_MS_WHEN_SUSPEND,
+    PullCallback,
+)
 from impl.client.rebalance import PullRequest
-from impl.common.headers import QueueOffsetRequestHeader
+from impl.common.headers import PullMessageRequestHeader, QueueOffsetRequestHeader
 from impl.common.message import MessageExt
+from impl.common.pull_result import PullResult
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.java_errors import not_null
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
-from impl.decisions.pull_answer import PullCode, pull_code
+from impl.decisions.pull_answer import PullCode, PullStatus, pull_code
+from impl.decisions.subscription import SubscriptionData
 from impl.events import PullAnswered, PullSuspended
 from impl.ports.message_store import PulledStore
 from impl.ports.node import Node
 from impl.ports.remoting import Command, ResponseFuture
-
-BROKER_SUSPEND_MAX_TIME_MS = 15_000
-CONSUMER_TIMEOUT_MS_WHEN_SUSPEND = 30_000
 
 
 class HeldPull(NamedTuple):
@@ -47,10 +52,19 @@ class PullAPIWrapper:
         self.held: dict[PullRequest, HeldPull] = {}
         self._number = 0
 
+    def process_pull_result(
+        self, mq: MessageQueue, pull_result: PullResult, subscription_data: SubscriptionData,
+    ) -> PullResult:
+        """PullAPIWrapper#processPullResult: nothing is encoded here."""
+        del mq, subscription_data
+        return pull_result
+
     async def pull_kernel_impl(
-        self, pull_request: PullRequest, max_msg_nums: int, pull_callback: PullCallback,
+        self, mq: MessageQueue, header: PullMessageRequestHeader, timeout_ms: int, pull_callback: PullCallback,
     ) -> None:
         """PullAPIWrapper#pullKernelImpl, asynchronous; raises a JavaError if no broker is known, or none reached."""
+        del mq, timeout_ms
+        pull_request, max_msg_nums = pull_callback.pull_request, header.max_msg_nums
         if pull_request.next_offset < 0:
             await self._pull_below_zero(pull_request, pull_callback)
         elif not self.instance.pull_message_service.stopped:
@@ -89,8 +103,9 @@ class PullAPIWrapper:
         self, pull_request: PullRequest, code: PullCode, next_begin_offset: int, messages: tuple[MessageExt, ...] = (),
     ) -> None:
         held = self.held.pop(pull_request)
-        self.node.trace(PullAnswered(self.instance.client_id, self.group, pull_request.message_queue, code))
-        held.pull_callback.on_success(process_pull_response(code, next_begin_offset, messages))
+        self.node.trace(PullAnswered(
+            self.instance.client_id, self.group, pull_request.message_queue, code, next_begin_offset))
+        held.pull_callback.on_success(PullResult(STATUSES[code], next_begin_offset, messages))
 
     async def _pull_below_zero(self, pull_request: PullRequest, pull_callback: PullCallback) -> None:
         """PULL_OFFSET_MOVED, to the first offset that the broker says it has."""
@@ -108,4 +123,5 @@ def _on_answer_below_zero(future: ResponseFuture, pull_callback: PullCallback) -
     if response is None or response.code != ResponseCode.SUCCESS:
         pull_callback.on_exception()
     else:
-        pull_callback.on_success(process_pull_response(PullCode.PULL_OFFSET_MOVED, int(response.header.offset)))
+        pull_callback.on_success(PullResult(
+            PullStatus.OFFSET_ILLEGAL, int(response.header.offset)))

@@ -8,42 +8,33 @@ from impl.client.rebalance import PullRequest
 from impl.common.message import MessageExt
 from impl.common.pull_result import PullResult
 from impl.decisions.java_errors import JavaError
-from impl.decisions.pull_answer import PullCode, PullStatus
+from impl.decisions.pull_answer import PullStatus
+from impl.decisions.subscription import SubscriptionData
 from impl.events import MessagesFound, OffsetCorrected, OffsetFoundIllegal
 
 if TYPE_CHECKING:  # a consumer makes callbacks
     from impl.client.push_consumer import DefaultMQPushConsumerImpl
 
+BROKER_SUSPEND_MAX_TIME_MS = 15_000
+CONSUMER_TIMEOUT_MS_WHEN_SUSPEND = 30_000
 PULL_TIME_DELAY_MS_WHEN_EXCEPTION = 1_000
 OFFSET_ILLEGAL_DELAY_MS = 10_000
-
-
-_STATUS = {
-    PullCode.SUCCESS: PullStatus.FOUND,
-    PullCode.PULL_NOT_FOUND: PullStatus.NO_NEW_MSG,
-    PullCode.PULL_RETRY_IMMEDIATELY: PullStatus.NO_MATCHED_MSG,
-    PullCode.PULL_OFFSET_MOVED: PullStatus.OFFSET_ILLEGAL,
-}
-
-
-def process_pull_response(
-    code: PullCode, next_begin_offset: int, messages: tuple[MessageExt, ...] = (),
-) -> PullResult:
-    """MQClientAPIImpl#processPullResponse."""
-    return PullResult(_STATUS[code], next_begin_offset, messages)
 
 
 class PullCallback:
     """The PullCallback of DefaultMQPushConsumerImpl#pullMessage, for one request."""
 
-    def __init__(self, consumer: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> None:
-        """Wait for the answer."""
-        self.consumer, self.pull_request = consumer, pull_request
+    def __init__(
+        self, consumer: DefaultMQPushConsumerImpl, pull_request: PullRequest, subscription_data: SubscriptionData,
+    ) -> None:
+        """Wait for the answer; subscription_data -- as it is before the request is made."""
+        self.consumer, self.pull_request, self.subscription_data = consumer, pull_request, subscription_data
 
     def on_success(self, pull_result: PullResult) -> None:
         """PullCallback#onSuccess; what it throws ends in onException."""
         try:
-            self._take(pull_result)
+            self._take(self.consumer.pull_api_wrapper.process_pull_result(
+                self.pull_request.message_queue, pull_result, self.subscription_data))
         except JavaError:
             self.on_exception()
 
@@ -64,17 +55,26 @@ class PullCallback:
                 self._offset_illegal()
 
     def _found(self, msgs: tuple[MessageExt, ...]) -> None:
-        """The messages are cached, and tasks for them submitted; `dropped` is not looked at."""
+        """The messages are cached, and tasks for them submitted; `dropped` is not looked at.
+
+        Where the tags of all of them were others, the next pull follows, and no offset moves.
+        """
         consumer, mq, pq = self.consumer, self.pull_request.message_queue, self.pull_request.process_queue
-        if msgs:
-            dispatch_to_consume = pq.put_message(msgs)
-            offsets = tuple(msg.queue_offset for msg in msgs)
-            if not pq.dropped:  # else they are in the cache of a holding that has ended
-                consumer.node.trace(MessagesFound(consumer.instance.client_id, consumer.group, mq, offsets))
-            consumer.consume_message_service.submit_consume_request(
-                msgs, pq, mq, dispatch_to_consume=dispatch_to_consume,
-            )
-        consumer.execute_pull_request_immediately(self.pull_request)
+        if not msgs:
+            consumer.execute_pull_request_immediately(self.pull_request)
+            return
+        dispatch_to_consume = pq.put_message(msgs)
+        offsets = tuple(msg.queue_offset for msg in msgs)
+        if not pq.dropped:  # else they are in the cache of a holding that has ended
+            consumer.node.trace(MessagesFound(consumer.instance.client_id, consumer.group, mq, offsets))
+        consumer.consume_message_service.submit_consume_request(
+            msgs, pq, mq, dispatch_to_consume=dispatch_to_consume,
+        )
+        if consumer.config.pull_interval_ms > 0:
+            consumer.pull_message_service.execute_pull_request_later(
+                self.pull_request, consumer.config.pull_interval_ms)
+        else:
+            consumer.execute_pull_request_immediately(self.pull_request)
 
     def _no_new_msg(self) -> None:
         """The offset moves if nothing is cached; `dropped` is not looked at (L8)."""

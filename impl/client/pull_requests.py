@@ -1,80 +1,125 @@
-"""PullAPIWrapper as it is: a pull goes to its broker as a request, and the broker holds it."""
+"""PullAPIWrapper as it is: whom a client pulls from, and what it makes of the records that it gets."""
 
 from __future__ import annotations
 
+from impl.client.mq_client_api import CODES, PullCallback
 from impl.client.mq_client_instance import MQClientInstance
-from impl.client.pull_api_wrapper import BROKER_SUSPEND_MAX_TIME_MS, CONSUMER_TIMEOUT_MS_WHEN_SUSPEND, PullAPIWrapper
-from impl.client.pull_callback import PullCallback, process_pull_response
-from impl.client.rebalance import PullRequest
+from impl.client.offset_store import FindBrokerResult
+from impl.client.pull_api_wrapper import PullAPIWrapper
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.headers import PullMessageRequestHeader
 from impl.common.message import MessageExt
-from impl.common.message_const import PROPERTY_TAGS
+from impl.common.message_const import PROPERTY_MAX_OFFSET, PROPERTY_MIN_OFFSET, PROPERTY_TAGS
 from impl.common.message_decoder import decodes
-from impl.common.request_code import RequestCode
-from impl.decisions.flags import build_pull_sys_flag
-from impl.decisions.java_errors import MQClientError, not_null
+from impl.common.pull_result import PullResult
+from impl.decisions.flags import FLAG_CLASS_FILTER, FLAG_COMMIT_OFFSET, clear_flag, has_flag
+from impl.decisions.java_errors import MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
-from impl.decisions.pull_answer import PullCode
-from impl.decisions.subscription import SubscriptionData
-from impl.events import PullAnswered, PullSuspended
+from impl.decisions.pull_answer import PullStatus
+from impl.decisions.subscription import SubscriptionData, is_tag_type
+from impl.events import OffsetSent, PullAnswered, PullSuspended
 from impl.hash_map import ConcurrentHashMap
 from impl.ports.node import Node
-from impl.ports.remoting import Command, ResponseFuture
 
-_ANSWERS = frozenset(PullCode)
+V4_1_0_SNAPSHOT = 232  # ordinal of MQVersion.Version: brokers from here on filter by more than tags
 
 
 class RequestingPullAPIWrapper(PullAPIWrapper):
-    """`client.impl.consumer.PullAPIWrapper`. Nothing is held here.
+    """`client.impl.consumer.PullAPIWrapper`, without hooks.
 
-    Left out: slaves that a broker suggests, and the offset that a pull commits.
+    connect_broker_by_user, default_broker_id -- whether, and whom, its user says to pull from, whatever is suggested.
+
+    pull_from_which_node_table -- queue to the id of the broker that was suggested last.
     """
 
-    def __init__(
-        self, node: Node, instance: MQClientInstance, group: str,
-        subscriptions: ConcurrentHashMap[str, SubscriptionData],
-    ) -> None:
-        """Start without pulls; subscriptions -- of the consumer, by topic."""
+    def __init__(self, node: Node, instance: MQClientInstance, group: str) -> None:
+        """Ask masters until others are suggested."""
         super().__init__(node, instance, group)
-        self.subscriptions = subscriptions
+        self.pull_from_which_node_table: ConcurrentHashMap[MessageQueue, int] = ConcurrentHashMap(32)
+        self.connect_broker_by_user, self.default_broker_id = False, MASTER_ID
+
+    def recalculate_pull_from_which_node(self, mq: MessageQueue) -> int:
+        """PullAPIWrapper#recalculatePullFromWhichNode: the id of a broker."""
+        if self.connect_broker_by_user:
+            return self.default_broker_id
+        return self.pull_from_which_node_table.get(mq, MASTER_ID)
+
+    def update_pull_from_which_node(self, mq: MessageQueue, broker_id: int) -> None:
+        """PullAPIWrapper#updatePullFromWhichNode."""
+        self.pull_from_which_node_table.put(mq, broker_id)
+
+    # Requests ---------------------------------------------------------------------------------------------------------
 
     async def pull_kernel_impl(
-        self, pull_request: PullRequest, max_msg_nums: int, pull_callback: PullCallback,
+        self, mq: MessageQueue, header: PullMessageRequestHeader, timeout_ms: int, pull_callback: PullCallback,
     ) -> None:
         """PullAPIWrapper#pullKernelImpl, asynchronous; raises a JavaError if no broker is known, or none reached."""
-        mq = pull_request.message_queue
-        found = self.instance.find_broker_address_in_subscribe(mq.broker_name, MASTER_ID, only_this_broker=False)
+        addr, request_header = await self._addressed(mq, header)
+        await self.instance.api.pull_message_async(addr, request_header, timeout_ms, pull_callback)
+
+    async def pull_kernel_impl_sync(
+        self, mq: MessageQueue, header: PullMessageRequestHeader, timeout_ms: int,
+    ) -> PullResult:
+        """PullAPIWrapper#pullKernelImpl, synchronous; raises JavaErrors, MQBrokerError among them."""
+        addr, request_header = await self._addressed(mq, header)
+        return await self.instance.api.pull_message_sync(addr, request_header, timeout_ms)
+
+    async def _addressed(
+        self, mq: MessageQueue, header: PullMessageRequestHeader,
+    ) -> tuple[str, PullMessageRequestHeader]:
+        """Whom to ask, and how: a slave is not told of offsets."""
+        found = self._find(mq)
         if found is None:
             await self.instance.update_topic_route_info_from_name_server(mq.topic)
-            found = self.instance.find_broker_address_in_subscribe(mq.broker_name, MASTER_ID, only_this_broker=False)
+            found = self._find(mq)
         if found is None:
             raise MQClientError(f"The broker[{mq.broker_name}] not exist")
-        header = PullMessageRequestHeader(
-            self.group, mq.topic, mq.queue_id, pull_request.next_offset, max_msg_nums,
-            build_pull_sys_flag(commit_offset=False, suspend=True, subscription=False, class_filter=False), 0,
-            BROKER_SUSPEND_MAX_TIME_MS, not_null(self.subscriptions.get(mq.topic)).sub_version)
-        self.node.trace(PullSuspended(self.instance.client_id, self.group, mq, pull_request.next_offset))
-        await self.instance.remoting_client.invoke_async(
-            found.broker_addr, Command(RequestCode.PULL_MESSAGE, header), CONSUMER_TIMEOUT_MS_WHEN_SUSPEND,
-            lambda future: self._on_answer(future, mq, pull_callback))
+        if not is_tag_type(header.expression_type) and found.broker_version < V4_1_0_SNAPSHOT:
+            raise MQClientError(f"The broker[{mq.broker_name}, {found.broker_version}] does not upgrade to support "
+                                f"for filter message by {header.expression_type}")
+        if found.slave:
+            header = header._replace(sys_flag=clear_flag(header.sys_flag, FLAG_COMMIT_OFFSET))
+        if has_flag(header.sys_flag, FLAG_CLASS_FILTER):
+            raise MQClientError(
+                f"Find Filter Server Failed, Broker Addr: {found.broker_addr} topic: {mq.topic}")  # there are none
+        self._report(mq, header)
+        return found.broker_addr, header
 
-    def _on_answer(self, future: ResponseFuture, mq: MessageQueue, pull_callback: PullCallback) -> None:
-        """MQClientAPIImpl#pullMessageAsync: every other code is an exception."""
-        response = future.response_command
-        if response is None or response.code not in _ANSWERS:
-            pull_callback.on_exception()
-            return
-        self.node.trace(PullAnswered(self.instance.client_id, self.group, mq, int(response.code)))
-        messages = self._taken(mq, response.body) if response.code == PullCode.SUCCESS else ()
-        pull_callback.on_success(
-            process_pull_response(PullCode(response.code), response.header.next_begin_offset, messages))
+    def _find(self, mq: MessageQueue) -> FindBrokerResult | None:
+        return self.instance.find_broker_address_in_subscribe(
+            mq.broker_name, self.recalculate_pull_from_which_node(mq), only_this_broker=False)
 
-    def _taken(self, mq: MessageQueue, records: bytes) -> tuple[MessageExt, ...]:
-        """PullAPIWrapper#processPullResult: the messages whose tags are those that are subscribed, by their text."""
-        messages = decodes(ByteBuffer(records))
-        subscription = self.subscriptions.get(mq.topic)
-        if subscription is None or not subscription.tags_set or subscription.class_filter_mode:
-            return tuple(messages)
-        return tuple(one for one in messages if one.get_property(PROPERTY_TAGS) in subscription.tags_set)
+    # Answers ----------------------------------------------------------------------------------------------------------
+
+    def process_pull_result(
+        self, mq: MessageQueue, pull_result: PullResult, subscription_data: SubscriptionData,
+    ) -> PullResult:
+        """PullAPIWrapper#processPullResult: decode, and filter once more by the texts of tags.
+
+        subscription_data -- as it was when the request was made.
+        """
+        code = CODES[pull_result.pull_status]
+        self.node.trace(PullAnswered(self.instance.client_id, self.group, mq, code, pull_result.next_begin_offset))
+        self.update_pull_from_which_node(mq, pull_result.suggest_which_broker_id)
+        found: tuple[MessageExt, ...] = ()
+        if pull_result.pull_status is PullStatus.FOUND:
+            records = decodes(ByteBuffer(pull_result.message_binary or b""))
+            found = tuple(msg for msg in records if _is_subscribed(subscription_data, msg))
+            for msg in found:
+                msg.put_property(PROPERTY_MIN_OFFSET, str(pull_result.min_offset))
+                msg.put_property(PROPERTY_MAX_OFFSET, str(pull_result.max_offset))
+        return pull_result._replace(msg_found_list=found, message_binary=None)
+
+    def _report(self, mq: MessageQueue, header: PullMessageRequestHeader) -> None:
+        client_id = self.instance.client_id
+        if has_flag(header.sys_flag, FLAG_COMMIT_OFFSET):
+            self.node.trace(OffsetSent(client_id, self.group, mq, header.commit_offset))
+        self.node.trace(PullSuspended(client_id, self.group, mq, header.queue_offset))
+
+
+def _is_subscribed(subscription_data: SubscriptionData, msg: MessageExt) -> bool:
+    """Whether the message has one of the tags; what is not subscribed by tags has been filtered by the broker."""
+    if not subscription_data.tags_set or subscription_data.class_filter_mode:
+        return True
+    return msg.get_property(PROPERTY_TAGS) in subscription_data.tags_set

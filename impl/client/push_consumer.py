@@ -1,17 +1,17 @@
-"""DefaultMQPushConsumerImpl: the life of a push consumer, and its place in a group.
+"""DefaultMQPushConsumerImpl: the life of a push consumer, its place in a group, and its pulls.
 
-Left out: filters, statistics, messages that are sent back. Pulls are answered without a request, see PullAPIWrapper.
+Left out: hooks, statistics, filter servers, name spaces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
-from impl.client.consume_message_service import ConsumeMessageService, MessageListener, SucceedingListener
+from impl.client.consume_message_service import ConsumeMessageService
 from impl.client.local_file_offset_store import LocalFileOffsetStore
+from impl.client.message_listener import MessageListener, SucceedingListener
 from impl.client.mq_client_instance import (
     CREATE_JUST,
     RUNNING,
@@ -20,20 +20,31 @@ from impl.client.mq_client_instance import (
     ClientConfig,
     MQClientManager,
 )
-from impl.client.offset_store import RemoteBrokerOffsetStore
+from impl.client.offset_store import ReadOffsetType, RemoteBrokerOffsetStore
 from impl.client.process_queue import BYTES_PER_MIB, ProcessQueue
 from impl.client.pull_api_wrapper import PullAPIWrapper
-from impl.client.pull_callback import PULL_TIME_DELAY_MS_WHEN_EXCEPTION, PullCallback
+from impl.client.pull_callback import (
+    BROKER_SUSPEND_MAX_TIME_MS,
+    CONSUMER_TIMEOUT_MS_WHEN_SUSPEND,
+    PULL_TIME_DELAY_MS_WHEN_EXCEPTION,
+    PullCallback,
+)
+from impl.client.push_consumer_config import NOT_SET, PushConsumerConfig, check_config
 from impl.client.rebalance import PullRequest
 from impl.client.rebalance_push import OffsetStore, RebalancePushImpl
+from impl.client.send_message_back import send_message_back
+from impl.common.headers import PullMessageRequestHeader
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING, CONSUME_PASSIVELY, ConsumerData
-from impl.decisions.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueStrategy
+from impl.common.message import MessageExt
+from impl.common.message_const import PROPERTY_RETRY_TOPIC
+from impl.common.message_selector import MessageSelector
+from impl.decisions.flags import build_pull_sys_flag
 from impl.decisions.java_arithmetic import quotient
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import check_group, get_retry_topic
-from impl.decisions.start_offset import ConsumeFromWhere
-from impl.decisions.subscription import SUB_ALL, TAG, build
+from impl.decisions.names import get_retry_topic
+from impl.decisions.retry_level import max_reconsume_times
+from impl.decisions.subscription import SUB_ALL, TAG, SubscriptionData, build
 from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
@@ -48,26 +59,7 @@ from impl.ports.node import Node
 
 PULL_TIME_DELAY_MS_WHEN_FLOW_CONTROL = 50
 PULL_TIME_DELAY_MS_WHEN_SUSPEND = 1_000
-PULL_THRESHOLD_FOR_QUEUE, PULL_THRESHOLD_SIZE_FOR_QUEUE_MIB, CONSUME_CONCURRENTLY_MAX_SPAN = 1_000, 100, 2_000
 CONSUME_TIMESTAMP_BACK_MS = 30 * 60 * 1000  # DefaultMQPushConsumer.consumeTimestamp: half an hour before it was made
-
-
-@dataclass(frozen=True, slots=True)
-class PushConsumerConfig:
-    """`client.consumer.DefaultMQPushConsumer`, what is read here, with its defaults.
-
-    subscription -- topic to expression, by tag. orderly -- the listener is a MessageListenerOrderly. pull_batch_size,
-    consume_message_batch_max_size -- how many messages a pull finds, and a listener is given, at most.
-    """
-
-    consumer_group: str
-    subscription: Mapping[str, str]
-    message_model: str = CLUSTERING
-    orderly: bool = False
-    consume_from_where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
-    strategy: AllocateMessageQueueStrategy = field(default_factory=AllocateMessageQueueAveragely)
-    pull_batch_size: int = 32
-    consume_message_batch_max_size: int = 1
 
 
 class DefaultMQPushConsumerImpl:
@@ -80,8 +72,8 @@ class DefaultMQPushConsumerImpl:
     def __init__(
         self, node: Node, manager: MQClientManager, client_config: ClientConfig, config: PushConsumerConfig,
     ) -> None:
-        """Subscribe; raises MQClientError for an illegal group."""
-        check_group(config.consumer_group)
+        """Subscribe; raises MQClientError for a configuration that is not legal."""
+        check_config(config)
         self.node, self.config, self.group = node, config, config.consumer_group
         if config.message_model == CLUSTERING:
             client_config = manager.change_instance_name_to_pid(client_config)
@@ -98,7 +90,10 @@ class DefaultMQPushConsumerImpl:
             consume_from_where=config.consume_from_where,
             consume_timestamp_ms=node.now_ms() - CONSUME_TIMESTAMP_BACK_MS,
             offset_store=self.offset_store, execute_pull_request=self.execute_pull_request_immediately,
+            divide_thresholds=self.divide_thresholds,
         )
+        self.pull_threshold_for_queue = config.pull_threshold_for_queue
+        self.pull_threshold_size_for_queue_mib = config.pull_threshold_size_for_queue_mib
         self._copy_subscription()
         self.message_listener: MessageListener = SucceedingListener()
         self.consume_message_service: ConsumeMessageService = (
@@ -112,10 +107,11 @@ class DefaultMQPushConsumerImpl:
         topics = dict(self.config.subscription)
         if self.config.message_model == CLUSTERING:
             topics[get_retry_topic(self.group)] = SUB_ALL
-        for topic, expression in topics.items():
-            self._put_subscription(topic, expression)
+        for topic, selector in topics.items():
+            self._put_subscription(topic, selector)
 
-    def _put_subscription(self, topic: str, expression: str, expression_type: str = TAG) -> int:
+    def _put_subscription(self, topic: str, selector: str | MessageSelector) -> int:
+        expression, expression_type = (selector, TAG) if isinstance(selector, str) else selector
         subscription = build(topic, expression, expression_type, self.node.now_ms())
         self.rebalance_impl.subscription_inner.put(topic, subscription)
         return subscription.sub_version
@@ -174,9 +170,12 @@ class DefaultMQPushConsumerImpl:
         self.pause = False
         await self.do_rebalance()
 
-    async def subscribe(self, topic: str, expression: str) -> None:
-        """DefaultMQPushConsumerImpl#subscribe: a heartbeat if it runs; neither a route nor a rebalance."""
-        version = self._put_subscription(topic, expression)
+    async def subscribe(self, topic: str, selector: str | MessageSelector) -> None:
+        """DefaultMQPushConsumerImpl#subscribe: a heartbeat if it runs; neither a route nor a rebalance.
+
+        selector -- an expression by tag, or another one with its type.
+        """
+        version = self._put_subscription(topic, selector)
         self.node.trace(VersionRaised(self.instance.client_id, self.group, topic, version))
         await self.node.interleave("subscribe: before the heartbeat")
         await self.instance.send_heartbeat_to_all_broker_with_lock()
@@ -230,6 +229,20 @@ class DefaultMQPushConsumerImpl:
             if pull_request.process_queue.dropped:
                 self.node.trace(OffsetLearntLate(self.instance.client_id, self.group, mq, offset, pulled=True))
 
+    # Messages that have not been consumed -----------------------------------------------------------------------------
+
+    def reset_retry_topic(self, msgs: Sequence[MessageExt]) -> None:
+        """DefaultMQPushConsumerImpl#resetRetryAndNamespace: what is retried has the topic that it was sent to."""
+        for msg in msgs:
+            retry_topic = msg.get_property(PROPERTY_RETRY_TOPIC)
+            if retry_topic is not None and msg.topic == get_retry_topic(self.group):
+                msg.topic = retry_topic
+
+    async def send_message_back(self, msg: MessageExt, delay_level: int, broker_name: str | None) -> None:
+        """DefaultMQPushConsumerImpl#sendMessageBack; raises JavaErrors if the message may not be stored again."""
+        most = max_reconsume_times(self.config.max_reconsume_times, orderly=False)
+        await send_message_back(self.instance, self.group, msg, delay_level, broker_name, most)
+
     # Pull chains ------------------------------------------------------------------------------------------------------
 
     def execute_pull_request_immediately(self, pull_request: PullRequest) -> None:
@@ -246,11 +259,37 @@ class DefaultMQPushConsumerImpl:
         if later_ms:
             self.pull_message_service.execute_pull_request_later(pull_request, later_ms)
             return
-        callback = PullCallback(self, pull_request)
+        await self._pull(pull_request)
+
+    async def _pull(self, pull_request: PullRequest) -> None:
+        """The end of #pullMessage; who is not subscribed tries again later."""
+        mq = pull_request.message_queue
+        subscription_data = self.rebalance_impl.subscription_inner.get(mq.topic)
+        if subscription_data is None:
+            self.pull_message_service.execute_pull_request_later(pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION)
+            return
+        callback = PullCallback(self, pull_request, subscription_data)
+        header = await self._pull_header(pull_request, subscription_data)
         try:
-            await self.pull_api_wrapper.pull_kernel_impl(pull_request, self.config.pull_batch_size, callback)
+            await self.pull_api_wrapper.pull_kernel_impl(mq, header, CONSUMER_TIMEOUT_MS_WHEN_SUSPEND, callback)
         except JavaError:
             callback.on_exception()
+
+    async def _pull_header(
+        self, pull_request: PullRequest, subscription_data: SubscriptionData,
+    ) -> PullMessageRequestHeader:
+        """What is asked for; who shares a queue out commits the offset in memory with it, if that is above 0."""
+        mq, commit_offset = pull_request.message_queue, 0
+        if self.config.message_model == CLUSTERING:
+            commit_offset = await self.offset_store.read_offset(mq, ReadOffsetType.READ_FROM_MEMORY, self.node)
+        class_filter = subscription_data.class_filter_mode
+        posts = self.config.post_subscription_when_pull and not class_filter
+        sys_flag = build_pull_sys_flag(
+            commit_offset=commit_offset > 0, suspend=True, subscription=posts, class_filter=class_filter)
+        return PullMessageRequestHeader(
+            self.group, mq.topic, mq.queue_id, pull_request.next_offset, self.config.pull_batch_size, sys_flag,
+            commit_offset, BROKER_SUSPEND_MAX_TIME_MS, subscription_data.sub_version,
+            subscription_data.sub_string if posts else None, subscription_data.expression_type)
 
     async def _later_ms(self, pull_request: PullRequest) -> int:
         """How long the pull has to wait before it is looked at again; 0: it is made now."""
@@ -262,14 +301,24 @@ class DefaultMQPushConsumerImpl:
             return PULL_TIME_DELAY_MS_WHEN_FLOW_CONTROL
         if self.config.orderly and not await self._has_order(pull_request):
             return PULL_TIME_DELAY_MS_WHEN_EXCEPTION
-        subscribed = self.rebalance_impl.subscription_inner.contains_key(pull_request.message_queue.topic)
-        return 0 if subscribed else PULL_TIME_DELAY_MS_WHEN_EXCEPTION
+        return 0
 
     def _is_full(self, pq: ProcessQueue) -> bool:
         """The flow control: too many messages are cached, or too many MiB of them, or without order too far apart."""
-        too_far = not self.config.orderly and pq.get_max_span() > CONSUME_CONCURRENTLY_MAX_SPAN
-        too_big = quotient(pq.msg_size_bytes, BYTES_PER_MIB) > PULL_THRESHOLD_SIZE_FOR_QUEUE_MIB
-        return pq.msg_count > PULL_THRESHOLD_FOR_QUEUE or too_big or too_far
+        too_far = not self.config.orderly and pq.get_max_span() > self.config.consume_concurrently_max_span
+        too_big = quotient(pq.msg_size_bytes, BYTES_PER_MIB) > self.pull_threshold_size_for_queue_mib
+        return pq.msg_count > self.pull_threshold_for_queue or too_big or too_far
+
+    def divide_thresholds(self, queue_count: int) -> None:
+        """The thresholds of RebalancePushImpl#messageQueueChanged: what is set for a topic is divided among all queues.
+
+        queue_count -- of all topics that this consumer has.
+        """
+        config = self.config
+        if queue_count and config.pull_threshold_for_topic != NOT_SET:
+            self.pull_threshold_for_queue = max(1, config.pull_threshold_for_topic // queue_count)
+        if queue_count and config.pull_threshold_size_for_topic_mib != NOT_SET:
+            self.pull_threshold_size_for_queue_mib = max(1, config.pull_threshold_size_for_topic_mib // queue_count)
 
     async def _has_order(self, pull_request: PullRequest) -> bool:
         """The guard of an orderly chain: locked, and from the first time on at the offset that is committed now."""

@@ -67,6 +67,7 @@ class RebalancePushImpl(RebalanceImpl):
 
     orderly -- the listener is a MessageListenerOrderly. consume_from_where, consume_timestamp_ms -- where a queue is
     begun that has no offset. execute_pull_request -- DefaultMQPushConsumerImpl#executePullRequestImmediately.
+    divide_thresholds -- is told how many queues there are.
     """
 
     def __init__(  # noqa: PLR0913  # what Java's class reads of its consumer
@@ -82,13 +83,14 @@ class RebalancePushImpl(RebalanceImpl):
         consume_timestamp_ms: int,
         offset_store: OffsetStore,
         execute_pull_request: Callable[[PullRequest], None],
+        divide_thresholds: Callable[[int], None] = lambda _: None,
     ) -> None:
         """Start without queues."""
         super().__init__(group, message_model, strategy, instance, node.now_ms)
         self.node, self.instance, self.offset_store = node, instance, offset_store
         self.orderly = orderly
         self.consume_from_where, self.consume_timestamp_ms = consume_from_where, consume_timestamp_ms
-        self.execute_pull_request = execute_pull_request
+        self.execute_pull_request, self.divide_thresholds = execute_pull_request, divide_thresholds
         self._held: dict[MessageQueue, ProcessQueue] = {}  # taken, and its drop not reported yet
 
     # What happens to queues -------------------------------------------------------------------------------------------
@@ -102,13 +104,14 @@ class RebalancePushImpl(RebalanceImpl):
     ) -> None:
         """RebalancePushImpl#messageQueueChanged: a new version of the subscription, then a heartbeat, if it may.
 
-        Raises NullPointerError if the topic is not subscribed any more. The thresholds per topic are off by default.
+        Raises NullPointerError if the topic is not subscribed any more.
         """
         del mq_all, mq_divided
         subscription = not_null(self.subscription_inner.get(topic))
         newer = replace(subscription, sub_version=self.now_ms())
         self.subscription_inner.put(topic, newer)
         self.node.trace(VersionRaised(self.instance.client_id, self.consumer_group, topic, newer.sub_version))
+        self.divide_thresholds(len(self.process_queue_table))
         await threads.interleave("messageQueueChanged: before the heartbeat")
         await self.instance.send_heartbeat_to_all_broker_with_lock()
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from impl.client.offset_store import FindBrokerResult
+from impl.client.topic_publish_info import TopicPublishInfo
 from impl.decisions.java_errors import IllegalArgumentError, JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from impl.decisions.route_queues import (
-    PublishQueues,
     TopicRouteData,
-    topic_publish_queues,
     topic_route_data_is_change,
     topic_subscribe_queues,
 )
@@ -43,8 +42,8 @@ class RouteProducer(Protocol):
         """Whether it has no queues to send the topic to; any topic, also one that it never sends to."""
         ...
 
-    def update_topic_publish_info(self, topic: str, publish: PublishQueues, route: TopicRouteData) -> None:
-        """Takes the queues over."""
+    def update_topic_publish_info(self, topic: str, info: TopicPublishInfo) -> None:
+        """Takes the queues over; all producers of the instance are given the same object."""
         ...
 
 
@@ -158,9 +157,9 @@ class RouteTables:
         await threads.interleave("updateTopicRouteInfoFromNameServer: before the producers")
         producers, consumers = self.producers(), self.consumers()
         if producers:
-            publish = topic_publish_queues(topic, route)
+            info = TopicPublishInfo(topic, route)
             for producer in producers:
-                producer.update_topic_publish_info(topic, publish, route)
+                producer.update_topic_publish_info(topic, info)
         await threads.interleave("updateTopicRouteInfoFromNameServer: before the consumers")
         if consumers:
             mqs = topic_subscribe_queues(topic, route)

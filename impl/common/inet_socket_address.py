@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import NamedTuple
 
 from impl.decisions.java_errors import IllegalArgumentError, UnknownHostError
@@ -40,3 +41,9 @@ def inet_socket_address(address: bytes, port: int) -> InetSocketAddress:
     if len(address) == IPV6_BYTES and address.startswith(_MAPPED):
         address = address[-IPV4_BYTES:]
     return InetSocketAddress(address, port)
+
+
+def socket_address(address: str) -> InetSocketAddress:
+    """The address that stands in a record for "host:port"; a host without a number has one of the network 10."""
+    host, _, port = address.rpartition(":")
+    return InetSocketAddress(bytes([10]) + zlib.crc32(host.encode()).to_bytes(4, "big")[1:], int(port))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from impl.common.inet_socket_address import InetSocketAddress
 
 _NO_HOST = InetSocketAddress(bytes(4), 0)
 
 
-class MessageExt(NamedTuple):
-    """`common.message.MessageExt`.
+@dataclass(slots=True)
+class MessageExt:
+    """`common.message.MessageExt`: clients change the one that they have pulled.
 
     queue_offset -- its place in the queue. properties -- in the order in which java.util.HashMap iterates them; None
     stands for a record without any.
@@ -21,7 +21,7 @@ class MessageExt(NamedTuple):
 
     queue_offset: int
     body: bytes | None = b"x"
-    properties: Mapping[str, str] | None = None
+    properties: dict[str, str] | None = None
     topic: str = ""
     queue_id: int = 0
     flag: int = 0
@@ -40,3 +40,9 @@ class MessageExt(NamedTuple):
     def get_property(self, name: str) -> str | None:
         """Message#getProperty."""
         return None if self.properties is None else self.properties.get(name)
+
+    def put_property(self, name: str, value: str) -> None:
+        """Message#putProperty, MessageAccessor#putProperty."""
+        if self.properties is None:
+            self.properties = {}
+        self.properties[name] = value

@@ -1,16 +1,18 @@
-"""The body of a batch as a client sends it: messages one after the other, without topic and queue."""
+"""MessageBatch, and its body as a client sends it: messages one after the other, without topic and queue."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.message_properties import message_properties2_string, string2_message_properties
+from impl.common.message_to_send import Message
 from impl.decisions.java_arithmetic import wrap32
-from impl.decisions.java_errors import JavaRuntimeError, not_null
+from impl.decisions.java_errors import JavaRuntimeError, NullPointerError, not_null
 from impl.decisions.java_text import utf8_bytes, utf8_text
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
 
 SHORT_MAX = 2**15 - 1
 _FIXED_BYTES = 22  # of MessageDecoder#encodeMessage
@@ -60,3 +62,49 @@ def decode_messages(buffer: ByteBuffer) -> list[BatchedMessage]:
     while buffer.has_remaining():
         messages.append(decode_message(buffer))
     return messages
+
+
+class UnsupportedOperationError(JavaRuntimeError):
+    """Something that a batch cannot have."""
+
+    java_class = "java.lang.UnsupportedOperationException"
+
+
+class MessageBatch(Message):
+    """`common.message.MessageBatch`: messages of one topic that are sent together."""
+
+    def __init__(self, messages: list[Message]) -> None:
+        """Of these messages; its body is still empty."""
+        first = messages[0]
+        super().__init__(first.topic, None, wait_store_msg_ok=first.wait_store_msg_ok)
+        self.messages = messages
+
+    def __iter__(self) -> Iterator[Message]:
+        """The messages, in their order."""
+        return iter(self.messages)
+
+    def encode(self) -> bytes:
+        """MessageBatch#encode."""
+        return encode_messages(
+            BatchedMessage(one.flag, one.body, dict(one.properties.entries())) for one in self.messages)
+
+
+def generate_from_list(messages: Collection[Message]) -> MessageBatch:
+    """MessageBatch#generateFromList; raises UnsupportedOperationError.
+
+    Raises NullPointerError for none at all, as Java does where assertions are off.
+    """
+    first: Message | None = None
+    for message in messages:
+        if message.delay_time_level > 0:
+            raise UnsupportedOperationError("TimeDelayLevel is not supported for batching")
+        if message.topic.startswith(RETRY_GROUP_TOPIC_PREFIX):
+            raise UnsupportedOperationError("Retry Group is not supported for batching")
+        first = first or message
+        if first.topic != message.topic:
+            raise UnsupportedOperationError("The topic of the messages in one batch should be the same")
+        if first.wait_store_msg_ok != message.wait_store_msg_ok:
+            raise UnsupportedOperationError("The waitStoreMsgOK of the messages in one batch should the same")
+    if first is None:
+        raise NullPointerError
+    return MessageBatch(list(messages))

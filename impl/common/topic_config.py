@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from impl.common.data_version import DataVersion
-from impl.decisions.flags import PERM_READ, PERM_WRITE
+from impl.decisions.flags import PERM_READ, PERM_WRITE, perm_text
 
 DEFAULT_QUEUE_NUMS = 16  # TopicConfig.defaultReadQueueNums, defaultWriteQueueNums
 
@@ -27,6 +27,13 @@ class TopicConfig:
     topic_filter_type: str = "SINGLE_TAG"
     topic_sys_flag: int = 0
     order: bool = False
+
+    def __str__(self) -> str:
+        """TopicConfig#toString."""
+        return (f"TopicConfig [topicName={self.topic_name}, readQueueNums={self.read_queue_nums}, "
+                f"writeQueueNums={self.write_queue_nums}, perm={perm_text(self.perm)}, "
+                f"topicFilterType={self.topic_filter_type}, topicSysFlag={self.topic_sys_flag}, "
+                f"order={str(self.order).lower()}]")
 
 
 @dataclass(slots=True)

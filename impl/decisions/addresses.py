@@ -1,7 +1,4 @@
-"""Addresses and sizes as RocketMQ writes them.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""Addresses and sizes as RocketMQ writes them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The latency fault strategy of a producer: how long to shun a broker, and which queue to take instead.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""The latency fault strategy of a producer: how long to shun a broker, and which queue to take instead."""
 
 from __future__ import annotations
 

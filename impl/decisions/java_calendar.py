@@ -53,6 +53,13 @@ def time_millis_to_human_string(time_ms: int) -> str:
     return f"{time_millis_to_human_string3(time_ms)}{time_ms % 1000:03d}"
 
 
+def time_millis_to_human_string2(time_ms: int) -> str:
+    """UtilAll#timeMillisToHumanString2: yyyy-MM-dd HH:mm:ss,SSS, for people."""
+    text = time_millis_to_human_string(time_ms)
+    date, clock = text[:-9], text[-9:]
+    return f"{date[:-4]}-{date[-4:-2]}-{date[-2:]} {clock[:2]}:{clock[2:4]}:{clock[4:6]},{clock[6:]}"
+
+
 def parse_date_ms(text: str) -> int | None:
     """UtilAll#parseDate with yyyyMMddHHmmss, in ms since 1970; None where Java answers null.
 

@@ -1,7 +1,4 @@
-"""Namespaces inside the names of topics and groups: `namespace%name`, behind the prefix of retry and dead letters.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""Namespaces inside the names of topics and groups: `namespace%name`, behind the prefix of retry and dead letters."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Which queue a producer sends to: round robin over a 32-bit counter, avoiding a broker, by hash.
-
-Nothing in the rest of `impl` calls it yet.
-"""
+"""Which queue a producer sends to: round robin over a 32-bit counter, avoiding a broker, by hash."""
 
 from __future__ import annotations
 

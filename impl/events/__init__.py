@@ -298,6 +298,24 @@ from impl.events.registration import (
 from impl.events.registration import (
     TopicConfigUpdated as TopicConfigUpdated,
 )
+from impl.events.sending import (
+    HalfMessageEnded as HalfMessageEnded,
+)
+from impl.events.sending import (
+    ProducerShutDown as ProducerShutDown,
+)
+from impl.events.sending import (
+    ProducerStarted as ProducerStarted,
+)
+from impl.events.sending import (
+    SendAttempted as SendAttempted,
+)
+from impl.events.sending import (
+    SendFailed as SendFailed,
+)
+from impl.events.store import (
+    LogCopied as LogCopied,
+)
 from impl.events.store import (
     MessageAppended as MessageAppended,
 )
@@ -305,7 +323,16 @@ from impl.events.store import (
     MessageDispatched as MessageDispatched,
 )
 from impl.events.store import (
+    ReplicaReported as ReplicaReported,
+)
+from impl.events.store import (
     SendAnswered as SendAnswered,
+)
+from impl.events.store import (
+    SlaveConnected as SlaveConnected,
+)
+from impl.events.store import (
+    SlaveDisconnected as SlaveDisconnected,
 )
 from impl.events.store import (
     StoreLoaded as StoreLoaded,

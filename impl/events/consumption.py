@@ -8,9 +8,9 @@ from impl.decisions.message_queue import MessageQueue
 
 
 class PullSuspended(NamedTuple):
-    """PullRequestHoldService#suspendPullRequest: the broker of a queue holds a pull; offset -- where it begins.
+    """PullAPIWrapper#pullKernelImpl: a pull goes to a broker, which holds it until it finds something.
 
-    As long as pulls are not sent, what stands for the broker reports it in the client's process; so with PullAnswered.
+    offset -- where it begins.
     """
 
     client_id: str
@@ -20,12 +20,16 @@ class PullSuspended(NamedTuple):
 
 
 class PullAnswered(NamedTuple):
-    """PullMessageProcessor#executeRequestWhenWakeup: a pull that a broker held is answered; code -- as on the wire."""
+    """PullAPIWrapper#processPullResult: a pull is answered.
+
+    code -- as on the wire. next_begin_offset -- where the broker says that the next one is to begin.
+    """
 
     client_id: str
     group: str
     mq: MessageQueue
     code: int
+    next_begin_offset: int = -1
 
 
 class MessagesFound(NamedTuple):

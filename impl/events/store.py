@@ -53,7 +53,7 @@ class StoreLoaded(NamedTuple):
     """DefaultMessageStore#load: the store has recovered what its files hold.
 
     min_offset, max_offset -- of the log. flush_disk_type -- "SYNC_FLUSH" or "ASYNC_FLUSH". last_exit_ok -- there was no
-    file abort, and only the last files were looked at.
+    file abort, and only the last files were looked at. broker_role -- "ASYNC_MASTER", "SYNC_MASTER" or "SLAVE".
     """
 
     broker: str
@@ -61,6 +61,7 @@ class StoreLoaded(NamedTuple):
     max_offset: int
     flush_disk_type: str
     last_exit_ok: bool = False
+    broker_role: str = "ASYNC_MASTER"
 
 
 class StoreRefused(NamedTuple):
@@ -73,3 +74,42 @@ class StoreRefused(NamedTuple):
     broker: str
     path: str | None = None
     length: int | None = None
+
+
+class LogCopied(NamedTuple):
+    """DefaultMessageStore#appendToCommitLog: a slave has appended bytes that its master has sent.
+
+    Of a heartbeat, which has none, it is told if it has given the log its first file. master_offset -- where they begin
+    in the master's log, as the master says. offset -- where they begin in the slave's own. size -- in bytes.
+    """
+
+    broker: str
+    master_offset: int
+    offset: int
+    size: int
+
+
+class SlaveConnected(NamedTuple):
+    """HAService.AcceptSocketService#run: somebody has connected to a master; slave -- its machine."""
+
+    broker: str
+    slave: str
+
+
+class ReplicaReported(NamedTuple):
+    """HAConnection.ReadSocketService#processReadEvent: a slave has reported the end of its log.
+
+    offset -- what it reports. next_offset -- where the next frame begins that it is sent; -1: nothing is sent yet.
+    """
+
+    broker: str
+    slave: str
+    offset: int
+    next_offset: int
+
+
+class SlaveDisconnected(NamedTuple):
+    """HAService#removeConnection: a master has done with a connection, whoever ended it."""
+
+    broker: str
+    slave: str

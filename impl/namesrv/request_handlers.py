@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from impl.common.data_version import DataVersion
+from impl.common.faq_url import SUGGEST_TODO
 from impl.common.headers import (
     BrokerNameRequestHeader,
     KVConfigRequestHeader,
@@ -28,7 +29,6 @@ from impl.namesrv.route_info_manager import BrokerRegistration, RouteInfoManager
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection, Handler
 
-_FAQ = "\nSee http://rocketmq.apache.org/docs/faq/ for further details."  # FAQUrl#suggestTodo
 SUCCESS = Command(ResponseCode.SUCCESS)
 
 
@@ -126,7 +126,7 @@ class DefaultRequestProcessor:
         header: TopicRequestHeader = request.header
         picked_up = self.route_info.pickup_topic_route_data(header.topic)
         if picked_up is None:
-            remark = f"No topic route info in name server for the topic: {header.topic}{_FAQ}"
+            remark = f"No topic route info in name server for the topic: {header.topic}{SUGGEST_TODO}"
             return Command(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
         await self.node.interleave("getRouteInfoByTopic: the read lock has been given back")
         route = picked_up.encoded()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from impl.ports.threads import Signal
+
 
 class ConnectionError(Exception):  # noqa: A001  # java.io.IOException of a channel
     """The connection is broken, or closed by this side."""
@@ -26,6 +28,20 @@ class Connection(Protocol):
 
     def close(self) -> None:
         """SocketChannel#close; may be called again."""
+        ...
+
+
+class Selectable(Connection, Protocol):
+    """A connection that a thread can wait for, as with a java.nio.channels.Selector.
+
+    ready -- is notified when bytes have come, when there is room again, and when the other side has closed.
+    """
+
+    ready: Signal
+
+    @property
+    def remote_address(self) -> str:
+        """RemotingHelper#parseSocketAddressAddr: "host:port" of the other end."""
         ...
 
 

@@ -6,10 +6,11 @@ A kill -9 runs no `finally`. Under simulation it does, so code written against t
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
 from impl.ports.clock import Clock
+from impl.ports.connection import Selectable
 from impl.ports.disk import Disk
 from impl.ports.pools import Pool, Scheduler
 from impl.ports.remoting import ChannelEventListener, RemotingClient, RemotingServer
@@ -56,6 +57,10 @@ class Node(Clock, Threads, Protocol):
         """Start a thread; an exception that leaves `run` ends it."""
         ...
 
+    def current_thread(self) -> str:
+        """Thread#currentThread: the name of the thread that runs; threads of a pool, and of one name, count as one."""
+        ...
+
     def pool(self, name: str, threads: int, queue_bound: int | None = None) -> Pool:
         """Make a pool; None: its queue has no bound."""
         ...
@@ -70,6 +75,18 @@ class Node(Clock, Threads, Protocol):
 
     def trace(self, event: Any) -> None:
         """Report what has just been done, in the segment that did it; event -- one of `impl.events`."""
+        ...
+
+    def open_stream(self, address: str) -> Awaitable[Selectable | None]:
+        """RemotingUtil#connect: wait for a connection to "host:port"; None: nobody listens there, or nobody answers."""
+        ...
+
+    def accept_streams(self, port: int, accept: Callable[[Selectable], None]) -> None:
+        """ServerSocketChannel: listen at "name:port" for connections that carry bytes; each is given to `accept`."""
+        ...
+
+    def refuse_streams(self, port: int) -> None:
+        """Listen there no more; connections stay."""
         ...
 
     def remoting_client(

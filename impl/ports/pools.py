@@ -29,6 +29,10 @@ class Pool(Protocol):
         """Run the job when a thread is free; raises RejectedExecutionError when the queue is full or after shutdown."""
         ...
 
+    def when_queued(self, tell: Callable[[], None]) -> None:
+        """Tell somebody, from now on, whenever a job has to wait for a thread."""
+        ...
+
     def remove(self, job: Job) -> bool:
         """ThreadPoolExecutor#remove: take a job out of the queue; False if it is not there (any more)."""
         ...

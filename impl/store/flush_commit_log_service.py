@@ -28,6 +28,11 @@ def _note_flushed(queue: MappedFileQueue, checkpoint: Checkpoint) -> None:
         checkpoint().physic_msg_timestamp = queue.store_timestamp
 
 
+def passed_over(last_thorough_ms: int, now_ms: int, interval_ms: int) -> int:
+    """When the last thorough round was of a service that had nothing to flush since, but went on."""
+    return last_thorough_ms + max(now_ms - last_thorough_ms, 0) // interval_ms * interval_ms
+
+
 class FlushDiskWatcher:
     """`store.FlushDiskWatcher`: ends what waits too long for the disk. requests -- in the order of their arrival."""
 
@@ -110,6 +115,11 @@ class FlushRealTimeService:
             self._last_flush_ms = now_ms
         self._decided = flush_least_pages(self._config.flush_commit_log_least_pages, thorough=thorough)
         return self._decided
+
+    def pass_over(self) -> None:
+        """Rounds were left out in which there was nothing to flush."""
+        self._last_flush_ms = passed_over(
+            self._last_flush_ms, self._now_ms(), self._config.flush_commit_log_thorough_interval_ms)
 
     def flush(self, least_pages: int) -> None:
         """FlushRealTimeService#run after it slept."""

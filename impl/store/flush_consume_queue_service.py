@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from impl.decisions.flush_rules import is_thorough_flush
 from impl.store.consume_queue import ConsumeQueue
-from impl.store.flush_commit_log_service import Checkpoint
+from impl.store.flush_commit_log_service import Checkpoint, passed_over
 from impl.store.message_store_config import MessageStoreConfig
 
 RETRY_TIMES_OVER = 3  # FlushConsumeQueueService
@@ -23,10 +23,16 @@ class FlushConsumeQueueService:
         self._queues, self._checkpoint, self._config, self._now_ms = queues, checkpoint, config, now_ms
         self._last_flush_ms = 0
 
-    def do_flush(self, retry_times: int = 1) -> None:
+    def pass_over(self) -> None:
+        """Rounds were left out in which there was nothing to flush."""
+        self._last_flush_ms = passed_over(
+            self._last_flush_ms, self._now_ms(), self._config.flush_consume_queue_thorough_interval_ms)
+
+    def do_flush(self, retry_times: int = 1) -> bool:
         """FlushConsumeQueueService#doFlush: once for each queue, and every 60 s thoroughly, with the checkpoint.
 
-        What the checkpoint said of the queues before a thorough flush, it says again after it.
+        What the checkpoint said of the queues before a thorough flush, it says again after it. True: it was a thorough
+        one, and nothing is left to be flushed.
         """
         least_pages = 0 if retry_times == RETRY_TIMES_OVER else self._config.flush_consume_queue_least_pages
         logics_msg_timestamp, now_ms = 0, self._now_ms()
@@ -41,6 +47,8 @@ class FlushConsumeQueueService:
             if logics_msg_timestamp > 0:
                 self._checkpoint().logics_msg_timestamp = logics_msg_timestamp
             self._checkpoint().flush()
+        return least_pages == 0 and not any(
+            queue.mapped_file_queue.remain_how_many_data_to_flush() for queue in self._queues())
 
     def shutdown(self) -> None:
         """FlushConsumeQueueService#run after the stop: the round that was waited for, and a thorough one."""

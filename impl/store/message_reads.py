@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from impl.common.byte_buffer import ByteBuffer
@@ -28,15 +29,29 @@ from impl.store.store_tables import StoreTables
 _QUERY_ROUNDS = 3  # DefaultMessageStore#queryMessage
 
 
+class CqExtUnit(NamedTuple):
+    """`store.ConsumeQueueExt.CqExtUnit`: what the extension of a unit says.
+
+    msg_store_time -- ms since 1970. filter_bit_map -- bits of a bloom filter, None: nobody has worked them out.
+    """
+
+    tags_code: int | None
+    msg_store_time: int
+    filter_bit_map: bytes | None
+
+
 class MessageFilter(Protocol):
     """`store.MessageFilter`."""
 
-    def is_matched_by_consume_queue(self, tags_code: int | None) -> bool:
-        """MessageFilter#isMatchedByConsumeQueue; None: the unit has no code that can be read."""
+    def is_matched_by_consume_queue(self, tags_code: int | None, cq_ext_unit: CqExtUnit | None = None) -> bool:
+        """MessageFilter#isMatchedByConsumeQueue; tags_code -- None: the unit has no code that can be read.
+
+        cq_ext_unit -- None: the unit has no extension; that is so of every unit that is read from a file here.
+        """
         ...
 
-    def is_matched_by_commit_log(self, record: bytes) -> bool:
-        """MessageFilter#isMatchedByCommitLog."""
+    def is_matched_by_commit_log(self, record: bytes | None, properties: Mapping[str, str] | None = None) -> bool:
+        """MessageFilter#isMatchedByCommitLog; properties -- None: they are in the record."""
         ...
 
 

@@ -68,6 +68,7 @@ class MessageStoreConfig:
     max_hash_slot_num: int = 5_000_000
     max_index_num: int = 20_000_000
     max_msgs_num_batch: int = 64
+    default_query_max_num: int = 32
     message_delay_level: str = MESSAGE_DELAY_LEVEL
     flush_delay_offset_interval_ms: int = 10_000
     file_reserved_time_hours: int = FILE_RESERVED_TIME_HOURS

@@ -69,6 +69,11 @@ class StoreTables:
         for by_id in self.consume_queue_table.values():
             yield from by_id.values()
 
+    def get_consume_queue(self, topic: str, queue_id: int) -> ConsumeQueue | None:
+        """DefaultMessageStore#getConsumeQueue: the queue, None if nobody has asked for it yet."""
+        by_id = self.consume_queue_table.get(topic)
+        return None if by_id is None else by_id.get(queue_id)
+
     def find_consume_queue(self, topic: str, queue_id: int) -> ConsumeQueue:
         """DefaultMessageStore#findConsumeQueue: the queue, which is made if it is not there; its files are not."""
         by_id = self.consume_queue_table.get(topic)

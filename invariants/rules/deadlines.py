@@ -26,6 +26,8 @@ CLIENT_LEASE_MS = 30_000  # ProcessQueue.REBALANCE_LOCK_MAX_LIVE_TIME
 BROKER_LEASE_MS = 60_000  # RebalanceLockManager.REBALANCE_LOCK_MAX_LIVE_TIME
 PULL_IDLE_MS = 120_000  # ProcessQueue.PULL_MAX_IDLE_TIME
 REGISTRATION_CALL_MS = 6_000  # BrokerConfig#registerBrokerTimeoutMills
+HA_HEARTBEAT_MS = 5_000  # haSendHeartbeatInterval; HAClient#run also waits so long before it connects again
+HA_HOUSEKEEPING_MS = 20_000  # haHousekeepingInterval
 COPY_MS = 10_000  # BrokerController#handleSlaveSynchronize: the period of SlaveSynchronize#syncAll
 EXPIRY_MS = 120_000  # CHANNEL_EXPIRED_TIMEOUT, BROKER_CHANNEL_EXPIRED_TIME
 IDLE_MS = 120_000  # serverChannelMaxIdleTimeSeconds, clientChannelMaxIdleTimeSeconds
@@ -135,6 +137,15 @@ taken_again = takes(RESET_MS + REBALANCE_MS)
 def in_file(bounds: Bounds) -> int:
     """What has entered a table is in its file: the thread that writes both may stand still in between."""
     return bounds.thread_pause_ms
+
+
+copied = takes(2 * HA_HEARTBEAT_MS, steps=2)
+"""What a master has put is on a slave that was connected: a frame is on its way, or one side has hung up and asks."""
+
+
+def connected_again(bounds: Bounds) -> int:
+    """A slave knows its master, has noticed that its connection was dead, connects again and asks for the log."""
+    return all_registered(bounds) + takes(HA_HOUSEKEEPING_MS + 2 * HA_HEARTBEAT_MS, steps=3)(bounds)
 
 
 end_noticed = takes(CALL_MS)

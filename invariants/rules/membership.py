@@ -163,6 +163,8 @@ class goodbye_delists_a_member(Duty):
     within_ms = deadlines.handled
     excuses = (
         _STARTS_AGAIN, clock_was_set("client"), *was_cut_off_from("at", "client", deadlines.waited), _CANNOT_CONNECT,
+        Excuse("the broker has shut down, and nobody can reach it", by=events.BrokerShutDown, lasts=FOR_EVER,
+               until=Match(events.BrokerStarted, of="at")),
     )
     late = "{at} lists {client_id} of {group} {waited_ms} ms after its shutdown"
 

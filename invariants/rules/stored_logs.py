@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.names import MASTER_ID
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, after, on
@@ -76,6 +77,15 @@ class recovery_is_a_prefix(Rule):
                               event.key)
         self.logs.setdefault((at,), {})[event.commit_log_offset] = record
 
+    @on(events.LogCopied)
+    def copied(self, _: int, at: str, event: events.LogCopied) -> None:
+        """What a slave has copied it has appended."""
+        del event
+        log = self.logs.setdefault((at,), {})
+        last = max(log, default=-1)
+        known = 0 if last < 0 else last + log[last].size
+        log.update({one.commit_log_offset: one for one in self.views.log_records_from(at, known)})
+
     @after(events.StoreLoaded)
     def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
         found = {one.commit_log_offset: one for one in self.views.log_records(at)}
@@ -101,22 +111,28 @@ class visible_is_durable(Rule):
     cite = "DefaultMessageStore.ReputMessageService#doReput"
     about = "at mq"
 
-    # The offset behind the greatest that was found, by name of the broker, topic and queue id.
-    seen = Kept("mq", survives="all")
+    # Masters that run, by name and machine; the offset behind the greatest that was found, by queue and machine.
+    masters = Kept("broker_name broker", machine="broker", begins=(
+        Match(events.BrokerStarted, having=lambda event: event.broker_id == MASTER_ID),))
+    seen = Kept("mq machine", survives="all")
 
     @on(events.MessagesFound)
     def finds(self, _: int, at: str, event: events.MessagesFound) -> None:
         del at
-        self.seen[event.mq,] = max(event.offsets[-1] + 1, self.seen.get((event.mq,), 0))
+        name = event.mq.broker_name
+        masters = [machine for known, machine in self.masters if known == name] or [name]
+        if len(masters) == 1:  # of two nobody knows which one was asked
+            key = event.mq, masters[0]
+            self.seen[key] = max(event.offsets[-1] + 1, self.seen.get(key, 0))
 
     @after(events.StoreLoaded)
     def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
         del event
-        units, name = self.views.queue_units(at), self.facts.broker_name(at)
-        for (mq,), seen in [one for one in self.seen.items() if one[0][0].broker_name == name]:
+        units = self.views.queue_units(at)
+        for (mq, _), seen in [one for one in self.seen.items() if one[0][1] == at]:
             _, end = units.get((mq.topic, mq.queue_id), (0, 0))
             if end < seen:
-                self.seen[mq,] = end
+                self.seen[mq, at] = end
                 yield self.told(f"{at} starts with queue {mq.queue_id} of {mq.topic} up to {end}, and a consumer had "
                                 f"found what is before {seen}", at, mq)
 

@@ -47,15 +47,19 @@ class Check:
 
 
 def checks(
-    ground: Instantiation, expander: Expander, properties: Sequence[Property], beyond: Beyond,
+    ground: Instantiation, expander: Expander, properties: Sequence[Property], beyond: Beyond, *, whole: bool = True,
 ) -> list[Check]:
-    """All checks of a search; raises ValueError for a property of another concept."""
+    """All checks of a search; raises ValueError for a property of another concept.
+
+    whole -- also of what may happen beyond the scope, which decides what is said of that which is not found.
+    """
     for wanted in properties:
         foreign = (names_read(wanted.condition) | names_read(wanted.when)) - set(ground.scope.concept.variables)
         if foreign:
             raise ValueError(f"{wanted.name} is about {min(foreign)}, which {ground.scope.concept.name} does not have; "
                              f"search a scope of {wanted.concept.name}")
-    made = [*_Checks(ground, expander, beyond).all(properties)]
+    checking = _Checks(ground, expander, beyond)
+    made = [*checking.all(properties), *(checking.of_beyond() if whole else ())]
     return [check for check in made if check.term is not ground.terms.true]
 
 
@@ -85,12 +89,14 @@ class _Checks:
         yield self._over(WELL_DEFINED, lambda i: self._of(i, obligations(i.action)))
         yield self._over(EVERYTHING, lambda i: self._of(i, conjunction(
             self.kept.step(i.action), self.kept.decided(obligations(i.action)))), UNKEPT_STEPS)
+        if not self.kept.start(self.ground.scope.concept.initial):
+            yield Check(EVERYTHING, self.terms.false, doubt=UNKEPT_STEPS)
+
+    def of_beyond(self) -> Iterator[Check]:
+        """For each action: it may not happen with a number that lies beyond the scope."""
         for action in self.expander.actions:
             may = self.terms.disjoin(map(self.ground.term, self.beyond.possible(action)))
             yield Check(BEYOND, self.expander.tables.rewrite(self.terms.negate(may)), doubt=action.name)
-        initial = self.ground.scope.concept.initial
-        if not self.kept.start(initial):
-            yield Check(EVERYTHING, self.terms.false, doubt=UNKEPT_STEPS)
 
     def _property(self, wanted: Property) -> Iterator[Check]:
         conditions = (wanted.condition, wanted.when) if wanted.kind == LEADS_TO else (wanted.condition,)

@@ -63,7 +63,8 @@ class Tuning:
 def explore(  # noqa: PLR0913 - each is an option of a search, and goes by name
     scope: Scope, properties: Sequence[Property] = (), *, given: Sequence[Premise] = (),
     mutation: Mutation | None = None, memory_bytes: int = 4 * _GIGABYTE, cores: int = 1, disk: Path | None = None,
-    progress: Callable[[Progress], None] | None = None, until_decided: bool = False, tuning: Tuning | None = None,
+    progress: Callable[[Progress], None] | None = None, until_decided: bool = False, findings_only: bool = False,
+    tuning: Tuning | None = None,
 ) -> Exploration:
     """Search all reachable states of a scope and judge properties.
 
@@ -72,13 +73,14 @@ def explore(  # noqa: PLR0913 - each is an option of a search, and goes by name
     bound for states and their tables; a search that reaches it is `unknown`. cores -- threads that work. disk -- a
     directory of this search: states are kept there, memory holds what is worked on, and the same search goes on there
     another time. progress -- called after each level. until_decided -- stop as soon as every property is violated or
-    reached; the counts are then those of a part.
+    reached; the counts are then those of a part. findings_only -- who asks believes violations and what is reached, and
+    nothing else: what the scope does not have is left out, and no state is said to be stuck.
 
     Ctrl-C ends the search as `unknown` with what it saw. Raises ValueError when a premise is false in the scope, when
     no state is initial, when no action is left, or for a property about other variables; DiskError when the directory
     cannot be used.
     """
-    return Search(scope, properties, given=given, mutation=mutation, tuning=tuning).run(
+    return Search(scope, properties, given=given, mutation=mutation, findings_only=findings_only, tuning=tuning).run(
         memory_bytes, progress, until_decided=until_decided, cores=cores, disk=disk)
 
 
@@ -87,7 +89,7 @@ class Search:
 
     def __init__(
         self, scope: Scope, properties: Sequence[Property] = (), *, given: Sequence[Premise] = (),
-        mutation: Mutation | None = None, tuning: Tuning | None = None,
+        mutation: Mutation | None = None, findings_only: bool = False, tuning: Tuning | None = None,
     ) -> None:
         """Instantiate; arguments as for explore."""
         self.spent = Spent()
@@ -100,8 +102,9 @@ class Search:
         self.expander = Expander(self.ground, instances, table_bits=tuning.table_bits)
         self.first = distinct(words(initial_states(scope, self.ground.layout), self.ground.layout.words))
         beyond = Beyond(scope, lasting(self.ground, at_first(self.ground, self.first)))
-        self.judge = Judge(checks(self.ground, self.expander, properties, beyond), self.expander, properties,
-                           going_on(self.ground, self.expander, beyond))
+        goes_on = self.ground.terms.true if findings_only else going_on(self.ground, self.expander, beyond)
+        self.judge = Judge(checks(self.ground, self.expander, properties, beyond, whole=not findings_only),
+                           self.expander, properties, goes_on)
         self.found = Exploration(scope, tuple(properties), self.expander)
         self.start_in_doubt = self._start_in_doubt()
 

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
 from impl.broker.transaction.default_check_listener import DefaultTransactionalMessageCheckListener
-from impl.broker.transaction.end_transaction_processor import EndTransactionProcessor, EndTransactionRequestHeader
+from impl.broker.transaction.end_transaction_processor import EndTransactionProcessor
 from impl.broker.transaction.transactional_message_bridge import CID_SYS_RMQ_TRANS, Tables, TransactionalMessageBridge
 from impl.broker.transaction.transactional_message_service import TransactionalMessageServiceImpl
+from impl.common.headers import EndTransactionRequestHeader
 from impl.common.message import MessageExt
 from impl.common.message_const import (
     PROPERTY_DELAY_TIME_LEVEL,

@@ -16,7 +16,7 @@ from stateful_tests.worlds.run import Plan, lived
 def observed(plan: Plan, seed: int) -> list[Operation]:
     """What the clients of a run observe. Raises BadInputError where nobody sends, or the run does not end."""
     with lived(plan, STRATEGIES[plan.strategy](seed), judged=False) as (world, record):
-        history = world.notes.history()
+        history = [one.operation for one in world.notes.history()]
     if record.unknown:
         raise BadInputError(f"--seed {seed}: {record.unknown}")
     if not any(one.kind == SEND for one in history):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.message import MessageExt
 from stateful_tests.machines.deeds import PAUSES, Brokers, Clocks, Members, Processes, Time
 from stateful_tests.machines.faults import Faulty

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from stateful_tests.machines.deeds import DOWN, PAUSES, Connections, Members, Time
 from stateful_tests.machines.faults import Faulty
 from stateful_tests.machines.machine import SETTLED_MS, deed

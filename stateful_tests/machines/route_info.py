@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.headers import CreateTopicRequestHeader
 from impl.common.request_code import RequestCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from stateful_tests.machines.deeds import PAUSES, Clocks, Members, Time
 from stateful_tests.machines.faults import Faulty
 from stateful_tests.machines.machine import SETTLED_MS, deed

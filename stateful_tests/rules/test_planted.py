@@ -60,7 +60,7 @@ PLANTED = (
     ("closed_broker_is_dropped", "repaired+seeded-closed-brokers-stay", "one_topic", "storm", 26),
     ("held_queue_is_pulled", "repaired+seeded-moved-pull-is-the-last", "broadcasting", "calm", 0),
     ("given_up_lock_is_freed", "repaired+seeded-given-up-stays-locked", "orderly", "calm", 0),
-    ("closed_connection_is_delisted", "repaired+seeded-close-in-one-group", "shared", "storm", 0),
+    ("closed_connection_is_delisted", "repaired+seeded-close-in-one-group", "shared", "storm", 11),
     ("cluster_info_fits_together", "repaired+ns-clusterinfo-unlocked", "operators", "threads", 20),
     ("members_share_at_once", "repaired+rb-unsigned-underflow", "clustering", "calm", 0),
     ("members_share_at_once", "repaired+seeded-notification-is-ignored", "groups", "calm", 0),
@@ -79,11 +79,11 @@ PLANTED = (
     ("settled_is_remembered", "repaired+seeded-last-message-is-not-committed", "listeners", "calm", 3),
     ("no_offset_is_made_up", "repaired+seeded-no-offset-is-zero", "operators", "calm", 0),
     ("acknowledged_survives_crash", "repaired+seeded-answer-before-the-force", "stored_sync", "disks", 51),
-    ("visible_is_durable", "repaired-V16", "stored", "disks", 2),
+    ("visible_is_durable", "repaired-V16", "stored", "disks", 0),
     ("queue_offsets_are_consecutive", "repaired+seeded-offsets-begin-again", "stored", "calm", 0),
     ("unit_names_its_record", "repaired+seeded-units-name-ends", "stored", "calm", 0),
     ("no_record_is_missed", "repaired+seeded-queue-is-left-out", "stored", "calm", 0),
-    ("full_disk_refuses_writes", "repaired+seeded-full-disk-is-ignored", "stored_sync", "disks", 7),
+    ("full_disk_refuses_writes", "repaired+seeded-full-disk-is-ignored", "stored_sync", "disks", 5),
 )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from impl.broker.client_channel_info import CHANNEL_EXPIRED_TIMEOUT_MS
-from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.events import (
     ConsumerIdsChanged,

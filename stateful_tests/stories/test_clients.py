@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.headers import TopicRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig

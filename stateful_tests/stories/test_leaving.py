@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from impl.broker.given_message_store import QueueRange
-from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.headers import UnregisterClientRequestHeader
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.request_code import RequestCode

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.headers import RegisterBrokerRequestHeader, TopicRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig

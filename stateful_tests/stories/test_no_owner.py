@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueByConfig, AllocateMessageQueueByMachineRoom

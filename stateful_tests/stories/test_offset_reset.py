@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from impl.broker.given_message_store import QueueRange
-from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.headers import GetConsumerStatusRequestHeader, ResetOffsetRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.message_queue import MessageQueue

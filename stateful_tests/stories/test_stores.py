@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import MessageAppended, MessagesFound, SendAnswered, StoreRefused

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.message import MessageExt
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import cast
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.rebalance import RebalanceImpl
 from impl.common.headers import TopicRequestHeader
 from impl.common.request_code import RequestCode

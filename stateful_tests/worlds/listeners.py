@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from impl.client.message_listener import ConsumeContext, ConsumeStatus, success
 from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.decisions.message_queue import MessageQueue
@@ -29,14 +30,16 @@ class Listener:
         self.node, self.orderly, self.work_ms = node, orderly, 0
         self._group, self._notes = group, notes
 
-    async def consume_message(self, msgs: Sequence[MessageExt], mq: MessageQueue) -> None:
+    async def consume_message(self, msgs: Sequence[MessageExt], context: ConsumeContext) -> ConsumeStatus | None:
         """See MessageListener."""
+        mq = context.message_queue
         self._note(DELIVERED, msgs, mq)
         quick = not self.orderly and msgs[0].queue_offset // BATCH_MAX_SIZE % 2
         await self.node.sleep(self.work_ms // 3 if quick else self.work_ms)
         self._note(CONSUMED, msgs, mq)
+        return success(context)
 
     def _note(self, kind: str, msgs: Sequence[MessageExt], mq: MessageQueue) -> None:
         for msg in msgs:
             self._notes.note(kind, self.node.name, msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX),
-                             group=self._group, mq=mq, offset=msg.queue_offset)
+                             group=self._group, mq=mq, offset=msg.queue_offset, attempt=msg.reconsume_times or None)

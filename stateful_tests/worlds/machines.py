@@ -11,15 +11,19 @@ from impl.broker.controller import BrokerController
 from impl.broker.given_message_store import GivenMessageStore, QueueRange
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.pull_requests import RequestingPullAPIWrapper
-from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.push_consumer_config import PushConsumerConfig
+from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.java_errors import JavaError, not_null
+from impl.decisions.names import MASTER_ID
+from impl.decisions.subscription import SUB_ALL
 from impl.hosts.simulation.host import Boot
 from impl.hosts.simulation.node import Node
 from impl.namesrv.server import NamesrvController
 from impl.ports.remoting import RemotingClient
-from impl.store.message_store_config import MessageStoreConfig
+from impl.store.message_store_config import BrokerRole, MessageStoreConfig
 from stateful_tests.worlds.course import Course
 from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
 from stateful_tests.worlds.notes import Notes
@@ -88,7 +92,8 @@ class Machines(Course):
         power_loss -- False: its process is killed.
         """
         config = replace(self.brokers[machine].config, **settings)
-        self.simulation.boots[machine] = self._broker(machine, config, ())
+        boot = self._broker if self.store_config is None else self._storing_broker
+        self.simulation.boots[machine] = boot(machine, config, ())
         self.simulation.kernel.kill(self.simulation.nodes[machine], power_loss=power_loss)
         self.simulation.start(machine)
         self.run(0)
@@ -125,7 +130,7 @@ class Machines(Course):
     def _storing_broker(self, machine: str, config: BrokerConfig, topics: Sequence[TopicConfig]) -> Boot:
         async def boot(node: Node) -> None:
             try:
-                controller = BrokerController(node, config, not_null(self.store_config))
+                controller = BrokerController(node, config, self._store_config_of(config))
                 if controller.initialized:
                     _have_topics(controller, topics)
                     self.brokers[machine] = controller
@@ -137,6 +142,13 @@ class Machines(Course):
                     self.simulation.kernel.at(self.now_ms, self._mend, node)
 
         return boot
+
+    def _store_config_of(self, config: BrokerConfig) -> MessageStoreConfig:
+        """How a broker keeps messages: a slave has the role of one."""
+        store_config = not_null(self.store_config)
+        if config.broker_id == MASTER_ID:
+            return store_config
+        return replace(store_config, broker_role=BrokerRole.SLAVE, broker_id=config.broker_id)
 
     def _mend(self, node: Node) -> None:
         """A broker did not come up: its process ends, an operator deletes files without content and starts it again."""
@@ -150,7 +162,8 @@ class Machines(Course):
     def add_producer(self, machine: str, topic: str, queues: int) -> None:
         """Add a process that sends messages to a topic, at all brokers that are there; queues -- at each of them."""
         async def boot(node: Node) -> None:
-            brokers = [(name, controller.broker_addr) for name, controller in self.brokers.items()]
+            brokers = [(name, controller.broker_addr) for name, controller in self.brokers.items()
+                       if controller.config.broker_id == MASTER_ID]
             await Producer(node, topic, queues, brokers, self.notes).run()
 
         self.simulation.add(machine, boot)
@@ -175,11 +188,14 @@ class Machines(Course):
                 )
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
                 if self.store_config is not None:
-                    consumer.pull_api_wrapper = RequestingPullAPIWrapper(
-                        node, consumer.instance, consumer.group, consumer.rebalance_impl.subscription_inner)
+                    consumer.pull_api_wrapper = RequestingPullAPIWrapper(node, consumer.instance, consumer.group)
                 consumer.message_listener = Listener(
                     node, config.consumer_group, self.notes, orderly=config.orderly)
                 self.consumers[machine].append(consumer)
+                for topic, selector in config_now.subscription.items():
+                    self.notes.consumes(
+                        machine, config.consumer_group, topic, selector if isinstance(selector, str) else SUB_ALL,
+                        orderly=config.orderly or None, broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
 
         self._applications[machine] = boot

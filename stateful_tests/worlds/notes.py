@@ -1,20 +1,29 @@
 """What clients of a world observe, as a history of operations: nothing that only a broker knows is in it.
 
 Applications note what they do with their messages. Queues, commits and the ends of processes are taken from what
-clients and the host report. No times are noted, as the clocks of these machines are not to be trusted.
+clients and the host report. All is noted at true time, by one clock: that of the machines may jump and drift.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Any, NamedTuple
 
 from impl.decisions.message_queue import MessageQueue
-from impl.events import OffsetSent, ProcessKilled, QueueDropped, QueueTaken
+from impl.events import OffsetSent, OffsetsWritten, ProcessKilled, QueueDropped, QueueTaken
 from impl.hosts.simulation.kernel import Kernel
 from invariants.histories.operations import ASSIGNED, COMMITTED, RESTARTED, REVOKED, Operation
 
-_KINDS = {QueueTaken: ASSIGNED, QueueDropped: REVOKED, OffsetSent: COMMITTED}
+CLOCK = "world"
+_KINDS = {QueueTaken: ASSIGNED, QueueDropped: REVOKED, OffsetSent: COMMITTED, OffsetsWritten: COMMITTED}
+
+
+class Noted(NamedTuple):
+    """An operation, and how many records the world had before it."""
+
+    position: int
+    operation: Operation
 
 
 class Notes:
@@ -23,30 +32,68 @@ class Notes:
     def __init__(self, kernel: Kernel) -> None:
         """Nothing is noted yet."""
         self._kernel = kernel
-        self._noted: list[tuple[int, Operation]] = []
+        self._noted: list[Noted] = []
+        self._consumers: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self._alone: set[tuple[str, str]] = set()
 
     def note(self, kind: str, machine: str, message: str | None, *, group: str | None = None,
-             mq: MessageQueue | None = None, offset: int | None = None) -> None:
-        """An application of a machine notes an operation on a message; one without an id is not noted."""
+             mq: MessageQueue | None = None, offset: int | None = None, **more: Any) -> None:
+        """An application of a machine notes an operation on a message; one without an id is not noted.
+
+        more -- other fields of the operation: key, tag, half and delay_ms of a send, key again of its outcome, attempt
+        (reconsumeTimes) of what is delivered, delay_ms of what is sent back.
+        """
         if message is not None:
-            queue = None if mq is None else named(mq)
-            self._noted.append((len(self._kernel.records), Operation(
-                kind, machine, 0, message, group, queue, offset)))
+            self._noted.append(Noted(len(self._kernel.records), Operation(
+                kind, machine, 0, message, self._named(machine, group), named(mq), offset, self._kernel.now_ms, CLOCK,
+                **more)))
 
-    def history(self) -> list[Operation]:
+    def consumes(self, machine: str, group: str, topic: str, tags: str, *, broadcasting: bool = False,
+                 **more: Any) -> None:
+        """An application of a machine is about to start a consumer; tags -- that it subscribes, `*` for all.
+
+        broadcasting -- the member is a group of its own. more -- other fields of an assignment of the topic's queues:
+        orderly, max_attempts.
+        """
+        self._consumers[machine, group, topic] = {"tags": None if tags == "*" else tags, **more}
+        if broadcasting:
+            self._alone.add((machine, group))
+
+    @property
+    def sent(self) -> bool:
+        """Whether anybody has noted anything: where nobody sends, nothing is to be judged."""
+        return bool(self._noted)
+
+    def history(self) -> list[Noted]:
         """All operations in the order in which they were; a process is what runs on a machine."""
-        ordered = sorted(chain(self._noted, self._reported()), key=lambda one: one[0])
-        return [one._replace(seq=seq) for seq, (_, one) in enumerate(ordered)]
+        ordered = sorted(chain(self._noted, self._reported()), key=lambda one: one.position)
+        return [Noted(one.position, one.operation._replace(seq=seq)) for seq, one in enumerate(ordered)]
 
-    def _reported(self) -> Iterator[tuple[int, Operation]]:
-        for place, (_, machine, event) in enumerate(self._kernel.records, 1):
+    def _reported(self) -> Iterator[Noted]:
+        for position, (ms, machine, event) in enumerate(self._kernel.records, 1):
             if isinstance(event, ProcessKilled):
-                yield place, Operation(RESTARTED, machine, 0)
-            elif isinstance(event, (QueueTaken, QueueDropped, OffsetSent)):
-                offset = None if isinstance(event, QueueDropped) else event.offset
-                yield place, Operation(_KINDS[type(event)], machine, 0, None, event.group, named(event.mq), offset)
+                yield Noted(position, Operation(RESTARTED, machine, 0, time_ms=ms, clock=CLOCK))
+            elif isinstance(event, (QueueTaken, QueueDropped, OffsetSent, OffsetsWritten)):
+                kind, group = _KINDS[type(event)], self._named(machine, event.group)
+                for mq, offset in _queues(event):
+                    known = self._consumers.get((machine, event.group, mq.topic), {}) if kind == ASSIGNED else {}
+                    yield Noted(position, Operation(
+                        kind, machine, 0, None, group, named(mq), offset, ms, CLOCK, **known))
+
+    def _named(self, machine: str, group: str | None) -> str | None:
+        """The name of a group of which an application of a machine is a member; in broadcasting it is the only one."""
+        return f"{group}@{machine}" if group is not None and (machine, group) in self._alone else group
 
 
-def named(mq: MessageQueue) -> str:
+def _queues(
+    event: QueueTaken | QueueDropped | OffsetSent | OffsetsWritten,
+) -> Iterable[tuple[MessageQueue, int | None]]:
+    """The queues of an event with their offsets."""
+    if isinstance(event, OffsetsWritten):
+        return event.offsets
+    return ((event.mq, None if isinstance(event, QueueDropped) else event.offset),)
+
+
+def named(mq: MessageQueue | None) -> str | None:
     """A queue by its name."""
-    return f"{mq.topic}/{mq.broker_name}/{mq.queue_id}"
+    return None if mq is None else f"{mq.topic}/{mq.broker_name}/{mq.queue_id}"

@@ -59,7 +59,7 @@ class Producer:
             self._notes.note(UNKNOWN, self.node.name, key)
             return
         queue_offset, log_offset = NO_QUEUE_OFFSET, NO_QUEUE_OFFSET
-        if answer.header is not None:
+        if answer.header is not None and answer.header.msg_id is not None:
             queue_offset, log_offset = answer.header.queue_offset, decode_message_id(answer.header.msg_id)[1]
         self.node.trace(SendAnswered(
             machine, self.topic, queue_id, queue_offset, log_offset, key, int(answer.code)))

@@ -13,7 +13,7 @@ from typing import Any
 
 from impl.broker.consumer_offset_manager import topic_at_group
 from impl.broker.given_message_store import QueueRange
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
@@ -21,7 +21,7 @@ from impl.decisions.names import get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hash_map import ConcurrentHashMap
 from impl.hosts.simulation.clock import EPOCH_MS
-from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
+from impl.store.message_store_config import BrokerRole, FlushDiskType, MessageStoreConfig
 from invariants.concepts import FOLLOWED
 from invariants.refinement.follower import Follower
 from stateful_tests.worlds import deeds
@@ -154,12 +154,17 @@ def routes(world: World) -> None:
         world.add_consumer(machine, ONE)
 
 
-def stored(flush_disk_type: FlushDiskType) -> Callable[[World], None]:
-    """A world in which brokers keep messages, a producer sends them, and members of a group pull them."""
+def stored(
+    flush_disk_type: FlushDiskType, broker_role: BrokerRole = BrokerRole.ASYNC_MASTER, *, slaves: bool = False,
+) -> Callable[[World], None]:
+    """A world in which brokers keep messages, a producer sends them, and members of a group pull them.
+
+    broker_role -- of the masters. slaves -- each has one, which copies its log.
+    """
 
     def build(world: World) -> None:
-        world.store_config = replace(STORE, flush_disk_type=flush_disk_type)
-        servers(world)
+        world.store_config = replace(STORE, flush_disk_type=flush_disk_type, broker_role=broker_role)
+        servers(world, slaves=slaves)
         for machine in (*CONSUMERS[:2], *SPARE[:1]):
             world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
         world.add_producer(PRODUCER, TOPIC, 4)
@@ -196,6 +201,7 @@ IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(
 _ROUTES = ("every_name_server_learns", "full_registration_installs_all_topics", "dead_broker_is_dropped",
            "route_cache_becomes_true")
 _GROUPS = (*_ROUTES, "list_is_exactly_the_living", "pull_finds_its_subscription", "ownership_converges")
+_REPLICATED = (*_GROUPS, "lagging_slave_catches_up")
 _ORDERED = (*_GROUPS, "abandoned_lock_is_freed")
 _COME_AND_GO, _CONSUME = (deeds.join, deeds.leave), (deeds.consume,) * 3
 
@@ -243,6 +249,12 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              stored(FlushDiskType.ASYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
     Workload("stored_sync", "Messages are sent, and acknowledged when the disk has them.",
              stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
+    Workload("replicated", "Messages are sent, and slaves copy what masters have; a slave takes its master's place.",
+             stored(FlushDiskType.ASYNC_FLUSH, slaves=True),
+             (*_COME_AND_GO, deeds.stop_broker, deeds.promote, deeds.switch), _REPLICATED),
+    Workload("replicated_sync", "Messages are sent, and acknowledged when a slave has them.",
+             stored(FlushDiskType.ASYNC_FLUSH, BrokerRole.SYNC_MASTER, slaves=True),
+             (*_COME_AND_GO, deeds.stop_broker), _REPLICATED),
     Workload("renaming", "Brokers are given other names, and members come and go.", members(ONE),
              (deeds.rename_broker, deeds.rename_broker, deeds.stop_broker, deeds.create_topic, *_COME_AND_GO),
              _RENAMED, (), storm_ms=300_000, concepts=()),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from dataclasses import replace
 
 from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge, copied
+from impl.common.headers import CheckTransactionStateRequestHeader
 from impl.common.message import MessageExt
 from impl.common.message_const import (
     PROPERTY_PRODUCER_GROUP,
@@ -18,18 +19,6 @@ from impl.decisions.java_text import parse_integer
 from impl.decisions.names import RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC
 
 TCMT_QUEUE_NUMS = 1  # AbstractTransactionalMessageCheckListener
-
-
-class CheckTransactionStateRequestHeader(NamedTuple):
-    """`CheckTransactionStateRequestHeader`; offsets as in EndTransactionRequestHeader.
-
-    msg_id -- the unique key of the message; offset_msg_id -- the broker's id.
-    """
-
-    tran_state_table_offset: int
-    commit_log_offset: int
-    msg_id: str | None
-    offset_msg_id: str | None
 
 
 CreateTopic = Callable[[str, int], Awaitable[None]]
@@ -52,10 +41,10 @@ class DefaultTransactionalMessageCheckListener:
     def resolve_half_msg(self, half: MessageExt) -> None:
         """AbstractTransactionalMessageCheckListener#sendCheckMessage; Java runs it in a pool of up to five threads."""
         key = half.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)
-        header = CheckTransactionStateRequestHeader(half.queue_offset, half.commit_log_offset, key, half.msg_id)
+        header = CheckTransactionStateRequestHeader(half.queue_offset, half.commit_log_offset, key, key, half.msg_id)
         try:
-            message = half._replace(
-                topic=not_null(half.get_property(PROPERTY_REAL_TOPIC)), store_size=0,
+            message = replace(
+                half, topic=not_null(half.get_property(PROPERTY_REAL_TOPIC)), store_size=0,
                 queue_id=parse_integer(not_null(half.get_property(PROPERTY_REAL_QUEUE_ID)), 32))
             self._send_check(half.get_property(PROPERTY_PRODUCER_GROUP), header, message)
         except JavaError:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from impl.broker.transaction.transactional_message_bridge import copied
 from impl.broker.transaction.transactional_message_service import TransactionalMessageServiceImpl
+from impl.common.headers import EndTransactionRequestHeader
 from impl.common.message import MessageExt
 from impl.common.message_const import (
     PROPERTY_PRODUCER_GROUP,
@@ -29,19 +30,6 @@ _ILLEGAL = (
     "The message is illegal, maybe msg body or properties length not matched. "
     "msg body length limit 128k, msg properties length limit 32k."
 )
-
-
-class EndTransactionRequestHeader(NamedTuple):
-    """`EndTransactionRequestHeader`.
-
-    tran_state_table_offset -- queue offset of the half message; commit_log_offset -- of its record in the log.
-    commit_or_rollback -- one of the transaction types; another one says that the producer does not know.
-    """
-
-    producer_group: str
-    tran_state_table_offset: int
-    commit_log_offset: int
-    commit_or_rollback: int
 
 
 class Answer(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 from impl.broker.broker_config import BrokerConfig
@@ -192,8 +193,8 @@ class _QueueCheck:
         if result is None or not is_put_ok(result):
             return False
         appended = not_null(result.append_message_result)
-        self._listener.resolve_half_msg(half._replace(
-            queue_offset=appended.logics_offset, commit_log_offset=appended.wrote_offset,
+        self._listener.resolve_half_msg(replace(
+            half, queue_offset=appended.logics_offset, commit_log_offset=appended.wrote_offset,
             msg_id=appended.get_msg_id()))
         return True
 
@@ -248,7 +249,7 @@ def _with_property(message: MessageExt, name: str, value: str) -> MessageExt:
     for entry in (message.properties or {}).items():
         properties.put(*entry)
     properties.put(name, value)
-    return message._replace(properties=dict(properties.entries()))
+    return replace(message, properties=dict(properties.entries()))
 
 
 class TransactionalMessageCheckService:

@@ -14,6 +14,7 @@ from impl.events.sentences import (
     offsets,
     ownership,
     registration,
+    sending,
     store,
     subscriptions,
 )
@@ -23,8 +24,8 @@ from impl.events.sentences.words import Words as Words
 SENTENCES: Mapping[type, Said] = {
     kind: said
     for part in (
-        clients, consumption, host, locks, membership, name_server, offsets, ownership, registration, store,
-        subscriptions)
+        clients, consumption, host, locks, membership, name_server, offsets, ownership, registration, sending,
+        store, subscriptions)
     for kind, said in part.SENTENCES.items()
 }
 """By the class of the event; each class of `impl.events` is here."""

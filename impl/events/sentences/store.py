@@ -31,5 +31,9 @@ SENTENCES: dict[type, Said] = {
         "dispatched messages"),
     told.StoreLoaded: Said("the store of {broker} has recovered its log from {min_offset} to {max_offset}",
                            "recoveries of stores"),
+    told.LogCopied: Said("{broker} copies {size} bytes of its master's log to {offset}", "copied parts of the log"),
+    told.SlaveConnected: Said("{slave} connects to {broker} to copy its log", "connections of slaves"),
+    told.ReplicaReported: Said("{broker} hears that {slave} has its log up to {offset}", "reports of slaves"),
+    told.SlaveDisconnected: Said("{broker} has no connection to its slave {slave} any more", "lost slaves"),
     told.StoreRefused: Said(_refused, "refused starts"),
 }

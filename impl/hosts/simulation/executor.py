@@ -7,7 +7,7 @@ coroutine lives, so a paused handler holds up the queue behind it, and a full qu
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from impl.hosts.simulation.process import Future, Process, ProcessDeadError
 from impl.ports.pools import Job, RejectedExecutionError
@@ -28,6 +28,7 @@ class Pool:
         self.free = threads
         self.is_shutdown = False
         self._terminated: list[Future] = []
+        self._tell_queued: Callable[[], None] | None = None
 
     def __str__(self) -> str:
         """Process and thread."""
@@ -45,6 +46,8 @@ class Pool:
             process.kernel.ready.append((self, job))
         elif self.queue_bound is None or len(self.queue) < self.queue_bound:
             self.queue.append(job)
+            if self._tell_queued is not None:
+                self._tell_queued()
         else:
             raise RejectedExecutionError(f"{self.name}: {self.queue_bound} jobs wait")
 
@@ -59,6 +62,10 @@ class Pool:
         if self.is_shutdown and self.free == self.threads:
             for waiting in self._terminated:
                 waiting.resolve(True)
+
+    def when_queued(self, tell: Callable[[], None]) -> None:
+        """See Pool in `impl.ports.pools`."""
+        self._tell_queued = tell
 
     def remove(self, job: Job) -> bool:
         """See Pool in `impl.ports.pools`."""

@@ -85,7 +85,8 @@ class Kernel:
     the faults, replaced when the world heals. records -- what was traced. segments -- how many have ended. monitor --
     called after each, and at a process's `interleave`, if something was recorded since it was called last, or if it is
     due: the first of a process and every show_every-th. shown -- how many records the monitor has been told.
-    max_segments -- where a run is given up. trail -- kept on replay only.
+    max_segments -- where a run is given up. running -- the task or pool that was stepped last. trail -- kept on replay
+    only.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class Kernel:
         self.trail = Trail() if tape.telling else None
         self.processes: dict[str, Process] = {}
         self.ready: deque[tuple[Any, Any]] = deque()
+        self.running: Any = None
         self.on_kill: list[Callable[[Process, bool], None]] = []
         self._due: deque[tuple[Any, Any]] = deque()  # timers of this millisecond, which come after what is ready
         self._timers: dict[int, list[tuple[Any, Any]]] = {}  # later millisecond to its timers
@@ -192,6 +194,7 @@ class Kernel:
             if process.paused_until_ms > self.now_ms:
                 self.stand(process, target, argument)
                 continue
+            self.running = target
             try:
                 if kind is Task:
                     awaited = next(target.steps, None)

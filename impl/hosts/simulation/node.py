@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from impl.hosts.simulation.clock import WallClock
 from impl.hosts.simulation.disk import Disk, MachineDisk
@@ -11,6 +11,7 @@ from impl.hosts.simulation.network import Network
 from impl.hosts.simulation.process import AT_ONCE, suspend
 from impl.hosts.simulation.remoting_client import RemotingClient
 from impl.hosts.simulation.remoting_server import RemotingServer
+from impl.hosts.simulation.sockets import ServerSocket, Socket, connected
 from impl.hosts.simulation.threads import Threads
 from impl.ports.remoting import ChannelEventListener
 
@@ -47,3 +48,15 @@ class Node(Threads):
     def remoting_server(self, port: int, listener: ChannelEventListener | None = None) -> RemotingServer:
         """See Node in `impl.ports.node`."""
         return RemotingServer(self, self.network, f"{self.name}:{port}", listener)
+
+    def open_stream(self, address: str) -> Awaitable[Socket | None]:
+        """See Node in `impl.ports.node`."""
+        return connected(self, self.network, address)
+
+    def accept_streams(self, port: int, accept: Callable[[Socket], None]) -> None:
+        """See Node in `impl.ports.node`."""
+        self.network.listen(self, f"{self.name}:{port}", ServerSocket(self, accept))
+
+    def refuse_streams(self, port: int) -> None:
+        """See Node in `impl.ports.node`."""
+        self.network.unlisten(f"{self.name}:{port}")

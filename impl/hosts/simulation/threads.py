@@ -46,6 +46,11 @@ class Threads(Process):
         """See Node in `impl.ports.node`."""
         return Thread(self, self.spawn(name, run))
 
+    def current_thread(self) -> str:
+        """See Node in `impl.ports.node`."""
+        name: str = self.kernel.running.name
+        return name
+
     async def try_lock(self, lock: Lock, timeout_ms: int) -> bool:
         """See `impl.ports.threads`."""
         if self._take(lock):

@@ -21,25 +21,30 @@ _NOWHERE = -1
 class HAConnection:
     """`ha.HAConnection`.
 
-    slave_request_offset -- the slave's first report.
+    slave_request_offset -- the slave's first report; slave_ack_offset -- its last one.
     """
 
     def __init__(self, ha_service: Slaves, connection: Connection) -> None:
         """Have read and sent nothing."""
         self.ha_service, self.connection = ha_service, connection
-        self.slave_request_offset = NO_REQUEST_OFFSET
+        self.slave_request_offset = self.slave_ack_offset = NO_REQUEST_OFFSET
         self.read_socket_service = ReadSocketService(self)
         self.write_socket_service = WriteSocketService(self)
 
-    def run_once(self) -> None:
-        """A round of both services."""
+    @property
+    def next_transfer_offset(self) -> int:
+        """WriteSocketService#nextTransferFromWhere: of the next frame; -1: the slave has not asked yet."""
+        return self.write_socket_service.next_transfer_from_where
+
+    def run_once(self) -> bool:
+        """A round of both services; whether a part of the log was sent, so that there may be more to send."""
         try:
             if self.read_socket_service.run_once():
-                self.write_socket_service.run_once()
-            else:
-                self.shutdown()
+                return self.write_socket_service.run_once()
+            self.shutdown()
         except ConnectionError:
             self.shutdown()
+        return False
 
     def shutdown(self) -> None:
         """HAConnection#shutdown, and the end of both services: one stops the other."""
@@ -84,6 +89,7 @@ class ReadSocketService:
         offset = int.from_bytes(self._rest[end - _OFFSET_BYTES:end], "big", signed=True)
         self._rest = self._rest[end:]
         owner = self._owner
+        owner.slave_ack_offset = offset
         if not is_report_accepted(owner.slave_request_offset, offset, self._store.get_max_phy_offset()):
             return False
         if owner.slave_request_offset < 0:
@@ -93,43 +99,45 @@ class ReadSocketService:
 
 
 class WriteSocketService:
-    """`HAConnection.WriteSocketService`: it sends the log, and a heartbeat when it has sent nothing for a while."""
+    """`HAConnection.WriteSocketService`: it sends the log, and a heartbeat when it has sent nothing for a while.
+
+    next_transfer_from_where -- the offset of the next frame; -1 as long as the slave has not asked.
+    """
 
     def __init__(self, owner: HAConnection) -> None:
         """Have sent nothing."""
         self._owner, self._store = owner, owner.ha_service.store
-        self._next_transfer_from_where = _NOWHERE
+        self.next_transfer_from_where = _NOWHERE
         self._left = b""  # of the header and the body that are being sent
         self._last_write_timestamp = self._store.now_ms()
 
-    def run_once(self) -> None:
-        """WriteSocketService#run, one round. Raises ConnectionError."""
+    def run_once(self) -> bool:
+        """WriteSocketService#run, one round; whether a whole frame of the log was sent. Raises ConnectionError."""
         request = self._owner.slave_request_offset
         if request == NO_REQUEST_OFFSET:
-            return
-        if self._next_transfer_from_where == _NOWHERE:
-            self._next_transfer_from_where = first_transfer_offset(
+            return False
+        if self.next_transfer_from_where == _NOWHERE:
+            self.next_transfer_from_where = first_transfer_offset(
                 request, self._store.get_max_phy_offset(), self._store.config.mapped_file_size_commit_log)
         if not self._left and self._is_time_for_heartbeat():
-            self._left = _HEADER.pack(self._next_transfer_from_where, 0)
-        if self._transfer_data():
-            self._send_log()
+            self._left = _HEADER.pack(self.next_transfer_from_where, 0)
+        return self._transfer_data() and self._send_log()
 
     def _is_time_for_heartbeat(self) -> bool:
         interval = self._store.now_ms() - self._last_write_timestamp
         return interval > self._store.config.ha_send_heartbeat_interval_ms
 
-    def _send_log(self) -> None:
+    def _send_log(self) -> bool:
         """Send the next bytes of the log, never those of two files."""
-        result = self._store.get_commit_log_data(self._next_transfer_from_where)
+        result = self._store.get_commit_log_data(self.next_transfer_from_where)
         if result is None:
-            return
+            return False
         size = min(result.size, self._store.config.ha_transfer_batch_size_bytes)
         body = result.read(0, size)
         result.release()
-        self._left = _HEADER.pack(self._next_transfer_from_where, size) + body
-        self._next_transfer_from_where += size
-        self._transfer_data()
+        self._left = _HEADER.pack(self.next_transfer_from_where, size) + body
+        self.next_transfer_from_where += size
+        return self._transfer_data()
 
     def _transfer_data(self) -> bool:
         """WriteSocketService#transferData: send what is left as far as there is room; whether all is sent."""

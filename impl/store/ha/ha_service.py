@@ -30,9 +30,10 @@ class HAService:
         """HAService#updateMasterAddress: "" means that there is no master."""
         self.ha_client.master_address = new_address
 
-    def accept(self, connection: Connection) -> None:
+    def accept(self, connection: Connection) -> HAConnection:
         """AcceptSocketService#run: whoever connects is a slave."""
         self.connection_list.append(HAConnection(self, connection))
+        return self.connection_list[-1]
 
     def run_once(self) -> None:
         """A round of all connections and of the waiting puts."""
@@ -80,6 +81,11 @@ class GroupTransferService:
         self._ha_service = ha_service
         self._requests_write: list[GroupCommitRequest] = []
         self._requests_read: list[GroupCommitRequest] = []
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a put waits."""
+        return bool(self._requests_read or self._requests_write)
 
     def put_request(self, request: GroupCommitRequest) -> None:
         """GroupTransferService#putRequest."""

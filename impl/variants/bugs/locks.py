@@ -53,7 +53,7 @@ async def _keep_the_lock(self: RebalancePushImpl, mq: MessageQueue, pq: ProcessQ
 @replace(ConsumeMessageOrderlyService, "shutdown")
 async def _stop_without_unlocking(self: ConsumeMessageOrderlyService) -> None:
     """Nothing is unlocked."""
-    self._stop()
+    await self._stop()
 
 
 @replace(RebalancePushImpl, "_unlock_delay")

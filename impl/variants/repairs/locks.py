@@ -137,7 +137,7 @@ async def _hand_over(self: ConsumeMessageOrderlyService) -> None:
 
     The lock of a queue whose listener goes on is left to its lease.
     """
-    self._stop()
+    await self._stop()
     if not self.in_clustering:
         return
     rebalance, store = self.consumer.rebalance_impl, self.consumer.offset_store

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
+from impl.broker.pull_message_processor import PullMessageProcessor
 from impl.broker.reported_tables import connection_of
 from impl.client.local_file_offset_store import LocalFileOffsetStore, _text
 from impl.client.mq_client_instance import MQClientInstance
@@ -22,11 +23,12 @@ from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.config_manager import persist
-from impl.common.headers import ConsumerOffsetRequestHeader
+from impl.common.headers import ConsumerOffsetRequestHeader, PullMessageRequestHeader
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetCommitted, OffsetReset, OffsetsWritten
+from impl.ports.node import Node
 from impl.ports.remoting import Channel, Command, Connection
 from impl.ports.threads import UNINTERRUPTED, Interleave, Threads
 from impl.variants.held import Held
@@ -67,15 +69,29 @@ async def _commit_in_order(self: ConsumerManageProcessor, channel: Connection, r
     header: ConsumerOffsetRequestHeader = request.header
     offset = not_null(header.commit_offset)
     await self.node.interleave("updateConsumerOffset: before commitOffset")
-    stored: dict[tuple[str, str, int], tuple[Channel, int]] = vars(self).setdefault("stored", {})
+    await _store_in_order(self.node, self.consumer_offset_manager, channel, request, offset)
+    return Command(ResponseCode.SUCCESS)
+
+
+@replace(PullMessageProcessor, "_commit")
+async def _commit_of_pull_in_order(self: PullMessageProcessor, channel: Connection, request: Command) -> None:
+    """As above, of the offset that comes with a pull."""
+    header: PullMessageRequestHeader = request.header
+    tables = self.tables
+    await _store_in_order(tables.node, tables.consumer_offset_manager, channel, request, header.commit_offset)
+
+
+async def _store_in_order(
+    node: Node, manager: ConsumerOffsetManager, channel: Connection, request: Command, offset: int,
+) -> None:
+    header: ConsumerOffsetRequestHeader | PullMessageRequestHeader = request.header
+    stored: dict[tuple[str, str, int], tuple[Channel, int]] = vars(manager).setdefault("stored", {})
     key = (header.consumer_group, header.topic, header.queue_id)
     last = stored.get(key)
-    if last is not None and last[0] is channel and last[1] > request.opaque:
-        return Command(ResponseCode.SUCCESS)
-    stored[key] = (channel, request.opaque)
-    await self.consumer_offset_manager.commit_offset(*key, offset, UNINTERRUPTED)
-    self.node.trace(OffsetCommitted(self.node.name, *key, offset, connection_of(channel)))
-    return Command(ResponseCode.SUCCESS)
+    if last is None or last[0] is not channel or last[1] <= request.opaque:
+        stored[key] = (channel, request.opaque)
+        await manager.commit_offset(*key, offset, UNINTERRUPTED)
+        node.trace(OffsetCommitted(node.name, *key, offset, connection_of(channel)))
 
 
 async def _send(self: RemoteBrokerOffsetStore, mq: MessageQueue, forgotten: int | None) -> None:
@@ -289,7 +305,8 @@ REPAIRS = (
     ),
     Variant(
         "commits_in_order", "repair", "Of two commits on one connection for a queue the later one stays.",
-        "the idea: RemotingCommand.opaque orders the requests of a connection", ("B-18",), (_commit_in_order,),
+        "the idea: RemotingCommand.opaque orders the requests of a connection", ("B-18",),
+        (_commit_in_order, _commit_of_pull_in_order),
     ),
     Variant(
         "offset_is_read_last", "repair", "What is committed is read when it is known whom it goes to.",

@@ -7,6 +7,7 @@ from typing import cast
 
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
+from impl.client.message_listener import ConsumeOrderlyContext
 from impl.client.offset_store import OFFSET_RPC_TIMEOUT_MS, RemoteBrokerOffsetStore
 from impl.client.process_queue import ProcessQueue
 from impl.client.pull_callback import PULL_TIME_DELAY_MS_WHEN_EXCEPTION
@@ -95,13 +96,19 @@ async def _look_again(
 @replace(ConsumeMessageOrderlyService, "consume")
 async def _settle_under_the_lock(
     self: ConsumeMessageOrderlyService, mq: MessageQueue, pq: ProcessQueue, msgs: Sequence[MessageExt],
-) -> None:
+) -> bool:
     """Who gets the lock of the queue finds the batch settled."""
+    context, goes_on = ConsumeOrderlyContext(mq), False
     await self.node.lock(pq.consume_lock)
-    if not pq.dropped:
-        await self._listen(mq, msgs)
-        await self.process_consume_result(mq, pq, msgs)
+    try:
+        if not pq.dropped:
+            status = await self._listen(msgs, context)
+            goes_on = await self.process_consume_result(status, context, pq, msgs)
+    except JavaError:
+        self.node.unlock(pq.consume_lock)
+        raise
     self.node.unlock(pq.consume_lock)
+    return goes_on
 
 
 @replace(ConsumeMessageOrderlyService, "_counts")

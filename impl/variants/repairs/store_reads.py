@@ -74,12 +74,31 @@ def _first_report_is_compared(slave_request_offset: int, slave_ack_offset: int, 
     return slave_ack_offset <= max_phy_offset
 
 
+@around(DefaultMessageStore, "get_commit_log_data")
+def _forced_is_sent(original: Callable[..., SelectMappedBufferResult | None],
+                    ) -> Callable[..., SelectMappedBufferResult | None]:
+    def get_commit_log_data(self: DefaultMessageStore, offset: int) -> SelectMappedBufferResult | None:
+        """A slave gets nothing that its master may lose."""
+        files = self.commit_log.mapped_file_queue
+        while files.flushed_where < self.get_max_phy_offset() and not files.flush(0):
+            pass
+        result = original(self, offset)
+        if result is not None:
+            result.size = min(result.size, files.flushed_where - result.start_offset)
+            if result.size <= 0:
+                result.release()
+                return None
+        return result
+
+    return get_commit_log_data
+
+
 @around(WriteSocketService, "run_once")
 def _from_the_first_file(original: Callable[..., bool]) -> Callable[..., bool]:
     def run_once(self: WriteSocketService) -> bool:
         """An empty slave gets all that its master has."""
-        if self._next_transfer_from_where < 0 and self._owner.slave_request_offset == 0:
-            self._next_transfer_from_where = max(cast("DefaultMessageStore", self._store).get_min_phy_offset(), 0)
+        if self.next_transfer_from_where < 0 and self._owner.slave_request_offset == 0:
+            self.next_transfer_from_where = max(cast("DefaultMessageStore", self._store).get_min_phy_offset(), 0)
         return original(self)
 
     return run_once
@@ -94,8 +113,9 @@ REPAIRS = (
             "CommitLog#getMessage asks for the first file instead", ("V25",), (_gone_is_gone,)),
     Variant("time_finds_the_first", "repair", "A search by time leads to the first message that is not earlier.",
             "apache/rocketmq #6429", ("V28",), (_first_not_before,)),
-    Variant("first_report_is_compared", "repair", "A master does not accept a slave that has more than itself.",
-            "apache/rocketmq #3016 compares the later ones", ("V11",), (_first_report_is_compared,)),
+    Variant("forced_is_sent", "repair", "A master sends what it has forced, and accepts no slave that has more.",
+            "apache/rocketmq #3016 compares the later reports; nobody forces before", ("V11",),
+            (_first_report_is_compared, _forced_is_sent)),
     Variant("empty_slave_gets_all", "repair", "An empty slave is sent the log from its first file on.",
             "apache/rocketmq #3661", ("V29",), (_from_the_first_file,)),
 )

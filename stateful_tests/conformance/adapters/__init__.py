@@ -15,7 +15,9 @@ from stateful_tests.conformance.adapters import (
     message_bytes,
     names,
     queue_choice,
+    remoting,
     route_info,
+    sql_filter,
     store,
     store_files,
 )
@@ -30,7 +32,9 @@ ADAPTERS: dict[str, Adapter] = {
     **message_bytes.ADAPTERS,
     **names.ADAPTERS,
     **queue_choice.ADAPTERS,
+    **remoting.ADAPTERS,
     **route_info.ADAPTERS,
+    **sql_filter.ADAPTERS,
     **store.ADAPTERS,
     **store_files.ADAPTERS,
 }

@@ -217,7 +217,7 @@ def _filter_fields(data: ConsumerFilterData) -> dict[str, Any]:
         "dead": data.dead_time and data.dead_time - T0,
         "deadZero": data.dead_time == 0,
         "isDead": data.is_dead(),
-        "bits": list(data.bloom_filter_data.bit_pos),
+        "bits": list(not_null(data.bloom_filter_data).bit_pos),
     }
 
 

@@ -7,10 +7,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from impl.client.offset_store import FindBrokerResult, MQBrokerError, ReadOffsetType, RemoteBrokerOffsetStore
-from impl.client.process_queue import PROPERTY_MAX_OFFSET, ProcessQueue, TreeMap
+from impl.client.process_queue import ProcessQueue, TreeMap
 from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.common.heartbeat_data import CONSUME_ACTIVELY, CONSUME_PASSIVELY
 from impl.common.message import MessageExt
+from impl.common.message_const import PROPERTY_MAX_OFFSET
 from impl.decisions.allocation import (
     AllocateMessageQueueAveragely,
     AllocateMessageQueueAveragelyByCircle,

@@ -17,7 +17,7 @@ from impl.broker.broker_config import BrokerConfig
 from impl.client import process_queue
 from impl.client.mq_client_instance import ClientConfig
 from impl.client.offset_store import ReadOffsetType
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common import message_const, message_properties, record_layout
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig

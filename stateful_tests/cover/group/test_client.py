@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from impl.broker.given_message_store import QueueRange
+from impl.client.default_mq_producer_impl import CLIENT_INNER_PRODUCER_GROUP
 from impl.client.local_file_offset_store import LocalFileOffsetStore
-from impl.client.mq_client_instance import CLIENT_INNER_PRODUCER_GROUP
 from impl.client.process_queue import ProcessQueue
-from impl.client.push_consumer import DefaultMQPushConsumerImpl, PushConsumerConfig
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import MQClientError

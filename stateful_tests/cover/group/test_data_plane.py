@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from impl.broker.send_message_processor import socket_address
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.headers import PullMessageRequestHeader, SendMessageRequestHeader
+from impl.common.inet_socket_address import socket_address
 from impl.common.message import MessageExt
 from impl.common.message_decoder import decodes
 from impl.common.message_id import create_message_id

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from impl.broker.transaction.default_check_listener import CheckTransactionStateRequestHeader
-from impl.broker.transaction.end_transaction_processor import EndTransactionRequestHeader
 from impl.broker.transactions import CHECK_PERMIT_MS
 from impl.common.byte_buffer import ByteBuffer
-from impl.common.headers import PullMessageRequestHeader, SendMessageRequestHeader
+from impl.common.headers import (
+    CheckTransactionStateRequestHeader,
+    EndTransactionRequestHeader,
+    PullMessageRequestHeader,
+    SendMessageRequestHeader,
+)
 from impl.common.heartbeat_data import HeartbeatData, ProducerData
 from impl.common.message_decoder import decode, decodes
 from impl.common.request_code import RequestCode, ResponseCode

@@ -19,6 +19,7 @@ from impl.common.heartbeat_data import BROADCASTING
 from impl.common.message import MessageExt
 from impl.common.pull_result import PullResult
 from impl.decisions.pull_answer import GetMessageStatus, PullCode, PullStatus
+from impl.decisions.subscription import build
 from impl.events import (
     ListenerEnded,
     ListenerStarted,
@@ -196,7 +197,7 @@ def test_a_client_that_has_ended_pulls_nothing_more(world: World) -> None:
     service = consumer.instance.pull_message_service
     service.execute_pull_request_immediately(pull_request)
     service.execute_pull_request_later(pull_request, 10)
-    PullCallback(consumer, pull_request).on_exception()
+    PullCallback(consumer, pull_request, build("orders", "*", "TAG")).on_exception()
     world.run(2 * HOLD_MS)
     assert world.events(PullSuspended, since_ms) == []
 
@@ -223,8 +224,8 @@ class Stuck:
         self.world = world
         self.given: list[tuple[int, ...]] = []
 
-    async def consume_message(self, msgs: object, mq: object) -> None:
-        del mq
+    async def consume_message(self, msgs: object, context: object) -> None:
+        del context
         self.given.append(tuple(msg.queue_offset for msg in msgs))  # type: ignore[attr-defined]
         await self.world.simulation.nodes["c1"].sleep(1_000_000)
 

@@ -199,7 +199,7 @@ def test_every_request_that_a_processor_serves_has_a_row() -> None:
     with World() as world:
         one_broker(world)
         served = {cast("MethodType", handler) for handler, _ in world.brokers[BROKER].processors.values()}
-    assert len(served) == 21
+    assert len(served) == 22
     kinds = {method.__self__.__class__ for method in served}
     assert kinds == {AdminBrokerProcessor, ClientManageProcessor, ConsumerManageProcessor}
     methods = {
@@ -217,11 +217,12 @@ def test_which_requests_share_a_pool() -> None:
             pools.setdefault(pool, set()).add(code)
         assert pools == {
             "heartbeat": {34}, "client_manage": {35, 46}, "consumer_manage": {38, 14, 15},
-            "admin": {17, 21, 29, 30, 31, 41, 42, 43, 201, 207, 215, 222, 223, 300, 308},
+            "admin": {17, 21, 29, 30, 31, 41, 42, 43, 45, 201, 207, 215, 222, 223, 300, 308},
         }
         assert {name: tuple(size) for name, size in pool_sizes(8).items()} == {
             "heartbeat": (8, 50_000), "client_manage": (32, 1_000_000), "consumer_manage": (32, None),
-            "admin": (16, None),
+            "admin": (16, None), "send": (4, 10_000), "pull": (32, 100_000), "reply": (32, 10_000),
+            "query": (16, 20_000), "end_transaction": (24, 100_000),
         }
         assert world.ask(ADDR, Command(9_999)).code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from impl.broker.reported_tables import ReportedGroupInfo
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.topic_config import TopicConfig
 from impl.events import ThreadDied

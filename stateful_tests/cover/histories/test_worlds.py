@@ -28,7 +28,7 @@ def test_what_clients_of_a_repaired_world_observe_keeps_the_promises(tmp_path: P
 
 
 def test_a_broker_that_acknowledges_before_it_forces_loses_messages_with_its_power() -> None:
-    assert {one.check for _, one in findings(Plan("shipped", "stored"), [1])} == {"lost"}
+    assert {one.check for _, one in findings(Plan("shipped", "stored"), [4])} == {"lost"}
 
 
 def test_a_world_in_which_nobody_sends_has_no_history() -> None:

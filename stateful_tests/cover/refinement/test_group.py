@@ -10,7 +10,7 @@ import pytest
 
 from impl.broker.rebalance_lock_manager import LockEntry, RebalanceLockManager
 from impl.broker.reported_tables import ReportedConsumerManager, ReportedGroupInfo, ReportedLocks
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.rebalance import RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.topic_config import TopicConfig

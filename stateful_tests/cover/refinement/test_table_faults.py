@@ -9,7 +9,7 @@ import pytest
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.reported_tables import ReportedConsumerManager, ReportedGroupInfo
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.decisions.subscription import SubscriptionData
 from impl.events import (
     BrokerFound,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.request_code import RequestCode
 from impl.events import BrokerLiveRemoved, BrokerRegistered, ClockJumped
 from impl.hosts.simulation.tape import RandomTape

@@ -30,7 +30,7 @@ REFUTED: tuple[tuple[Callable[[], None], str, str], ...] = (
     (hazards.test_v18_a_queue_of_which_all_records_have_expired_keeps_its_minimum, "expired_queue_is_empty", "(0, 1)"),
     (hazards.test_v25_a_unit_of_offset_0_is_answered_with_what_is_first_now, "offset_0_is_looked_at", "found.records"),
     (replication.test_v11_a_slave_that_has_what_its_master_lost_acknowledges_what_was_never_sent,
-     "first_report_is_compared", "PUT_OK"),
+     "forced_is_sent", "PUT_OK"),
     (replication.test_v29_an_empty_slave_gets_the_last_file_only, "empty_slave_gets_all", "== 2_048"),
 )
 BY_MORE = {"time_finds_the_first"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from impl.decisions.pull_answer import GetMessageStatus
 from impl.ports.disk import Disk, DiskError, DiskFullError, File
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
+from impl.store.message_reads import CqExtUnit
 from impl.store.message_store_config import BrokerRole, FlushDiskType
 from impl.store.put_message_result import PutMessageFuture
 from impl.store.put_message_status import AppendMessageStatus, PutMessageStatus
@@ -323,11 +325,13 @@ def test_a_pull(offset: int, expected: tuple[GetMessageStatus, int]) -> None:
 class Odd:
     """A filter that takes records with an odd code, or an odd last byte."""
 
-    def is_matched_by_consume_queue(self, tags_code: int | None) -> bool:
+    def is_matched_by_consume_queue(self, tags_code: int | None, cq_ext_unit: CqExtUnit | None = None) -> bool:
+        assert cq_ext_unit is None
         return tags_code is None or tags_code != 0
 
-    def is_matched_by_commit_log(self, record: bytes) -> bool:
-        return record.endswith(b"\x01b")
+    def is_matched_by_commit_log(self, record: bytes | None, properties: Mapping[str, str] | None = None) -> bool:
+        assert properties is None
+        return record is not None and record.endswith(b"\x01b")
 
 
 def test_a_filter_is_asked_twice() -> None:

@@ -8,20 +8,14 @@ from typing import Any
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
-from impl.broker.transaction.default_check_listener import (
-    CheckTransactionStateRequestHeader,
-    DefaultTransactionalMessageCheckListener,
-)
-from impl.broker.transaction.end_transaction_processor import (
-    Answer,
-    EndTransactionProcessor,
-    EndTransactionRequestHeader,
-)
+from impl.broker.transaction.default_check_listener import DefaultTransactionalMessageCheckListener
+from impl.broker.transaction.end_transaction_processor import Answer, EndTransactionProcessor
 from impl.broker.transaction.transactional_message_bridge import CID_SYS_RMQ_TRANS, Tables, TransactionalMessageBridge
 from impl.broker.transaction.transactional_message_service import (
     TransactionalMessageCheckService,
     TransactionalMessageServiceImpl,
 )
+from impl.common.headers import CheckTransactionStateRequestHeader, EndTransactionRequestHeader
 from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_PRODUCER_GROUP, PROPERTY_TRANSACTION_PREPARED
 from impl.decisions.flags import MULTI_TAGS_FLAG, TRANSACTION_PREPARED_TYPE

@@ -12,6 +12,7 @@ from impl.client.offset_store import FindBrokerResult, MQBrokerError, ReadOffset
 from impl.client.process_queue import ProcessQueue
 from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.client.route_tables import DefaultTopic, RouteTables
+from impl.client.topic_publish_info import TopicPublishInfo
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING, CONSUME_PASSIVELY
 from impl.common.message import MessageExt
 from impl.decisions.allocation import AllocateMessageQueueAveragely
@@ -24,7 +25,7 @@ from impl.decisions.java_errors import (
     NumberFormatError,
 )
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.route_queues import BrokerData, PublishQueues, QueueData, TopicRouteData
+from impl.decisions.route_queues import BrokerData, QueueData, TopicRouteData
 from impl.decisions.subscription import SubscriptionData
 from impl.hash_map import IllegalStateError
 from impl.ports.threads import UNINTERRUPTED, Threads, Uninterrupted, run_now
@@ -299,14 +300,13 @@ class NameServer:
 
 @dataclass
 class Producer:
-    published: dict[str, PublishQueues] = field(default_factory=dict)
+    published: dict[str, TopicPublishInfo] = field(default_factory=dict)
 
     def is_publish_topic_need_update(self, topic: str) -> bool:
-        return topic not in self.published or not self.published[topic].queues
+        return topic not in self.published or not self.published[topic].ok()
 
-    def update_topic_publish_info(self, topic: str, publish: PublishQueues, route: TopicRouteData) -> None:
-        del route
-        self.published[topic] = publish
+    def update_topic_publish_info(self, topic: str, info: TopicPublishInfo) -> None:
+        self.published[topic] = info
 
 
 @dataclass
@@ -354,7 +354,7 @@ def test_a_route_is_taken_over_when_it_has_changed_or_somebody_lacks_it() -> Non
     assert client.update("T")
     assert client.tables.find_broker_address_in_publish("b") is None
     assert client.consumers[0].subscribed["T"] == [MessageQueue("T", "b", 0), MessageQueue("T", "b", 1)]
-    assert client.producers[0].published["T"].queues == []
+    assert client.producers[0].published["T"].message_queue_list == []
     assert client.update("T")
 
 
@@ -391,9 +391,9 @@ def test_the_default_route_is_cut_to_the_queues_that_the_producer_wishes() -> No
     client = Client(TBW102=route(("b", {0: "m:1"}), queues=8))
     client.producers.append(Producer())
     assert client.update("new", DefaultTopic("TBW102", 4))
-    assert len(client.producers[0].published["new"].queues) == 4
+    assert len(client.producers[0].published["new"].message_queue_list) == 4
     assert client.update("other", DefaultTopic("TBW102", 16))
-    assert len(client.producers[0].published["other"].queues) == 8
+    assert len(client.producers[0].published["other"].message_queue_list) == 8
 
 
 def test_the_route_itself_is_entered_last() -> None:

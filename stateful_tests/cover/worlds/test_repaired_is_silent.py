@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.events import QueueDropped, QueuesAssigned, QueueTaken
 from stateful_tests.machines.program import parsed

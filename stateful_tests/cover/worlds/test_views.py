@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from impl.client.push_consumer import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SQL92

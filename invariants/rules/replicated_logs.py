@@ -1,0 +1,217 @@
+"""What slaves have of their masters' logs: brokers of one name are replicas, whoever of them is the master now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from impl.decisions.names import MASTER_ID
+from invariants.rules import deadlines
+from invariants.rules.excuse import cause
+from invariants.rules.match import Match
+from invariants.rules.rule import Kept, Promise, Rule, Told, after, on
+from invariants.views import StoredRecord
+
+_SUCCESS, _SYNC_MASTER, _SLAVE = 0, "SYNC_MASTER", "SLAVE"
+_BEYOND = "has another record there, which it had when its master had lost its own"
+_SHIFTED = "has records at other places than its master"
+_OTHER = "has another record there"
+_DELETED, _BEHIND = "what comes next is gone", "it has not come so far"
+_GONE, _BEGINS_LATER, _NEVER = "has lost it", "begins behind it", "never had it"
+
+
+class _Logs(Rule):
+    """The records of all logs: what masters have appended, slaves have copied, and starts have found."""
+
+    # By machine: the records by their offsets. A file that is deleted stays here. What a start has found lost is gone.
+    logs = Kept("at", survives="all")
+    roles = Kept("at", survives="all", begins=(events.StoreLoaded,), value=lambda _, event: event.broker_role)
+    # Slaves that have appended a frame elsewhere than it begins (V32), and masters that have started with less (V11).
+    shifted = Kept("at", survives="all", begins=(
+        Match(events.LogCopied, having=lambda event: event.offset != event.master_offset),))
+    shorter = Kept("at", survives="all")
+
+    @on(events.MessageAppended)
+    def keeps_appended(self, _: int, at: str, event: events.MessageAppended) -> None:
+        self.log(at)[event.commit_log_offset] = StoredRecord(
+            event.commit_log_offset, event.topic, event.queue_id, event.queue_offset, event.size, event.key)
+
+    @on(events.LogCopied)
+    def keeps_copied(self, _: int, at: str, event: events.LogCopied) -> None:
+        del event
+        log = self.log(at)
+        last = max(log, default=-1)
+        known = 0 if last < 0 else last + log[last].size
+        log.update({one.commit_log_offset: one for one in self.views.log_records_from(at, known)})
+
+    @on(events.StoreLoaded)
+    def keeps_found(self, ms: int, at: str, event: events.StoreLoaded) -> None:
+        log = self.log(at)
+        if any(offset >= event.max_offset for offset in log):
+            self.shorter[at,] = ms
+        found = {one.commit_log_offset: one for one in self.views.log_records(at)}
+        self.logs[at,] = {offset: one for offset, one in log.items() if offset < event.min_offset} | found
+
+    def log(self, at: str) -> dict[int, StoredRecord]:
+        """The records of a machine, in the order of their coming."""
+        found: dict[int, StoredRecord] = self.logs.setdefault((at,), {})
+        return found
+
+    def others(self, at: str) -> Iterator[str]:
+        """The other brokers of the same name that have, or had, a log."""
+        name = self.facts.broker_name(at)
+        return (other for (other,) in self.logs if other != at and self.facts.broker_name(other) == name)
+
+
+class slave_has_its_masters_records(_Logs):
+    """Where a slave's log and its master's have a record, it is the same."""
+
+    judges = "slave_log_is_a_prefix"
+    shipped = "violated: V11 a slave beyond its master, V32 a slave with an empty file"
+    about = "at what"
+    excuses = (
+        cause("V11", "its master has started with less than it had", when=lambda _, told: told.about[1] == _BEYOND),
+        cause("V32", "a frame was appended elsewhere", when=lambda _, told: told.about[1] == _SHIFTED),
+    )
+
+    @after(events.MessageAppended)
+    def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
+        mine = self.log(at)[event.commit_log_offset]
+        for slave in self.others(at):
+            theirs = self.log(slave).get(event.commit_log_offset)
+            if theirs not in {None, mine} and self.roles.get((slave,)) == _SLAVE:
+                yield self._told(slave, at, mine.commit_log_offset)
+
+    @after(events.LogCopied)
+    def copied(self, _: int, at: str, event: events.LogCopied) -> Iterator[Told]:
+        new = [one for one in self.log(at).values() if one.commit_log_offset + one.size > event.offset]
+        for master in self.others(at):
+            log = self.log(master)
+            wrong = next((one for one in new if log.get(one.commit_log_offset, one) != one), None)
+            if wrong is not None and self.roles.get((master,)) != _SLAVE:
+                yield self._told(at, master, wrong.commit_log_offset)
+
+    def _told(self, slave: str, master: str, offset: int) -> Told:
+        what = _SHIFTED if (slave,) in self.shifted else _BEYOND if (master,) in self.shorter else _OTHER
+        return self.told(f"{master} has a record at {offset}, and {slave} {what}", slave, what)
+
+
+class copies_are_where_they_were_put(_Logs):
+    """A slave has each message at the position at which the master has put it."""
+
+    judges = "copies_keep_their_place"
+    shipped = "violated: V25 offset 0 stands for the first file, V32 a slave with an empty file"
+    about = "at"
+    excuses = (
+        cause("V32", "a frame was appended elsewhere", when=lambda rule, told: told.about in rule.shifted),
+        cause("V25", "its master was asked for offset 0, which it had deleted",
+              when=lambda rule, told: told.about not in rule.shifted and told.about in rule.from_0),
+    )
+
+    # Slaves that were sent a frame of offset 0.
+    from_0 = Kept("at", survives="all", begins=(Match(events.LogCopied, having=lambda event: not event.master_offset),))
+
+    @after(events.LogCopied)
+    def copied(self, _: int, at: str, event: events.LogCopied) -> Iterator[Told]:
+        new = [one for one in self.log(at).values()
+               if one.commit_log_offset + one.size > event.offset and one.key is not None]
+        for master in self.others(at):
+            placed = {one.key: one.commit_log_offset for one in self.log(master).values()} if new else {}
+            wrong = next((one for one in new if one.key in placed and placed[one.key] != one.commit_log_offset), None)
+            if wrong is not None:
+                yield self.told(f"{at} has {wrong.key} at {wrong.commit_log_offset}, and {master} has put it at "
+                                f"{placed[wrong.key]}", at)
+
+
+class acknowledged_is_copied(_Logs):
+    """A message that was acknowledged under SYNC_MASTER, and is in the master's log, is in a slave's log, too."""
+
+    judges = "acknowledged_message_is_on_the_slave"
+    shipped = "violated: V11 a slave beyond its master, V29 an empty slave, V34 a slave that loses its end"
+    about = "broker key what"
+    excuses = (
+        cause("V34", "a slave had it, and has lost its power", when=lambda _, told: told.about[2] == _GONE),
+        cause("V29", "a slave was sent the newest file only", when=lambda _, told: told.about[2] == _BEGINS_LATER),
+        cause("V11", "a slave has something else there", when=lambda _, told: told.about[2] == _BEYOND),
+        cause("V32", "a slave has records at other places", when=lambda _, told: told.about[2] == _SHIFTED),
+    )
+
+    # Where its producer was told that it is, under SYNC_MASTER; a slave that has had it, and when it was seen there.
+    acknowledged = Kept("broker key", survives="all")
+    seen = Kept("broker key", survives="all")
+
+    @after(events.SendAnswered)
+    def answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
+        del at
+        if event.code == _SUCCESS and self.roles.get((event.broker,)) == _SYNC_MASTER:
+            key = event.broker, event.key
+            self.acknowledged[key] = event.commit_log_offset
+            yield from self._missing(key)
+
+    @after(events.StoreLoaded)
+    def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
+        del event
+        name = self.facts.broker_name(at)
+        for key in [key for key in self.acknowledged if self.facts.broker_name(key[0]) == name]:
+            yield from self._missing(key)
+
+    def _missing(self, key: tuple[str, str]) -> Iterator[Told]:
+        (broker, uniq_key), offset = key, self.acknowledged[key]
+        mine = self.log(broker).get(offset)
+        if mine is None or mine.key != uniq_key:
+            del self.acknowledged[key]  # the master has lost it, or something else is there
+            return
+        if any(self.log(other).get(offset) == mine for other in self.others(broker)):
+            self.seen[key] = True
+            return
+        del self.acknowledged[key]
+        what = self._why(broker, offset, had=key in self.seen)
+        yield self.told(f"{broker} has {uniq_key} at {offset}, has acknowledged it, and each slave {what}", *key, what)
+
+    def _why(self, broker: str, offset: int, *, had: bool) -> str:
+        """What a slave has instead."""
+        logs = [self.log(other) for other in self.others(broker)]
+        if any((other,) in self.shifted for other in self.others(broker)):
+            return _SHIFTED
+        if had or any((other,) in self.shorter for other in self.others(broker)):
+            return _GONE
+        if (broker,) in self.shorter:
+            return _BEYOND
+        return _BEGINS_LATER if any(log and min(log) > offset for log in logs) else _NEVER
+
+
+class slave_catches_up_in_time(Promise, _Logs):
+    """A slave that stays connected has all of its master's log at last, when nothing more is put."""
+
+    judges = "lagging_slave_catches_up"
+    shipped = "violated: V20 a slave behind the first file, V29 an empty slave gets the newest file only"
+    about = "at broker what"
+    within_ms = deadlines.connected_again
+    excuses = (
+        cause("V20", "its master has deleted what comes next", when=lambda _, told: told.about[2] == _DELETED),
+    )
+
+    # When a master has appended its records: time and offset, the oldest first.
+    put_ms = Kept("at", survives="all")
+
+    @on(events.MessageAppended)
+    def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
+        self.put_ms.setdefault((at,), []).append((ms, event.commit_log_offset))
+
+    def wrong(self) -> Iterator[Told]:
+        """See Promise: what a master has put for some time is there."""
+        brokers = [one for one in self.views.brokers() if (one.machine,) in self.logs]
+        for slave in (one for one in brokers if one.broker_id != MASTER_ID):
+            for master in brokers:
+                if master.broker_id == MASTER_ID and master.broker_name == slave.broker_name:
+                    yield from self._behind(slave.machine, master.machine)
+
+    def _behind(self, slave: str, master: str) -> Iterator[Told]:
+        put = self.put_ms.get((master,), [])
+        old = [offset for ms, offset in put if ms <= put[-1][0] - deadlines.copied(self.bounds)]
+        end = max(self.log(slave), default=-1)
+        if old and end < old[-1]:
+            first = next(iter(self.views.log_records(master)), None)
+            what = _DELETED if first is not None and end < first.commit_log_offset - 1 else _BEHIND
+            yield self.told(f"{slave} has nothing behind {end}, and {master} has put a record at {old[-1]}",
+                            slave, master, what)

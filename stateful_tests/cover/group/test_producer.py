@@ -1,0 +1,476 @@
+"""Producers of simulated processes: their lives, routes, queues, retries, time-outs, and what brokers then have."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from impl.client.client_errors import ClientErrorCode, RequestTimeoutError, SendError
+from impl.client.default_mq_producer import DefaultMQProducer
+from impl.client.message_queue_selectors import (
+    SelectMessageQueueByHash,
+    SelectMessageQueueByMachineRoom,
+    SelectMessageQueueByRandom,
+)
+from impl.client.mq_client_instance import ClientConfig, MQClientManager
+from impl.client.offset_store import MQBrokerError
+from impl.client.producer_config import ProducerConfig
+from impl.client.request_reply import request
+from impl.client.send_result import SendResult, SendStatus
+from impl.common.byte_buffer import ByteBuffer
+from impl.common.headers import SendMessageResponseHeader
+from impl.common.message_batch import decode_messages
+from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL
+from impl.common.message_to_send import Message
+from impl.common.request_code import RequestCode
+from impl.common.topic_config import TopicConfig
+from impl.common.util_all import uncompress
+from impl.decisions.flags import COMPRESSED_FLAG
+from impl.decisions.java_errors import JavaError, MQClientError
+from impl.decisions.message_queue import MessageQueue
+from impl.events import MessageAppended, SendAttempted, SendFailed
+from impl.hosts.simulation.node import Node
+from impl.ports.remoting import Command, Connection, Handler, RemotingTimeoutError, RemotingTooMuchRequestError
+from stateful_tests.worlds.workloads import STORE
+from stateful_tests.worlds.world import World
+
+BROKERS, PRODUCER, TOPIC = ("broker-a", "broker-b"), "producer1", "orders"
+PLAIN = ProducerConfig("P")
+
+
+class Callback:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[SendResult | JavaError] = []
+
+    def on_success(self, result: SendResult) -> None:
+        self.told.append(result)
+
+    def on_exception(self, error: JavaError) -> None:
+        self.told.append(error)
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with World() as world:
+        world.store_config = STORE
+        world.add_namesrv()
+        for broker in BROKERS:
+            world.add_broker(broker, broker, topics=[TopicConfig(TOPIC, 2, 2)])
+        world.run(100)
+        yield world
+
+
+def started(world: World, config: ProducerConfig = PLAIN, **settings: Any) -> DefaultMQProducer:
+    """A process with a producer."""
+    made: list[DefaultMQProducer] = []
+
+    async def boot(node: Node) -> None:
+        client_config = ClientConfig(world.namesrv_addrs, PRODUCER, **settings)
+        producer = DefaultMQProducer(node, MQClientManager(node), client_config, config)
+        await producer.start()
+        made.append(producer)
+
+    world.simulation.add(PRODUCER, boot)
+    world.run(2_000)
+    (producer,) = made
+    return producer
+
+
+def knowing(world: World, config: ProducerConfig = PLAIN) -> DefaultMQProducer:
+    """A process with a producer that has the route of the topic."""
+    producer = started(world, config)
+    outcome(world, lambda: producer.impl.try_to_find_topic_publish_info(TOPIC))
+    return producer
+
+
+def outcome(world: World, job: Callable[[], Awaitable[Any]], within_ms: int = 10_000) -> Any:
+    """What a call in the producer's process gives, or the exception that it raises."""
+    ended: list[Any] = []
+
+    async def call() -> None:
+        try:
+            ended.append(await job())
+        except JavaError as error:
+            ended.append(error)
+
+    world.call(PRODUCER, call)
+    world.run_until(lambda: bool(ended), within_ms)
+    return ended[0]
+
+
+def attempts(world: World) -> list[MessageQueue]:
+    return [event.mq for _, event in world.events(SendAttempted)]
+
+
+def keys(world: World, broker: str) -> list[str | None]:
+    return [record.key for record in world.views.log_records(broker)]
+
+
+def test_a_producer_is_known_to_brokers_as_long_as_it_runs(world: World) -> None:
+    producer = started(world)
+    managers = [world.brokers[broker].producer_manager for broker in BROKERS]
+    assert all(manager.get_available_channel("P") is not None for manager in managers)
+    assert isinstance(outcome(world, producer.start), MQClientError)
+    outcome(world, producer.shutdown)
+    assert all(manager.get_available_channel("P") is None for manager in managers)
+    error = outcome(world, lambda: producer.send(Message(TOPIC, b"x")))
+    assert "state not OK, SHUTDOWN_ALREADY" in error.message
+
+
+@pytest.mark.parametrize("group", ["", "DEFAULT_PRODUCER", "a b"])
+def test_an_impossible_group_is_refused(world: World, group: str) -> None:
+    with pytest.raises(ValueError, match="not enough values"):
+        started(world, ProducerConfig(group))
+    assert group not in world.brokers[BROKERS[0]].producer_manager.group_channel_table.key_set()
+
+
+def test_messages_go_to_all_queues_in_turn_and_have_one_id_each(world: World) -> None:
+    producer = started(world)
+    results = [outcome(world, lambda: producer.send(Message(TOPIC, b"x"))) for _ in range(8)]
+    queues = [result.message_queue for result in results]
+    assert len(set(queues[:4])) == 4
+    assert queues[4:] == queues[:4]
+    assert {result.send_status for result in results} == {SendStatus.SEND_OK}
+    assert len({result.msg_id for result in results}) == 8
+    assert sorted([*keys(world, BROKERS[0]), *keys(world, BROKERS[1])], key=str) == sorted(
+        result.msg_id for result in results)
+
+
+def test_a_message_that_is_sent_again_keeps_its_id(world: World) -> None:
+    producer, message = started(world), Message(TOPIC, b"x")
+    first, second = (outcome(world, lambda: producer.send(message)) for _ in range(2))
+    assert first.msg_id == second.msg_id
+    assert first.offset_msg_id != second.offset_msg_id
+
+
+@pytest.mark.parametrize(("message", "text"), [
+    (Message("", b"x"), "topic is blank"), (Message("a b", b"x"), "illegal characters"),
+    (Message("SCHEDULE_TOPIC_XXXX", b"x"), "forbidden"), (Message(TOPIC, None), "body is null"),
+    (Message(TOPIC, b""), "length is zero"), (Message(TOPIC, bytes(11)), "over max value, MAX: 10"),
+])
+def test_what_cannot_be_sent_is_refused_before_anything_is_asked(world: World, message: Message, text: str) -> None:
+    producer = started(world, ProducerConfig("P", max_message_size=10))
+    assert text in outcome(world, lambda: producer.send(message)).message
+    assert attempts(world) == []
+
+
+def test_a_long_body_is_compressed_and_is_the_senders_own_afterwards(world: World) -> None:
+    producer, message = started(world), Message(TOPIC, b"a" * 4_096)
+    requests: list[Command] = []
+    for broker in BROKERS:
+        seen_by(world, broker, requests)
+    assert outcome(world, lambda: producer.send(message)).send_status is SendStatus.SEND_OK
+    assert message.body == b"a" * 4_096
+    outcome(world, lambda: producer.send(Message(TOPIC, b"a" * 4_095)))
+    long, short = requests
+    assert (long.header.sys_flag, uncompress(long.body)) == (COMPRESSED_FLAG, message.body)
+    assert (short.header.sys_flag, len(short.body)) == (0, 4_095)
+
+
+def serve(world: World, broker: str, code: RequestCode, handler: Handler) -> None:
+    """Let a broker answer requests of this code in this way."""
+    world.brokers[broker].remoting_server.register_processor(code, handler, world.brokers[broker].pools["send"])
+
+
+def seen_by(world: World, broker: str, requests: list[Command]) -> None:
+    """Let a broker keep what it is asked, and answer as it does."""
+    plane = world.brokers[broker].data_plane
+    assert plane is not None
+    send = plane.send_message_processor.send_message
+
+    async def handler(channel: Connection, request: Command) -> Command | None:
+        requests.append(request)
+        return await send(channel, request)
+
+    serve(world, broker, RequestCode.SEND_MESSAGE_V2, handler)
+
+
+def answering(world: World, broker: str, code: int, times: int = 100) -> None:
+    """Let a broker refuse sends with a code, so often."""
+    plane = world.brokers[broker].data_plane
+    assert plane is not None
+    send, refused = plane.send_message_processor.send_message, 0
+
+    async def handler(channel: Connection, request: Command) -> Command | None:
+        nonlocal refused
+        refused += 1
+        return Command(code, remark="no") if refused <= times else await send(channel, request)
+
+    serve(world, broker, RequestCode.SEND_MESSAGE_V2, handler)
+
+
+def test_an_unknown_topic_is_made_after_the_default_topic_with_no_more_queues_than_wished(world: World) -> None:
+    producer = started(world)
+    result = outcome(world, lambda: producer.send(Message("new", b"x")))
+    assert result.send_status is SendStatus.SEND_OK
+    info = producer.impl.topic_publish_info_table.get("new")
+    assert info is not None
+    assert len(info.message_queue_list) == 8  # four at each of the two
+    (has,) = [broker for broker in BROKERS
+              if world.brokers[broker].topic_config_manager.select_topic_config("new") is not None]
+    assert has == result.message_queue.broker_name
+    world.run(40_000)  # the next poll
+    info = producer.impl.topic_publish_info_table.get("new")
+    assert info is not None
+    assert {mq.broker_name for mq in info.message_queue_list} == {has}
+
+
+def test_without_a_route_nothing_is_tried(world: World) -> None:
+    producer = started(world, ProducerConfig("P", create_topic_key="nothing"))
+    error = outcome(world, lambda: producer.send(Message("new", b"x")))
+    assert isinstance(error, SendError)
+    assert error.response_code == ClientErrorCode.NOT_FOUND_TOPIC_EXCEPTION
+    assert attempts(world) == []
+
+
+def test_a_refused_connection_is_tried_at_the_other_broker_at_once(world: World) -> None:
+    producer = knowing(world)
+    world.simulation.kill(BROKERS[0])
+    world.run(100)
+    for _ in range(4):
+        assert outcome(world, lambda: producer.send(Message(TOPIC, b"x"))).message_queue.broker_name == BROKERS[1]
+    sent = [mq.broker_name for mq in attempts(world)]
+    assert sent.count(BROKERS[0]) == 2  # the first attempt at each of its queues
+
+
+def test_a_broker_that_says_what_may_be_otherwise_elsewhere_is_left(world: World) -> None:
+    producer = started(world)
+    answering(world, BROKERS[0], 14)
+    for _ in range(4):
+        assert outcome(world, lambda: producer.send(Message(TOPIC, b"x"))).send_status is SendStatus.SEND_OK
+
+
+def test_a_busy_broker_ends_the_send(world: World) -> None:
+    producer = started(world)
+    answering(world, BROKERS[0], 2)
+    told = [outcome(world, lambda: producer.send(Message(TOPIC, b"x"))) for _ in range(4)]
+    errors = [one for one in told if isinstance(one, MQBrokerError)]
+    assert [error.response_code for error in errors] == [2, 2]
+    assert {event.attempts for _, event in world.events(SendFailed)} == {1}
+
+
+def test_all_attempts_fail_and_the_exception_has_the_code_of_the_last(world: World) -> None:
+    producer = started(world)
+    for broker, code in zip(BROKERS, (14, 1), strict=True):
+        answering(world, broker, code)
+    error = outcome(world, lambda: producer.send(Message(TOPIC, b"x")))
+    assert isinstance(error, SendError)
+    assert "Send [3] times, still failed" in str(error.message)
+    first, second, third = (mq.broker_name for mq in attempts(world))
+    assert first == third != second
+    assert error.response_code == {BROKERS[0]: 14, BROKERS[1]: 1}[first]
+
+
+def test_a_silent_broker_has_the_whole_time_and_the_next_one_is_sent_a_copy_nobody_waits_for(world: World) -> None:
+    producer = started(world)
+    for broker in BROKERS:
+        world.simulation.kernel.pause(world.simulation.nodes[broker], 4_000)
+    since_ms = world.now_ms
+    error = outcome(world, lambda: producer.send(Message(TOPIC, b"x")))
+    assert isinstance(error, RemotingTooMuchRequestError | SendError)
+    assert 3_000 <= world.now_ms - since_ms < 3_100
+    world.run(5_000)
+    assert keys(world, BROKERS[0]) == keys(world, BROKERS[1]) != []  # the second one with no time left
+
+
+def test_another_status_than_ok_is_a_result_unless_another_broker_is_to_have_it(world: World) -> None:
+    producer = started(world, ProducerConfig("P", retry_another_broker_when_not_store_ok=True))
+    broker = BROKERS[0]
+
+    async def handler(_: Connection, request: Command) -> Command:
+        return Command(10, SendMessageResponseHeader("0A00000100002A9F0000000000000000", request.header.queue_id, 0))
+
+    serve(world, broker, RequestCode.SEND_MESSAGE_V2, handler)
+    for _ in range(4):
+        assert outcome(world, lambda: producer.send(Message(TOPIC, b"x"))).message_queue.broker_name == BROKERS[1]
+    world.simulation.kill(BROKERS[1])
+    result = outcome(world, lambda: producer.send(Message(TOPIC, b"x")))
+    assert result.send_status is SendStatus.FLUSH_DISK_TIMEOUT  # what is known is better than what failed
+
+
+def test_an_asynchronous_send_calls_back_and_retries_what_was_not_answered(world: World) -> None:
+    producer, callback = knowing(world), Callback()
+    world.simulation.kill(BROKERS[0])
+    world.run(100)
+
+    async def send() -> None:
+        for _ in range(4):
+            producer.send_async(Message(TOPIC, b"x"), callback)
+
+    outcome(world, send)
+    world.run(2_000)
+    assert [type(one) for one in callback.told] == [SendResult] * 4
+    assert {one.message_queue.broker_name for one in callback.told if isinstance(one, SendResult)} == {BROKERS[1]}
+
+
+def test_an_asynchronous_send_does_not_retry_an_answer(world: World) -> None:
+    producer, callback = started(world), Callback()
+    for broker in BROKERS:
+        answering(world, broker, 14)
+
+    async def send() -> None:
+        producer.send_async(Message(TOPIC, b"x"), callback)
+
+    outcome(world, send)
+    world.run(2_000)
+    (error,) = callback.told
+    assert isinstance(error, MQBrokerError)
+    assert len(attempts(world)) == 1
+
+
+def test_an_asynchronous_retry_keeps_the_queue_id_of_the_first_broker(world: World) -> None:
+    world.add_broker("broker-c", "broker-c", topics=[TopicConfig("uneven", 8, 8)])
+    world.add_broker("broker-d", "broker-d", topics=[TopicConfig("uneven", 1, 1)])
+    world.run(1_000)
+    producer, callback = started(world), Callback()
+    outcome(world, lambda: producer.impl.try_to_find_topic_publish_info("uneven"))
+    world.simulation.kill("broker-c")
+    world.run(100)
+
+    async def send() -> None:
+        for _ in range(9):
+            producer.send_async(Message("uneven", b"x"), callback)
+
+    outcome(world, send)
+    world.run(2_000)
+    refused = [one for one in callback.told if isinstance(one, MQBrokerError)]
+    assert refused
+    assert all("is illegal" in str(one.message) for one in refused)
+
+
+def test_one_way_nobody_waits(world: World) -> None:
+    producer = started(world)
+    assert outcome(world, lambda: producer.send_oneway(Message(TOPIC, b"x")), 10) is None
+    world.run(1_000)
+    assert len(keys(world, BROKERS[0])) + len(keys(world, BROKERS[1])) == 1
+
+
+def test_a_batch_is_one_request_of_several_messages(world: World) -> None:
+    producer, batch = started(world), [Message(TOPIC, b"one"), Message(TOPIC, b"two")]
+    requests: list[Command] = []
+    for broker in BROKERS:
+        async def handler(_: Connection, request: Command) -> Command:
+            requests.append(request)
+            return Command(14)
+
+        serve(world, broker, RequestCode.SEND_BATCH_MESSAGE, handler)
+    outcome(world, lambda: producer.send_batch(batch))
+    request = requests[0]
+    assert request.header.batch
+    messages = decode_messages(ByteBuffer(request.body))
+    assert [one.body for one in messages] == [b"one", b"two"]
+    assert [(one.properties or {})["UNIQ_KEY"] for one in messages] == [one.uniq_id for one in batch]
+
+
+@pytest.mark.parametrize(("messages", "text"), [
+    ([Message(TOPIC, b"x"), Message("other", b"x")], "topic of the messages"),
+    ([Message(TOPIC, b"x"), Message(TOPIC, b"x", wait_store_msg_ok=False)], "waitStoreMsgOK"),
+    ([Message("%RETRY%G", b"x")], "Retry Group"), ([Message(TOPIC, b"")], "length is zero"), ([], None),
+])
+def test_what_is_no_batch_is_refused(world: World, messages: list[Message], text: str | None) -> None:
+    producer = started(world)
+    error = outcome(world, lambda: producer.send_batch(messages))
+    assert isinstance(error, SendError)
+    assert error.cause is not None
+    assert text is None or text in str(error.cause.message)
+
+
+def test_a_delayed_message_is_no_part_of_a_batch(world: World) -> None:
+    producer, message = started(world), Message(TOPIC, b"x")
+    message.put_property(PROPERTY_DELAY_TIME_LEVEL, "1")
+    error = outcome(world, lambda: producer.send_batch([message]))
+    assert "TimeDelayLevel" in str(error.cause.message)
+
+
+def test_an_application_chooses_a_queue(world: World) -> None:
+    producer, mq = started(world), MessageQueue(TOPIC, BROKERS[1], 1)
+    assert outcome(world, lambda: producer.send_to(Message(TOPIC, b"x"), mq)).message_queue == mq
+    error = outcome(world, lambda: producer.send_to(Message("other", b"x"), mq))
+    assert "not equal" in error.message
+    assert attempts(world) == [mq]
+
+
+def test_selectors_choose_a_queue(world: World) -> None:
+    producer = started(world)
+    by_hash = [outcome(world, lambda: producer.send_select(Message(TOPIC, b"x"), SelectMessageQueueByHash(), "key"))
+               for _ in range(3)]
+    assert len({result.message_queue for result in by_hash}) == 1
+    by_chance = SelectMessageQueueByRandom(producer.node)
+    assert outcome(world, lambda: producer.send_select(Message(TOPIC, b"x"), by_chance, None)).message_queue
+    room = SelectMessageQueueByMachineRoom(["a"])
+    error = outcome(world, lambda: producer.send_select(Message(TOPIC, b"x"), room, None))
+    assert "return null" in error.message
+
+
+def test_a_namespace_is_put_before_topics_and_groups_on_the_wire_only(world: World) -> None:
+    world.create_topic(BROKERS[0], "shop%orders")
+    producer, message = started(world, namespace="shop"), Message(TOPIC, b"x")
+    requests: list[Command] = []
+    seen_by(world, BROKERS[0], requests)
+    result = outcome(world, lambda: producer.send(message))
+    assert (result.message_queue.topic, message.topic) == (TOPIC, TOPIC)
+    (request,) = requests
+    assert (request.header.topic, request.header.producer_group) == ("shop%orders", "shop%P")
+    assert "INSTANCE_ID\x01shop" in request.header.properties
+
+
+def test_a_broker_is_shunned_for_as_long_as_it_was_slow(world: World) -> None:
+    producer = started(world, ProducerConfig("P", send_latency_fault_enable=True))
+    producer.impl.update_fault_item(BROKERS[0], 600, isolation=False)
+    for _ in range(8):
+        assert outcome(world, lambda: producer.send(Message(TOPIC, b"x"))).message_queue.broker_name == BROKERS[1]
+    world.run(30_000)
+    sent = {outcome(world, lambda: producer.send(Message(TOPIC, b"x"))).message_queue.broker_name for _ in range(8)}
+    assert sent == set(BROKERS)
+
+
+def test_where_all_are_shunned_the_shared_list_changes_for_good(world: World) -> None:
+    producer = started(world, ProducerConfig("P", send_latency_fault_enable=True))
+    outcome(world, lambda: producer.send(Message(TOPIC, b"x")))
+    for _ in range(8):
+        for broker, latency_ms in zip(BROKERS, (600, 700), strict=True):
+            producer.impl.update_fault_item(broker, latency_ms, isolation=False)
+        outcome(world, lambda: producer.send(Message(TOPIC, b"x")))
+    info = producer.impl.topic_publish_info_table.get(TOPIC)
+    assert info is not None
+    assert {mq.broker_name for mq in info.message_queue_list} == {BROKERS[0]}
+
+
+def test_a_request_without_a_reply_times_out(world: World) -> None:
+    producer = started(world)
+    error = outcome(world, lambda: request(producer, Message(TOPIC, b"x"), 2_000))
+    assert isinstance(error, RequestTimeoutError)
+    assert producer.impl.instance.manager.request_futures.request_future_table.is_empty()
+
+
+def test_a_timed_out_call_closes_the_connection_under_all_others(world: World) -> None:
+    producer = started(world)
+    world.simulation.kernel.pause(world.simulation.nodes[BROKERS[0]], 10_000)
+    mq, ended = MessageQueue(TOPIC, BROKERS[0], 0), []
+
+    async def call(timeout_ms: int) -> None:
+        try:
+            await producer.send_to(Message(TOPIC, b"x"), mq, timeout_ms)
+        except JavaError as error:
+            ended.append((world.now_ms, error))
+
+    since_ms = world.now_ms
+    for timeout_ms in (1_000, 3_000):
+        world.call(PRODUCER, partial(call, timeout_ms))
+    world.run(4_000)
+    (first_ms, first), (second_ms, second) = ended
+    assert isinstance(first, RemotingTimeoutError)
+    assert not isinstance(second, RemotingTimeoutError)
+    assert first_ms - since_ms <= second_ms - since_ms < 1_100
+
+
+def test_appended_once_and_acknowledged_once_in_a_calm_world(world: World) -> None:
+    producer = started(world)
+    for _ in range(5):
+        outcome(world, lambda: producer.send(Message(TOPIC, b"x")))
+    assert len(world.events(MessageAppended)) == 5

@@ -1,0 +1,1 @@
+"""Fast tests of remoting: headers, bodies, frames."""

@@ -1,0 +1,154 @@
+"""Written histories of the logs of a master and its slave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.replicated_logs  # noqa: F401  # declares the rules
+from impl.events import BrokerStarted, LogCopied, MessageAppended, SendAnswered, StoreLoaded
+from invariants.views import Broker, StoredRecord
+from stateful_tests.rules.written import STORMY, Tables, Written
+
+M, S, P = "broker-a", "broker-s", "producer1"
+MASTER, SLAVE, SYNC = "ASYNC_MASTER", "SLAVE", "SYNC_MASTER"
+LATE_MS = 1_000_000
+Told = tuple[int, str, Any]
+
+
+def record(offset: int, key: str | None = "k1", size: int = 100) -> StoredRecord:
+    """A record of the queue."""
+    return StoredRecord(offset, "orders", 0, offset // 100, size, key)
+
+
+def started(at: str, broker_id: int, name: str = M) -> Told:
+    """A broker starts."""
+    return 0, at, BrokerStarted(at, name, broker_id)
+
+
+def loaded(ms: int, at: str, role: str, least: int = 0, end: int = 0) -> Told:
+    """A store has recovered."""
+    return ms, at, StoreLoaded(at, least, end, "ASYNC_FLUSH", False, role)
+
+
+def appended(ms: int, offset: int, key: str | None = "k1", at: str = M) -> Told:
+    """A master appends a record."""
+    return ms, at, MessageAppended(at, "orders", 0, offset // 100, offset, 100, key)
+
+
+def copied(ms: int, offset: int, at_master: int | None = None, size: int = 100) -> Told:
+    """The slave copies bytes."""
+    return ms, S, LogCopied(S, offset if at_master is None else at_master, offset, size)
+
+
+def answered(ms: int, offset: int = 0, key: str = "k1", code: int = 0) -> Told:
+    """The producer is answered."""
+    return ms, P, SendAnswered(M, "orders", 0, 0, offset, key, code)
+
+
+def has(*records: StoredRecord, then: Any = (), **more: Any) -> Tables:
+    """What the slave has copied; then -- what a start finds there."""
+    return Tables(log_records_from=lambda at, offset: tuple(
+        one for one in records if at == S and one.commit_log_offset >= offset), log_records=then, **more)
+
+
+BOTH = (started(M, 0), started(S, 1), loaded(0, M, MASTER), loaded(0, S, SLAVE))
+SYNC_BOTH = (started(M, 0), started(S, 1), loaded(0, M, SYNC), loaded(0, S, SLAVE))
+ELSE_SLAVE = (started(M, 0), started(S, 1, "broker-b"), loaded(0, M, SYNC), loaded(0, S, SLAVE))
+ONE, OTHER = record(0), record(0, "k9")
+ALIVE = (Broker(M, M, 0, f"{M}:10911", 0, None), Broker(S, M, 1, f"{S}:10911", 0, None))
+STRANGER = (ALIVE[0], Broker(S, "broker-b", 1, f"{S}:10911", 0, None))
+LATER = (appended(1, 0), copied(2, 0), appended(3, 100, "k2"), appended(LATE_MS, 200, "k3"))
+
+HISTORIES = (
+    # A record of the slave is another one than that of its master.
+    Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0)), views=has(OTHER),
+            kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(ONE), causes=(), says="another record there."),
+    Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0, 100)), views=has(OTHER),
+            kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(record(100)), causes=("V32",),
+            says="at other places"),
+    # The master starts without the record that its slave has, and appends another one.
+    Written("slave_has_its_masters_records",
+            broken=(*BOTH, appended(1, 0), copied(2, 0), loaded(3, M, MASTER), appended(4, 0, "k9")), views=has(ONE),
+            kept=(*BOTH, appended(1, 0), copied(2, 0), loaded(3, M, MASTER), appended(4, 0)), kept_views=has(ONE),
+            causes=("V11",), says="its master had lost its own"),
+    Written("slave_has_its_masters_records",
+            broken=(*BOTH, appended(1, 0), copied(2, 0), loaded(3, M, MASTER, 0, 1), appended(4, 0, "k9")),
+            views=has(ONE), causes=(), says="another record there.",
+            kept=(*BOTH, appended(1, 0), copied(2, 0), loaded(3, S, MASTER), appended(4, 0, "k9", S)),
+            kept_views=has(ONE)),
+    # A slave that has become a master of its own has what it likes; so has a broker of another name.
+    Written("slave_has_its_masters_records",
+            broken=(*BOTH, copied(1, 0), loaded(2, S, SLAVE, 0, 100), appended(3, 0)), views=has(then=(OTHER,)),
+            kept=(*BOTH, copied(1, 0), loaded(2, S, MASTER, 0, 100), appended(3, 0)), kept_views=has(then=(OTHER,))),
+    Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0)), views=has(OTHER),
+            kept=(*ELSE_SLAVE, appended(1, 0), copied(2, 0)), kept_views=has(OTHER)),
+    Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0)), views=has(OTHER),
+            kept=(*BOTH[:3], loaded(0, M, SLAVE), appended(1, 0), copied(2, 0)), kept_views=has(OTHER)),
+    # Of a second frame the first records are not looked at again.
+    Written("slave_has_its_masters_records",
+            broken=(*BOTH, copied(1, 0), appended(2, 100), copied(3, 100)),
+            views=has(record(0, "k0"), record(100, "k9")),
+            kept=(*BOTH, copied(1, 0), appended(2, 100), copied(3, 100)), kept_views=has(record(0, "k0"), record(100))),
+
+    # A message of the slave is elsewhere than its master has put it.
+    Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0, 100)), views=has(ONE),
+            kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(ONE), causes=("V32",), says="has put it at 100"),
+    Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0)), views=has(ONE),
+            kept=(*BOTH, appended(1, 100, None), copied(2, 0)), kept_views=has(record(0, None)), causes=("V25",)),
+    Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 200)), views=has(record(200)),
+            kept=(*BOTH, appended(1, 100), copied(2, 200)), kept_views=has(record(200, "k7")), causes=()),
+    Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0)), views=has(ONE),
+            kept=(*ELSE_SLAVE, appended(1, 100), copied(2, 0)), kept_views=has(ONE)),
+
+    # A message that was acknowledged is on no slave.
+    Written("acknowledged_is_copied", broken=(*SYNC_BOTH, appended(1, 0), answered(2)), views=has(),
+            kept=(*SYNC_BOTH, appended(1, 0), copied(2, 0), answered(3)), kept_views=has(ONE), causes=(),
+            says="never had it"),
+    Written("acknowledged_is_copied", broken=(*SYNC_BOTH, appended(1, 0), answered(2)), views=has(),
+            kept=(*SYNC_BOTH, appended(1, 0), answered(2, code=12)), kept_views=has()),
+    Written("acknowledged_is_copied", broken=(*SYNC_BOTH, appended(1, 0), answered(2)), views=has(),
+            kept=(*BOTH, appended(1, 0), answered(2)), kept_views=has()),
+    Written("acknowledged_is_copied", broken=(*SYNC_BOTH, appended(1, 0), answered(2)), views=has(),
+            kept=(*SYNC_BOTH, appended(1, 0, "k9"), answered(2)), kept_views=has()),
+    # The slave had it, and starts without it: before the producer has its answer, or later.
+    Written("acknowledged_is_copied",
+            broken=(*SYNC_BOTH, appended(1, 0), copied(2, 0), answered(3), loaded(4, S, SLAVE)), views=has(ONE),
+            kept=(*SYNC_BOTH, appended(1, 0), copied(2, 0), answered(3), loaded(4, S, SLAVE, 0, 100)),
+            kept_views=has(ONE, then=(ONE,)), causes=("V34",), says="has lost it"),
+    Written("acknowledged_is_copied",
+            broken=(*SYNC_BOTH, appended(1, 0), copied(2, 0), loaded(3, S, SLAVE), answered(4)), views=has(ONE),
+            kept=(*SYNC_BOTH, appended(1, 0), copied(2, 0), answered(3), loaded(4, S, SLAVE, 100, 100)),
+            kept_views=has(ONE), causes=("V34",)),
+    # The master has lost it, so that nobody needs to have it; a broker of another name starts.
+    Written("acknowledged_is_copied",
+            broken=(*SYNC_BOTH, appended(1, 0), copied(2, 0), answered(3), loaded(4, S, SLAVE)), views=has(ONE),
+            kept=(*SYNC_BOTH, appended(1, 0), copied(2, 0), answered(3), loaded(4, M, SYNC), loaded(5, S, SLAVE)),
+            kept_views=has(ONE)),
+    Written("acknowledged_is_copied", broken=(*ELSE_SLAVE, appended(1, 0), copied(2, 0), answered(3)), views=has(ONE),
+            kept=(*SYNC_BOTH, appended(1, 0), copied(2, 0), answered(3), loaded(4, "broker-c", SLAVE)),
+            kept_views=has(ONE)),
+    # The slave begins behind it, has something else there, or has all at other places.
+    Written("acknowledged_is_copied", broken=(*SYNC_BOTH, appended(1, 0), copied(2, 100), answered(3)),
+            views=has(record(100, "k2")), causes=("V29",), says="begins behind it"),
+    Written("acknowledged_is_copied",
+            broken=(*SYNC_BOTH, appended(1, 0, "k0"), copied(2, 0), loaded(3, M, SYNC), appended(4, 0), answered(5)),
+            views=has(record(0, "k0")), causes=("V11",), says="its master had lost its own"),
+    Written("acknowledged_is_copied", broken=(*SYNC_BOTH, appended(1, 0), copied(2, 0, 100), answered(3)),
+            views=has(OTHER), causes=("V32",), says="at other places"),
+
+    # A slave stays behind.
+    Written("slave_catches_up_in_time", broken=(*BOTH, *LATER), views=has(ONE, brokers=ALIVE),
+            kept=(*BOTH, *LATER[:2], copied(3, 100), *LATER[2:]), kept_views=has(ONE, record(100), brokers=ALIVE),
+            causes=(), says="nothing behind 0"),
+    Written("slave_catches_up_in_time", broken=(*BOTH, *LATER), causes=("V20",),
+            views=has(ONE, then=lambda at: (record(100),) if at == M else (), brokers=ALIVE),
+            kept=(*BOTH, *LATER), kept_views=has(ONE, brokers=ALIVE[:1])),
+    Written("slave_catches_up_in_time", broken=(*BOTH, *LATER), views=has(ONE, then=(ONE,), brokers=ALIVE), causes=(),
+            kept=(*BOTH, *LATER), kept_views=has(ONE, brokers=ALIVE[1:])),
+    Written("slave_catches_up_in_time", broken=(*BOTH, *LATER), views=has(ONE, brokers=ALIVE),
+            kept=(*BOTH, *LATER), kept_views=has(ONE, brokers=STRANGER)),
+    Written("slave_catches_up_in_time", broken=(*BOTH, *LATER), views=has(ONE, brokers=ALIVE),
+            kept=(*BOTH, *LATER[:3], appended(4, 200, "k3")), kept_views=has(ONE, brokers=ALIVE)),
+    Written("slave_catches_up_in_time", broken=(*BOTH, *LATER), views=has(ONE, brokers=ALIVE), bounds=STORMY,
+            kept=(*BOTH[:3], *LATER[:1], *LATER[2:]), kept_views=has(brokers=ALIVE)),
+)
