@@ -5,8 +5,8 @@ The name of a concept is that of its modules: `model.NAME` has its models, `inva
 No world has a slave that copies a log, or delays a message, and none is followed within a store, so `replication`,
 `retry` and `commit_log` have neither. Nor does anybody follow what becomes of single messages there: `process_queue`,
 `delivery`, `transaction`, `pull`, `slave_read` and `fault_strategy`. Which queue a producer picks is a function, and so
-is for how long it shuns a broker: what is promised of them is claimed in `invariants.decisions.sending`, for every value
-of the counter, and no model has it.
+is for how long it shuns a broker: what is promised of them is claimed in `invariants.decisions.sending`, for every
+value of the counter, and no model has it.
 """
 
 from __future__ import annotations
