@@ -87,6 +87,7 @@ NO_REPAIR: dict[str, str] = {
     "P12": "a broker would have to look for an op message of each half message, and not every one is read yet",
     "P13": "nothing is promised within seconds: the scan of what is held finds it",
     "Q-4": "no producer of a world has sendLatencyFaultEnable",
+    "S-1": "what broker id a group has is configured by hand",
     "S-2": "no consumer of a world reads from a slave",
     "T2": "what a listener answers is its user's",
     "T3": "as U1: a producer that is away is told from a slow one by waiting",
