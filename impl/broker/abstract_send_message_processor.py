@@ -9,12 +9,20 @@ from impl.broker.tables import BrokerTables
 from impl.common.faq_url import SUGGEST_TODO
 from impl.common.headers import SendMessageRequestHeader, SendMessageResponseHeader
 from impl.common.inet_socket_address import socket_address
+from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import MULTI_TAGS_FLAG, PERM_READ, PERM_WRITE, build_topic_sys_flag, has_flag
 from impl.decisions.java_calendar import time_millis_to_human_string2
-from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, is_not_allowed_send_topic, validate_topic
+from impl.decisions.names import (
+    RETRY_GROUP_TOPIC_PREFIX,
+    RMQ_SYS_SCHEDULE_TOPIC,
+    is_not_allowed_send_topic,
+    validate_topic,
+)
+from impl.events import DeadLetterTaken
 from impl.ports.remoting import Command, Connection
+from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 
 DLQ_NUMS_PER_GROUP = 1
 _MULTI_TAG = "MULTI_TAG"  # TopicFilterType
@@ -86,6 +94,12 @@ class AbstractSendMessageProcessor:
         if is_new:
             await self._announce()
         return topic_config
+
+    def dead_letter_taken(self, group: str, message: MessageExtBrokerInner) -> None:
+        """Report a message that was put, and whose tries are over."""
+        level = message.delay_time_level() if message.topic == RMQ_SYS_SCHEDULE_TOPIC else 0
+        self.node.trace(DeadLetterTaken(
+            self.node.name, group, message.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX), level))
 
     async def _announce(self) -> None:
         """One way; but the broker registers once at a time, and whoever does so now may wait for 6 s (N-22)."""

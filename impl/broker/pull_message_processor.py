@@ -19,8 +19,8 @@ from impl.common.request_code import ResponseCode
 from impl.decisions.flags import FLAG_COMMIT_OFFSET, FLAG_SUSPEND, has_flag
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.pull_answer import BrokerSide, GetMessageStatus, PullAnswer, is_suspended, pull_answer
-from impl.events import OffsetCommitted
+from impl.decisions.pull_answer import BrokerSide, GetMessageStatus, PullAnswer, PullCode, is_suspended, pull_answer
+from impl.events import OffsetCommitted, PullRetried
 from impl.ports.pools import Pool
 from impl.ports.remoting import Command, Connection, RemotingServer
 from impl.store.message_reads import GetMessageResult
@@ -75,8 +75,7 @@ class PullMessageProcessor:
         config, group = self.store.config, legal.group
         side = BrokerSide(config.slave, self.tables.config.slave_read_enable, config.offset_check_in_slave,
                           group.broker_id, group.which_broker_when_consume_slowly)
-        answer = pull_answer(found.status, header.queue_offset, side,
-                             suggest_pulling_from_slave=found.suggest_pulling_from_slave)
+        answer = answer_to(found, header.queue_offset, side)
         suspends = has_flag(header.sys_flag, FLAG_SUSPEND)
         if is_suspended(answer.code, broker_allow_suspend=broker_allow_suspend, suspend_flag=suspends):
             await self.node.interleave("processRequest: nothing is found, before suspendPullRequest")
@@ -84,6 +83,9 @@ class PullMessageProcessor:
             return None
         if answer.offset_moved_event:
             await self._generate_offset_moved_event(header, found.next_begin_offset)
+        if answer.code == PullCode.PULL_RETRY_IMMEDIATELY:
+            self.node.trace(PullRetried(self.node.name, header.consumer_group, header.topic, header.queue_id,
+                                        header.queue_offset, found.next_begin_offset))
         response = _response(answer, found)
         if found.status is GetMessageStatus.FOUND and not self.tables.config.transfer_msg_by_heap:
             self.remoting_server.respond(channel, request, response)  # ManyMessageTransfer
@@ -118,6 +120,12 @@ class PullMessageProcessor:
             header.consumer_group, *mq, header.commit_offset, tables.node)
         tables.node.trace(OffsetCommitted(
             tables.node.name, header.consumer_group, *mq, header.commit_offset, connection_of(channel)))
+
+
+def answer_to(found: GetMessageResult, requested_offset: int, side: BrokerSide) -> PullAnswer:
+    """The head of the answer to a pull that has found this."""
+    return pull_answer(
+        found.status, requested_offset, side, suggest_pulling_from_slave=found.suggest_pulling_from_slave)
 
 
 def _response(answer: PullAnswer, found: GetMessageResult) -> Command:

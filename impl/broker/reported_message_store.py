@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from impl.broker.master_stream import MasterStream
+from impl.common.byte_buffer import ByteBuffer
+from impl.common.message_batch import decode_messages
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.events import LogCopied, MessageAppended, MessageDispatched, StoreLoaded, StoreRefused
 from impl.ports.node import Node
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DispatchRequest
-from impl.store.message_ext_broker_inner import MessageExtBrokerInner
+from impl.store.message_ext_broker_inner import MessageExtBatch, MessageExtBrokerInner
 from impl.store.message_store_config import MessageStoreConfig
 from impl.store.put_message_result import PutMessageFuture
 
@@ -46,12 +48,29 @@ class ReportedMessageStore(DefaultMessageStore):
     def async_put_message(self, message: MessageExtBrokerInner) -> PutMessageFuture:
         """DefaultMessageStore#asyncPutMessage."""
         future = super().async_put_message(message)
-        result = future.append_message_result
-        if result is not None and result.phy_offsets:
-            self.node.trace(MessageAppended(
-                self.node.name, message.topic, message.queue_id, result.logics_offset, result.wrote_offset,
-                result.wrote_bytes, message.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)))
+        self._report(message, future, [message.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)])
         return future
+
+    def async_put_messages(self, batch: MessageExtBatch) -> PutMessageFuture:
+        """DefaultMessageStore#asyncPutMessages."""
+        body = batch.body
+        future = super().async_put_messages(batch)
+        if future.append_message_result is not None:
+            messages = decode_messages(ByteBuffer(body or b""))
+            self._report(batch, future, [
+                (one.properties or {}).get(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX) for one in messages])
+        return future
+
+    def _report(self, message: MessageExtBrokerInner, future: PutMessageFuture, keys: Sequence[str | None]) -> None:
+        """Report the records that were appended; keys -- theirs."""
+        result = future.append_message_result
+        if result is None or not result.phy_offsets:
+            return
+        ends = (*result.phy_offsets[1:], result.wrote_offset + result.wrote_bytes)
+        for number, (offset, end, key) in enumerate(zip(result.phy_offsets, ends, keys, strict=True)):
+            self.node.trace(MessageAppended(
+                self.node.name, message.topic, message.queue_id, result.logics_offset + number, offset, end - offset,
+                key))
 
     def append_to_commit_log(self, start_offset: int, data: bytes) -> bool:
         """DefaultMessageStore#appendToCommitLog."""

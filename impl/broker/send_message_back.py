@@ -16,11 +16,13 @@ from impl.common.message_const import (
 )
 from impl.common.request_code import ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig
+from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import PERM_WRITE, build_topic_sys_flag, has_flag
 from impl.decisions.java_arithmetic import wrap32
 from impl.decisions.java_text import is_blank
 from impl.decisions.names import get_dlq_topic, get_retry_topic
 from impl.decisions.retry_level import goes_to_dead_letters, send_back_delay_level
+from impl.events import SendBackTaken
 from impl.ports.remoting import Command, Connection
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.put_message_result import PutMessageResult
@@ -41,22 +43,36 @@ class SendMessageBack:
         and is told SUCCESS. Raises what the store raises for an offset that leads to no record. None: the answer comes
         when the put is over.
         """
-        processor = self._processor
+        processor, header = self._processor, request.header
         try:
             message = await self._message(request)
         except Refusal as refusal:
             return refusal.response
         if message is None:
+            self.node.trace(SendBackTaken(self.node.name, header.group, header.offset, kept=False))
             return Command(ResponseCode.SUCCESS)
+        topic, queue_id = message.topic, message.queue_id
         future = processor.store.async_put_message(message)
         processor.threads.put_done(message.topic)
+        if topic == get_dlq_topic(header.group) and future.append_message_result is not None:
+            processor.dead_letter_taken(header.group, message)
 
         def answer(result: PutMessageResult) -> None:
+            response = _answer(result)
+            if response.code == ResponseCode.SUCCESS:
+                self._kept(header, topic, queue_id)
             if not request.oneway:
-                processor.remoting_server.respond(channel, request, _answer(result))
+                processor.remoting_server.respond(channel, request, response)
 
         future.when_complete(answer)
         return None
+
+    def _kept(self, header: ConsumerSendMsgBackRequestHeader, topic: str, queue_id: int) -> None:
+        """Report a copy that is in the log."""
+        config = self.tables.topic_config_manager.select_topic_config(topic)
+        readable = config is not None and queue_id < config.read_queue_nums
+        self.node.trace(SendBackTaken(
+            self.node.name, header.group, header.offset, kept=True, queue_id=queue_id, readable=readable))
 
     async def _message(self, request: Command) -> MessageExtBrokerInner | None:
         """The checks in their order, and what is put; None: the group wants no retries. Raises Refusal."""
@@ -69,8 +85,8 @@ class SendMessageBack:
             raise Refusal(ResponseCode.NO_PERMISSION, f"the broker[{self.node.name}] sending message is forbidden")
         if group.retry_queue_nums <= 0:
             return None
-        queue_id = self.node.random(group.retry_queue_nums, "SendMessageProcessor#asyncConsumerSendMsgBack")
-        topic = await self._retry_topic(header, group)
+        retry_topic = await self._retry_topic(header, group)
+        topic, queue_id = retry_topic.topic_name, self.retry_queue(group, retry_topic)
         message = self._processor.store.look_message_by_offset(header.offset)
         if message is None:
             raise Refusal(ResponseCode.SYSTEM_ERROR, f"look message by offset failed, {header.offset}")
@@ -82,7 +98,16 @@ class SendMessageBack:
         level = send_back_delay_level(message.reconsume_times, header.delay_level, limit)
         return _copy(message, topic, queue_id, level)
 
-    async def _retry_topic(self, header: ConsumerSendMsgBackRequestHeader, group: SubscriptionGroupConfig) -> str:
+    def retry_queue(self, group: SubscriptionGroupConfig, retry_topic: TopicConfig) -> int:  # noqa: ARG002  # see M4
+        """SendMessageProcessor#asyncConsumerSendMsgBack: a queue by the number that the group is to have.
+
+        The topic may have been made when the group had another number.
+        """
+        return self.node.random(group.retry_queue_nums, "SendMessageProcessor#asyncConsumerSendMsgBack")
+
+    async def _retry_topic(
+        self, header: ConsumerSendMsgBackRequestHeader, group: SubscriptionGroupConfig,
+    ) -> TopicConfig:
         topic = get_retry_topic(header.group)
         flag = build_topic_sys_flag(unit=False, has_unit_sub=True) if header.unit_mode else 0
         topic_config = await self._processor.topic_for_send_back(topic, group.retry_queue_nums, flag)
@@ -90,7 +115,7 @@ class SendMessageBack:
             raise Refusal(ResponseCode.SYSTEM_ERROR, f"topic[{topic}] not exist")
         if not has_flag(topic_config.perm, PERM_WRITE):
             raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{topic}] sending message is forbidden")
-        return topic
+        return topic_config
 
     async def _dead_letter_topic(self, header: ConsumerSendMsgBackRequestHeader) -> str:
         topic = get_dlq_topic(header.group)

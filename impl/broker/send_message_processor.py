@@ -85,7 +85,7 @@ class SendMessageProcessor(AbstractSendMessageProcessor):
         header: SendMessageRequestHeader = request.header
         queue_id = self.queue_of(header, topic_config)
         topic, real_queue_id, topic_config = await self._handle_retry_and_dlq(request, queue_id, topic_config)
-        properties = string2_message_properties(header.properties)
+        properties = record_properties(header, topic)
         properties.put(PROPERTY_CLUSTER, self.tables.config.cluster_name)
         message = MessageExtBrokerInner(
             topic, request.body, socket_address(channel.remote_address), self.store_host, real_queue_id, header.flag,
@@ -94,6 +94,8 @@ class SendMessageProcessor(AbstractSendMessageProcessor):
         half = self._is_half(message)
         future = self.transactions.prepare(message) if half else self.store.async_put_message(message)
         self.threads.put_done(message.topic)
+        if topic != header.topic and future.append_message_result is not None:
+            self.dead_letter_taken(header.topic.removeprefix(RETRY_GROUP_TOPIC_PREFIX), message)
         return future, queue_id
 
     async def _handle_retry_and_dlq(
@@ -151,6 +153,11 @@ class SendMessageProcessor(AbstractSendMessageProcessor):
         future = self.store.async_put_messages(batch)
         self.threads.put_done(batch.topic)
         return future, queue_id
+
+
+def record_properties(header: SendMessageRequestHeader, topic: str) -> HashMap[str, str]:  # noqa: ARG001  # see M1
+    """MessageDecoder#string2messageProperties: of the record, as the client has sent them; topic -- of the record."""
+    return string2_message_properties(header.properties)
 
 
 def _without_wait(properties: HashMap[str, str]) -> str:

@@ -145,6 +145,15 @@ from impl.events.membership import (
 from impl.events.membership import (
     SubscriptionGroupDeleted as SubscriptionGroupDeleted,
 )
+from impl.events.messages import (
+    DeadLetterTaken as DeadLetterTaken,
+)
+from impl.events.messages import (
+    PullRetried as PullRetried,
+)
+from impl.events.messages import (
+    SendBackTaken as SendBackTaken,
+)
 from impl.events.name_server import (
     BrokerDropped as BrokerDropped,
 )

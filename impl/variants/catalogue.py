@@ -11,6 +11,7 @@ from impl.variants.repairs import (
     connections,
     locks,
     members,
+    messages,
     name_servers,
     offsets,
     routes,
@@ -28,7 +29,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
     *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
     *store_recovery.REPAIRS, *store_reads.REPAIRS,
-    *stores.REPAIRS,
+    *stores.REPAIRS, *messages.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
 
@@ -63,6 +64,7 @@ NO_REPAIR: dict[str, str] = {
     "X4": "as B-19: a commit does not say which ownership it belongs to",
     "X8": "an offset has no version that would tell which of master and slave has the newer one",
     "X15": "as D7: a shutdown that waited for listeners might wait for ever",
+    "M2": "retryQueueNums 0 is how an operator says that a group wants no other try; nothing tells its consumers",
     "N-12": "as U1: a machine that vanished is told from a slow one by waiting",
     "N-15": "an id belongs to whoever registered it last: which of two masters is the right one takes an election",
     "X16": "ids are configuration, and one file cannot tell how far two processes are",

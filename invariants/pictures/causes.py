@@ -147,6 +147,9 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.MessageDispatched: (Reads((e.MessageAppended,), ("queue",)),),
     e.StoreLoaded: (Reads((e.ProcessStarted,), ()), Reads((e.ForceFailed,), ()), Reads((e.MessageAppended,), ()),
                     Reads((e.StoreLoaded,), ())),
+    e.DeadLetterTaken: (Reads((e.MessageAppended,), ()),),
+    e.SendBackTaken: (Reads((e.MessageAppended,), ()),),
+    e.PullRetried: (Reads((e.StoreLoaded,), ()),),
     e.StoreRefused: (Reads((e.ProcessStarted,), ()),),
     e.ProcessStarted: (Reads((e.ProcessKilled,), ()),),
     e.ProcessKilled: (), e.ProcessPaused: (), e.ThreadDied: (), e.ConnectionRefused: (), e.ConnectionSevered: (),
@@ -214,7 +217,7 @@ FAMILIES: Mapping[str, str] = {
     e.BrokerStarted.__module__: "routes", e.RouteAnswered.__module__: "routes",
     e.ConsumerRegistered.__module__: "members", e.SubscriptionUpdated.__module__: "members",
     e.TimerJobBegan.__module__: "clients", e.QueueTaken.__module__: "queues", e.LockGranted.__module__: "queues",
-    e.StoreLoaded.__module__: "messages", e.ProcessKilled.__module__: "host",
+    e.StoreLoaded.__module__: "messages", e.DeadLetterTaken.__module__: "messages", e.ProcessKilled.__module__: "host",
 }
 """What the events of a module are about."""
 

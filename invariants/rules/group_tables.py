@@ -163,9 +163,11 @@ class producers_are_known(Promise):
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
-        right = {pair for one in self.views.consumers() if one.service_state == "RUNNING"
-                 for pair in self.views.producing(one.machine)}
+        consuming = {pair for one in self.views.consumers() if one.service_state == "RUNNING"
+                     for pair in self.views.producing(one.machine)}
+        sending = set(self.views.sending())
         for broker in self.views.brokers():
+            right = consuming if broker.broker_id else consuming | sending  # only consumers speak to slaves
             known = {(group, who) for (group, _), who in self.views.producers(broker.machine).items()}
             for group, client_id in sorted(known ^ right, key=str):
                 yield self.told(f"{broker.machine} and the living clients differ about the producer {group} of "

@@ -26,34 +26,34 @@ class acknowledged_survives_crash(Rule):
 
     shipped = "violated: V6 a force has failed and nobody minds"
     cite = "CommitLog#submitFlushRequest, GroupCommitService#doCommit, CommitLog#recoverAbnormally"
-    about = "broker key"
+    about = "broker key commit_log_offset"
     excuses = (
         cause("V6", "a force has failed at the broker", by=Match(events.ForceFailed, of="broker=at"), lasts=FOR_EVER),
     )
 
-    # Where its producer was told that it is; when it was appended.
-    acknowledged = Kept("broker key", survives="all", value=lambda _, event: event.commit_log_offset, begins=(
-        Match(events.SendAnswered, of="broker key", having=lambda event: event.code == _SUCCESS),))
-    appended_ms = Kept("at key", survives="all", begins=(
+    # What its producer was told: where it is, more than once if it was sent more than once; when it was appended.
+    acknowledged = Kept(about, survives="all", begins=(
+        Match(events.SendAnswered, of=about, having=lambda event: event.code == _SUCCESS),))
+    appended_ms = Kept("at key commit_log_offset", survives="all", begins=(
         Match(events.MessageAppended, having=lambda event: event.key is not None),))
     powerless_ms = Kept("at", survives="all", begins=(
         Match(events.ProcessKilled, having=lambda event: event.power_loss),))
 
     @after(events.StoreLoaded)
     def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
-        there = {one.key: one.commit_log_offset for one in self.views.log_records(at)}
-        for key, offset in [one for one in self.acknowledged.items() if one[0][0] == at]:
-            if there.get(key[1]) == offset:
+        there = {(one.key, one.commit_log_offset) for one in self.views.log_records(at)}
+        for broker, key, offset in [one for one in self.acknowledged if one[0] == at]:
+            if (key, offset) in there:
                 continue
-            del self.acknowledged[key]
-            if offset >= event.min_offset and not self._may_be_lost(at, key[1], event.flush_disk_type):
-                yield self.told(f"{at} has recovered its log to {event.max_offset} without {key[1]}, which it had "
-                                f"acknowledged at {offset}", *key)
+            del self.acknowledged[broker, key, offset]
+            if offset >= event.min_offset and not self._may_be_lost(at, key, offset, event.flush_disk_type):
+                yield self.told(f"{at} has recovered its log to {event.max_offset} without {key}, which it had "
+                                f"acknowledged at {offset}", broker, key, offset)
 
-    def _may_be_lost(self, at: str, key: str, flush_disk_type: str) -> bool:
+    def _may_be_lost(self, at: str, key: str, offset: int, flush_disk_type: str) -> bool:
         """Whether nothing is promised of it: the machine lost its power when it was there, and nobody had forced it."""
         lost_ms = self.powerless_ms.get((at,), -1)
-        return flush_disk_type == _ASYNC and self.appended_ms.get((at, key), lost_ms) <= lost_ms
+        return flush_disk_type == _ASYNC and self.appended_ms.get((at, key, offset), lost_ms) <= lost_ms
 
 
 class recovery_is_a_prefix(Rule):
@@ -105,16 +105,22 @@ class recovery_is_a_prefix(Rule):
 
 
 class visible_is_durable(Rule):
-    """What a consumer has found at a broker is still there when the broker starts again."""
+    """What a consumer has found at a broker is still there when the broker starts again.
+
+    What the broker has deleted to make room is not looked for.
+    """
 
     shipped = "violated: V16 dispatch does not wait for the flush"
     cite = "DefaultMessageStore.ReputMessageService#doReput"
     about = "at mq"
 
-    # Masters that run, by name and machine; the offset behind the greatest that was found, by queue and machine.
+    # Masters that run, by name and machine; the offset behind the greatest that was found, by queue and machine; where
+    # in the log each message of a queue is.
     masters = Kept("broker_name broker", machine="broker", begins=(
         Match(events.BrokerStarted, having=lambda event: event.broker_id == MASTER_ID),))
     seen = Kept("mq machine", survives="all")
+    placed = Kept("at topic queue_id queue_offset", survives="all",
+                  value=lambda _, event: event.commit_log_offset, begins=(events.MessageAppended,))
 
     @on(events.MessagesFound)
     def finds(self, _: int, at: str, event: events.MessagesFound) -> None:
@@ -127,12 +133,13 @@ class visible_is_durable(Rule):
 
     @after(events.StoreLoaded)
     def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
-        del event
         units = self.views.queue_units(at)
         for (mq, _), seen in [one for one in self.seen.items() if one[0][1] == at]:
             _, end = units.get((mq.topic, mq.queue_id), (0, 0))
             if end < seen:
                 self.seen[mq, at] = end
+                if self.placed.get((at, mq.topic, mq.queue_id, seen - 1), event.min_offset) < event.min_offset:
+                    continue
                 yield self.told(f"{at} starts with queue {mq.queue_id} of {mq.topic} up to {end}, and a consumer had "
                                 f"found what is before {seen}", at, mq)
 

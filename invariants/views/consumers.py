@@ -68,6 +68,11 @@ class ConsumerViews:
         return {(group, one.instance.client_id) for one in self.living.consumers(machine)
                 for group in one.instance.producer_table.key_set()}
 
+    def sending(self) -> set[tuple[str, str]]:
+        """The same of the clients of all producers that are RUNNING."""
+        return {(group, one.instance.client_id) for one in self.living.senders() if one.service_state == RUNNING
+                for group in one.instance.producer_table.key_set()}
+
     def _of(self, machine: str, group: str) -> Sequence[DefaultMQPushConsumerImpl]:
         return [one for one in self.living.consumers(machine) if one.group == group]
 

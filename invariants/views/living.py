@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from impl.broker.controller import BrokerController
+from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.namesrv.server import NamesrvController
 
@@ -35,6 +36,11 @@ class Machines(Protocol):
         ...
 
     @property
+    def senders(self) -> Mapping[str, DefaultMQProducerImpl]:
+        """The producer of each machine that has one."""
+        ...
+
+    @property
     def calm(self) -> bool:
         """Whether nothing may fail in this world but what people do: no thread is paused, no message lost."""
         ...
@@ -61,6 +67,10 @@ class Living:
         """The consumers that run there; none of them lives when the first does not."""
         found = self.machines.consumers.get(machine, ())
         return found if found and lives(found[0].node) else ()
+
+    def senders(self) -> list[DefaultMQProducerImpl]:
+        """The producers that run, by their machines."""
+        return [one for _, one in sorted(self.machines.senders.items()) if lives(one.node)]
 
 
 def lives(node: object) -> bool:

@@ -122,6 +122,10 @@ BREAKS: Mapping[str, str] = {
     "unit_names_its_record": "V3 V33",
     "no_record_is_missed": "V26",
     "full_disk_refuses_writes": "V24",
+    "dead_letter_is_there_at_once": "M1",
+    "accepted_send_back_is_kept": "M2",
+    "retried_pull_goes_on": "M3",
+    "retry_is_where_it_is_read": "M4",
     "refines_consumer_group": "B-7 B-8",
     "refines_subscription": "B-29",
 }

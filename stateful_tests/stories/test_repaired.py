@@ -19,6 +19,7 @@ from stateful_tests.stories import test_client_tables as tables
 from stateful_tests.stories import test_clients as alone
 from stateful_tests.stories import test_leaving as leaving
 from stateful_tests.stories import test_lost_and_late as late
+from stateful_tests.stories import test_messages as messages
 from stateful_tests.stories import test_more_owners as more
 from stateful_tests.stories import test_name_server as names
 from stateful_tests.stories import test_no_owner as unowned
@@ -199,6 +200,12 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      "== [ACCEPTED]"),
     (stores.test_v22_a_file_without_content_keeps_a_broker_from_starting, "empty_files_are_removed",
      "events(StoreRefused)"),
+    (messages.test_m1_a_dead_letter_that_a_consumer_sends_itself_waits_for_its_delay_once_more,
+     "dead_letters_do_not_wait", "== [0]"),
+    (messages.test_m3_a_slave_that_ends_before_the_offset_is_asked_again_and_again, "slave_holds_what_is_ahead",
+     "PULL_RETRY_IMMEDIATELY"),
+    (messages.test_m4_a_group_with_more_retry_queues_loses_what_goes_into_the_new_ones, "retry_queue_is_the_topics",
+     "> 0"),
 )
 """Story, the repairs that it is told with, and a part of the line that is no longer true."""
 

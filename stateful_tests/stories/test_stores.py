@@ -11,7 +11,7 @@ from impl.events import MessageAppended, MessagesFound, SendAnswered, StoreRefus
 from impl.hosts.simulation.storage import NOTHING, Storage
 from impl.hosts.simulation.tape import ReplayTape
 from impl.store.message_store_config import FlushDiskType
-from stateful_tests.worlds.producers import SEND_EVERY_MS
+from stateful_tests.worlds.producers import SEND_EVERY_MS, Sending
 from stateful_tests.worlds.script import PAUSING
 from stateful_tests.worlds.workloads import STORE
 from stateful_tests.worlds.world import World
@@ -34,7 +34,7 @@ def begin(world: World, flush: FlushDiskType = FlushDiskType.SYNC_FLUSH) -> None
 def produce(world: World, count: int, queues: int = 1) -> list[int]:
     """So many messages are sent, and no more; the codes that the producer is answered."""
     since_ms = world.now_ms
-    world.add_producer(PRODUCER, "orders", queues)
+    world.add_producer(PRODUCER, Sending("orders", queues=queues))
     world.run(count * SEND_EVERY_MS + 100)
     world.simulation.kill(PRODUCER)
     del world.simulation.boots[PRODUCER]
@@ -109,7 +109,7 @@ def test_v7_a_message_is_recovered_without_its_properties() -> None:
         produce(world, 1)
         (only,) = sent(world)
         crash(world)
-        lose(world, LOG, only.size - 50, 50)
+        lose(world, LOG, only.size - 64, 64)
         restart(world)
         assert keys(world) == [None]
 
@@ -132,7 +132,7 @@ def test_v33_a_unit_that_the_disk_does_not_take_counts_as_written() -> None:
         begin(world)
         produce(world, 1)
         world.simulation.fill_disk(BROKER, 100)
-        world.add_producer(PRODUCER, "orders", 2)
+        world.add_producer(PRODUCER, Sending("orders", queues=2))
         world.run(2 * SEND_EVERY_MS + 100)
         written = next(one for one in sent(world) if one.queue_id == 1)
         assert world.views.queue_unit(BROKER, "orders", 1, 0) == 0 != written.commit_log_offset

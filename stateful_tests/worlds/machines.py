@@ -9,10 +9,12 @@ from typing import Any
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.controller import BrokerController
 from impl.broker.given_message_store import GivenMessageStore, QueueRange
+from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
 from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.pull_requests import RequestingPullAPIWrapper
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
+from impl.client.send_result import LocalTransactionState
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
@@ -27,7 +29,7 @@ from impl.store.message_store_config import BrokerRole, MessageStoreConfig
 from stateful_tests.worlds.course import Course
 from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
 from stateful_tests.worlds.notes import Notes
-from stateful_tests.worlds.producers import Producer
+from stateful_tests.worlds.producers import Producer, Sending
 
 MENDED_MS = 10_000
 """After so long an operator starts a broker again that did not come up."""
@@ -44,7 +46,8 @@ class Machines(Course):
     the topics that brokers are added with. message_stores -- machine to what its broker has of its queues now, where it
     keeps no messages. strategy -- of all consumers, instead of the one that they were added with. store_config -- how
     the brokers keep messages that are added from now on, and whether pulls are sent to them; None: neither is so.
-    notes -- what its clients observe.
+    notes -- what its clients observe. producers -- machine to the application that sends there. transactions -- what
+    became of those, by the id of their messages.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -60,6 +63,8 @@ class Machines(Course):
         self.strategy: AllocateMessageQueueStrategy | None = None
         self.store_config: MessageStoreConfig | None = None
         self.notes = Notes(self.simulation.kernel)
+        self.producers: dict[str, Producer] = {}
+        self.transactions: dict[str, LocalTransactionState] = {}
         self._applications: dict[str, Boot] = {}
         self._leaving: dict[str, Node] = {}
 
@@ -159,14 +164,20 @@ class Machines(Course):
             self.simulation.kill(node.name)
             self.simulation.restart_after(node.name, MENDED_MS)
 
-    def add_producer(self, machine: str, topic: str, queues: int) -> None:
-        """Add a process that sends messages to a topic, at all brokers that are there; queues -- at each of them."""
+    def add_producer(self, machine: str, sending: Sending) -> None:
+        """Add a process that sends messages."""
+
         async def boot(node: Node) -> None:
-            brokers = [(name, controller.broker_addr) for name, controller in self.brokers.items()
-                       if controller.config.broker_id == MASTER_ID]
-            await Producer(node, topic, queues, brokers, self.notes).run()
+            self.producers[machine] = Producer(
+                node, self.namesrv_addrs, sending, self.notes, self.transactions)
+            await self.producers[machine].run()
 
         self.simulation.add(machine, boot)
+
+    @property
+    def senders(self) -> dict[str, DefaultMQProducerImpl]:
+        """Machine to the producer of the application that sends there."""
+        return {machine: one.producer.impl for machine, one in self.producers.items()}
 
     def add_consumer(
         self, machine: str, *configs: PushConsumerConfig, client_ip: str = "", idle: bool = False, **settings: Any,

@@ -1,70 +1,257 @@
-"""Applications that send messages, one after another, and note what they are answered."""
+"""Applications that send messages with producers of all kinds, and note what they are answered."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import shake_256
 
-from impl.common.headers import SendMessageRequestHeader
+from impl.client.client_errors import ClientErrorCode, response_code_of
+from impl.client.default_mq_producer import DefaultMQProducer
+from impl.client.message_queue_selectors import SelectMessageQueueByHash
+from impl.client.mq_client_instance import ClientConfig, MQClientManager
+from impl.client.producer_config import ProducerConfig
+from impl.client.send_result import LocalTransactionState, SendResult, SendStatus
+from impl.client.transaction_mq_producer import TransactionMQProducer
+from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
-from impl.common.message_id import decode_message_id
-from impl.common.message_properties import message_properties2_string
-from impl.common.request_code import RequestCode, ResponseCode
+from impl.common.message_to_send import Message
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
-from impl.events import SendAnswered
 from impl.ports.node import Node
-from impl.ports.remoting import Command
-from invariants.histories.operations import ACKNOWLEDGED, SEND, UNKNOWN
+from invariants.histories.operations import ACKNOWLEDGED, COMMITTED_HALF, FAILED, ROLLED_BACK, SEND, UNKNOWN
 from stateful_tests.worlds.notes import Notes
 
-SEND_EVERY_MS, SEND_TIMEOUT_MS = 500, 3_000
+SEND_EVERY_MS = 500
 BODY_BYTES = (100, 1_500, 6_000)
 """How long a message may be: a part of a page, and more than one."""
-NO_QUEUE_OFFSET = -1
+BATCH = 3
+"""How many messages are sent together."""
+KEYS = ("red", "green", "blue")
+"""What ordered messages are about."""
+
+SYNC, ASYNC, ONEWAY, TOGETHER, ORDERED, IN_TRANSACTION = (
+    "sync", "async", "oneway", "batch", "ordered", "transaction")
+COMMIT, ROLLBACK, UNKNOW = (
+    LocalTransactionState.COMMIT_MESSAGE, LocalTransactionState.ROLLBACK_MESSAGE, LocalTransactionState.UNKNOW)
+NOTHING_TRIED = {ClientErrorCode.NO_NAME_SERVER_EXCEPTION, ClientErrorCode.NOT_FOUND_TOPIC_EXCEPTION}
+"""The codes of which an application knows that nothing was sent to any broker."""
+
+
+PLAIN = ProducerConfig("P")
+
+
+@dataclass(frozen=True)
+class Sending:
+    """What a process sends.
+
+    topic -- to which. kinds -- how, in turn, one after another every SEND_EVERY_MS; ordered messages have a thread for
+    each of KEYS. queues -- the application chooses among so many queues of each broker, and sends SYNC; None: its
+    producer does. config -- of the producer.
+    """
+
+    topic: str
+    kinds: tuple[str, ...] = (SYNC,)
+    queues: int | None = None
+    config: ProducerConfig = PLAIN
+
+
+class FirstQueues:
+    """A MessageQueueSelector that takes the first queues of each broker in turn."""
+
+    def __init__(self, queues: int) -> None:
+        """So many of each."""
+        self.queues = queues
+
+    def select(self, mqs: Sequence[MessageQueue], msg: Message, arg: int) -> MessageQueue:
+        """The next one; arg -- the number of the message."""
+        del msg
+        brokers = sorted({mq.broker_name for mq in mqs})
+        turn, at = divmod(arg, len(brokers))
+        return MessageQueue(mqs[0].topic, brokers[at], turn % self.queues)
+
+
+class Transactions:
+    """The database of applications that send in transactions: what became of each, by the id of its message.
+
+    It outlives their processes. A transaction that has not begun is UNKNOW, and one that was not begun in time is
+    rolled back.
+    """
+
+    def __init__(self, node: Node, notes: Notes, decided: dict[str, LocalTransactionState]) -> None:
+        """Decide for a process; decided -- the database."""
+        self.node, self._notes, self._decided = node, notes, decided
+
+    async def execute_local_transaction(self, msg: Message, arg: object) -> LocalTransactionState:
+        """See TransactionListener: commit, roll back, or commit or roll back and say that nobody knows."""
+        del arg
+        choice = self.node.random(4, "what becomes of a transaction")
+        state, key = (ROLLBACK if choice % 2 else COMMIT), msg.uniq_id or ""
+        self._decided[key] = state
+        self._notes.note(COMMITTED_HALF if state is COMMIT else ROLLED_BACK, self.node.name, key)
+        return state if choice < 2 else UNKNOW  # noqa: PLR2004  # the second half says that it does not know
+
+    async def check_local_transaction(self, msg: MessageExt) -> LocalTransactionState:
+        """See TransactionListener."""
+        key = msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX) or ""
+        return self._decided.get(key, ROLLBACK)
+
+    def begin(self, key: str) -> None:
+        """The message is about to be sent."""
+        self._decided[key] = UNKNOW
+
+    def failed(self, key: str) -> None:
+        """The message could not be sent, or nobody knows: the transaction is not run."""
+        self._decided[key] = ROLLBACK
 
 
 class Producer:
-    """A process that sends to all queues of a topic in turn, and notes it; it never sends a message twice.
+    """A process that sends, and notes it; it never sends a message twice.
 
-    sent -- how many it has sent.
+    sent -- how many sends it has begun.
     """
 
-    def __init__(self, node: Node, topic: str, queues: int, brokers: Sequence[tuple[str, str]], notes: Notes) -> None:
-        """Send nothing yet; queues -- of each broker. brokers -- machine and address of each."""
-        self.node, self.topic, self.queues, self.brokers = node, topic, queues, brokers
-        self.client = node.remoting_client("Producer")
-        self.sent, self._notes = 0, notes
+    def __init__(
+        self, node: Node, namesrv_addrs: tuple[str, ...], sending: Sending, notes: Notes,
+        decided: dict[str, LocalTransactionState],
+    ) -> None:
+        """Send nothing yet; decided -- what became of transactions."""
+        self.node, self.sending, self._notes = node, sending, notes
+        client_config, manager = ClientConfig(namesrv_addrs, node.name), MQClientManager(node)
+        self._transactions = Transactions(node, notes, decided)
+        self.transactional = TransactionMQProducer(
+            node, manager, client_config, sending.config, self._transactions)
+        self.producer: DefaultMQProducer = self.transactional
+        self.sent = 0
+        self._how = {SYNC: self._sync, ASYNC: self._async, ONEWAY: self._oneway, TOGETHER: self._batch,
+                     IN_TRANSACTION: self._in_transaction}
 
     async def run(self) -> None:
         """Send for as long as the process lives; nobody waits for an answer."""
-        self.client.start()
-        while True:
+        await self.producer.start()
+        if ORDERED in self.sending.kinds:
+            for key in KEYS:
+                self.node.start_thread(f"sender of {key}", self._in_order(key))
+        kinds = tuple(kind for kind in self.sending.kinds if kind != ORDERED)
+        while kinds:
             await self.node.sleep(SEND_EVERY_MS)
             number, self.sent = self.sent, self.sent + 1
-            self.node.start_thread("sender", self._send(number))
+            how = self._chosen if self.sending.queues is not None else self._how[kinds[number % len(kinds)]]
+            self.node.start_thread("sender", how(number))
 
-    async def _send(self, number: int) -> None:
-        turn, at = divmod(number, len(self.brokers))
-        machine, address = self.brokers[at]
-        key, queue_id = f"{self.node.name}-{self.node.now_ms():013x}-{number}", turn % self.queues
+    def _message(self, key: str | None = None, *, half: bool = False) -> Message:
+        """A message whose body does not get shorter when it is compressed; its id is made now, to be noted."""
         length = BODY_BYTES[self.node.random(len(BODY_BYTES), "how long a message is")]
-        properties = message_properties2_string([(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX, key)])
-        header = SendMessageRequestHeader("P", self.topic, queue_id, self.node.now_ms(), properties)
-        body = (key.encode() * (length // len(key) + 1))[:length]
-        request = Command(RequestCode.SEND_MESSAGE_V2, header, body)
-        self._notes.note(SEND, self.node.name, key)
+        message = Message(self.sending.topic, b"", keys=key or "")
+        self.producer.impl.kernel.set_uniq_id(message)
+        uniq_id = message.uniq_id or ""
+        message.body = shake_256(uniq_id.encode()).digest(length)
+        self._notes.note(SEND, self.node.name, uniq_id, key=key, half=half or None)
+        return message
+
+    # How --------------------------------------------------------------------------------------------------------------
+
+    async def _sync(self, _: int) -> None:
+        message = self._message()
+        await self._noted([message], partial(self.producer.send, message))
+
+    async def _chosen(self, number: int) -> None:
+        message, selector = self._message(), FirstQueues(self.sending.queues or 1)
+        await self._noted([message], partial(self.producer.send_select, message, selector, number))
+
+    async def _batch(self, _: int) -> None:
+        messages = [self._message() for _ in range(BATCH)]
+        await self._noted(messages, partial(self.producer.send_batch, messages))
+
+    async def _async(self, _: int) -> None:
+        message = self._message()
         try:
-            answer = await self.client.invoke_sync(address, request, SEND_TIMEOUT_MS)
+            self.producer.send_async(message, Outcome(self, [message]))
+        except JavaError as error:
+            self.failed([message], error)
+
+    async def _oneway(self, _: int) -> None:
+        message = self._message()
+        self._notes.note(UNKNOWN, self.node.name, message.uniq_id)
+        try:
+            await self.producer.send_oneway(message)
         except JavaError:
-            self._notes.note(UNKNOWN, self.node.name, key)
             return
-        queue_offset, log_offset = NO_QUEUE_OFFSET, NO_QUEUE_OFFSET
-        if answer.header is not None and answer.header.msg_id is not None:
-            queue_offset, log_offset = answer.header.queue_offset, decode_message_id(answer.header.msg_id)[1]
-        self.node.trace(SendAnswered(
-            machine, self.topic, queue_id, queue_offset, log_offset, key, int(answer.code)))
-        if answer.code == ResponseCode.SUCCESS:  # other codes do not say that the message is not stored
-            self._notes.note(ACKNOWLEDGED, self.node.name, key, mq=MessageQueue(self.topic, machine, queue_id),
-                             offset=queue_offset)
+
+    async def _in_order(self, key: str) -> None:
+        """One message of a key after the other, each into the queue that its key has in the list of that moment."""
+        selector = SelectMessageQueueByHash()
+        while True:
+            await self.node.sleep(SEND_EVERY_MS)
+            message = self._message(key)
+            await self._noted([message], partial(self.producer.send_select, message, selector, key), key)
+
+    async def _in_transaction(self, _: int) -> None:
+        message = self._message(half=True)
+        key = message.uniq_id or ""
+        self._transactions.begin(key)
+        try:
+            result = await self.transactional.send_message_in_transaction(message)
+        except JavaError as error:
+            self._transactions.failed(key)
+            self.failed([message], error)
+            return
+        if result.send_status is not SendStatus.SEND_OK:
+            self._transactions.failed(key)
+        self.succeeded([message], result, half=True)
+
+    # Outcomes ---------------------------------------------------------------------------------------------------------
+
+    async def _noted(
+        self, messages: Sequence[Message], send: Callable[[], object], key: str | None = None,
+    ) -> None:
+        try:
+            result = await send()  # type: ignore[misc]  # a coroutine function of the producer
+        except JavaError as error:
+            self.failed(messages, error)
         else:
-            self._notes.note(UNKNOWN, self.node.name, key)
+            self.succeeded(messages, result, key)
+
+    def failed(self, messages: Sequence[Message], error: JavaError) -> None:
+        """Note it; most exceptions do not say whether a message is stored."""
+        certain = response_code_of(error) in NOTHING_TRIED
+        for message in messages:
+            self._notes.note(FAILED if certain else UNKNOWN, self.node.name, message.uniq_id)
+
+    def succeeded(
+        self, messages: Sequence[Message], result: SendResult, key: str | None = None, *, half: bool = False,
+    ) -> None:
+        """Note it; another status than SEND_OK says only that the master has it in memory."""
+        for number, message in enumerate(messages):
+            if result.send_status is not SendStatus.SEND_OK:
+                self._notes.note(UNKNOWN, self.node.name, message.uniq_id)
+                continue
+            mq = None if half else result.message_queue  # consumers find it elsewhere
+            offset = None if half else result.queue_offset + number
+            self._notes.note(ACKNOWLEDGED, self.node.name, message.uniq_id, mq=mq, offset=offset, key=key)
+
+
+class Outcome:
+    """The SendCallback of an asynchronous send."""
+
+    def __init__(self, producer: Producer, messages: Sequence[Message]) -> None:
+        """Note what becomes of these messages."""
+        self._producer, self._messages = producer, messages
+
+    def on_success(self, result: SendResult) -> None:
+        """See SendCallback."""
+        self._producer.succeeded(self._messages, result)
+
+    def on_exception(self, error: JavaError) -> None:
+        """See SendCallback."""
+        self._producer.failed(self._messages, error)
+
+
+ALL_KINDS = Sending("", (SYNC, ASYNC, ONEWAY, TOGETHER))
+"""Every kind whose queue the producer chooses."""
+
+
+def latency_aware(sending: Sending) -> Sending:
+    """The same, by a producer that shuns brokers that were slow."""
+    return replace(sending, config=replace(sending.config, send_latency_fault_enable=True))

@@ -26,6 +26,16 @@ from invariants.concepts import FOLLOWED
 from invariants.refinement.follower import Follower
 from stateful_tests.worlds import deeds
 from stateful_tests.worlds.deeds import BROKERS, GROUP, HOUR_MS, OPERATOR, OTHER_TOPIC, TOPIC
+from stateful_tests.worlds.producers import (
+    ASYNC,
+    IN_TRANSACTION,
+    ONEWAY,
+    ORDERED,
+    SYNC,
+    TOGETHER,
+    Sending,
+    latency_aware,
+)
 from stateful_tests.worlds.world import World
 
 PERIOD_MS, RATE = 5_000, 2
@@ -33,6 +43,8 @@ CONSUMERS, SPARE = ("consumer1", "consumer2", "consumer3"), ("consumer4", "consu
 OTHER_GROUP = "H"
 PRODUCER = "producer1"
 ROOMS = ("east", "west")
+CHECK_EVERY_MS = 10_000
+"""How often brokers look for half messages that have not ended: in 4.9.3 once a minute."""
 
 COMMITTED = 100
 """What the group has read of each queue before; another group has read ten more."""
@@ -98,11 +110,12 @@ async def traffic(world: World, chosen_from: Sequence[Callable[[World], deeds.Do
 
 def servers(
     world: World, *, slaves: bool = False, stored: QueueRange | None = None, rooms: Sequence[str] = ("", ""),
-    namesrvs: int = 2,
+    namesrvs: int = 2, **settings: Any,
 ) -> None:
     """So many name servers, two masters with two topics, perhaps a slave each, and an operator's machine.
 
-    stored -- what is in each queue of the masters. rooms -- what the names of the masters begin with.
+    stored -- what is in each queue of the masters. rooms -- what the names of the masters begin with. settings --
+    fields of BrokerConfig.
     """
     for number in range(namesrvs):
         world.add_namesrv(f"nameserver{number + 1}")
@@ -111,7 +124,7 @@ def servers(
         world.stored = stored
         topics.append(TopicConfig(get_retry_topic(GROUP), 1, 1))
     for machine, room in zip(BROKERS, rooms, strict=True):
-        world.add_broker(machine, f"{room}{machine}", topics=topics)
+        world.add_broker(machine, f"{room}{machine}", topics=topics, **settings)
     for machine in BROKERS if slaves else ():
         world.add_broker(f"{machine}-slave", machine, topics=topics, broker_id=1)
     world.add_tester(OPERATOR)
@@ -167,7 +180,25 @@ def stored(
         servers(world, slaves=slaves)
         for machine in (*CONSUMERS[:2], *SPARE[:1]):
             world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
-        world.add_producer(PRODUCER, TOPIC, 4)
+        world.add_producer(PRODUCER, Sending(TOPIC))
+
+    return build
+
+
+def sending(*sendings: Sending, transactions: bool = False) -> Callable[[World], None]:
+    """A world like `stored`, in which each of these is sent by a process of its own.
+
+    transactions -- brokers ask often what became of half messages.
+    """
+
+    def build(world: World) -> None:
+        world.store_config = STORE
+        settings: dict[str, Any] = {"transaction_check_interval_ms": CHECK_EVERY_MS} if transactions else {}
+        servers(world, **settings)
+        for machine in CONSUMERS[:2]:
+            world.add_consumer(machine, FROM_FIRST)
+        for number, one in enumerate(sendings, 1):
+            world.add_producer(f"producer{number}", one)
 
     return build
 
@@ -249,6 +280,14 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              stored(FlushDiskType.ASYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
     Workload("stored_sync", "Messages are sent, and acknowledged when the disk has them.",
              stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
+    Workload("sending", "Messages are sent in all ways, by producers that choose their queues.",
+             sending(Sending(TOPIC, (SYNC, ASYNC, ONEWAY, TOGETHER)), latency_aware(Sending(TOPIC, (SYNC, ASYNC)))),
+             (deeds.stop_broker,), _GROUPS),
+    Workload("sending_in_order", "Messages of one key are sent one after the other, into the queue of the key.",
+             sending(Sending(TOPIC, (ORDERED,))), (deeds.stop_broker, deeds.create_topic), _GROUPS),
+    Workload("transactions", "Half messages are committed, rolled back, or left to the brokers' check.",
+             sending(Sending(TOPIC, (IN_TRANSACTION,)), Sending(TOPIC, (IN_TRANSACTION, SYNC)), transactions=True),
+             (deeds.stop_broker,), _GROUPS),
     Workload("replicated", "Messages are sent, and slaves copy what masters have; a slave takes its master's place.",
              stored(FlushDiskType.ASYNC_FLUSH, slaves=True),
              (*_COME_AND_GO, deeds.stop_broker, deeds.promote, deeds.switch), _REPLICATED),

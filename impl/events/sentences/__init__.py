@@ -10,6 +10,7 @@ from impl.events.sentences import (
     host,
     locks,
     membership,
+    messages,
     name_server,
     offsets,
     ownership,
@@ -24,7 +25,7 @@ from impl.events.sentences.words import Words as Words
 SENTENCES: Mapping[type, Said] = {
     kind: said
     for part in (
-        clients, consumption, host, locks, membership, name_server, offsets, ownership, registration, sending,
+        clients, consumption, host, locks, membership, messages, name_server, offsets, ownership, registration, sending,
         store, subscriptions)
     for kind, said in part.SENTENCES.items()
 }

@@ -23,6 +23,7 @@ from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import MessageAppended, MessageDispatched, MessagesSettled, StoreLoaded, StoreRefused
 from impl.ports.remoting import Command
 from impl.store.message_store_config import FlushDiskType
+from stateful_tests.worlds.producers import Sending
 from stateful_tests.worlds.workloads import STORE
 from stateful_tests.worlds.world import World
 
@@ -78,7 +79,7 @@ def test_a_held_pull_is_answered_when_a_message_comes_or_its_time_is_over(world:
     assert answer.code == PullCode.PULL_NOT_FOUND
     assert 1_000 < world.now_ms - since_ms <= 5_100  # the service looks every 5 s
     since_ms = world.now_ms
-    world.add_producer("producer1", "orders", 1)
+    world.add_producer("producer1", Sending("orders", queues=1))
     answer = pull(world, sys_flag=suspend, suspend_timeout_ms=15_000)
     assert (answer.code, len(found(answer))) == (PullCode.SUCCESS, 1)
     assert world.now_ms - since_ms < 600

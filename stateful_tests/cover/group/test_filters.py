@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 
@@ -10,10 +11,18 @@ from impl.broker.bloom_filter import BloomFilter
 from impl.broker.calc_bit_map import calc_bit_map
 from impl.broker.consumer_filter_manager import ConsumerFilterData, ConsumerFilterManager, FilterDataMapByTopic
 from impl.broker.expression_message_filter import ExpressionForRetryMessageFilter, ExpressionMessageFilter
+from impl.common.headers import PullMessageRequestHeader
+from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY, ConsumerData, HeartbeatData
+from impl.common.request_code import RequestCode, ResponseCode
+from impl.decisions.flags import FLAG_SUBSCRIPTION, FLAG_SUSPEND
 from impl.decisions.java_errors import JavaRuntimeError, NullPointerError
+from impl.decisions.pull_answer import PullCode
 from impl.decisions.subscription import SQL92, SubscriptionData, build
+from impl.ports.remoting import Command
 from impl.store.dispatch_request import DispatchRequest
 from impl.store.message_reads import CqExtUnit
+from stateful_tests.cover.group.stored import ADDRESS, BROKER, begin, found, pull, send
+from stateful_tests.worlds.world import World
 
 BY_EXPRESSION = SubscriptionData("orders", "a = '1'", expression_type=SQL92)
 RETRIED = SubscriptionData("%RETRY%G", "*")
@@ -108,3 +117,68 @@ def test_a_retry_that_names_no_first_topic_is_an_error(properties: dict[str, str
     retry = ExpressionForRetryMessageFilter(RETRIED, None, manager())
     with pytest.raises(NullPointerError):
         retry.is_matched_by_commit_log(None, properties)
+
+
+# Whole brokers --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with World() as world:
+        begin(world, enable_property_filter=True)
+        for value in ("1", "2", "x"):
+            send(world, body=value.encode(), properties=f"a\x01{value}")
+        world.run(10)
+        yield world
+
+
+def beat(world: World, expression: str, version: int) -> None:
+    """A member says what the group subscribes."""
+    said = SubscriptionData("orders", expression, sub_version=version, expression_type=SQL92)
+    data = ConsumerData("G", CONSUME_PASSIVELY, CLUSTERING, "CONSUME_FROM_LAST_OFFSET", [said])
+    world.ask(ADDRESS, Command(RequestCode.HEART_BEAT, body=HeartbeatData("c1", [], [data])))
+
+
+@pytest.mark.parametrize(("expression", "bodies"), [
+    ("a > 1", [b"2"]), ("a = '1' OR a = 'x'", [b"1", b"x"]), ("a IS NULL", []), ("a > (", [b"1", b"2", b"x"]),
+])
+def test_a_pull_that_brings_its_expression_gets_what_fulfils_it_or_all_if_it_is_none(
+    world: World, expression: str, bodies: list[bytes],
+) -> None:
+    answer = pull(world, subscription=expression, expression_type=SQL92)
+    assert [one.body for one in found(answer)] == bodies
+    assert answer.code == (PullCode.SUCCESS if bodies else PullCode.PULL_RETRY_IMMEDIATELY)
+    assert answer.header.next_begin_offset == 3
+
+
+def test_a_pull_without_expression_has_that_of_the_group_if_it_compiles_and_is_not_older(world: World) -> None:
+    beat(world, "a = '2'", 5)
+    asked: dict[str, Any] = {"sys_flag": 0, "expression_type": SQL92}
+    assert [one.body for one in found(pull(world, sub_version=5, **asked))] == [b"2"]
+    beat(world, "a > (", 6)
+    assert pull(world, sub_version=6, **asked).code == ResponseCode.FILTER_DATA_NOT_EXIST
+    beat(world, "a = '1'", 7)
+    data = world.brokers[BROKER].consumer_filter_manager.get("orders", "G")
+    assert data is not None
+    data.client_version = 6
+    assert pull(world, sub_version=7, **asked).code == ResponseCode.FILTER_DATA_NOT_LATEST
+
+
+def test_a_held_pull_waits_for_a_message_that_fulfils_its_expression(world: World) -> None:
+    flags = FLAG_SUBSCRIPTION | FLAG_SUSPEND
+    answers: list[Command] = []
+    world.add_tester("other")
+
+    async def ask() -> None:
+        header = PullMessageRequestHeader("G", "orders", 0, 3, 32, flags, 0, 15_000, 0, "a = '7'", SQL92)
+        answers.append(await world.testers["other"].invoke_sync(
+            ADDRESS, Command(RequestCode.PULL_MESSAGE, header), 30_000))
+
+    world.call("other", ask)
+    world.run(100)
+    send(world, properties="a\x016")
+    world.run(100)
+    assert answers == []
+    send(world, body=b"seven", properties="a\x017")
+    world.run(100)
+    assert [one.body for one in found(answers[0])] == [b"seven"]

@@ -15,6 +15,7 @@ from impl.events import MessageAppended, OffsetCommitted
 from impl.ports.remoting import Command
 from impl.store.message_store_config import BrokerRole
 from stateful_tests.cover.group.stored import ADDRESS, BROKER, GROUP, begin, found, pull, pulled, send
+from stateful_tests.worlds.producers import Sending
 from stateful_tests.worlds.world import World
 
 MOVED = "OFFSET_MOVED_EVENT"
@@ -120,7 +121,7 @@ def test_a_broker_without_long_polling_holds_a_pull_for_a_second_and_looks_every
         since_ms = world.now_ms
         assert pull(world, sys_flag=HELD).code == PullCode.PULL_NOT_FOUND
         assert 1_000 <= world.now_ms - since_ms <= 2_200
-        world.add_producer("producer1", "orders", 1)
+        world.add_producer("producer1", Sending("orders", queues=1))
         assert pull(world, sys_flag=HELD).code == PullCode.SUCCESS
 
 

@@ -13,6 +13,7 @@ SPEAKS = (2, B, ProducerRegistered(B, P, C, AT))
 REFUSED = (1, B, HeartbeatRefused(B, "G", C, AT))
 ENTERED = (2, B, ConsumerRegistered(B, "G", C, AT, True, True, frozenset()))
 _RUNS = {"consumers": [consumer()], "brokers": [BROKER], "producing": {(P, C)}}
+_SENDS = {"brokers": [BROKER], "sending": {(P, C)}}
 _STARTS = {"consumers": [consumer(service_state="CREATE_JUST")], "brokers": [BROKER], "producing": {(P, C)}}
 
 HISTORIES = (
@@ -24,6 +25,8 @@ HISTORIES = (
             kept=(SPEAKS,), kept_views=Tables(reply_connections={C: AT})),
     Written("producers_are_known", broken=(SPEAKS,), views=Tables(**_RUNS, producers={}),
             kept=(SPEAKS,), kept_views=Tables(**_RUNS, producers={(P, AT): C})),
+    Written("producers_are_known", broken=(SPEAKS,), views=Tables(**_SENDS, producers={}),
+            kept=(SPEAKS,), kept_views=Tables(**_SENDS, producers={(P, AT): C})),
     Written("producers_are_known", broken=(), views=Tables(**_STARTS, producers={(P, AT): C}),
             kept=(SPEAKS,), kept_views=Tables(**_STARTS, producers={})),
     Written("producers_are_known", broken=(REFUSED, ENTERED), views=Tables(**_RUNS, producers={}), kept=(REFUSED,)),

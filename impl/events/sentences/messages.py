@@ -1,0 +1,30 @@
+"""Sentences about messages on their way through a broker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impl.events import messages as told
+from impl.events.sentences.said import Said, Template
+
+
+def _dead(event: told.DeadLetterTaken, _: Any) -> Template:
+    if event.delay_level:
+        return "{broker} takes the dead letter {key} of {group}, and delays it by level {delay_level} first"
+    return "{broker} puts {key} into the dead letters of {group}"
+
+
+def _sent_back(event: told.SendBackTaken, _: Any) -> Template:
+    if event.kept:
+        return ("{broker} keeps the message at {commit_log_offset}, which {group} sends back, for queue {queue_id}"
+                + ("" if event.readable else ", which the topic does not have"))
+    return "{broker} says SUCCESS to {group}, which sends the message at {commit_log_offset} back, and keeps nothing"
+
+
+SENTENCES: dict[type, Said] = {
+    told.DeadLetterTaken: Said(_dead, "dead letters"),
+    told.SendBackTaken: Said(_sent_back, "messages that are sent back"),
+    told.PullRetried: Said(
+        "{broker} tells {group} to pull queue {queue_id} of {topic} again at once: it asked for {offset}, and is to go "
+        "on at {next_offset}", "pulls to be tried again"),
+}

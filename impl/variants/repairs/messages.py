@@ -1,0 +1,60 @@
+"""Repairs of messages on their way through a broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace as changed
+
+from impl.broker import pull_message_processor, send_message_processor
+from impl.broker.send_message_back import SendMessageBack
+from impl.common.headers import SendMessageRequestHeader
+from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL
+from impl.common.subscription_group_config import SubscriptionGroupConfig
+from impl.common.topic_config import TopicConfig
+from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX
+from impl.decisions.pull_answer import BrokerSide, PullAnswer, PullCode, pull_code
+from impl.hash_map import HashMap
+from impl.store.message_reads import GetMessageResult
+from impl.variants.variant import Variant, around, replace
+
+
+@around(send_message_processor, "record_properties")
+def _without_delay(original: Callable[..., HashMap[str, str]]) -> Callable[..., HashMap[str, str]]:
+    def record_properties(header: SendMessageRequestHeader, topic: str) -> HashMap[str, str]:
+        """A dead letter has no try to wait for."""
+        properties = original(header, topic)
+        if topic.startswith(DLQ_GROUP_TOPIC_PREFIX):
+            properties.remove(PROPERTY_DELAY_TIME_LEVEL)
+        return properties
+
+    return record_properties
+
+
+@around(pull_message_processor, "answer_to")
+def _hold_what_is_ahead(original: Callable[..., PullAnswer]) -> Callable[..., PullAnswer]:
+    def answer_to(found: GetMessageResult, requested_offset: int, side: BrokerSide) -> PullAnswer:
+        """A slave that cannot correct an offset has found nothing, and holds the pull."""
+        answer = original(found, requested_offset, side)
+        moved = pull_code(found.status, requested_offset) == PullCode.PULL_OFFSET_MOVED
+        return changed(answer, code=PullCode.PULL_NOT_FOUND) if moved and not answer.offset_moved_event else answer
+
+    return answer_to
+
+
+@replace(SendMessageBack, "retry_queue")
+def _queue_of_the_topic(self: SendMessageBack, group: SubscriptionGroupConfig, retry_topic: TopicConfig) -> int:
+    """One that the topic has."""
+    queues = max(1, min(group.retry_queue_nums, retry_topic.read_queue_nums))
+    return self.node.random(queues, "a queue of the retry topic")
+
+
+REPAIRS = (
+    Variant("dead_letters_do_not_wait", "repair", "A dead letter is in its queue as soon as the broker has it.",
+            "SendMessageProcessor#handleRetryAndDLQ: no DELAY", ("M1",), (_without_delay,)),
+    Variant("slave_holds_what_is_ahead", "repair", "A slave holds a pull that begins behind its end.",
+            "PullMessageProcessor#processRequest: PULL_NOT_FOUND where it cannot correct", ("M3",),
+            (_hold_what_is_ahead,)),
+    Variant("retry_queue_is_the_topics", "repair", "A message that is sent back goes to a queue that its topic has.",
+            "SendMessageProcessor#asyncConsumerSendMsgBack: the fewer of both numbers", ("M4",),
+            (_queue_of_the_topic,)),
+)

@@ -1,0 +1,65 @@
+"""Messages on their way through a broker: what was tried too often, what is sent back, what is pulled again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from invariants.rules.rule import Rule, Told, on
+
+
+class dead_letter_is_there_at_once(Rule):
+    """A message whose tries are over is in the dead-letter queue when the broker has taken it."""
+
+    shipped = "violated: M1 one that a consumer sends itself is delayed once more"
+    cite = "SendMessageProcessor#handleRetryAndDLQ, #asyncConsumerSendMsgBack"
+    about = "broker group"
+
+    @on(events.DeadLetterTaken)
+    def taken(self, _: int, at: str, event: events.DeadLetterTaken) -> Iterator[Told]:
+        if event.delay_level:
+            yield self.told(f"the dead letter {event.key} of {event.group} waits at {at} for delay level "
+                            f"{event.delay_level}", event.broker, event.group)
+
+
+class accepted_send_back_is_kept(Rule):
+    """A broker that says SUCCESS to a message that is sent back has a copy, for another try or as a dead letter."""
+
+    shipped = "violated: M2 a group with no retry queue loses it"
+    cite = "SendMessageProcessor#asyncConsumerSendMsgBack"
+    about = "broker group"
+
+    @on(events.SendBackTaken)
+    def taken(self, _: int, at: str, event: events.SendBackTaken) -> Iterator[Told]:
+        if not event.kept:
+            yield self.told(f"{at} has no copy of the message at {event.commit_log_offset} that {event.group} has sent "
+                            "back", event.broker, event.group)
+
+
+class retry_is_where_it_is_read(Rule):
+    """A message that is sent back gets into a queue that the retry topic has."""
+
+    shipped = "violated: M4 the group's number of retry queues is another one"
+    cite = "SendMessageProcessor#asyncConsumerSendMsgBack, TopicConfigManager#createTopicInSendMessageBackMethod"
+    about = "broker group"
+
+    @on(events.SendBackTaken)
+    def taken(self, _: int, at: str, event: events.SendBackTaken) -> Iterator[Told]:
+        if not event.readable:
+            yield self.told(f"{at} keeps the message at {event.commit_log_offset} for queue {event.queue_id} of "
+                            f"%RETRY%{event.group}, which is none", event.broker, event.group)
+
+
+class retried_pull_goes_on(Rule):
+    """A pull that is to be tried again at once goes on behind what it has asked for."""
+
+    shipped = "violated: M3 a slave that ends before the offset"
+    cite = "PullMessageProcessor#processRequest, DefaultMessageStore#nextOffsetCorrection"
+    about = "broker group topic queue_id"
+
+    @on(events.PullRetried)
+    def retried(self, _: int, at: str, event: events.PullRetried) -> Iterator[Told]:
+        if event.next_offset <= event.offset:
+            yield self.told(f"{at} tells {event.group} to pull queue {event.queue_id} of {event.topic} again at once, "
+                            f"from {event.next_offset} on as before",
+                            event.broker, event.group, event.topic, event.queue_id)
