@@ -31,7 +31,7 @@ def something_is_left_or_settled(s: Delivery) -> Bool:
     return s.done | s.dead | s.open[s.next - 1] | ~(s.next > 0)
 
 
-@always(shipped="violated: L6 a group without retry queues", given=(groups_have_retry_queues,),
+@always(shipped="violated: M2 a group without retry queues", given=(groups_have_retry_queues,),
         broken_by=(drop_assignment("bury", "dead"),))
 def send_back_keeps_the_message(s: Delivery) -> Bool:
     """A message that fails is still before its group, until it is done or a dead letter."""

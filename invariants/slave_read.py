@@ -23,7 +23,7 @@ def master_is_there(s: SlaveRead) -> Bool:
     return s.runs
 
 
-@always(shipped="violated: S-1 brokerId of a group, S-2 a slave that lags and has no master",
+@always(shipped="violated: S-1 brokerId of a group, M3 a slave that lags and has no master",
         given=(groups_prefer_the_master, masters_stay), excludes=("master_returns", "spin"),
         broken_by=(drop_guard("spin", 0),))
 def answers_are_not_in_vain(s: SlaveRead) -> Bool:
@@ -47,7 +47,7 @@ def uncopied(s: SlaveRead) -> Messages:
     return ite(s.copied < s.end, s.end - s.copied, Messages.of(0))
 
 
-@leads_to(shipped="violated: S-1 brokerId of a group, S-2 a slave that lags and has no master",
+@leads_to(shipped="violated: S-1 brokerId of a group, M3 a slave that lags and has no master",
           fair=("pull_slave", "wait_at_slave", "leave_slave"), until_quiet=("append",),
           given=(groups_prefer_the_master, masters_stay), excludes=("master_returns", "spin"),
           broken_by=(drop_assignment("leave_slave", "at_slave"),))
@@ -64,7 +64,7 @@ def the_slave_has_nothing_more(s: SlaveRead) -> Rank:
         helps(s.at_slave & (s.copied < s.next), leave_slave)))
 
 
-@leads_to(shipped="violated: S-1 brokerId of a group, S-2 a slave that lags and has no master",
+@leads_to(shipped="violated: S-1 brokerId of a group, M3 a slave that lags and has no master",
           fair=("pull_master", "pull_slave", "wait_at_slave", "leave_slave"), until_quiet=("append",),
           given=(groups_prefer_the_master, masters_stay), excludes=("master_returns", "spin"),
           broken_by=(drop_assignment("pull_master", "next"),))

@@ -1,6 +1,6 @@
 """One message that a group fails to work on: its attempts, the copies that are stored to be tried again, and its end.
 
-A message that is sent back is stored anew with one attempt more to its count, and the former record is done with (L6,
+A message that is sent back is stored anew with one attempt more to its count, and the former record is done with (M2,
 X5, X6, X7, X20). That a copy waits first is the matter of `model.retry`.
 """
 
@@ -88,7 +88,7 @@ def bury(s: Delivery, r: Record) -> None:
 
 @action("SendMessageProcessor#asyncConsumerSendMsgBack: retryQueueNums is 0")
 def swallow(s: Delivery, r: Record) -> None:
-    """A listener fails, and the broker confirms that it has stored nothing (L6)."""
+    """A listener fails, and the broker confirms that it has stored nothing (M2)."""
     require(s.open[r], by="SendMessageProcessor#asyncConsumerSendMsgBack")
     given(s)
     s.open[r] = FALSE

@@ -1,6 +1,6 @@
 """A consumer that reads from a master or its slave, as each answer suggests, counted in messages.
 
-`SlaveRead` is the memory of PullAPIWrapper and the suggestions of both brokers (S-1, S-2), with slaveReadEnable on. A
+`SlaveRead` is the memory of PullAPIWrapper and the suggestions of both brokers (S-1, M3), with slaveReadEnable on. A
 slave has what its master has, up to where it has come.
 """
 
@@ -117,7 +117,7 @@ def leave_slave(s: SlaveRead) -> None:
 
 @action("PullMessageProcessor#processRequest of the slave: PULL_RETRY_IMMEDIATELY, without a master")
 def spin(s: SlaveRead) -> None:
-    """Beyond the end of its queue a slave suggests a master that is not there, and is asked again at once (S-2)."""
+    """Beyond the end of its queue a slave suggests a master that is not there, and is asked again at once (M3)."""
     require(~s.runs, by="MQClientInstance#findBrokerAddressInSubscribe")
     require(s.copied < s.next, by="DefaultMessageStore#getMessage")
     s.at_slave = FALSE
