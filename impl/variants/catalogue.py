@@ -22,6 +22,7 @@ from impl.variants.repairs import (
     subscriptions,
     tables,
 )
+from impl.variants.repairs import listening as failures
 from impl.variants.repairs import rebalancing as runs
 from impl.variants.variant import Variant
 
@@ -29,7 +30,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
     *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
     *store_recovery.REPAIRS, *store_reads.REPAIRS,
-    *stores.REPAIRS, *messages.REPAIRS,
+    *stores.REPAIRS, *messages.REPAIRS, *failures.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
 
@@ -92,12 +93,9 @@ NO_REPAIR: dict[str, str] = {
     "T2": "what a listener answers is its user's",
     "T3": "as U1: a producer that is away is told from a slow one by waiting",
     "T4": "no world has a half message that makes the check throw",
-    "X5": "as X3: an answer that is lost says nothing of what was stored",
     "X6": "as X1: what is not committed is delivered again",
-    "X7": "as D7: a listener that runs cannot be stopped",
     "X14": "no world's channel throws while it writes",
     "X19": "as X3: an answer that is lost says nothing of what was stored",
-    "X20": "no world's consumers send copies by their own producers",
     "X13": "a chain of pulls that has ended is told from one that is held up by waiting",
 }
 """Hazard to the reason why no variant makes it go away: it would take another protocol, or no run would show it."""

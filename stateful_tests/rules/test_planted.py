@@ -16,6 +16,10 @@ from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.subjects import DECLARED, subject_named
 
 PLANTED = (
+    ("acknowledged_is_delivered", "repaired+seeded-units-name-ends", "stored_sync", "calm", 0),
+    ("delivered_was_sent", "repaired+seeded-broker-gives-ids", "stored_sync", "calm", 0),
+    ("settled_is_over", "repaired+seeded-batch-comes-again", "stored_sync", "calm", 0),
+    ("committed_offset_never_goes_back", "repaired+seeded-some-commits-are-lower", "stored_sync", "calm", 0),
     ("what_is_taken_away_stays_away", "repaired-N-13", "operators", "calm", 5),
     ("group_offsets_go_with_the_group", "repaired+po-deleted-group-keeps-offset", "operators", "calm", 1),
     ("committed_offset_survives_its_broker", "repaired+seeded-offsets-are-not-written", "operators", "calm", 1),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from impl.broker import consumer_manage_processor
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
+from impl.client.mq_client_instance import MQClientInstance
 from impl.client.process_queue import ProcessQueue
 from impl.client.pull_callback import PullCallback
 from impl.common.message import MessageExt
@@ -15,6 +16,7 @@ from impl.decisions.pull_answer import PullStatus
 from impl.variants.variant import Variant, around, replace
 
 Submit = Callable[..., None]
+Commit = Callable[..., Awaitable[None]]
 
 
 @around(PullCallback, "_take")
@@ -36,6 +38,33 @@ def _submit_all_but_one(original: Submit) -> Submit:
         original(self, msgs[:-1], pq, mq, dispatch_to_consume=dispatch_to_consume)
 
     return submit_consume_request
+
+
+@around(ConsumeMessageConcurrentlyService, "submit_consume_request")
+def _submit_the_last_one_too(original: Submit) -> Submit:
+    def submit_consume_request(
+        self: ConsumeMessageConcurrentlyService, msgs: Sequence[MessageExt], pq: ProcessQueue, mq: MessageQueue, *,
+        dispatch_to_consume: bool,
+    ) -> None:
+        """At each fourth offset what was found before is worked on once more."""
+        before = vars(self).setdefault("before", {})
+        if mq in before and not msgs[0].queue_offset % 4:
+            original(self, before[mq], pq, mq, dispatch_to_consume=dispatch_to_consume)
+        before[mq] = msgs
+        original(self, msgs, pq, mq, dispatch_to_consume=dispatch_to_consume)
+
+    return submit_consume_request
+
+
+@around(MQClientInstance, "update_consumer_offset_oneway")
+def _commit_less(original: Commit) -> Commit:
+    def update_consumer_offset_oneway(
+        self: MQClientInstance, addr: str, group: str, mq: MessageQueue, offset: int, timeout_ms: int,
+    ) -> Awaitable[None]:
+        """Each fourth offset is sent three too low."""
+        return original(self, addr, group, mq, offset if offset % 4 else max(0, offset - 3), timeout_ms)
+
+    return update_consumer_offset_oneway
 
 
 @around(ConsumeMessageConcurrentlyService, "submit_consume_request")
@@ -84,6 +113,14 @@ BUGS = (
     Variant(
         "seeded-last-message-is-kept", "bug", "The last message of each pull is given to no listener.",
         "seeded: off by one", replacements=(_submit_all_but_one,),
+    ),
+    Variant(
+        "seeded-batch-comes-again", "bug", "What a pull has found is sometimes worked on again after the next one.",
+        "seeded: a list that is not cleared", replacements=(_submit_the_last_one_too,),
+    ),
+    Variant(
+        "seeded-some-commits-are-lower", "bug", "Each fourth offset is committed three too low.",
+        "seeded: off by some", replacements=(_commit_less,),
     ),
     Variant(
         "seeded-second-pull-waits", "bug", "What a second pull of a queue has found is given to no listener.",
