@@ -56,15 +56,21 @@ class attempts_are_bounded(Rule):
 
 
 class failure_is_retried_once(Rule):
-    """A message is put off for a retry no more often than listeners have failed with it."""
+    """A message that a listener was given is put off no more often than listeners have failed with it."""
 
     shipped = "violated: X5 a send-back is repeated that was stored, X7 an expired message fails as well"
     cite = "DefaultMQPushConsumerImpl#sendMessageBack, ProcessQueue#cleanExpiredMsg"
     about = "key"
 
-    # How often listeners have failed with a message; how often it is in the topic of delayed messages.
+    # How often listeners have failed with a message that was given to one; how often it was put off since.
     failures = Kept("key", survives="all")
     put_off = Kept("key", survives="all")
+
+    @on(MessagesGiven)
+    def gives(self, _: int, at: str, event: MessagesGiven) -> None:
+        del at
+        for key in event.keys:
+            self.failures.setdefault((key,), 0)
 
     @on(MessagesAnswered)
     def answers(self, _: int, at: str, event: MessagesAnswered) -> None:
@@ -78,7 +84,7 @@ class failure_is_retried_once(Rule):
         if event.topic == RMQ_SYS_SCHEDULE_TOPIC and event.key is not None and (event.key,) in self.failures:
             times = self.put_off[event.key,] = self.put_off.get((event.key,), 0) + 1
             if times > self.failures[event.key,]:
-                yield self.told(f"{at} puts {event.key} off for the {times}th time, and listeners have failed with it "
+                yield self.told(f"{at} has put {event.key} off {times} times, and listeners have failed with it "
                                 f"{self.failures[event.key,]} times", event.key)
 
 

@@ -17,8 +17,9 @@ from stateful_tests.conformance.adapters import ADAPTERS
 from stateful_tests.conformance.replay import FileResult, Row, recordings, replay, stem
 from stateful_tests.conformance.store_answers import compare_image
 from stateful_tests.conformance.store_images import Image, images
+from stateful_tests.conformance.wire.hostile import compare_hostile
 from stateful_tests.conformance.wire.judging import compare_scenario
-from stateful_tests.conformance.wire.recorded import Scenario, scenarios
+from stateful_tests.conformance.wire.recorded import HOSTILE, Scenario, scenarios
 
 RECORDINGS = Path(__file__).parent / "recordings"
 PROPERTY = "conforms_to_recordings"
@@ -79,7 +80,8 @@ def _results(
         except BadInputError as error:
             bad.append(error)
     calls: list[Callable[[], FileResult]] = [partial(compare_image, image) for image in one.images]
-    calls += [partial(compare_scenario, scenario) for scenario in one.scenarios]
+    calls += [partial(compare_hostile if scenario.name == HOSTILE else compare_scenario, scenario)
+              for scenario in one.scenarios]
     for call in calls:
         try:
             result = call()
@@ -103,7 +105,7 @@ def replayed_image(document: Mapping[str, Any]) -> str | None:
     if image is not None:
         found = compare_image(image)
     elif scenario is not None:
-        found = compare_scenario(scenario)
+        found = compare_hostile(scenario) if scenario.name == HOSTILE else compare_scenario(scenario)
     else:
         raise LookupError(f"no image and no scenario {name} in {folder}")
     line = document["arguments"]["line"]

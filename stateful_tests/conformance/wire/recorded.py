@@ -16,11 +16,10 @@ from invariants.verdict import BadInputError
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 _KEYS = ("seq", "conn", "link", "dir", "at_ms", "header", "frame_hex")
-OTHER_SCENARIOS = {
-    "ha-replication": "chunks of a stream between stores, no frames",
-    "hostile": "bytes that are no frames, and what becomes of the connection",
-}
+OTHER_SCENARIOS = {"ha-replication": "chunks of a stream between stores, no frames"}
 """Files of such a folder that are no scenarios, and what they are."""
+HOSTILE = "hostile"
+"""The file of bytes that are no frames, and of what became of the connection."""
 
 
 @dataclass(frozen=True)
@@ -67,15 +66,26 @@ class Scenario:
     @cached_property
     def frames(self) -> tuple[Frame, ...]:
         """All of them; raises BadInputError."""
-        return tuple(self._frames())
+        found: list[Frame] = []
+        try:
+            for row in self.rows():
+                found.append(_frame(len(found) + 1, row))
+        except (ValueError, KeyError, TypeError) as error:
+            place = f"{self.path}:{len(found) + 1}"
+            raise BadInputError(f"{place}: not a frame ({error}); record the scenario again") from error
+        return tuple(found)
 
-    def _frames(self) -> Iterator[Frame]:
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """The objects of the file; raises BadInputError."""
         line = 0
         try:
             with gzip.open(self.path, "rb") if self.path.name.endswith(".gz") else self.path.open("rb") as file:
-                for line, text in enumerate(file, start=1):
-                    yield _frame(line, json.loads(text))
-        except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+                for line, text in enumerate(file, start=1):  # noqa: B007  an error names it
+                    row = json.loads(text)
+                    if not isinstance(row, dict):
+                        raise TypeError("no object")  # noqa: TRY301  told below
+                    yield row
+        except (OSError, EOFError, ValueError, TypeError, zlib.error) as error:
             raise BadInputError(f"{self.path}:{line or 1}: not a frame ({error}); record the scenario again") from error
 
     def answer(self, request: Frame) -> Frame | None:

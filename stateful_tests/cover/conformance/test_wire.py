@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
+from impl.remoting.frame_decoder import FrameDecoder
 from impl.remoting.remoting_command import RemotingCommand, decode, encode
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.conformance.judge import RECORDINGS, conform
 from stateful_tests.conformance.wire.answers import ASIDE
 from stateful_tests.conformance.wire.before import ordered
+from stateful_tests.conformance.wire.hostile import compare_hostile
 from stateful_tests.conformance.wire.judging import compare_scenario
 from stateful_tests.conformance.wire.recorded import Scenario, scenarios
+from stateful_tests.conformance.wire.traffic import Lived, Traffic
 
 WIRE = RECORDINGS / "wire"
 Change = Callable[[RemotingCommand], bool]
@@ -140,8 +143,48 @@ def test_a_line_that_is_no_frame_is_bad_input(tmp_path: Path, line: str) -> None
 
 
 def test_files_that_are_no_scenarios_are_unknown(tmp_path: Path) -> None:
-    for name in ("index.json", "hostile.jsonl", "ha-replication.jsonl"):
+    for name in ("index.json", "ha-replication.jsonl"):
         (tmp_path / name).write_text("{}\n", "utf-8")
-    found: list[Any] = list(conform(tmp_path))
-    assert [row.outcome for row in found] == [Outcome.UNKNOWN, Outcome.UNKNOWN]
-    assert all(row.note.startswith("not compared: ") for row in found)
+    (found,) = conform(tmp_path)
+    assert found.outcome == Outcome.UNKNOWN
+    assert found.note.startswith("not compared: chunks")
+
+
+@pytest.mark.parametrize(("case", "outcome"), [
+    ("good frame", {"closed": True}), ("bad JSON", {"closed": False}), ("opaque negative", {"answered_hex": None}),
+])
+def test_hostile_bytes_that_end_otherwise_are_noticed(tmp_path: Path, case: str, outcome: dict[str, Any]) -> None:
+    rows = [json.loads(line) for line in gzip.decompress((WIRE / "hostile.jsonl.gz").read_bytes()).splitlines()]
+    chosen = [row for row in rows if row["case"] in {case, "good frame"}]
+    for row in chosen:
+        if row["case"] == case:
+            row["outcome"] |= outcome
+    (tmp_path / "hostile.jsonl").write_text("".join(json.dumps(row) + "\n" for row in chosen), "utf-8")
+    found = compare_hostile(Scenario(tmp_path / "hostile.jsonl"))
+    assert found.different == sum(row["case"] == case for row in chosen)
+
+
+def test_a_hostile_row_without_outcome_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "hostile.jsonl").write_text('{"target": "namesrv", "case": "x", "sent_hex": ""}\n', "utf-8")
+    with pytest.raises(BadInputError, match=r"hostile.jsonl:1: not a case"):
+        compare_hostile(Scenario(tmp_path / "hostile.jsonl"))
+
+
+def test_frames_arrive_in_any_pieces() -> None:
+    decoder = FrameDecoder(lambda: 0)
+    data = encode(RemotingCommand(105)) + encode(RemotingCommand(38, body=b"x"))
+    found = [command for place in range(len(data)) for command in decoder.feed(data[place : place + 1])]
+    assert [command.code for command in found] == [105, 38]
+    assert not decoder.closed
+    assert decoder.feed(b"\xff\xff\xff\xff") == []
+    assert decoder.closed
+
+
+def test_a_scenario_that_cannot_be_lived_through_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumbles(_: Traffic) -> Lived:
+        raise KeyError("surprise")
+
+    monkeypatch.setattr(Traffic, "live", stumbles)
+    (row,) = conform(files=["wire/send_batch"])
+    assert row.outcome == Outcome.UNKNOWN
+    assert "not lived through (KeyError: 'surprise')" in row.note

@@ -70,7 +70,8 @@ HISTORIES = (
 
     Written("failure_is_retried_once", broken=(answered(1, 5, answer=LATER), put_off(2, 5), put_off(3, 5)),
             kept=(answered(1, 5, answer=LATER), put_off(2, 5), answered(3, 5, answer=LATER), put_off(4, 5)),
-            says="2th time"),
+            says="off 2 times"),
+    Written("failure_is_retried_once", broken=(given(1, 5), put_off(2, 5)), kept=(put_off(1, 5), given(2, 5))),
     Written("failure_is_retried_once",
             broken=(answered(1, 5, answer=LATER), put_off(2, 5), answered(2, 5), put_off(3, 5)),
             kept=(put_off(1, 6), put_off(2, 6), answered(3, 5, answer=LATER), appended(3, 5), appended(4, 5))),
