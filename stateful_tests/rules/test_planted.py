@@ -49,6 +49,7 @@ PLANTED = (
     ("reset_takes_effect", "repaired+po-reset-vs-inflight", "resets", "threads", 1),
     ("reset_goes_to_its_time", "repaired+po-search-by-time", "resets", "calm", 1),
     ("commits_of_a_holding_go_forward", "repaired+seeded-offset-goes-back", "listeners", "threads", 3),
+    ("commits_of_a_holding_go_forward", "repaired+fc-commit-interleave", "listeners", "threads", 3),
     ("only_ordered_groups_lock", "repaired+ol-lock-everyone", "clustering", "calm", 0),
     ("taken_queue_counts_as_locked", "repaired-U8", "orderly", "calm", 0),
     ("held_queue_stays_locked", "repaired+ol-unlock-other-topics", "orderly", "calm", 0),

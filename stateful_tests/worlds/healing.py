@@ -30,12 +30,14 @@ def bounds_of(profile: FaultProfile) -> Bounds:
 def applying(of_models: Sequence[str] | None = None, observed: Collection[str] = ()) -> list[type[Rule]]:
     """The rules that apply to a world.
 
-    of_models -- names of the declared properties of models that must come true in it; None: all. observed -- names of
-    the checks of histories that judge what its clients observe. Other rules always apply.
+    of_models -- names of the declared properties of models that must come true in it, and of promises that apply only
+    where they are named; None: all. observed -- names of the checks of histories that judge what its clients observe.
+    Other rules always apply.
     """
     rules = [rule for rule in RULES.values() if not issubclass(rule, Observed) or rule.check in observed]
     return [rule for rule in rules
-            if not issubclass(rule, Promise) or of_models is None or not rule.judges or rule.judges in of_models]
+            if not issubclass(rule, Promise) or of_models is None or not (rule.judges or rule.named)
+            or rule.name in of_models]
 
 
 def promised(of_models: Sequence[str] | None = None) -> list[type[Rule]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from impl.broker import consumer_manage_processor
-from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
+from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService, Messages
+from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
+from impl.client.message_listener import ConsumeConcurrentlyContext, ConsumeOrderlyContext, ConsumeOrderlyStatus
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.process_queue import ProcessQueue
 from impl.client.pull_callback import PullCallback
@@ -105,7 +107,42 @@ def _zero_for_none(stored_offset: int, min_offset: int, *, first_in_disk: bool) 
     return max(0, stored_offset)
 
 
+@around(ConsumeMessageOrderlyService, "process_consume_result")
+def _neither_again_nor_settled(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def process_consume_result(
+        self: ConsumeMessageOrderlyService, status: ConsumeOrderlyStatus, context: ConsumeOrderlyContext,
+        pq: ProcessQueue, msgs: Sequence[MessageExt],
+    ) -> bool:
+        """The next batch that succeeds settles this one, too."""
+        if status is ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT:
+            return True
+        return await original(self, status, context, pq, msgs)
+
+    return process_consume_result
+
+
+@around(ConsumeMessageConcurrentlyService, "_send_back")
+def _all_that_is_cached(original: Callable[..., Awaitable[Messages]]) -> Callable[..., Awaitable[Messages]]:
+    async def _send_back(
+        self: ConsumeMessageConcurrentlyService, failed: Messages, context: ConsumeConcurrentlyContext,
+        pq: ProcessQueue,
+    ) -> Messages:
+        """One batch that fails takes the others of its queue with it."""
+        await original(self, pq.msg_tree_map.values() if failed else [], context, pq)
+        return []
+
+    return _send_back
+
+
 BUGS = (
+    Variant(
+        "ol-go-retrylater-skips", "bug", "An ordered batch that is to come again is settled with the next one.",
+        "client-go, source of 2025-12", replacements=(_neither_again_nor_settled,),
+    ),
+    Variant(
+        "rt-wrong-batch-sent-back", "bug", "With one batch that fails all others of its queue are sent back.",
+        "client-go #504, commit 80b3acc", replacements=(_all_that_is_cached,), over=("expired_is_over",),
+    ),
     Variant(
         "seeded-found-is-pulled-again", "bug", "A pull begins where the one before it began, although that found some.",
         "seeded: an assignment in the wrong branch", replacements=(_stay_where_it_was,),
