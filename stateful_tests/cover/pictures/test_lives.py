@@ -39,7 +39,7 @@ def test_a_message_is_followed_through_every_station(bug: str, name: str, lanes:
     at = [next(place for place, lane in enumerate(picture["lifelines"]) if part in lane) for part in lanes]
     assert at == sorted(at)
     assert [said in row["text"] for row in picture["rows"] if row["mark"] == FINDING] == [True]
-    drawn = lines(picture["lifelines"], [Drawn(row) for row in picture["rows"]])  # type: ignore[arg-type]  # has its fields
+    drawn = lines(picture["lifelines"], [Drawn(row) for row in picture["rows"]])  # type: ignore[misc]  # has its fields
     drawn += below(picture["claim"], picture["names"])
     assert max(map(len, drawn)) <= WIDEST
     assert len(drawn) <= LONGEST
